@@ -1,0 +1,43 @@
+# Needs Python 3.11 or later, pip, make and a shell; everything else goes into .venv
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types contracts check accuracy bench clean
+
+demo: $(VENV)/.installed ## diagnose a bundled faulty run: verdict here, page in demo-report.html
+	$(BIN)/runlens demo
+
+test: $(VENV)/.dev ## all tests
+	$(BIN)/python -m pytest -q -n auto
+
+lint: $(VENV)/.dev ## ruff, format and rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev ## mypy --strict
+	$(BIN)/mypy
+
+contracts: $(VENV)/.dev ## who may import whom
+	$(BIN)/lint-imports
+
+check: lint types contracts test ## all of the above
+
+accuracy: $(VENV)/.installed ## score the rules on the labelled runs, where they are at hand
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/accuracy.py
+
+bench: $(VENV)/.dev ## speed, side by side
+	$(BIN)/python benchmarks/diagnose.py
+
+clean: ## forget the environment and all caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RunLens needs Python 3.11 or later; set PYTHON=python3.12 or the like")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@

@@ -1,0 +1,41 @@
+"""RunLens says what went wrong in a training run, at which step, why, and what to change.
+
+>>> import runlens
+>>> run = runlens.read("runs/my-run")              # doctest: +SKIP
+>>> print(runlens.diagnose(run).verdict)           # doctest: +SKIP
+
+Nothing heavy is imported before one of the functions below is used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from runlens.version import __version__
+
+if TYPE_CHECKING:
+    from runlens.diagnosis import Diagnosis
+    from runlens.engine import diagnose
+    from runlens.run import Run
+    from runlens.sources import read, read_all
+
+__all__ = ["Diagnosis", "Run", "__version__", "diagnose", "read", "read_all"]
+
+_HOMES = {
+    "Diagnosis": "runlens.diagnosis",
+    "Run": "runlens.run",
+    "diagnose": "runlens.engine",
+    "read": "runlens.sources",
+    "read_all": "runlens.sources",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - module attributes are of any type
+    """Import a public name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'runlens' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

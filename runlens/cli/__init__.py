@@ -1,0 +1,80 @@
+"""The command line: reads arguments, calls the package, sets the exit code. No logic here.
+
+Imports stand inside the commands, so that `runlens --version` loads neither numpy nor pandas.
+"""
+
+from enum import IntEnum
+from importlib import import_module
+
+import click
+
+from runlens.version import __version__
+
+
+class ExitCode(IntEnum):
+    """What the shell gets."""
+
+    OK = 0  # diagnosed, whatever was found
+    REACHED = 1  # a finding of the --fail-on level
+    USAGE = 2  # wrong usage (click's own)
+    UNREADABLE = 3  # nothing readable
+    INTERRUPTED = 130
+
+
+COMMANDS = {
+    "diagnose": "runlens.cli.diagnose",
+    "rules": "runlens.cli.rules",
+    "sources": "runlens.cli.sources",
+    "export": "runlens.cli.export",
+    "demo": "runlens.cli.demo",
+}
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they help."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command; None where there is none of that name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the nearest command where the name is unknown."""
+        from runlens.errors import nearest
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}{nearest(args[0], list(COMMANDS))}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; an interrupt ends with 130, a closed pipe in silence."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(ExitCode.INTERRUPTED)
+        except BrokenPipeError:
+            ctx.exit(ExitCode.OK)
+
+
+@click.group(cls=Lazy)
+@click.version_option(__version__, prog_name="runlens")
+def main() -> None:
+    r"""Say what went wrong in a training run, at which step, why, and what to change.
+
+    \b
+    runlens diagnose runs/my-run     diagnose a run directory
+    runlens demo                     see a diagnosis of a small faulty run
+
+    Exit codes: 0 diagnosed (whatever was found), 1 the --fail-on level was reached, 2 wrong
+    usage, 3 nothing readable, 130 interrupted.
+    """

@@ -1,0 +1,24 @@
+"""`runlens demo`: a diagnosis of a small faulty run that comes with the package."""
+
+from importlib import resources
+
+import click
+
+
+@click.command("demo")
+@click.option("-o", "--output", metavar="FILE", default="demo-report.html", show_default=True)
+@click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
+@click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
+def command(output: str, *, verbose: bool, no_color: bool) -> None:
+    """Diagnose a small faulty run from packaged data; needs no input."""
+    from pathlib import Path
+
+    from runlens.cli.output import text_options, write
+    from runlens.engine import diagnose
+    from runlens.report import html, text
+
+    with resources.as_file(resources.files("runlens").joinpath("demo")) as place:
+        diagnosis = diagnose(place)
+    click.echo(text.render(diagnosis, text_options(verbose=verbose, no_color=no_color)), nl=False)
+    write(Path(output), html.render(diagnosis))
+    click.echo(f"Report: {output}", err=True)

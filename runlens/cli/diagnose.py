@@ -1,0 +1,147 @@
+"""`runlens diagnose`: read runs, judge them, report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from runlens.cli import ExitCode
+
+if TYPE_CHECKING:
+    from runlens.diagnosis import Diagnosis
+    from runlens.run import Run
+
+LEVELS = ("critical", "warning", "info")
+
+
+@click.command("diagnose")
+@click.argument("places", metavar="[RUN]...", nargs=-1)
+@click.option("--format", "form", type=click.Choice(["text", "html", "json"]), help="This alone.")
+@click.option("-o", "--output", metavar="FILE", help="Where the page or the --format goes.")
+@click.option("--no-html", is_flag=True, help="Write no page beside the text.")
+@click.option("--static", is_flag=True, help="A page without plotly, a third of the size.")
+@click.option("--run", "names", metavar="NAME", multiple=True, help="One of several runs.")
+@click.option("--all", "every", is_flag=True, help="Diagnose each of several runs in full.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 from this severity on.")
+@click.option("--preview", is_flag=True, help="Ask rules that are still on trial too.")
+@click.option("--full", is_flag=True, help="JSON with curves, events, settings and log tail.")
+@click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
+@click.option("-q", "--quiet", is_flag=True, help="The verdict in one line.")
+@click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    places: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    names: tuple[str, ...],
+    fail_on: str | None,
+    **how: bool,
+) -> None:
+    """Diagnose RUN: a file or a directory that a training run left behind (default: here).
+
+    Without --format the diagnosis goes to stdout as text and to ./runlens-NAME.html as a page;
+    nothing is ever written into the run. Several runs in one directory give an overview: choose
+    with --run NAME or --all. With --format that format alone goes to stdout, or to the file of
+    -o (html: ./runlens-NAME.html, -o - for stdout); json takes all runs.
+    """
+    from runlens import errors
+
+    every = how["every"] or form == "json"
+    diagnosed: list[tuple[Diagnosis, str]] = []
+    try:
+        for place in places or (".",):
+            diagnosed += [(_judge(run, how), place) for run in _chosen(place, names)]
+    except errors.NothingReadable as error:
+        click.echo(f"runlens: {error}", err=True)
+        if form == "json":
+            from runlens.cli.output import emit
+            from runlens.report import json
+
+            emit(json.unreadable(place, [(place, str(error)), *error.problems]), output)
+        ctx.exit(ExitCode.UNREADABLE)
+    except errors.RunLensError as error:
+        raise click.UsageError(str(error)) from None
+    _report(diagnosed, form, output, how | {"every": every})
+    worst = {diagnosis.health for diagnosis, _ in diagnosed}
+    if fail_on and worst.intersection(LEVELS[: LEVELS.index(fail_on) + 1]):
+        ctx.exit(ExitCode.REACHED)
+
+
+def _chosen(place: str, names: tuple[str, ...]) -> "list[Run]":
+    from runlens.errors import NoSuchRun
+    from runlens.sources import read_all
+
+    runs = read_all(place)
+    if not names:
+        return runs
+    known = [run.name for run in runs]
+    for name in names:
+        if name not in known:
+            raise NoSuchRun(name, known)
+    return [run for run in runs if run.name in names]
+
+
+def _judge(run: "Run", how: dict[str, bool]) -> "Diagnosis":
+    from runlens.engine import diagnose
+
+    return diagnose(run, preview=how["preview"])
+
+
+def _report(
+    diagnosed: "list[tuple[Diagnosis, str]]",
+    form: str | None,
+    output: str | None,
+    how: dict[str, bool],
+) -> None:
+    from runlens.cli.output import emit, text_options
+
+    diagnoses = [diagnosis for diagnosis, _ in diagnosed]
+    if form == "json":
+        from runlens.report import json
+
+        emit(json.render_all(diagnoses, full=how["full"]), output)
+        return
+    if form == "html":
+        _pages(diagnosed, output, how)
+        return
+    from runlens.report import text
+
+    options = text_options(verbose=how["verbose"], no_color=how["no_color"])
+    if how["quiet"]:
+        content = "".join(text.verdict(diagnosis) for diagnosis in diagnoses)
+    elif len(diagnoses) > 1 and not how["every"]:
+        content = text.overview(diagnoses, options)
+        content += "Choose with --run NAME, or --all for each in full.\n"
+    else:
+        content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
+    emit(content, output if form == "text" else None)
+    whole = len(diagnoses) == 1 or how["every"]
+    if form is None and not how["no_html"] and not how["quiet"] and whole:
+        _pages(diagnosed, output, how)
+
+
+def _pages(
+    diagnosed: "list[tuple[Diagnosis, str]]", output: str | None, how: dict[str, bool]
+) -> None:
+    from runlens.cli.output import emit, page_path, shown, write
+    from runlens.report import html
+
+    if output and len(diagnosed) > 1:
+        raise click.UsageError("-o takes one page, and these are several runs; leave -o out")
+    taken: set[Path] = set()
+    for diagnosis, place in diagnosed:
+        content = html.render(diagnosis, static=how["static"])
+        if output == "-":
+            emit(content, output)
+            continue
+        path = Path(output) if output else page_path(diagnosis.run_name, Path(place))
+        number = 2
+        while path in taken:
+            path = path.with_name(f"{path.stem.rpartition('~')[0] or path.stem}~{number}.html")
+            number += 1
+        taken.add(path)
+        write(path, content)
+        if not how["quiet"]:
+            click.echo(f"Report: {shown(path)}", err=True)

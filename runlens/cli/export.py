@@ -1,0 +1,54 @@
+"""`runlens export`: the normalized frame as a file."""
+
+from pathlib import Path
+
+import click
+
+from runlens.cli import ExitCode
+
+FORMATS = (".csv", ".json", ".jsonl", ".parquet")
+
+
+@click.command("export")
+@click.argument("place", metavar="RUN")
+@click.option("-o", "--output", metavar="FILE", required=True, help="CSV, JSON or Parquet.")
+@click.option("--run", "name", metavar="NAME", help="One of several runs.")
+@click.pass_context
+def command(ctx: click.Context, place: str, output: str, name: str | None) -> None:
+    """Write the history of RUN as a long table: one row an observation.
+
+    Columns: metric, step, value, epoch, time (seconds since 1970), segment, source. The ending of
+    FILE decides the format; Parquet needs the extra `runlens-training[parquet]`.
+    """
+    from runlens import errors
+    from runlens.sources import read_all
+
+    ending = Path(output).suffix.lower()
+    if ending not in FORMATS:
+        raise click.UsageError(f"{output}: unknown ending; use one of {', '.join(FORMATS)}")
+    try:
+        runs = read_all(place)
+    except errors.NothingReadable as error:
+        click.echo(f"runlens: {error}", err=True)
+        ctx.exit(ExitCode.UNREADABLE)
+    names = [run.name for run in runs]
+    if name and name not in names:
+        raise click.UsageError(str(errors.NoSuchRun(name, names)))
+    chosen = [run for run in runs if not name or run.name == name]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{errors.SeveralRuns(place, names)} with --run NAME")
+    frame = chosen[0].frame
+    try:
+        if ending == ".csv":
+            frame.to_csv(output, index=False)
+        elif ending == ".parquet":
+            frame.to_parquet(output, index=False)
+        else:
+            frame.to_json(output, orient="records", lines=ending == ".jsonl", double_precision=15)
+    except ImportError:
+        raise click.UsageError(
+            "Parquet needs pyarrow; pip install 'runlens-training[parquet]'"
+        ) from None
+    except OSError as error:
+        raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
+    click.echo(f"{len(frame):,} observations of {frame['metric'].nunique()} metrics: {output}")

@@ -1,0 +1,81 @@
+"""Where results go: text to stdout, pages beside the run but never into it."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from runlens.report.text import Options
+
+LONGEST_NAME = 80
+
+
+def text_options(*, verbose: bool, no_color: bool) -> Options:
+    """Return how to write to this terminal: its width, its encoding, colour or none.
+
+    --no-color wins over NO_COLOR (any value), which wins over FORCE_COLOR, which wins over
+    what stdout is.
+    """
+    color = sys.stdout.isatty()
+    if os.environ.get("FORCE_COLOR"):
+        color = True
+    if no_color or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
+        color = False
+    width = shutil.get_terminal_size((80, 24)).columns
+    return Options(width, color=color, verbose=verbose, ascii_only=not _draws(sys.stdout.encoding))
+
+
+def _draws(encoding: str | None) -> bool:
+    try:
+        "▁█×".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def page_path(run_name: str, place: Path) -> Path:
+    """Return where the page of a run goes: the current folder, or its parent inside the run."""
+    folder, run = Path.cwd(), place.resolve()
+    inside = run if run.is_dir() else run.parent
+    while folder == inside or folder.is_relative_to(inside):
+        if folder.parent == folder:
+            break
+        folder = folder.parent
+    return folder / f"runlens-{file_name(run_name)}.html"
+
+
+def file_name(run_name: str) -> str:
+    """Return a run's name as a part of a file name: no separators, no control characters."""
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", run_name).strip(".-")
+    return safe[:LONGEST_NAME] or "run"
+
+
+def shown(path: Path) -> str:
+    """Return a path as the user would type it from here."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def write(path: Path, content: str) -> None:
+    """Write a result; a folder that is missing or read-only is one clear line, exit code 2."""
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise click.UsageError(
+            f"cannot write {path}: {reason}; name another file with -o"
+        ) from None
+
+
+def emit(content: str, output: str | None) -> None:
+    """Write a result to a file, or to stdout for None and ``-``."""
+    if output is None or output == "-":
+        sys.stdout.write(content)
+        sys.stdout.flush()
+    else:
+        write(Path(output), content)

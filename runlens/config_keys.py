@@ -1,0 +1,216 @@
+"""Canonical names of settings, how each framework spells them, and how to write a change.
+
+The canonical key is the one of transformers' TrainingArguments (TRL's for RL settings): most
+runs use it as it is. Sources of the spellings: rules.md section 8 of the design notes, read in
+axolotl 0.19, LLaMA-Factory, ms-swift, Megatron, nanoGPT, fairseq and Lightning.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Key(NamedTuple):
+    """One setting: its canonical key and the other names under which it is met."""
+
+    name: str
+    axolotl: str = ""  # empty: as `name`
+    others: tuple[str, ...] = ()
+
+
+KEYS = (
+    Key("learning_rate", others=("lr", "learning-rate", "max_lr", "base_lr", "peak_lr", "lr0")),
+    Key("warmup_steps", others=("warmup_iters", "num_warmup_steps", "lr_warmup_iters")),
+    Key("warmup_ratio", others=("lr_warmup_fraction", "warmup_proportion")),
+    Key("lr_scheduler_type", "lr_scheduler", ("lr_decay_style", "scheduler", "lr_schedule")),
+    Key(
+        "max_grad_norm",
+        others=(
+            "clip_grad",
+            "grad_clip",
+            "gradient_clip_val",
+            "clip_norm",
+            "gradient_clipping",
+            "grad_norm_clip",
+            "max_gradient_norm",
+        ),
+    ),
+    Key(
+        "per_device_train_batch_size",
+        "micro_batch_size",
+        ("train_batch_size", "batch_size", "per_gpu_train_batch_size"),
+    ),
+    Key("per_device_eval_batch_size", "eval_batch_size"),
+    Key("gradient_accumulation_steps", others=("grad_accum", "accumulate_grad_batches")),
+    Key("num_train_epochs", "num_epochs", ("epochs", "max_epochs", "n_epochs_total")),
+    Key(
+        "max_steps",
+        others=(
+            "train_iters",
+            "max_iters",
+            "total_steps",
+            "num_iterations_total",
+            "training_steps",
+            "max_train_steps",
+            "total_training_steps",
+        ),
+    ),
+    Key("weight_decay", others=("wd",)),
+    Key("adam_beta1", others=("beta1",)),
+    Key("adam_beta2", others=("beta2",)),
+    Key("adam_epsilon", others=("adam_eps", "eps")),
+    Key("optim", "optimizer", ("optimizer_name", "optimizer_type")),
+    Key("bf16"),
+    Key("fp16"),
+    Key("fp8"),
+    Key("tf32"),
+    Key("seed"),
+    Key("logging_steps", others=("log_interval", "log_every", "logging_interval")),
+    Key("logging_nan_inf_filter"),
+    Key("eval_steps", others=("eval_interval", "eval_every")),
+    Key("eval_strategy", others=("evaluation_strategy",)),
+    Key("save_steps", others=("save_interval",)),
+    Key("save_total_limit"),
+    Key("load_best_model_at_end"),
+    Key("early_stopping_patience"),
+    Key("gradient_checkpointing"),
+    Key(
+        "max_length",
+        "sequence_len",
+        (
+            "max_seq_length",
+            "cutoff_len",
+            "block_size",
+            "seq_length",
+            "context_length",
+            "max_seq_len",
+        ),
+    ),
+    Key("packing", "sample_packing"),
+    Key("train_on_inputs", others=("train_on_prompt",)),
+    Key(
+        "model_name",
+        "base_model",
+        ("model_name_or_path", "base_model_name_or_path", "_name_or_path", "model", "model_id"),
+    ),
+    Key("model_type"),
+    Key("architectures"),
+    Key("num_parameters", others=("model/num_parameters", "n_params", "num_params")),
+    Key("vocab_size", others=("padded_vocab_size", "model/vocab_size", "n_vocab")),
+    Key("num_labels", others=("num_classes", "n_classes", "nc")),
+    Key("adapter", others=("finetuning_type", "peft_type", "train_type", "tuner_type")),
+    Key("lora_r", others=("lora_rank", "r", "peft_r")),
+    Key("lora_alpha"),
+    Key("lora_dropout"),
+    Key("lora_target_modules", others=("lora_target", "target_modules")),
+    Key("load_in_4bit"),
+    Key("load_in_8bit"),
+    Key("rl", others=("stage", "rlhf_type")),
+    Key("beta", "rl_beta", ("dpo_beta", "pref_beta", "kl_coef", "init_kl_coef")),
+    Key("loss_type", others=("pref_loss",)),
+    Key("num_generations", others=("rollout_n", "n_samples_per_prompt")),
+    Key("num_iterations", others=("ppo_epochs", "num_ppo_epochs")),
+    Key(
+        "max_completion_length",
+        others=(
+            "max_new_tokens",
+            "response_length",
+            "max_response_length",
+            "max_gen_len",
+            "generate_max_len",
+        ),
+    ),
+    Key("temperature"),
+    Key("epsilon", others=("clip_range", "cliprange")),
+    Key("epsilon_high"),
+    Key("num_processes", others=("world_size", "n_gpus", "num_gpus", "nproc_per_node")),
+    Key("gpu", others=("gpu_name", "gpu_type", "device_name")),
+    Key("label_smoothing_factor", others=("label_smoothing",)),
+)
+
+FRAMEWORK_YAML = ("axolotl", "llama-factory", "ms-swift", "lightning", "ml-agents")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9/]+", "_", name.strip().lower()).strip("_")
+
+
+_CANONICAL = {
+    _plain(alias): key.name
+    for key in reversed(KEYS)
+    for alias in (*key.others, key.axolotl, key.name)
+    if alias
+}
+_SPELLINGS = {key.name: key for key in KEYS}
+_SECTIONS = (
+    "trl",
+    "training",
+    "train",
+    "trainer",
+    "optimizer",
+    "optim",
+    "model",
+    "lora",
+    "args",
+    "hparams",
+    "params",
+    "config",
+    "hyperparameters",
+)
+
+
+def canonical_key(name: str) -> str:
+    """Return our name for a setting; a name that we do not know stays as it is.
+
+    Case, ``-``, ``.`` and ``_`` make no difference; the usual section names in front
+    (``trl.beta``, ``training/learning_rate``) are looked through.
+    """
+    plain = _plain(name)
+    if plain in _CANONICAL:
+        return _CANONICAL[plain]
+    section, _, rest = plain.replace("/", "_").partition("_")
+    if section in _SECTIONS and rest in _CANONICAL:
+        return _CANONICAL[rest]
+    return name
+
+
+def spelled(key: str, framework: str) -> str:
+    """Return the name that `framework` uses for the canonical `key`."""
+    known = _SPELLINGS.get(key)
+    return known.axolotl if known and framework == "axolotl" and known.axolotl else key
+
+
+def change_lines(
+    changes: Mapping[str, tuple[object, object]], framework: str
+) -> list[tuple[str, str]]:
+    """Return a diff of settings as (sign, text), in the syntax of the framework at hand.
+
+    `changes` maps canonical keys to (old, new); an old value of None is unknown and says so.
+    YAML for axolotl, LLaMA-Factory and the like; keyword arguments for TrainingArguments.
+    """
+    lines: list[tuple[str, str]] = []
+    as_yaml = framework in FRAMEWORK_YAML
+    for key, (old, new) in changes.items():
+        name = spelled(key, framework)
+        if old is not None:
+            lines.append(("-", _line(name, old, as_yaml=as_yaml)))
+        comment = "" if old is not None else "  # old value not recorded"
+        lines.append(("+", _line(name, new, as_yaml=as_yaml) + comment))
+    return lines
+
+
+def _line(name: str, value: object, *, as_yaml: bool) -> str:
+    if as_yaml:
+        shown = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
+        return f"{name}: {shown or written(value)}"
+    return f"{name}={repr(value) if isinstance(value, str | bool) else written(value)},"
+
+
+def written(value: object) -> str:
+    """Write a setting as a config file does: ``2e-4``, ``0.05``, ``16``."""
+    if isinstance(value, float):
+        if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):  # noqa: PLR2004 - as %g does
+            mantissa, _, exponent = f"{value:.3e}".partition("e")
+            return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+        return f"{value:.6g}"
+    return str(value)

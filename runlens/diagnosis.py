@@ -1,0 +1,333 @@
+"""What rules say and reports show: plain data."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from runlens.version import __version__
+from runlens.run import Event, Problem, Setting, State
+
+Severity = Literal["critical", "warning", "info"]
+Health = Literal["critical", "warning", "info", "healthy", "unknown"]
+Status = Literal["found", "passed", "unmet", "error"]
+Rank = Literal["most likely", "likely", "possible", "unlikely"]
+Cost = Literal["minutes", "settings only", "one run", "days"]
+ChartKind = Literal["curves", "limit", "zoom", "boundary", "log", ""]
+SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+
+SCHEMA = "runlens.diagnosis/1"
+FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
+
+
+class Moment(NamedTuple):
+    """When something happened; the engine fills epoch and time from the history."""
+
+    step: float | None = None
+    epoch: float | None = None
+    time: float | None = None  # seconds since 1970
+
+
+class Evidence(NamedTuple):
+    """One number that speaks for a finding, beside the limit that it passed.
+
+    `limit` is None where the value only informs. `above` tells on which side of the limit the
+    pattern lies.
+    """
+
+    what: str  # noun phrase: "Rise of eval loss over its minimum"
+    value: float | str
+    limit: float | None = None
+    source: str = ""  # where the limit comes from
+    where: str = ""  # the metric, or file:line
+    step: float | None = None
+    above: bool = True
+    unit: str = ""  # "%": value and limit are shares, shown in percent
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the value is beyond its limit."""
+        if self.limit is None or isinstance(self.value, str):
+            return False
+        return self.value >= self.limit if self.above else self.value <= self.limit
+
+
+class Fix(NamedTuple):
+    """One thing to change, with the values of this run. Empty `setting`: an action, no setting."""
+
+    what: str  # imperative: "Lower the learning rate"
+    setting: str = ""  # canonical key
+    old: Setting = None  # None: not recorded
+    new: Setting = None
+    why: str = ""
+    cost: Cost = "settings only"
+
+
+class Cause(NamedTuple):
+    """One possible cause, with what speaks for and against it in this run."""
+
+    what: str  # noun phrase: "Learning rate too high"
+    rank: Rank = "possible"
+    evidence_for: str = ""
+    against: str = ""
+
+
+class RuledOut(NamedTuple):
+    """A reading of the curves that was tested and does not hold."""
+
+    what: str
+    why: str
+
+
+class Confidence(NamedTuple):
+    """How sure a finding is, 0 to 1, and why."""
+
+    value: float = 0.8
+    reason: str = ""
+
+
+class Mark(NamedTuple):
+    """A labelled point of a chart."""
+
+    step: float
+    value: float
+    text: str = ""
+
+
+class Chart(NamedTuple):
+    """What to draw beside a finding; the renderer takes the curves from the diagnosis.
+
+    Kinds: `curves` (metrics parting), `limit` (one metric against `limit`), `zoom` (around the
+    onset), `boundary` (before and after a step), `log` (lines of `log` are the proof).
+    """
+
+    kind: ChartKind = ""
+    metrics: tuple[str, ...] = ()
+    start: float | None = None  # step; None: whole run
+    end: float | None = None
+    marks: tuple[Mark, ...] = ()
+    limit: float | None = None
+    log: tuple[tuple[str, str, bool], ...] = ()  # (file:line, text, blamed)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One pattern, found in one run.
+
+    A rule leaves `rule` empty and gives the onset as a step: the engine names the rule and
+    completes the moments. `louder_with`: rules whose finding in the same run raises this one
+    from info to warning.
+    """
+
+    severity: Severity
+    title: str  # a full sentence with its numbers
+    metric: str
+    onset: Moment
+    evidence: tuple[Evidence, ...]
+    seen: str = ""  # two or three sentences: what the curves show
+    end: Moment | None = None  # None: it lasts to the end of the run
+    causes: tuple[Cause, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    ruled_out: tuple[RuledOut, ...] = ()
+    confidence: Confidence = Confidence()
+    chart: Chart = Chart()
+    louder_with: tuple[str, ...] = ()
+    rule: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its part of the JSON contract."""
+        chart = self.chart
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "title": self.title,
+            "metric": self.metric,
+            "onset": self.onset._asdict(),
+            "end": self.end._asdict() if self.end else None,
+            "seen": self.seen,
+            "evidence": [
+                {k: v for k, v in item._asdict().items() if k not in {"above", "unit"}}
+                for item in self.evidence
+            ],
+            "causes": [
+                {"what": c.what, "rank": c.rank, "for": c.evidence_for, "against": c.against}
+                for c in self.causes
+            ],
+            "fixes": [fix._asdict() for fix in self.fixes],
+            "ruled_out": [item._asdict() for item in self.ruled_out],
+            "confidence": self.confidence._asdict(),
+            "chart": {
+                "kind": chart.kind,
+                "metrics": list(chart.metrics),
+                "from": chart.start,
+                "to": chart.end,
+                "marks": [mark._asdict() for mark in chart.marks],
+            },
+        }
+
+
+class Outcome(NamedTuple):
+    """What became of one rule. `reason`: by which number it passed, what is missing, what broke."""
+
+    status: Status
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+class Incident(NamedTuple):
+    """Findings with one root cause; the first is the first mover."""
+
+    findings: tuple[Finding, ...]
+    title: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """The worst of its findings."""
+        return min((finding.severity for finding in self.findings), key=SEVERITIES.index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its part of the JSON contract."""
+        rules = [finding.rule for finding in self.findings]
+        return {"severity": self.severity, "title": self.title, "rules": rules}
+
+
+class Advice(NamedTuple):
+    """The box "Do this first": steps, and a diff of settings in the framework's own syntax."""
+
+    steps: tuple[tuple[str, str], ...] = ()  # (imperative, reason with a number)
+    diff: tuple[tuple[str, str], ...] = ()  # ("-" or "+" or " ", line)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its part of the JSON contract."""
+        return {
+            "steps": [{"what": what, "why": why} for what, why in self.steps],
+            "diff": [f"{sign} {line}" for sign, line in self.diff],
+        }
+
+
+class ThinCurve(NamedTuple):
+    """A curve as a page shows it: at most 5,000 points, the extremes of each bucket kept."""
+
+    step: tuple[float, ...]
+    value: tuple[float, ...]
+    points: int  # how many were logged
+    unit: str = ""
+
+
+class SettingRow(NamedTuple):
+    """One setting of the run; `blamed` says which finding names it."""
+
+    key: str
+    value: Setting
+    origin: str
+    blamed: str = ""
+
+
+class Verdict(NamedTuple):
+    """One sentence with step and number, one more for the next thing, and the health."""
+
+    sentence: str
+    second: str
+    health: Health
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """All that is known about a run after its examination; reports read nothing else."""
+
+    run_id: str
+    run_name: str
+    framework: str
+    task: str
+    task_why: str
+    state: State
+    last_step: int
+    sources: tuple[str, ...]
+    outcomes: Mapping[str, Outcome]  # by rule slug
+    titles: Mapping[str, str]  # of the rules, by slug
+    incidents: tuple[Incident, ...]
+    verdict: Verdict
+    problems: tuple[Problem, ...] = ()
+    do_first: Advice = Advice()
+    curves: Mapping[str, ThinCurve] = field(default_factory=dict)
+    epochs: tuple[tuple[float, float], ...] = ()  # (step, whole epoch) for a second axis
+    events: tuple[Event, ...] = ()
+    settings: tuple[SettingRow, ...] = ()
+    log_tail: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings, incident by incident."""
+        return [finding for incident in self.incidents for finding in incident.findings]
+
+    @property
+    def health(self) -> Health:
+        """The worst severity found; unknown if no rule could judge."""
+        return self.verdict.health
+
+    def reasons(self, status: Status) -> dict[str, str]:
+        """Return slug -> reason for the rules that ended so."""
+        return {slug: out.reason for slug, out in self.outcomes.items() if out.status == status}
+
+    def to_dict(self, *, full: bool = False) -> dict[str, Any]:
+        """Return the JSON contract; `full` adds curves, events, settings and the log tail.
+
+        Numbers that are not finite become the strings "NaN", "Infinity" and "-Infinity".
+        """
+        state = self.state
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "runlens_version": __version__,
+            "run": {
+                "id": self.run_id,
+                "name": self.run_name,
+                "framework": self.framework,
+                "task": self.task,
+                "task_why": self.task_why,
+                "state": {
+                    "kind": state.kind,
+                    "why": state.why,
+                    "sure": state.sure,
+                    "exit_code": state.exit_code,
+                },
+                "steps": {"done": self.last_step, "planned": state.planned_steps},
+                "epochs": {"done": state.done_epochs, "planned": state.planned_epochs},
+                "sources": list(self.sources),
+            },
+            "verdict": self.verdict._asdict(),
+            "do_first": self.do_first.to_dict(),
+            "findings": [
+                finding.to_dict() | {"incident": number}
+                for number, incident in enumerate(self.incidents)
+                for finding in incident.findings
+            ],
+            "incidents": [incident.to_dict() for incident in self.incidents],
+            "passed": self.reasons("passed"),
+            "unmet": self.reasons("unmet"),
+            "errors": self.reasons("error"),
+            "problems": [problem._asdict() for problem in self.problems],
+        }
+        if full:
+            document["curves"] = {
+                name: {"step": list(curve.step), "value": list(curve.value)}
+                for name, curve in self.curves.items()
+            }
+            document["events"] = [event._asdict() for event in self.events]
+            document["settings"] = [row._asdict() for row in self.settings]
+            document["log_tail"] = list(self.log_tail)
+        plain: dict[str, Any] = spell_out(document)
+        return plain
+
+
+def spell_out(value: Any) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return `value` with NaN and infinities as strings, since JSON has no such numbers."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {str(key): spell_out(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [spell_out(inner) for inner in value]
+    return value

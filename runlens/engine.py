@@ -1,0 +1,243 @@
+"""Runs the rules over a run and puts the diagnosis together. No rule can stop another one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runlens import advice, incidents
+from runlens.diagnosis import (
+    SEVERITIES,
+    Diagnosis,
+    Finding,
+    Health,
+    Incident,
+    Moment,
+    Outcome,
+    SettingRow,
+    ThinCurve,
+    Verdict,
+)
+from runlens.history import Curve, FloatArray
+from runlens.metrics import NAMES, base
+from runlens.rules import RULES
+from runlens.rules.rule import Rule, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.sources import read
+from runlens.wording import count, loss, step
+
+MOST_POINTS = 5_000  # of a curve on a page
+MOST_CURVES = 400
+MOST_SETTINGS = 1_000
+
+
+def diagnose(
+    place: Run | str | Path, rules: Iterable[Rule[Any]] = RULES, *, preview: bool = False
+) -> Diagnosis:
+    """Examine a run, or the run at a place.
+
+    Args:
+        place: a Run, or a path that `runlens.read` takes.
+        rules: the rules to ask.
+        preview: whether rules that have not yet proved their precision are asked as well.
+
+    Raises:
+        RunLensError: where nothing, or more than one run, lies at a path.
+
+    """
+    run = place if isinstance(place, Run) else read(place)
+    signals = Signals(run)
+    asked = [rule for rule in rules if preview or not rule.preview]
+    outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}
+    findings = [one for outcome in outcomes.values() for one in outcome.findings]
+    kept, dropped = incidents.merged(incidents.louder(findings))
+    for slug, reason in dropped.items():
+        outcomes[slug] = Outcome("passed", reason)
+    made = incidents.incidents(kept, max(run.last_step - run.first_step, 1), _slack(signals))
+    return Diagnosis(
+        run_id=run.id,
+        run_name=run.name,
+        framework=run.framework,
+        task=run.task,
+        task_why=run.task_why,
+        state=run.state,
+        last_step=run.last_step,
+        sources=run.sources,
+        outcomes=outcomes,
+        titles={rule.slug: rule.title for rule in asked},
+        incidents=made,
+        verdict=_verdict(run, signals, made, outcomes),
+        problems=run.problems,
+        do_first=advice.first_steps(run, made),
+        curves=_curves(run, kept),
+        epochs=_epochs(run, signals),
+        events=run.events,
+        settings=_settings(run, made),
+        log_tail=run.log_tail,
+    )
+
+
+def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
+    """Ask one rule. What it needs and lacks is `unmet`; what it throws is `error`."""
+    if rule.tasks and run.task not in rule.tasks:
+        return unmet(f"holds for {', '.join(sorted(rule.tasks))}; this run is {run.task}")
+    missing = [
+        need for need in rule.needs if not any(len(run.curve(metric)) for metric in need.split("|"))
+    ]
+    if missing:
+        return unmet("not logged: " + ", ".join(need.replace("|", " or ") for need in missing))
+    try:
+        with np.errstate(all="ignore"):
+            outcome = rule.check(run, signals, rule.limits)
+    except Exception as error:  # noqa: BLE001 - a broken rule must not cost the report
+        return Outcome("error", f"{type(error).__name__}: {error}")
+    return outcome._replace(
+        findings=tuple(_completed(one, rule.slug, run) for one in outcome.findings)
+    )
+
+
+def _completed(finding: Finding, slug: str, run: Run) -> Finding:
+    """Name the rule, and give the moments their epoch and time."""
+    end = finding.end and _dated(finding.end, finding.metric, run)
+    return replace(finding, rule=slug, onset=_dated(finding.onset, finding.metric, run), end=end)
+
+
+def _dated(moment: Moment, metric: str, run: Run) -> Moment:
+    if moment.step is None:
+        return moment
+    at = float(moment.step)
+    epoch, time = moment.epoch, moment.time
+    for name in (metric, "train_loss", "learning_rate", "reward", "eval_loss"):
+        curve = run.curve(name)
+        epoch = _value_at(curve, at, curve.epoch) if epoch is None else epoch
+        time = _value_at(curve, at, curve.time) if time is None else time
+    return Moment(at, epoch, time)
+
+
+def _value_at(curve: Curve, at: float, column: FloatArray) -> float | None:
+    known = np.isfinite(column)
+    if not known.any():
+        return None
+    steps = curve.step[known]
+    if at < steps[0] - (steps[-1] - steps[0]) or at > 2 * steps[-1] - steps[0] + 1:
+        return None
+    return round(float(np.interp(at, steps, column[known])), 6)
+
+
+def _slack(signals: Signals) -> float:
+    known = [name for name in ("train_loss", "reward", "grad_norm") if len(signals.curve(name)) > 1]
+    return float(max((signals.interval(name) for name in known), default=1))
+
+
+def _verdict(
+    run: Run, signals: Signals, made: tuple[Incident, ...], outcomes: Mapping[str, Outcome]
+) -> Verdict:
+    found = {finding.severity for incident in made for finding in incident.findings}
+    worst = next((severity for severity in SEVERITIES if severity in found), None)
+    looked = any(outcome.status == "passed" for outcome in outcomes.values())
+    loud = [incident for incident in made if incident.severity != "info"]
+    if loud:
+        second = f"Then: {loud[1].title}" if len(loud) > 1 else loud[0].findings[0].seen
+        return Verdict(loud[0].title, second, worst or "unknown")
+    health: Health = worst or ("healthy" if looked else "unknown")
+    if not looked:
+        return Verdict(_cannot_judge(run), "", "unknown")
+    second = made[0].title if made else ""
+    return Verdict(_healthy(run, signals), second, health)
+
+
+def _cannot_judge(run: Run) -> str:
+    points = max((len(run.curve(name)) for name in run.history.metrics), default=0)
+    if not points:
+        return "Cannot judge: no metric was logged."
+    return (
+        f"Cannot judge: at most {count(points, 'point')} of a metric up to step {run.last_step:,}."
+    )
+
+
+def _healthy(run: Run, signals: Signals) -> str:
+    for metric in ("train_loss", "reward"):
+        curve = signals.curve(metric)
+        if len(curve) > 1:
+            levels = signals.levels(metric)
+            went = "fell" if metric == "train_loss" else "went"
+            return (
+                f"No fault found up to step {step(run.last_step)}: {metric.replace('_', ' ')} "
+                f"{went} from {loss(float(curve.value[0]))} to {loss(levels.end)}."
+            )
+    return f"No fault found up to step {step(run.last_step)}."
+
+
+def _curves(run: Run, findings: list[Finding]) -> dict[str, ThinCurve]:
+    cited = {
+        float(at)
+        for finding in findings
+        for at in (
+            finding.onset.step,
+            finding.end.step if finding.end else None,
+            *(item.step for item in finding.evidence),
+            *(mark.step for mark in finding.chart.marks),
+        )
+        if at is not None
+    }
+    names = sorted(run.history.metrics, key=lambda name: (base(name) not in NAMES, name))
+    return {name: _thin(run.curve(name), cited, name) for name in names[:MOST_CURVES]}
+
+
+def _thin(curve: Curve, cited: set[float], name: str) -> ThinCurve:
+    unit = NAMES[base(name)].unit if base(name) in NAMES else ""
+    kept = thinned(curve, cited)
+    return ThinCurve(
+        tuple(kept.step.astype(float).tolist()),
+        tuple(kept.value.tolist()),
+        points=len(curve),
+        unit=unit,
+    )
+
+
+def thinned(curve: Curve, cited: Iterable[float] = (), most: int = MOST_POINTS) -> Curve:
+    """Keep at most about `most` points: the least and the greatest of each bucket.
+
+    Kept besides: the first and last point, both sides of each gap of NaN, every cited step.
+    """
+    size = len(curve)
+    if size <= most:
+        return curve
+    per = -(-2 * size // most)
+    used = size // per * per
+    blocks = curve.value[:used].reshape(-1, per)
+    offset = np.arange(len(blocks)) * per
+    finite = np.where(np.isfinite(blocks), blocks, np.nan)
+    low = np.where(np.isnan(finite), np.inf, finite).argmin(axis=1) + offset
+    high = np.where(np.isnan(finite), -np.inf, finite).argmax(axis=1) + offset
+    broken = ~np.isfinite(curve.value)
+    edges = np.flatnonzero(broken[1:] != broken[:-1])
+    shown = np.searchsorted(curve.step, sorted(cited))
+    index = np.concatenate([[0, size - 1], low, high, edges, edges + 1, shown, shown - 1])
+    return curve.at(np.unique(np.clip(index, 0, size - 1)).astype(np.int64))
+
+
+def _epochs(run: Run, signals: Signals) -> tuple[tuple[float, float], ...]:
+    per = signals.steps_per_epoch
+    if not per:
+        return ()
+    whole = int(run.last_step / per)
+    every = max(1, whole // 20)
+    return tuple((per * number, float(number)) for number in range(0, whole + 1, every))
+
+
+def _settings(run: Run, made: tuple[Incident, ...]) -> tuple[SettingRow, ...]:
+    blamed: dict[str, str] = {}
+    for incident in made:
+        for finding in incident.findings:
+            for fix in finding.fixes:
+                if fix.setting and finding.severity != "info":
+                    blamed.setdefault(fix.setting, finding.rule)
+    rows = [
+        SettingRow(key, known.value, known.origin, blamed.get(key, ""))
+        for key, known in sorted(run.config.items())
+    ]
+    return tuple(sorted(rows, key=lambda row: not row.blamed)[:MOST_SETTINGS])

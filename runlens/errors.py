@@ -1,0 +1,66 @@
+"""What the user can cause. One line each: what, where, what to do.
+
+RunLensError
+├── NothingReadable    no reader knows anything at this place
+├── SeveralRuns        one run was asked for, several lie here
+├── NoSuchRun          the run that was named is not among them
+└── BadSettings        runlens.toml or an option is wrong
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+SHOWN_NAMES = 8
+
+
+class RunLensError(Exception):
+    """The base of all errors that are the input's fault and not ours."""
+
+
+class NothingReadable(RunLensError):  # noqa: N818 - "raise NothingReadable" is a sentence
+    """No reader knows anything at this place."""
+
+    def __init__(self, place: str, why: str, problems: Sequence[tuple[str, str]] = ()) -> None:
+        """Name the place as the user gave it, why nothing came of it, and what to do.
+
+        `problems` are pairs (where, what) of files that were tried and failed.
+        """
+        super().__init__(one_line(f"{place}: {why}"))
+        self.problems = tuple(problems)
+
+
+class SeveralRuns(RunLensError):  # noqa: N818 - "raise SeveralRuns" is a sentence
+    """One run was asked for and several lie at this place."""
+
+    def __init__(self, place: str, names: Sequence[str]) -> None:
+        """Name the runs found; `names` are what --run takes."""
+        self.names = tuple(names)
+        shown = ", ".join(self.names[:SHOWN_NAMES])
+        more = len(self.names) - SHOWN_NAMES
+        rest = f" and {more} more" if more > 0 else ""
+        super().__init__(
+            one_line(f"{place}: {len(self.names)} runs lie here ({shown}{rest}); point at one")
+        )
+
+
+class NoSuchRun(RunLensError):  # noqa: N818 - "raise NoSuchRun" is a sentence
+    """The run that was named is not at this place."""
+
+    def __init__(self, name: str, names: Sequence[str]) -> None:
+        """Suggest the nearest of the `names` that exist."""
+        super().__init__(one_line(f"no run {name!r} here{nearest(name, names)}"))
+
+
+class BadSettings(RunLensError):  # noqa: N818 - "raise BadSettings" is a sentence
+    """An option or a settings file holds something that RunLens does not know."""
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Return "; did you mean ...?" for the closest known name, or nothing."""
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def one_line(text: str) -> str:
+    r"""Return `text` with control characters shown as escapes, so that it stays one line."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -1,0 +1,115 @@
+"""Fixes with the numbers of this run: old value from its config, new value inside the sane range.
+
+Sources of the factors and ranges: rules.md section 8 (S0-S4 of the seeds). A fix whose old
+value is not recorded says what to set; it never invents an old value.
+"""
+
+import math
+
+from runlens.diagnosis import Cost, Fix
+from runlens.run import Run
+from runlens.signals import Signals
+
+DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
+TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
+TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
+
+
+def two_digits(value: float) -> float:
+    """Round a computed setting to two significant digits: ``6.6667e-05`` -> ``6.7e-05``."""
+    return float(f"{value:.1e}")
+
+
+def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[Fix, ...]:
+    """Multiply the peak learning rate by `factor`; nothing where the rate is not known.
+
+    Usual factors (S0, S1, S4): 1/3, 1/5 when a NaN or divergence followed a climbing gradient
+    norm, 1/2 for a mild case, 3 when it is below the range of the method.
+    """
+    old = run.number("learning_rate") or signals.peak_learning_rate
+    if not old:
+        return ()
+    verb = "Lower" if factor < 1 else "Raise"
+    return (Fix(f"{verb} the learning rate", "learning_rate", old, two_digits(old * factor), why),)
+
+
+def clip_limit(run: Run) -> float | None:
+    """Return the clipping limit in force; the Trainer's default where it applies, else None."""
+    known = run.number("max_grad_norm")
+    if known is None and run.framework in TRAINER_FRAMEWORKS:
+        return DEFAULT_CLIP
+    return known
+
+
+def clipping(run: Run, why: str) -> tuple[Fix, ...]:
+    """Switch clipping on at 1.0, or tighten it to 0.5 where it is on already."""
+    limit = clip_limit(run)
+    if limit is None or limit <= 0 or limit > DEFAULT_CLIP:
+        return (Fix("Clip the gradient", "max_grad_norm", run.number("max_grad_norm"), 1.0, why),)
+    if limit > TIGHTER_CLIP:
+        return (Fix("Clip the gradient tighter", "max_grad_norm", limit, TIGHTER_CLIP, why),)
+    return ()
+
+
+def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
+    """Warm up over 5 % of the planned steps (S1 3-10 %, S4 5-10 %), in the unit already used."""
+    total = run.state.planned_steps or run.last_step
+    ratio, steps = run.number("warmup_ratio"), run.number("warmup_steps")
+    what = "Warm up longer" if ratio or steps else "Warm the learning rate up"
+    if not steps and ratio is not None:
+        return (Fix(what, "warmup_ratio", ratio, share, why),) if ratio < share else ()
+    if not total:
+        return ()
+    new = max(10, round(share * total))
+    old = None if steps is None else int(steps)
+    return (Fix(what, "warmup_steps", old, new, why),) if (old or 0) < new else ()
+
+
+def bf16(run: Run, why: str) -> tuple[Fix, ...]:
+    """Go from fp16 to bf16; nothing where fp16 is not in use."""
+    if not run.flag("fp16"):
+        return ()
+    return (
+        Fix("Train in bf16 (Ampere or later)", "bf16", run.flag("bf16") or False, True, why),
+        Fix("Switch fp16 off", "fp16", True, False, "its range ends at 65,504"),
+    )
+
+
+def smaller_batch(run: Run, why: str) -> tuple[Fix, ...]:
+    """Halve the batch on the device and double the accumulation, so that the sum stays."""
+    size = run.number("per_device_train_batch_size")
+    if not size or size < 2:  # noqa: PLR2004 - a batch of one cannot be halved
+        return ()
+    half, steps = int(size) // 2, int(run.number("gradient_accumulation_steps") or 1)
+    kept = math.ceil(steps * int(size) / half)
+    return (
+        Fix("Halve the batch per device", "per_device_train_batch_size", int(size), half, why),
+        Fix(
+            "Accumulate over more steps",
+            "gradient_accumulation_steps",
+            steps,
+            kept,
+            "keeps the effective batch",
+        ),
+    )
+
+
+def setting(
+    run: Run, key: str, new: str | float | bool, what: str, why: str, cost: Cost = "settings only"
+) -> Fix:
+    """Set one key, with its old value where it is recorded."""
+    return Fix(what, key, run.setting(key), new, why, cost)
+
+
+def action(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
+    """Do something that no setting does: look at data, use a checkpoint."""
+    return Fix(what, why=why, cost=cost)
+
+
+def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
+    """Return (step, folder name) of the last checkpoint at or before `step`; None if there is none.
+
+    Of one step, the folder's name is enough: where the run lies may have changed.
+    """
+    saved = [(at, path) for at, path in run.checkpoints if at <= step]
+    return (saved[-1][0], saved[-1][1].rstrip("/").rpartition("/")[2]) if saved else None

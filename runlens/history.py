@@ -1,0 +1,222 @@
+"""A run's metric values: kept as columns, handed out as curves.
+
+Long, one row an observation, not one wide row a step: in a wide table "not logged at this
+step" and "logged as NaN" are the same empty cell, and the second one is a finding.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+NOT_KNOWN = float("nan")
+
+
+class Observation(NamedTuple):
+    """One logged number."""
+
+    metric: str  # canonical where known
+    step: int  # optimizer step, never the logging index
+    value: float  # NaN and infinities kept
+    epoch: float = NOT_KNOWN
+    time: float = NOT_KNOWN  # seconds since 1970
+    segment: int = 0  # launch number; a resume starts the next
+    source: str = ""  # the file it came from
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One metric of one run, by step. All arrays have shape (n,)."""
+
+    step: IntArray
+    value: FloatArray
+    epoch: FloatArray
+    time: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def at(self, points: slice | BoolArray | IntArray) -> "Curve":
+        """Return some of the points: a slice (views), a mask of shape (n,), or indices."""
+        return Curve(self.step[points], self.value[points], self.epoch[points], self.time[points])
+
+    def finite(self) -> "Curve":
+        """Return the points whose value is a number: no NaN, no infinity."""
+        kept = np.isfinite(self.value)
+        return self if kept.all() else self.at(kept)
+
+    def after(self, step: int) -> "Curve":
+        """Return the points at `step` and later."""
+        return self.at(slice(int(np.searchsorted(self.step, step)), None))
+
+    def before(self, step: int) -> "Curve":
+        """Return the points earlier than `step`."""
+        return self.at(slice(0, int(np.searchsorted(self.step, step))))
+
+
+class Columns(NamedTuple):
+    """The rows of one metric, unsorted; all arrays have shape (n,)."""
+
+    step: IntArray
+    value: FloatArray
+    epoch: FloatArray
+    time: FloatArray
+    segment: npt.NDArray[np.int16]
+    source: npt.NDArray[np.int16]  # index into the sources of the history
+
+
+class History:
+    """All observations of a run, by metric, segment and step."""
+
+    def __init__(self, metrics: Mapping[str, Columns], sources: Iterable[str] = ()) -> None:
+        """Sort the rows of each metric by segment and step; rows that tie keep their order."""
+        self.sources = tuple(sources)
+        names = sorted(name for name, rows in metrics.items() if len(rows.step))
+        parts = [_sorted(metrics[name]) for name in names]
+        joined = (
+            Columns._make(np.concatenate(column) for column in zip(*parts, strict=True))
+            if parts
+            else _NOTHING
+        )
+        self._columns = joined
+        ends = np.cumsum([len(part.step) for part in parts], dtype=np.int64).tolist()
+        self._slices = {
+            name: slice(end - len(part.step), end)
+            for name, part, end in zip(names, parts, ends, strict=True)
+        }
+        self._all = Curve(joined.step, joined.value, joined.epoch, joined.time)
+        self._joined: dict[str, Curve] = {}
+
+    @classmethod
+    def of(cls, observations: Iterable[Observation]) -> "History":
+        """Build a history from single observations; handy for tests and small runs."""
+        rows: dict[str, list[Observation]] = {}
+        sources: dict[str, int] = {}
+        for row in observations:
+            rows.setdefault(row.metric, []).append(row)
+            sources.setdefault(row.source, len(sources))
+        columns = {
+            name: Columns(
+                np.array([row.step for row in some], dtype=np.int64),
+                np.array([row.value for row in some], dtype=np.float64),
+                np.array([row.epoch for row in some], dtype=np.float64),
+                np.array([row.time for row in some], dtype=np.float64),
+                np.array([row.segment for row in some], dtype=np.int16),
+                np.array([sources[row.source] for row in some], dtype=np.int16),
+            )
+            for name, some in rows.items()
+        }
+        return cls(columns, sources)
+
+    def __len__(self) -> int:
+        return len(self._columns.step)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all metrics that were logged."""
+        return tuple(self._slices)
+
+    @cached_property
+    def segments(self) -> tuple[int, ...]:
+        """The launch numbers that occur, in order."""
+        return tuple(int(number) for number in np.unique(self._columns.segment))
+
+    def curve(self, metric: str) -> Curve:
+        """Return one metric over the whole run; empty if it was not logged.
+
+        A resume that goes back to a checkpoint discards what the earlier launch logged past it:
+        of steps that two launches logged, only the later launch's are in the curve. `segment`
+        has them all. With one launch the arrays are views into the columns.
+        """
+        where = self._slices.get(metric)
+        if where is None:
+            return _EMPTY
+        if metric not in self._joined:
+            self._joined[metric] = _without_discarded(
+                self._all.at(where), self._columns.segment[where]
+            )
+        return self._joined[metric]
+
+    def segment(self, metric: str, number: int) -> Curve:
+        """Return one metric as one launch logged it; empty if that launch did not log it."""
+        where = self._slices.get(metric)
+        if where is None:
+            return _EMPTY
+        mine = np.searchsorted(self._columns.segment[where], [number, number + 1])
+        return self._all.at(slice(where.start + int(mine[0]), where.start + int(mine[1])))
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """The same as a long pandas frame: metric, step, value, epoch, time, segment, source."""
+        import pandas as pd
+
+        lengths = [where.stop - where.start for where in self._slices.values()]
+        codes = np.repeat(np.arange(len(lengths)), lengths)
+        return pd.DataFrame(
+            {
+                "metric": pd.Categorical.from_codes(
+                    codes, categories=pd.Index(list(self._slices), dtype=str)
+                ),
+                "step": self._columns.step,
+                "value": self._columns.value,
+                "epoch": self._columns.epoch,
+                "time": self._columns.time,
+                "segment": self._columns.segment,
+                "source": pd.Categorical.from_codes(
+                    self._columns.source, categories=pd.Index(list(self.sources), dtype=str)
+                ),
+            }
+        )
+
+
+def columns(
+    step: npt.ArrayLike,
+    value: npt.ArrayLike,
+    epoch: npt.ArrayLike | None = None,
+    time: npt.ArrayLike | None = None,
+    segment: npt.ArrayLike = 0,
+    source: int = 0,
+) -> Columns:
+    """Make `Columns` of plain sequences; what is not given is unknown (NaN) or zero."""
+    steps = np.asarray(step, dtype=np.int64)
+    blank = np.full(len(steps), NOT_KNOWN)
+    return Columns(
+        steps,
+        np.asarray(value, dtype=np.float64),
+        blank if epoch is None else np.asarray(epoch, dtype=np.float64),
+        blank if time is None else np.asarray(time, dtype=np.float64),
+        np.broadcast_to(np.asarray(segment, dtype=np.int16), steps.shape),
+        np.full(len(steps), source, dtype=np.int16),
+    )
+
+
+def _sorted(rows: Columns) -> Columns:
+    order = np.lexsort((rows.step, rows.segment))  # stable
+    if (order[1:] > order[:-1]).all():
+        return rows
+    return Columns._make(column[order] for column in rows)
+
+
+def _without_discarded(curve: Curve, segment: npt.NDArray[np.int16]) -> Curve:
+    """Leave out what an earlier launch logged at or past the first step of a later one."""
+    if not len(segment) or segment[0] == segment[-1]:
+        return curve
+    starts = np.flatnonzero(np.diff(segment)) + 1  # first row of each later launch
+    first = np.minimum.accumulate(curve.step[starts][::-1])[::-1]
+    launch = np.searchsorted(starts, np.arange(len(segment)), side="right")
+    limit = np.append(first, np.iinfo(np.int64).max)
+    return curve.at(curve.step < limit[launch])
+
+
+_NOTHING = columns([], [])
+_EMPTY = Curve(_NOTHING.step, _NOTHING.value, _NOTHING.epoch, _NOTHING.time)

@@ -1,0 +1,273 @@
+"""From findings to incidents: one accident is told once, the first mover leads.
+
+The causal graph is rules.md 5.2 of the design notes: cause -> effects with a window, the share
+of the run within which the effect must begin after its cause. 5.5 merges readings of the same
+curve into the one that says most.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import inf
+
+from runlens.diagnosis import SEVERITIES, Evidence, Finding, Incident
+
+ANY = inf
+SEVERE_CLIMB = frozenset(
+    {"grad-explosion", "grad-spike", "loss-spike", "sawtooth", "oscillation", "divergence"}
+)
+
+# cause -> {effect: window as a share of the run}
+LEADS_TO: Mapping[str, Mapping[str, float]] = {
+    "fp16-risk": dict.fromkeys(("loss-scale-collapse", "nan-grad", "nan-loss", "hidden-nan"), ANY),
+    **{
+        slug: dict.fromkeys((*SEVERE_CLIMB, "warmup-shock", "nan-loss", "hidden-nan"), ANY)
+        for slug in ("no-clipping", "lr-out-of-range", "no-warmup")
+    },
+    "lr-zero": dict.fromkeys(("not-learning", "plateau", "reward-flat", "stopped-early"), ANY),
+    "weight-decay-high": {"plateau": ANY},
+    "warmup-shock": {
+        "grad-explosion": 0.05,
+        "grad-spike": 0.05,
+        "divergence": 0.20,
+        "loss-spike": 0.05,
+        "plateau": ANY,
+        "not-learning": ANY,
+    },
+    "resume-jump": {
+        "grad-explosion": 0.10,
+        "grad-spike": 0.10,
+        "divergence": 0.10,
+        "loss-spike": 0.10,
+        "nan-loss": 0.10,
+        "schedule-mismatch": 0.02,
+        "warmup-shock": 0.10,
+    },
+    "schedule-mismatch": {
+        "grad-explosion": 0.10,
+        "divergence": 0.20,
+        "loss-spike": 0.10,
+        "warmup-shock": 0.10,
+    },
+    "clip-saturation": {"sawtooth": ANY, "oscillation": ANY, "divergence": ANY},
+    "grad-spike": {"loss-spike": 0.03},
+    "grad-explosion": {
+        "nan-grad": 0.10,
+        "divergence": 0.20,
+        "nan-loss": 0.10,
+        "hidden-nan": 0.10,
+        "loss-spike": 0.10,
+        "not-learning": ANY,
+        "stuck-at-chance": ANY,
+    },
+    "loss-spike": {"divergence": 0.20, "nan-loss": 0.10, "hidden-nan": 0.10, "grad-spike": 0.03},
+    "loss-scale-collapse": dict.fromkeys(("nan-grad", "nan-loss", "hidden-nan", "plateau"), ANY),
+    "nan-grad": {"nan-loss": 0.05, "hidden-nan": 0.05},
+    **{
+        slug: dict.fromkeys(
+            (
+                "nan-grad",
+                "nan-eval",
+                "zero-loss",
+                "grad-zero",
+                "stuck-at-chance",
+                "eval-flat",
+                "eval-leak",
+                "crashed",
+                "stopped-early",
+                "not-learning",
+                "reward-collapse",
+                "entropy-collapse",
+            ),
+            ANY,
+        )
+        for slug in ("nan-loss", "hidden-nan")
+    },
+    "divergence": {
+        "stuck-at-chance": ANY,
+        "nan-loss": ANY,
+        "hidden-nan": ANY,
+        "stopped-early": ANY,
+        "hockey-stick": ANY,
+        "grad-explosion": 0.20,
+        "grad-zero": ANY,
+    },
+    "grad-zero": dict.fromkeys(("not-learning", "plateau", "stuck-at-chance", "eval-flat"), ANY),
+    "epoch-staircase": dict.fromkeys(("hockey-stick", "zero-loss", "eval-gap"), ANY),
+    "zero-loss": dict.fromkeys(("hockey-stick", "grad-zero", "not-learning"), ANY),
+    "memory-growth": dict.fromkeys(("oom-cliff", "throughput-drop", "killed"), ANY),
+    "throughput-drop": dict.fromkeys(("hang", "stopped-early", "killed"), ANY),
+    "hang": dict.fromkeys(("killed", "stopped-early", "crashed"), ANY),
+    **{
+        slug: dict.fromkeys(("crashed", "stopped-early", "hang"), ANY)
+        for slug in ("oom-cliff", "known-error")
+    },
+    "completions-clipped": dict.fromkeys(
+        ("reward-stuck-zero", "zero-reward-std", "length-growth", "reward-flat"), ANY
+    ),
+    "length-growth": dict.fromkeys(("completions-clipped", "reward-collapse", "reward-flat"), ANY),
+    "reward-stuck-zero": dict.fromkeys(
+        ("zero-reward-std", "grad-zero", "reward-flat", "completions-clipped"), ANY
+    ),
+    "zero-reward-std": dict.fromkeys(("grad-zero", "reward-flat"), ANY),
+    "importance-ratio-divergence": {
+        "kl-blow-up": 0.20,
+        "clip-ratio-high": 0.20,
+        "reward-collapse": 0.20,
+    },
+    **{
+        slug: dict.fromkeys(
+            (
+                "reward-collapse",
+                "entropy-collapse",
+                "length-growth",
+                "length-collapse",
+                "reward-hacking",
+                "grad-explosion",
+            ),
+            0.30,
+        )
+        for slug in ("clip-ratio-high", "kl-blow-up")
+    },
+    "entropy-collapse": {
+        "zero-reward-std": 0.30,
+        "reward-flat": ANY,
+        "reward-collapse": ANY,
+        "grad-zero": ANY,
+        "length-collapse": 0.30,
+    },
+    "reward-collapse": {"length-collapse": 0.20, "entropy-collapse": 0.20, "kl-blow-up": 0.20},
+    "reward-hacking": dict.fromkeys(("length-growth", "kl-blow-up", "reward-collapse"), ANY),
+}
+
+# (kept, dropped): two readings of one curve; the dropped one becomes evidence of the kept one
+SAME_THING: tuple[tuple[str, str], ...] = (
+    ("sawtooth", "oscillation"),
+    ("not-learning", "plateau"),
+    ("stuck-at-chance", "plateau"),
+    ("divergence", "hockey-stick"),
+    ("divergence", "loss-spike"),
+    ("oom-cliff", "crashed"),
+    ("reward-stuck-zero", "reward-flat"),
+    ("reward-stuck-zero", "zero-reward-std"),
+)
+
+# layers of rules.md 5.1, the earlier one leads where onsets tie
+LAYERS = (
+    ("fp16-risk", "no-clipping", "lr-out-of-range", "no-warmup", "weight-decay-high"),
+    ("eval-leak", "zero-loss", "epoch-staircase"),
+    ("lr-zero", "warmup-shock", "schedule-mismatch", "resume-jump"),
+    ("grad-explosion", "grad-spike", "grad-zero", "clip-saturation", "loss-spike", "sawtooth"),
+    ("loss-scale-collapse", "nan-grad", "nan-loss", "hidden-nan"),
+    ("divergence", "not-learning", "stuck-at-chance", "plateau", "entropy-collapse", "kl-blow-up"),
+    ("hockey-stick", "eval-flat", "eval-gap", "nan-eval"),
+    ("known-error", "oom-cliff", "hang", "killed", "crashed", "stopped-early"),
+)
+
+
+def merged(findings: Sequence[Finding]) -> tuple[list[Finding], dict[str, str]]:
+    """Drop the lesser of two readings of one curve.
+
+    Returns the findings kept (a dropped one is now a line of evidence of its better reading)
+    and, for each dropped rule, the reason.
+    """
+    by_rule = {finding.rule: finding for finding in findings}
+    dropped: dict[str, str] = {}
+    for keep, drop in SAME_THING:
+        if keep not in by_rule or drop not in by_rule or keep in dropped:
+            continue
+        better, lesser = by_rule[keep], by_rule[drop]
+        if SEVERITIES.index(better.severity) > SEVERITIES.index(lesser.severity):
+            continue  # an info must not hide a warning
+        line = Evidence(f"Also read as {drop}", lesser.title, where=lesser.metric)
+        by_rule[keep] = replace(better, evidence=(*better.evidence, line))
+        dropped[drop] = f"merged into {keep}: {lesser.title}"
+    return [by_rule[f.rule] for f in findings if f.rule not in dropped], dropped
+
+
+def louder(findings: Iterable[Finding]) -> list[Finding]:
+    """Raise an info to a warning where a companion that it names was found in the same run."""
+    some = list(findings)
+    loud = {finding.rule for finding in some if finding.severity != "info"}
+    return [
+        replace(finding, severity="warning")
+        if finding.severity == "info" and loud.intersection(finding.louder_with)
+        else finding
+        for finding in some
+    ]
+
+
+def incidents(findings: Iterable[Finding], covered: float, slack: float) -> tuple[Incident, ...]:
+    """Join findings by the causal graph; severe incidents first, then by onset.
+
+    `covered` is the number of steps of the run, `slack` one logging interval: an effect may be
+    seen that much before its cause.
+    """
+    groups: list[list[Finding]] = []
+    for finding in sorted(findings, key=_order):
+        mine = [
+            group
+            for group in groups
+            if any(_connected(other, finding, covered, slack) for other in group)
+        ]
+        if not mine:
+            groups.append([finding])
+            continue
+        mine[0].append(finding)
+        for other in mine[1:]:
+            mine[0].extend(other)
+            groups.remove(other)
+    made = [_incident(group, covered, slack) for group in groups]
+    return tuple(
+        sorted(made, key=lambda one: (SEVERITIES.index(one.severity), _at(one.findings[0])))
+    )
+
+
+def causes_of(effect: Finding, all_: Iterable[Finding], covered: float, slack: float) -> list[str]:
+    """Return the slugs of the findings that may have caused `effect`."""
+    return [one.rule for one in all_ if one is not effect and _leads(one, effect, covered, slack)]
+
+
+def _incident(group: list[Finding], covered: float, slack: float) -> Incident:
+    free = [one for one in group if not causes_of(one, group, covered, slack)] or group
+    loud = [one for one in free if one.severity != "info"] or free
+    first = min(loud, key=_order)
+    rest = sorted((one for one in group if one is not first), key=_order)
+    return Incident((first, *rest), _title(first, rest))
+
+
+def _title(first: Finding, rest: list[Finding]) -> str:
+    worse = [
+        one for one in rest if SEVERITIES.index(one.severity) < SEVERITIES.index(first.severity)
+    ]
+    if not worse:
+        return first.title
+    worst = min(worse, key=lambda one: (SEVERITIES.index(one.severity), _order(one)))
+    return f"{first.title.rstrip('.')}; {worst.title[0].lower()}{worst.title[1:]}"
+
+
+def _connected(one: Finding, other: Finding, covered: float, slack: float) -> bool:
+    return _leads(one, other, covered, slack) or _leads(other, one, covered, slack)
+
+
+def _leads(cause: Finding, effect: Finding, covered: float, slack: float) -> bool:
+    window = LEADS_TO.get(cause.rule, {}).get(effect.rule)
+    if window is None:
+        return False
+    delay = _at(effect) - _at(cause)
+    return -slack <= delay <= max(window * covered, slack)
+
+
+def _at(finding: Finding) -> float:
+    return finding.onset.step if finding.onset.step is not None else inf
+
+
+def _order(finding: Finding) -> tuple[float, int, float, str]:
+    layer = next((n for n, slugs in enumerate(LAYERS) if finding.rule in slugs), len(LAYERS))
+    return _at(finding), layer, -finding.confidence.value, finding.rule
+
+
+def spacing(steps: Sequence[float]) -> float:
+    """Return the usual distance between logged steps; 0.0 where there are none."""
+    gaps = sorted(b - a for a, b in pairwise(steps))
+    return gaps[len(gaps) // 2] if gaps else 0.0

@@ -1,0 +1,282 @@
+"""Canonical metric names: the only place that knows how frameworks spell them.
+
+Names as logged were read in the sources of transformers, TRL, axolotl, verl, OpenRLHF,
+LLaMA-Factory, ms-swift, Megatron, nanoGPT, stable-baselines3, rl_games, ML-Agents, fairseq and
+Lightning. Healthy ranges are those of the seeds of the design (S1: monitoring fine-tuning,
+S4: axolotl's training stability page) where they name one.
+"""
+
+import re
+from functools import cache
+from math import log
+from typing import Literal, NamedTuple
+
+Better = Literal["lower", "higher", ""]
+
+
+class Metric(NamedTuple):
+    """One quantity that runs log."""
+
+    name: str
+    unit: str
+    better: Better
+    meaning: str
+    aliases: tuple[str, ...] = ()  # as logged, without prefixes such as ``train/``
+    healthy: str = ""  # range, with its source
+
+
+class Naming(NamedTuple):
+    """What a logged name means: ``canonical value = factor * logged value``."""
+
+    metric: str
+    factor: float = 1.0
+
+
+# fmt: off
+METRICS = (
+    Metric("train_loss", "nats", "lower", "training loss, mean since the last log line",
+           ("loss", "train_loss", "train_loss_step", "lm_loss", "gpt_loss", "training_loss",
+           "train_samples_train_loss", "loss_mean", "total_loss", "losses_total_loss"),
+           "0.5-2.0 for chat fine-tuning (S4); starts at ln(vocabulary) from scratch (S1)"),
+    Metric("train_loss_epoch", "nats", "lower", "training loss, mean of an epoch"),
+    Metric("eval_loss", "nats", "lower", "loss on held-out data",
+           ("validation_loss", "lm_loss_validation", "dev_loss"),
+           "close to train_loss (S4)"),
+    Metric("eval_train_loss", "nats", "lower", "training loss in evaluation mode (nanoGPT)"),
+    Metric("train_ppl", "", "lower", "exp(train_loss)",
+           ("ppl", "perplexity")),
+    Metric("grad_norm", "", "", "L2 norm of all gradients, before clipping unless noted",
+           ("gnorm", "gradient_norm", "actor_grad_norm", "grad_2_0_norm_total", "global_grad_norm",
+           "total_grad_norm", "grad_norm_total", "norm_grad"),
+           "0.1-2.0 LoRA of a 7B model (S1); 0.1-10 SFT, 0.001-1.0 GRPO (S4)"),
+    Metric("clip_share", "fraction", "lower", "share of updates that were clipped",
+           (),
+           "< 0.5"),
+    Metric("learning_rate", "", "", "of the first parameter group",
+           ("lr", "actor_lr", "last_lr", "info_last_lr", "policy_learning_rate", "lr_pg0",
+           "learning_rate_0", "lr_abs", "train_samples_lr")),
+    Metric("tokens", "tokens", "higher", "tokens seen so far",
+           ("num_tokens", "total_tokens", "tokens_total", "num_input_tokens_seen", "tokens_seen")),
+    Metric("loss_scale", "", "higher", "dynamic loss scale of fp16",
+           ("amp_loss_scale", "train_samples_loss_scale"),
+           ">= 128 when stable"),
+    Metric("throughput_tokens", "tokens/s", "higher", "tokens per second",
+           ("throughput", "tokens_per_sec", "tokens_per_second", "tok_per_sec", "tok_s", "wps",
+           "tokens_train_per_sec_per_gpu", "perf_throughput", "train_tok_per_sec"),
+           "2,000-4,000 per second for LoRA of a 7B model on one A100 (S1)"),
+    Metric("throughput_samples", "samples/s", "higher", "samples per second",
+           ("samples_per_sec",)),
+    Metric("throughput_steps", "steps/s", "higher", "optimizer steps per second",
+           ("ups", "steps_per_sec", "train_speed_iter_s", "it_s")),
+    Metric("step_time", "s", "lower", "seconds per optimizer step",
+           ("timing_s_step", "time_per_step", "sec_per_step", "train_speed_s_it", "iteration_time",
+           "timing_step_total")),
+    Metric("mfu", "fraction", "higher", "model flops utilisation",
+           ("perf_mfu_actor", "train_mfu"),
+           "0.15-0.25 fine-tuning, 0.30-0.45 pretraining (S1)"),
+    Metric("gpu_util", "%", "higher", "GPU utilisation",
+           ("gpu_utilization",),
+           "> 60 (S1)"),
+    Metric("gpu_mem", "GiB", "", "GPU memory allocated",
+           ("memory_max_allocated_gib", "memory_max_alloc", "memory_max_allocated",
+           "vram_allocated", "perf_max_memory_allocated_gb", "memory_gib")),
+    Metric("gpu_mem_reserved", "GiB", "", "GPU memory reserved by the allocator",
+           ("memory_device_reserved_gib", "memory_max_reserved", "memory_device_reserved",
+           "vram_reserved", "perf_max_memory_reserved_gb")),
+    Metric("host_mem", "GiB", "", "memory of the process",
+           ("memory_rss_gib", "rss_gib", "perf_cpu_memory_used_gb")),
+    Metric("token_accuracy", "fraction", "higher", "share of tokens predicted right",
+           ("mean_token_accuracy", "token_acc", "training_token_accuracy")),
+    Metric("train_accuracy", "fraction", "higher", "training accuracy",
+           ("accuracy", "acc", "train_acc")),
+    Metric("eval_accuracy", "fraction", "higher", "accuracy on held-out data",
+           ("validation_accuracy", "val_acc", "eval_acc")),
+    Metric("eval_wer", "", "lower", "word error rate"),
+    Metric("eval_cer", "", "lower", "character error rate"),
+    Metric("reward", "", "higher", "mean reward of a step",
+           ("objective_scores", "rollout_ep_rew_mean", "ep_rew_mean", "critic_rewards_mean",
+           "environment_cumulative_reward", "rewards_step", "mean_reward", "ebft_reward",
+           "ebft_mean_reward", "episode_reward", "eprewmean", "reward_total_reward_mean",
+           "ep_reward_mean", "avg_reward", "average_reward")),
+    Metric("reward_raw", "", "higher", "reward before the KL penalty (verl)",
+           ("critic_score_mean",)),
+    Metric("reward_std", "", "", "spread of the reward within a group",
+           ("group_reward_std",)),
+    Metric("frac_zero_std", "fraction", "lower", "share of groups whose rewards are all equal",
+           ("frac_reward_zero_std", "zero_std_ratio"),
+           "< 0.8 (S4)"),
+    Metric("entropy", "nats/token", "", "entropy of the policy",
+           ("policy_entropy", "policy_entropy_avg", "actor_entropy", "actor_entropy_loss",
+           "losses_entropy", "entropy_mean"),
+           "0.05-0.5 (S4)"),
+    Metric("pred_entropy", "nats/token", "", "entropy of the model on its data, no policy"),
+    Metric("entropy_seq", "nats/sequence", "", "summed over tokens (TRL PPO)",
+           ("objective_entropy",)),
+    Metric("kl", "nats/token", "lower", "divergence from the reference policy",
+           ("actor_kl_loss", "actor_reward_kl_penalty", "kl_mean", "mean_kl", "train_kl"),
+           "0-0.5; alarm at 2 (S4)"),
+    Metric("kl_seq", "nats/sequence", "lower", "summed over tokens (TRL PPO)",
+           ("objective_kl",)),
+    Metric("kl_step", "nats", "lower", "old against new policy",
+           ("approx_kl", "approxkl", "policy_approxkl_avg", "actor_ppo_kl", "ppo_kl", "info_kl")),
+    Metric("clip_ratio", "fraction", "lower", "share of ratios that were clipped",
+           ("clip_ratio_region_mean", "policy_clipfrac_avg", "clip_fraction", "actor_pg_clipfrac",
+           "ppo_clip_ratio", "clipfrac"),
+           "< 0.1; alarm at 0.3 (S4)"),
+    Metric("is_ratio_min", "", "", "smallest importance-sampling ratio",
+           ("sampling_importance_sampling_ratio_min", "rollout_corr_rollout_is_min"),
+           "> 0.1 (S4)"),
+    Metric("is_ratio_mean", "", "", "mean importance-sampling ratio",
+           ("sampling_importance_sampling_ratio_mean", "rollout_corr_rollout_is_mean")),
+    Metric("is_ratio_max", "", "", "largest importance-sampling ratio",
+           ("sampling_importance_sampling_ratio_max", "rollout_corr_rollout_is_max")),
+    Metric("logp_diff", "nats", "lower", "sampling against training log-probability",
+           ("sampling_sampling_logp_difference_mean", "vllm_kl",
+           "training_rollout_probs_diff_mean"),
+           "< 0.1; alarm at 1 (S4)"),
+    Metric("len_mean", "tokens", "", "mean completion length",
+           ("completions_mean_length", "completion_length", "response_length_mean",
+           "response_length", "mean_length", "avg_response_len", "avg_completion_length")),
+    Metric("len_max", "tokens", "", "longest completion",
+           ("completions_max_length", "response_length_max")),
+    Metric("len_term", "tokens", "", "mean length of completions that ended by themselves",
+           ("completions_mean_terminated_length",)),
+    Metric("len_clipped", "fraction", "lower", "share of completions cut at the length limit",
+           ("completions_clipped_ratio", "response_length_clip_ratio"),
+           "< 0.3; alarm at 0.8 (S4)"),
+    Metric("ebft_alignment", "", "higher", "EBFT alignment",
+           (),
+           "0.3-0.9 (S4)"),
+    Metric("ebft_diversity", "", "lower", "EBFT diversity term",
+           (),
+           "0.01-0.1 (S4)"),
+    Metric("ebft_cfm", "", "lower", "EBFT feature-matching loss",
+           ("ebft_cfm_loss",),
+           "< 10 (S4)"),
+    Metric("dpo_chosen", "", "higher", "implicit reward of the chosen answer",
+           ("rewards_chosen", "chosen_reward")),
+    Metric("dpo_rejected", "", "lower", "implicit reward of the rejected answer",
+           ("rewards_rejected", "reject_reward")),
+    Metric("dpo_margin", "", "higher", "chosen minus rejected reward",
+           ("rewards_margins", "margin", "reward_margin")),
+    Metric("dpo_acc", "fraction", "higher", "share of pairs ranked right",
+           ("rewards_accuracies",),
+           "> 0.5"),
+    Metric("logp_chosen", "nats", "higher", "log-probability of the chosen answer",
+           ("logps_chosen",)),
+    Metric("logp_rejected", "nats", "", "log-probability of the rejected answer",
+           ("logps_rejected",)),
+    Metric("value_loss", "", "lower", "loss of the value function",
+           ("loss_value_avg", "losses_value_loss", "critic_vf_loss", "losses_c_loss",
+           "train_value_loss")),
+    Metric("policy_loss", "", "", "policy-gradient loss; its value means nothing",
+           ("loss_policy_avg", "policy_gradient_loss", "losses_policy_loss", "actor_pg_loss",
+           "losses_a_loss", "actor_loss", "pg_loss")),
+    Metric("explained_variance", "", "higher", "of the value function",
+           ("critic_vf_explained_var",),
+           "towards 1; below 0 is bad"),
+    Metric("d_loss", "", "", "loss of the discriminator",
+           ("loss_d", "disc_loss", "lossd")),
+    Metric("g_loss", "", "", "loss of the generator",
+           ("loss_g", "gen_loss", "lossg")),
+    Metric("heartbeat", "", "", "system records of a tracker",
+           ("system_heartbeat",)),
+)
+# fmt: on
+
+NAMES = {metric.name: metric for metric in METRICS}
+BASE_2 = log(2.0)
+
+# logged name (as `plain` writes it) -> canonical, where a unit or a sign differs
+# fmt: off
+_SCALED = {
+    "fairseq": {
+        "loss": ("train_loss", BASE_2), "nll_loss": ("train_nll_loss", BASE_2),
+        "train_nll_loss": ("train_nll_loss", BASE_2), "clip": ("clip_share", 0.01),
+    },
+    "": {
+        "train_lr_1e_3": ("learning_rate", 1e-3), "train_total_tokens_b": ("tokens", 1e9),
+        "entropy_loss": ("entropy", -1.0), "train_entropy_loss": ("entropy", -1.0),
+        "iteration_time_ms": ("step_time", 1e-3), "dt_ms": ("step_time", 1e-3),
+        "elapsed_time_per_iteration_ms": ("step_time", 1e-3),
+        "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
+    },
+}
+# fmt: on
+# W&B's system records, one a card: gpu.0.gpu in percent, memory in bytes
+_CARD = re.compile(r"system_gpu_(\d+)_(gpu|memory_allocated_bytes)")
+_CARD_METRICS = {"gpu": ("gpu_util", 1.0), "memory_allocated_bytes": ("gpu_mem", 2.0**-30)}
+# names that mean something else under one framework
+_SPECIAL = {
+    "kto": {"kl": "kto_kl"},
+    "reward-model": {"accuracy": "dpo_acc", "mean_reward": "mean_reward"},
+}
+_TRAIN = re.compile(r"^(?:training|train)_")
+_EVAL = re.compile(r"^(?:evaluation|validation|valid|eval|val|test|dev)_(?=.)")
+_LIGHTNING_LR = re.compile(r"lr_(?:adam|sgd|adagrad|rms|lion|radam|nadam)[a-z_]*?(?:_(pg[1-9]))?")
+_RANK = re.compile(r"_(?:rank|gpu|node)_?(\d+)$")
+
+
+def plain(name: str) -> str:
+    """Write a logged name in lower case with ``_`` between its words, whatever stood there."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name.strip())
+    return re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
+
+
+_CANONICAL = {plain(a): metric.name for metric in METRICS for a in (metric.name, *metric.aliases)}
+
+
+@cache
+def naming(logged: str, framework: str = "") -> Naming:
+    """Return the canonical name for a logged one; names that we do not know stay as they are.
+
+    Prefixes (``train/``, ``eval/``, ``val_``, ``validation/``), evaluation sets
+    (``eval_<set>_loss`` -> ``eval_loss:<set>``), reward functions (``rewards/<f>/mean`` ->
+    ``reward:<f>``) and rank suffixes are understood by rule. ``framework`` decides where two of
+    them use one name for different things.
+    """
+    name = plain(logged)
+    rank = _RANK.search(name)
+    if rank and name not in _CANONICAL:
+        base = naming(name[: rank.start()], framework)
+        return Naming(f"{base.metric}:rank{rank[1]}", base.factor)
+    if card := _CARD.fullmatch(name):
+        metric, factor = _CARD_METRICS[card[2]]
+        return Naming(metric if card[1] == "0" else f"{metric}:rank{card[1]}", factor)
+    for table in (_SCALED.get(framework, {}), _SCALED[""]):
+        if name in table:
+            return Naming(*table[name])
+    if name in _SPECIAL.get(framework, {}):
+        return Naming(_SPECIAL[framework][name])
+    if name in _CANONICAL:
+        return Naming(_CANONICAL[name])
+    return Naming(_by_prefix(logged, name, framework))
+
+
+def _by_prefix(logged: str, name: str, framework: str) -> str:
+    reward = re.fullmatch(r"rewards?_(.+?)(?:_(mean|std))?", name)
+    if reward and "/" in logged and reward[1] not in {"chosen", "rejected"}:
+        return ("reward_std:" if reward[2] == "std" else "reward:") + reward[1]
+    if optimizer := _LIGHTNING_LR.fullmatch(name):
+        return f"learning_rate:{optimizer[1]}" if optimizer[1] else "learning_rate"
+    train = _TRAIN.sub("", name)
+    if train != name:
+        known = _CANONICAL.get(train)
+        return known or (naming(logged[6:], framework).metric if logged[5:6] == "/" else logged)
+    held_out = _EVAL.sub("", name)
+    if held_out == name:
+        return logged
+    if held_out == "loss" or _CANONICAL.get(held_out) == "train_loss":
+        return "eval_loss"
+    if set_of := re.fullmatch(r"(.+)_loss", held_out):
+        # an evaluation set of the Trainer, or a component such as val/box_loss
+        of_set = logged.startswith(("eval_", "eval/"))
+        return f"eval_loss:{set_of[1]}" if of_set else f"eval_{held_out}"
+    inner = naming(held_out, framework).metric
+    inner = inner if inner in NAMES else held_out
+    return f"eval_{inner.removeprefix('train_').removeprefix('eval_')}"
+
+
+def base(metric: str) -> str:
+    """Return a metric's name without its evaluation set, reward function or rank."""
+    return metric.partition(":")[0]

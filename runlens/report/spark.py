@@ -1,0 +1,40 @@
+"""Curves in one line of text."""
+
+import math
+from collections.abc import Sequence
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+ASCII = "_.-=+*#@"
+GONE = "×"  # NaN or infinity in this cell
+LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
+
+
+def spark(values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
+    """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN."""
+    if not values:
+        return ""
+    marks = ASCII if ascii_only else BLOCKS
+    cells = min(cells, len(values))
+    parts = [
+        values[len(values) * i // cells : len(values) * (i + 1) // cells] for i in range(cells)
+    ]
+    heights = [_height(part) for part in parts]
+    known = [height for height in heights if height is not None]
+    if not known:
+        return ("x" if ascii_only else GONE) * cells
+    low, high = min(known), max(known)
+    if low > 0 and high / low > LOG_FROM:
+        heights = [None if height is None else math.log(height) for height in heights]
+        low, high = math.log(low), math.log(high)
+    span = high - low
+    return "".join(
+        ("x" if ascii_only else GONE)
+        if height is None
+        else marks[0 if span <= 0 else min(7, int(8 * (height - low) / span))]
+        for height in heights
+    )
+
+
+def _height(part: Sequence[float]) -> float | None:
+    finite = sorted(value for value in part if math.isfinite(value))
+    return finite[len(finite) // 2] if len(finite) == len(part) else None

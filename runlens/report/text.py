@@ -1,0 +1,271 @@
+"""A diagnosis for the terminal: verdict, what to do, the curves, the rest by count."""
+
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from runlens.config_keys import written
+from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix
+from runlens.report.spark import spark
+from runlens.wording import MINUS, NARROW, count, loss, number, percent, step
+
+STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
+WIDEST = 120
+MAIN = (
+    "train_loss",
+    "eval_loss",
+    "reward",
+    "grad_norm",
+    "learning_rate",
+    "entropy",
+    "kl",
+    "len_mean",
+)
+SHOWN_CURVES = 4
+SHOWN_PROBLEMS = 3
+NAME_WIDTH = 16
+SPACES = f" {NARROW}\u00a0"
+PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "…": "."})
+
+
+class Options:
+    """How to write: width in characters, colour, more detail, plain characters only."""
+
+    def __init__(
+        self,
+        width: int = 80,
+        *,
+        color: bool = False,
+        verbose: bool = False,
+        ascii_only: bool = False,
+    ) -> None:
+        """Keep what was asked; nothing wider than 120 reads well."""
+        self.width = max(40, min(width, WIDEST))
+        self.color = color
+        self.verbose = verbose
+        self.ascii_only = ascii_only
+
+
+def render(diagnosis: Diagnosis, options: Options | None = None) -> str:
+    """Return the diagnosis as lines of text."""
+    options = options or Options()
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=options.width,
+        force_terminal=options.color,
+        color_system="standard" if options.color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+        legacy_windows=False,
+    )
+    for line in _lines(diagnosis, options):
+        console.print(line)
+    text = buffer.getvalue()
+    return text.translate(PLAIN).encode("ascii", "replace").decode() if options.ascii_only else text
+
+
+def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
+    """Return one line a run, worst first, then the counts."""
+    options = options or Options()
+    order = ("critical", "warning", "info", "healthy", "unknown")
+    rows = sorted(diagnoses, key=lambda one: (order.index(one.health), one.run_name))
+    name_width = min(32, max(len(one.run_name) for one in rows))
+    lines = []
+    for one in rows:
+        head = f"{one.health.upper():<9} {clean(one.run_name)[:name_width]:<{name_width}} "
+        head += f"{step(one.last_step):>9}  {_main_spark(one, 20, options):<20}  "
+        room = max(20, options.width - len(head))
+        lines.append(head + textwrap.shorten(clean(one.verdict.sentence), room, placeholder=" ..."))
+    found = {health: sum(one.health == health for one in rows) for health in order}
+    counts = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
+    lines.append(f"\n{count(len(rows), 'run')}: {counts}")
+    return "\n".join(lines) + "\n"
+
+
+def verdict(diagnosis: Diagnosis) -> str:
+    """Return the verdict as one line."""
+    return f"{diagnosis.health.upper()} {clean(diagnosis.run_name)}: {diagnosis.verdict.sentence}\n"
+
+
+def clean(text: str) -> str:
+    """Return foreign text with control characters as escapes, so that no terminal obeys them."""
+    return "".join(
+        char if char.isprintable() or char in SPACES else repr(char)[1:-1] for char in text
+    )
+
+
+def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+    yield _head(diagnosis, options)
+    yield from _wrapped(diagnosis.verdict.sentence, options)
+    if diagnosis.verdict.second:
+        yield from _wrapped(diagnosis.verdict.second, options)
+    yield ""
+    yield from _what_was_read(diagnosis, options)
+    if diagnosis.do_first.steps:
+        yield from _do_first(diagnosis, options)
+    yield from _curves(diagnosis, options)
+    if diagnosis.incidents:
+        yield from _incidents(diagnosis, options)
+    if options.verbose:
+        for finding in diagnosis.findings:
+            yield from _finding(finding, options)
+    yield from _checks(diagnosis, options)
+
+
+def _head(diagnosis: Diagnosis, options: Options) -> Text:
+    state = diagnosis.state
+    done = f"step {step(diagnosis.last_step)}"
+    if state.planned_steps and state.planned_steps != diagnosis.last_step:
+        done += f" of {step(state.planned_steps)}"
+    word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
+    room = options.width - len(word) - len(done) - 3
+    name = name if len(name) <= room else name[: max(8, room - 3)] + "..."
+    gap = max(1, options.width - len(word) - 2 - len(name) - len(done))
+    return Text.assemble(
+        (word, STYLES.get(diagnosis.health, "bold green")), f"  {name}{' ' * gap}{done}"
+    )
+
+
+def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
+    names = [clean(source) for source in diagnosis.sources]
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
+    state = diagnosis.state
+    yield from _wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
+    ended = state.kind.replace("_", " ")
+    yield from _wrapped(f"State: {ended} ({state.sure}: {clean(state.why)}).", options)
+    problems = diagnosis.problems
+    most = len(problems) if options.verbose else SHOWN_PROBLEMS
+    for where, text, lost in problems[:most]:
+        loss_ = f" (lost: {lost})" if lost else ""
+        yield from _wrapped(f"! {clean(where)}: {clean(text)}{loss_}", options, "  ")
+    if len(problems) > most:
+        yield f"! {len(problems) - most} more problems (-v lists them)"
+    yield ""
+
+
+def _do_first(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+    yield "Do this first"
+    for place, (what, why) in enumerate(diagnosis.do_first.steps, 1):
+        text = f"{place}. {clean(what)}" + (f": {clean(why)}" if why else "") + "."
+        yield from _wrapped(text, options, "     ", "  ")
+    for sign, line in diagnosis.do_first.diff:
+        style = {"-": "red", "+": "green"}.get(sign, "")
+        yield Text.assemble("       ", (f"{sign} {clean(line)}", style))
+    yield ""
+
+
+def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+    wanted = [finding.metric for finding in diagnosis.findings if finding.severity != "info"]
+    names = [name for name in dict.fromkeys([*MAIN, *wanted]) if name in diagnosis.curves]
+    cells = 30 if options.width < WIDEST else 60
+    for name in names[: SHOWN_CURVES + (4 if options.verbose else 0)]:
+        curve = diagnosis.curves[name]
+        shown = loss if name.endswith("loss") else number
+        first, last = shown(curve.value[0]), shown(curve.value[-1])
+        drawn = spark(curve.value, cells, ascii_only=options.ascii_only)
+        yield f"{name:<{NAME_WIDTH}} {first:>9} {drawn} {last}"
+    if names:
+        yield ""
+
+
+def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+    yield "Incidents"
+    for place, incident in enumerate(diagnosis.incidents, 1):
+        lead = incident.findings[0]
+        at = f"step {step(lead.onset.step)}" if lead.onset.step is not None else ""
+        proof = _evidence(lead.evidence[0]) if lead.evidence else ""
+        head = f"{lead.severity.upper():<9}"
+        text = f"{lead.rule:<20} {at:<12} {proof}"
+        yield Text.assemble(f"  {place} ", (head, STYLES[lead.severity]), clean(text))
+        if len(incident.findings) > 1:
+            then = ", ".join(f"{one.rule} ({one.severity})" for one in incident.findings[1:])
+            yield from _wrapped(f"then     {then}", options, "             ", "    ")
+    yield ""
+
+
+def _evidence(item: Evidence) -> str:
+    shown = _value(item.value, item.unit)
+    if item.limit is None:
+        return f"{item.what}: {shown}"
+    sign = ">" if item.above else "<"
+    return f"{item.what}: {shown} (limit {sign} {_value(item.limit, item.unit)})"
+
+
+def _value(value: float | str, unit: str) -> str:
+    if isinstance(value, str):
+        return value
+    return percent(value) if unit == "%" else number(value) + (f" {unit}" if unit else "")
+
+
+def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
+    head = (finding.severity.upper(), STYLES[finding.severity])
+    yield Text.assemble(head, f" {finding.rule}, confidence {finding.confidence.value:.2f}")
+    yield from _wrapped(finding.title, options, "  ", "  ")
+    if finding.confidence.reason:
+        yield from _wrapped(f"Sure because: {finding.confidence.reason}", options, "  ", "  ")
+    for item in finding.evidence:
+        source = f" [{item.source}]" if item.source else ""
+        where = f", {item.where}" if item.where else ""
+        at = f" at step {step(item.step)}" if item.step is not None else ""
+        yield from _wrapped(f"- {_evidence(item)}{source}{where}{at}", options, "    ", "  ")
+    for cause in finding.causes:
+        against = f"; against: {cause.against}" if cause.against else ""
+        reason = f": {cause.evidence_for}" if cause.evidence_for else ""
+        yield from _wrapped(
+            f"cause ({cause.rank}) {cause.what}{reason}{against}", options, "    ", "  "
+        )
+    for out in finding.ruled_out:
+        yield from _wrapped(f"ruled out {out.what}: {out.why}", options, "    ", "  ")
+    for fix in finding.fixes:
+        yield from _wrapped(f"fix {_fix(fix)}", options, "    ", "  ")
+    yield ""
+
+
+def _fix(fix: Fix) -> str:
+    if not fix.setting:
+        return fix.what + (f": {fix.why}" if fix.why else "")
+    old = "not recorded" if fix.old is None else written(fix.old)
+    return f"{fix.what}, {fix.setting} {old} -> {written(fix.new)}" + (
+        f": {fix.why}" if fix.why else ""
+    )
+
+
+def _checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
+    passed, unmet = diagnosis.reasons("passed"), diagnosis.reasons("unmet")
+    errors = diagnosis.reasons("error")
+    if options.verbose:
+        other = {slug for slug, why in unmet.items() if why.startswith("holds for")}
+        for word, reasons in (("passed", passed), ("could not run", unmet), ("broken", errors)):
+            for slug, why in reasons.items():
+                if slug not in other:
+                    yield from _wrapped(f"{word} {slug}: {clean(why)}", options, "    ")
+        if other:
+            yield from _wrapped(
+                f"not for {diagnosis.task} runs: {', '.join(sorted(other))}", options, "  "
+            )
+        yield ""
+    line = f"{count(len(passed), 'check')} passed, {len(unmet)} could not run"
+    line += f", {len(errors)} broken" if errors else ""
+    yield line + ("" if options.verbose else " (-v lists them)")
+
+
+def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:
+    name = next((name for name in MAIN if name in diagnosis.curves), None)
+    values = diagnosis.curves[name].value if name else ()
+    return spark(values, cells, ascii_only=options.ascii_only)
+
+
+def _wrapped(text: str, options: Options, hang: str = "", lead: str = "") -> list[str]:
+    return textwrap.wrap(
+        clean(text),
+        options.width,
+        initial_indent=lead,
+        subsequent_indent=hang,
+        break_on_hyphens=False,
+    ) or [""]

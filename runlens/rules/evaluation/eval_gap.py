@@ -1,0 +1,191 @@
+"""Evaluation gap: evaluation loss far above training loss, and the gap widens.
+
+What is seen
+    Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
+    grows from evaluation to evaluation.
+Why it matters
+    Training gains that do not carry over are the first sign of learning by heart; overfitting
+    follows where nothing changes.
+Looks alike
+    A gap of the same size from the first look on is an offset: another reduction, another mask,
+    another domain. An evaluation loss that rises is overfitting, and said there. A training loss
+    that is summed over accumulation steps lies above evaluation loss, not below.
+Limits
+    fewest: evaluations needed. gap: the gap at the end exceeds this share of training loss and
+    at_least (nat). tau: the gap must widen (Kendall). widened: by this share of its final size,
+    or it is an offset. rise: evaluation loss that ends this share above its best is overfitting
+    (S1). opened: the onset is the first evaluation from which on the gap stays above this share
+    of its final size.
+Fixes
+    Fewer epochs; dropout, weight decay; more data; a split drawn from the same source.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+    RuledOut,
+)
+from runlens.history import Curve, FloatArray
+from runlens.rules.evaluation.sets import bottom_of, kendall, spoken, train_level, worst_set
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.changes import last_false
+from runlens.wording import loss, percent, step
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 3
+    gap: float = 0.30
+    at_least: float = 0.30
+    tau: float = 0.50
+    widened: float = 0.33
+    rise: float = 0.05
+    opened: float = 0.33
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Measure the distance of each evaluation loss from training loss."""
+    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+
+
+def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
+    evals = signals.curve(metric)
+    train = train_level(signals, evals.step.astype(float))
+    evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
+    if len(evals) < limits.fewest:
+        return unmet(f"{len(evals)} evaluations beside training loss; {limits.fewest} are needed")
+    gap = evals.value - train
+    if train[-1] == 0:
+        return passed("train loss is exactly 0 at the end: no level to measure from")
+    last = max(1, min(3, len(gap) // 3))
+    end, needed = float(np.median(gap[-last:])), max(limits.gap * abs(train[-1]), limits.at_least)
+    if end < needed:
+        return passed(f"eval loss ends {loss(end)} above train loss; {loss(needed)} would count")
+    bottom = bottom_of(evals)
+    if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
+        return passed(f"eval loss rises {percent(bottom.share)} from its best: overfitting")
+    start = float(np.median(gap[:last]))
+    if kendall(gap) < limits.tau or end - start < limits.widened * end:
+        return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
+    return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    metric: str,
+    evals: Curve,
+    gap: FloatArray,
+    levels: tuple[float, float, float],
+    limits: Limits,
+) -> Finding:
+    start, end, needed = levels
+    at = min(last_false(gap >= limits.opened * end) + 1, len(gap) - 1)
+    onset = float(evals.step[at])
+    final = float(evals.value[-1])
+    tau = kendall(gap)
+    return Finding(
+        severity="info",
+        title=f"Eval loss parts from train loss from step {step(onset)}: the gap grew from "
+        f"{loss(start)} to {loss(end)}, {spoken(metric)} ended at {loss(final)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Gap at the end", end, needed, "30 % of train loss, and 0.3 nat", metric),
+            Evidence("Trend of the gap (Kendall)", tau, limits.tau, "more up than down"),
+            Evidence("Gap at the first evaluations", start, where=metric),
+            Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
+        ),
+        seen=f"Over {len(evals)} evaluations the distance between the two losses grew; eval loss "
+        "itself has not risen.",
+        causes=_causes(signals, onset),
+        fixes=_fixes(run, signals, evals),
+        ruled_out=(
+            RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
+            RuledOut("Overfitting", f"eval loss ends {percent(bottom_of(evals).share)} above best"),
+        ),
+        confidence=Confidence(
+            round(min(1.0, 0.5 + 0.03 * len(evals)) * min(1.0, 0.6 + 0.4 * (end / needed - 1)), 2),
+            f"{len(evals)} evaluations; the gap is {end / needed:.1f} times the limit",
+        ),
+        chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
+    )
+
+
+def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
+    per = signals.steps_per_epoch
+    made: list[Cause] = []
+    if per and signals.run.last_step / per > 1:
+        epochs = signals.run.last_step / per
+        why = f"{epochs:.1f} epochs, the gap opened in epoch {onset / per:.1f}"
+        made.append(Cause("The training set begins to be learnt by heart", "most likely", why))
+    made.append(Cause("Evaluation data of another distribution", "likely"))
+    made.append(Cause("Small evaluation set", "possible"))
+    return tuple(made)
+
+
+def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
+    made: list[Fix] = []
+    epochs, per = run.number("num_train_epochs"), signals.steps_per_epoch
+    best = float(evals.step[int(np.argmin(evals.value))])
+    if epochs and per and ceil(best / per) < epochs:
+        why = f"eval loss was best after {best / per:.1f} epochs"
+        new = ceil(best / per)
+        made.append(fixes.setting(run, "num_train_epochs", new, "Train fewer epochs", why))
+    decay = run.number("weight_decay")
+    if decay is not None and decay < 0.01:  # noqa: PLR2004 - the usual start (rules.md 8)
+        made.append(fixes.setting(run, "weight_decay", 0.01, "Add weight decay", "regularises"))
+    look = "Compare the sources of the two sets; draw the split from one"
+    made.append(fixes.action(look, "another domain keeps a gap whatever is trained"))
+    return tuple(made)
+
+
+BAD = (
+    drawn(
+        "parts slowly",
+        (150, 350),
+        severity="info",
+        train_loss="0:2.4 200:1.6 800:0.7",
+        eval_loss="50:2.2 300:1.7 800:1.6",
+    ),
+    drawn(
+        "three looks", (100, 150), 0.002, train_loss="0:2.2 150:0.35", eval_loss="50:1.5 150:1.5"
+    ),
+)
+GOOD = (
+    drawn("together", train_loss="0:2.4 800:0.9", eval_loss="50:2.3 800:1.0"),
+    drawn("offset", train_loss="0:2.4 800:1.4", eval_loss="50:4.3 800:3.4"),
+    drawn("overfits", train_loss="0:2.4 800:0.2", eval_loss="50:2.2 300:1.4 800:2.2"),
+    drawn("eval below", train_loss="0:4.4 800:3.0", eval_loss="50:2.2 800:1.4"),
+)
+
+RULE = Rule(
+    slug="eval-gap",
+    title="Gap between evaluation and training",
+    family="EVL",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("eval_loss", "train_loss"),
+    tasks=LOSS_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

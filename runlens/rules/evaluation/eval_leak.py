@@ -1,0 +1,255 @@
+"""Evaluation leak: evaluation loss falls far below training loss, or both vanish together.
+
+What is seen
+    Evaluation loss begins beside training loss and then falls away below it; or training learns
+    its set by heart over several epochs and evaluation loss goes to the same near-zero level.
+Why it matters
+    The evaluation rows are in the training set. Its numbers promise a quality that the model
+    does not have, and overfitting cannot be seen any more.
+Looks alike
+    Dropout, augmentation and label smoothing raise training loss: by a share that stays the same,
+    5 to 40 %, more in vision. A training loss summed over accumulation steps, an easier evaluation
+    set or another mask lie apart by one factor from the first look on. A mean over an epoch lags
+    behind. A task that can be solved exactly goes to zero on both sets without a leak: info.
+Limits
+    fewest: evaluations needed, taken from the last two thirds of the run. low: evaluation loss
+    below this share of training loss. fell: the ratio must have fallen by this share since the
+    first evaluation, with tau (Kendall) below its negative: a constant factor is no leak. begins:
+    the onset is the first evaluation from which on the ratio stays below. heart: training loss
+    below this and a tenth of its start (gone) counts as learnt by heart, after epochs passes;
+    beside: evaluation loss within this share of it. Weakly grounded (rules.md 9.3).
+Fixes
+    Hash the rows of both sets and drop the overlap; split by source before any augmentation.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve, FloatArray
+from runlens.rules.evaluation.sets import kendall, spoken, train_level, worst_set
+from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.changes import last_false
+from runlens.wording import loss, percent, step
+
+LIKE_ONE_FACTOR = 0.15  # a ratio this close to 1 / accumulation steps is that factor
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 3
+    low: float = 0.60
+    fell: float = 0.30
+    tau: float = 0.60
+    begins: float = 0.75
+    heart: float = 0.30
+    gone: float = 0.10
+    epochs: float = 2.0
+    beside: float = 0.25
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Follow the ratio of each evaluation loss to training loss."""
+    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+
+
+def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
+    evals = signals.curve(metric)
+    train = train_level(signals, evals.step.astype(float))
+    usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
+    evals, train = evals.at(usable), train[usable]
+    if len(evals) < limits.fewest:
+        return unmet(f"{len(evals)} evaluations beside training loss; {limits.fewest} are needed")
+    if _by_heart(run, signals, evals, train, limits):
+        return found(_vanished(signals, metric, evals, train))
+    ratio = evals.value / train
+    end = float(np.median(ratio[-3:]))
+    if end < limits.low and len(evals.after(run.last_step // 3)) >= limits.fewest:
+        return _below(run, metric, evals, train, ratio, limits)
+    return passed(
+        f"eval loss ends at {percent(end)} of train loss; below {percent(limits.low)} counts"
+    )
+
+
+def _below(
+    run: Run, metric: str, evals: Curve, train: FloatArray, ratio: FloatArray, limits: Limits
+) -> Outcome:
+    first, end = float(np.median(ratio[:2])), float(np.median(ratio[-3:]))
+    steps = run.number("gradient_accumulation_steps") or 1.0
+    if steps > 1 and abs(end * steps - 1) < LIKE_ONE_FACTOR:
+        return passed(
+            f"eval loss is {percent(end)} of train loss: 1 of {steps:g} accumulated steps"
+        )
+    if end > (1 - limits.fell) * first or kendall(ratio) > -limits.tau:
+        return passed(
+            f"eval loss was {percent(first)} of train loss at first and {percent(end)} at the end: "
+            "one factor, no leak"
+        )
+    # augmentation and dropout widen the ratio as well; text is seldom augmented
+    severity: Severity = "warning" if run.task in LANGUAGE_TASKS else "info"
+    at = min(last_false(ratio < limits.begins) + 1, len(ratio) - 1)
+    onset = float(evals.step[at])
+    final, level = float(evals.value[-1]), float(train[-1])
+    return found(
+        Finding(
+            severity=severity,
+            title=f"Evaluation data leak into training: from step {step(onset)} {spoken(metric)} "
+            f"lay below train loss and ended at {loss(final)} against {loss(level)}.",
+            metric=metric,
+            onset=Moment(onset),
+            evidence=(
+                Evidence(
+                    "Eval loss as a share of train loss",
+                    end,
+                    limits.low,
+                    "dropout explains 0.6 to 0.95",
+                    metric,
+                    float(evals.step[-1]),
+                    above=False,
+                    unit="%",
+                ),
+                Evidence("The same at the first evaluations", first, where=metric, unit="%"),
+                Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
+                Evidence("Train loss at the end", level, where="train_loss"),
+            ),
+            seen=f"The ratio of eval to train loss fell from {percent(first)} to {percent(end)} "
+            f"over {len(evals)} evaluations; unseen rows are not learnt faster than seen ones.",
+            causes=(
+                Cause(
+                    "Evaluation rows are in the training set, more than once",
+                    "most likely",
+                    f"the ratio fell by {percent(1 - end / first)}",
+                ),
+                Cause("The target is part of the input in evaluation", "possible"),
+                Cause("Split drawn after augmentation", "possible"),
+            ),
+            fixes=_fixes(),
+            ruled_out=(RuledOut("One factor (accumulation, mask, easier set)", "the ratio moved"),),
+            confidence=_confidence(len(evals), limits.low / max(end, 1e-9)),
+            chart=_chart(metric, onset, float(evals.value[at])),
+        )
+    )
+
+
+def _by_heart(run: Run, signals: Signals, evals: Curve, train: FloatArray, limits: Limits) -> bool:
+    """Whether training went to nearly nothing over several epochs, and evaluation with it."""
+    per = signals.steps_per_epoch
+    if run.task not in LANGUAGE_TASKS or not per or run.last_step / per < limits.epochs:
+        return False
+    start = float(signals.curve("train_loss").value[0])
+    end, level = float(np.median(evals.value[-3:])), float(np.median(train[-3:]))
+    learnt = level < min(limits.heart, limits.gone * start)
+    return learnt and end <= (1 + limits.beside) * level
+
+
+def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) -> Finding:
+    onset, final, level = float(evals.step[0]), float(evals.value[-1]), float(train[-1])
+    per = signals.steps_per_epoch or 1.0
+    epochs = signals.run.last_step / per
+    start = float(signals.curve("train_loss").value[0])
+    return Finding(
+        severity="info",
+        title=f"Evaluation is learnt by heart with the training set from step {step(onset)}: "
+        f"{spoken(metric)} ended at {loss(final)}, train loss at {loss(level)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Eval loss over train loss at the end", final / level, 1.25, above=False),
+            Evidence(
+                "Train loss at the end", level, 0.1 * start, "a tenth of its start", above=False
+            ),
+            Evidence("Passes over the training data", epochs),
+        ),
+        seen=f"After {epochs:.1f} epochs train loss had gone from {loss(start)} to {loss(level)}, "
+        "and eval loss had gone with it.",
+        causes=(
+            Cause("Evaluation rows are in the training set", "most likely", "no gap is left"),
+            Cause(
+                "A task that can be solved exactly", "possible", "", "then no row needs learning"
+            ),
+        ),
+        fixes=_fixes(),
+        confidence=_confidence(len(evals), 1.0),
+        chart=_chart(metric, onset, float(evals.value[0])),
+    )
+
+
+def _confidence(count: int, margin: float) -> Confidence:
+    value = min(1.0, 0.5 + 0.05 * count) * min(1.0, 0.2 + 0.5 * margin)
+    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} times the limit")
+
+
+def _chart(metric: str, onset: float, value: float) -> Chart:
+    return Chart("curves", ("train_loss", metric), marks=(Mark(onset, value, loss(value)),))
+
+
+def _fixes() -> tuple[Fix, ...]:
+    return (
+        fixes.action(
+            "Hash the rows of both sets and drop what is in both from evaluation",
+            "every row in both sets is counted as known",
+        ),
+        fixes.action("Split by source, before augmentation or packing", "", "one run"),
+    )
+
+
+BAD = (
+    drawn(
+        "rows in both",
+        (150, 350),
+        severity="warning",
+        train_loss="0:6 100:4 450:2.5",
+        eval_loss="50:4.6 450:0.2",
+    ),
+    drawn(
+        "both vanish",
+        (50, 50),
+        severity="info",
+        train_loss="0:2.4 150:0.05 600:0.002",
+        eval_loss="50:1.6 150:0.05 600:0.002",
+        steps_per_epoch=100,
+    ),
+)
+GOOD = (
+    drawn("dropout", train_loss="0:3 600:1.5", eval_loss="50:2.5 600:1.2"),
+    drawn("one factor", train_loss="0:8 600:4", eval_loss="50:1.9 600:1"),
+    drawn("gap the usual way", train_loss="0:3 600:0.9", eval_loss="50:2.6 600:1.1"),
+    drawn(
+        "accumulation steps",
+        train_loss="0:12 600:6",
+        eval_loss="50:2.9 600:1.5",
+        config={"gradient_accumulation_steps": 4},
+    ),
+)
+
+RULE = Rule(
+    slug="eval-leak",
+    title="Evaluation leak",
+    family="EVL",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("eval_loss", "train_loss"),
+    tasks=LANGUAGE_TASKS | {"classification", "regression", "asr", "contrastive", "other"},
+    bad=BAD,
+    good=GOOD,
+)

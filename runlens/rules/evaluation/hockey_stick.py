@@ -1,0 +1,295 @@
+"""Hockey stick: evaluation loss bottoms out and then rises.
+
+What is seen
+    Evaluation loss falls, reaches its best, and climbs from there to the end, while training
+    loss goes on falling or lies low.
+Why it matters
+    From the bottom on the model learns its training set by heart; the last checkpoint is worse
+    than the one at the bottom, and every step after it was paid for nothing.
+Looks alike
+    One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
+    descent comes down again. If training loss rises too, it is divergence; if it never fell,
+    nothing was learnt by heart. If accuracy still improves
+    after the bottom, the model has only become over-confident: that is said as info.
+Limits
+    rise: 5 % above the best, the usual alert level (S1). few_rise: 10 % where only two
+    evaluations follow the bottom. noise_multiple: three noise scales are seldom chance.
+    fewest: evaluations needed, one less suffices for a rise of steep (20 %). A rise of steep that
+    ends above the first evaluation is critical.
+    tau: the evaluations from the bottom on must climb (Kendall). train_slack: training loss may
+    lie this share above its level at the bottom. Measured on 10,000 simulated runs: 0.29 % false
+    alarms, power 93 % for rises of 8-80 %, onset within 3.2 % of the run (rules.md 9.1).
+    severe: a rise of half is critical where no earlier checkpoint was kept.
+Fixes
+    Use the checkpoint at the bottom; stop there; fewer epochs; early stopping with patience 3;
+    more dropout, smaller LoRA rank, more data (S1, S4).
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve
+from runlens.rules.evaluation.sets import Bottom, Train, bottom_of, spoken, train_around, worst_set
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import mad
+from runlens.signals.trend import mann_kendall
+from runlens.wording import loss, percent, step
+
+BETTER = 0.01  # of accuracy: the least gain that counts as improvement after the bottom
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    rise: float = 0.05
+    few_rise: float = 0.10
+    noise_multiple: float = 3.0
+    fewest: int = 4
+    steep: float = 0.20
+    tau: float = 0.3
+    train_slack: float = 0.02
+    severe: float = 0.50
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the end of each evaluation curve with its bottom."""
+    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+
+
+def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
+    evals = signals.curve(metric)
+    if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
+        return unmet(f"{len(evals)} evaluations; {limits.fewest} are needed")
+    bottom = bottom_of(evals)
+    later = len(evals) - bottom.at - 1
+    onset = float(evals.step[bottom.at])
+    name = spoken(metric)
+    if later < 2:  # noqa: PLR2004 - one bad evaluation is no trend
+        return passed(f"{name} is best at step {step(onset)}, at or near the end")
+    if len(evals) < limits.fewest and bottom.share < limits.steep:
+        return unmet(f"{len(evals)} evaluations; {limits.fewest} are needed")
+    rise = bottom.end - bottom.best
+    share = limits.few_rise if later == 2 else limits.rise  # noqa: PLR2004 - see the page
+    needed = max(share * abs(bottom.best), limits.noise_multiple * bottom.noise)
+    if rise < needed:
+        return passed(f"{name} ends {loss(rise)} above its best; {loss(needed)} would count")
+    if not _climbs(evals, bottom, later, limits):
+        return passed(f"{name} after its best shows no steady climb")
+    train = train_around(signals, onset)
+    if other := _not_overfitting(signals, train, limits):
+        return passed(other)
+    return found(_finding(run, signals, metric, bottom, needed, train, limits))
+
+
+def _not_overfitting(signals: Signals, train: Train | None, limits: Limits) -> str:
+    """Say why training loss speaks against overfitting; empty if it does not."""
+    if train is None:
+        return ""
+    if train.end > train.then + limits.train_slack * abs(train.then) + train.error:
+        return f"training loss rises as well, to {loss(train.end)}: not overfitting"
+    if not signals.partial and train.end > train.start - train.error / 2:
+        return (
+            f"training loss did not fall, {loss(train.start)} at the start and {loss(train.end)} "
+            "at the end: nothing was learnt by heart"
+        )
+    return ""
+
+
+def _climbs(evals: Curve, bottom: Bottom, later: int, limits: Limits) -> bool:
+    after = evals.value[bottom.at :]
+    if later == 2:  # noqa: PLR2004 - too few for a rank correlation
+        return bool(after[-1] >= 0.98 * after[1])
+    return mann_kendall(after)[0] >= limits.tau
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    metric: str,
+    bottom: Bottom,
+    needed: float,
+    train: Train | None,
+    limits: Limits,
+) -> Finding:
+    evals = signals.curve(metric)
+    onset = float(evals.step[bottom.at])
+    severity, ruled_out = _severity(run, signals, evals, bottom, limits)
+    last = f" while train loss went to {loss(train.end)}" if train else ""
+    name = spoken(metric)
+    evidence = [
+        Evidence(
+            "Rise of eval loss over its bottom",
+            bottom.end - bottom.best,
+            needed,
+            "rise 5 % (S1), or three noise scales",
+            metric,
+            float(evals.step[-1]),
+        ),
+        Evidence("Best eval loss", bottom.lowest, where=metric, step=onset),
+        Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
+    ]
+    if train:
+        evidence.append(Evidence("Train loss at the best", train.then, where="train_loss"))
+    return Finding(
+        severity=severity,
+        title=f"Overfitting from step {step(onset)}: {name} rose "
+        f"{percent(bottom.end / bottom.lowest - 1)} from its minimum {loss(bottom.lowest)} to "
+        f"{loss(bottom.end)}{last}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=tuple(evidence),
+        seen=f"{name.capitalize()} was best at step {step(onset)} and has climbed since; "
+        f"{step(run.last_step - onset)} steps came after the best.",
+        causes=_causes(run, signals, onset),
+        fixes=_fixes(run, signals, onset),
+        ruled_out=(_divergence(train), *ruled_out),
+        confidence=_confidence(bottom, needed, len(evals)),
+        chart=Chart(
+            "curves",
+            ("train_loss", metric),
+            marks=(Mark(onset, bottom.lowest, f"best {loss(bottom.lowest)}"),),
+        ),
+    )
+
+
+def _divergence(train: Train | None) -> RuledOut:
+    if train is None:
+        return RuledOut("Divergence", "not checked: train_loss is not logged")
+    why = f"train loss does not rise: {loss(train.then)} at the best, {loss(train.end)} at the end"
+    return RuledOut("Divergence", why)
+
+
+def _severity(
+    run: Run, signals: Signals, evals: Curve, bottom: Bottom, limits: Limits
+) -> tuple[Severity, tuple[RuledOut, ...]]:
+    onset = int(evals.step[bottom.at])
+    for metric, sign in (("eval_accuracy", 1.0), ("eval_f1", 1.0), ("eval_wer", -1.0)):
+        score = signals.curve(metric)
+        if len(score) < limits.fewest:
+            continue
+        then = float(np.median(sign * score.before(onset + 1).value[-2:]))
+        now = float(np.median(sign * score.value[-2:]))
+        if now - then > max(BETTER, 2 * mad(np.diff(score.value)) / 2**0.5):
+            why = (
+                f"{metric} improved from {abs(then):.3f} to {abs(now):.3f} after the best eval loss"
+            )
+            return "info", (RuledOut("Loss of quality", why + ": over-confidence only"),)
+    kept = fixes.checkpoint_before(run, onset)
+    worse = bottom.end > evals.value[0] and bottom.share > limits.steep
+    severe = bottom.share > limits.severe and run.checkpoints and kept is None
+    return ("critical" if worse or severe else "warning"), ()
+
+
+def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
+    per_epoch = signals.steps_per_epoch
+    made: list[Cause] = []
+    if per_epoch:
+        best, total = onset / per_epoch, run.last_step / per_epoch
+        why = f"best after {best:.1f} of {total:.1f} epochs"
+        if total >= 2:  # noqa: PLR2004 - within the second pass the data have been seen before
+            made.append(Cause("Too many epochs for this much data", "most likely", why))
+        elif best < 0.5:  # noqa: PLR2004 - half an epoch cannot memorise
+            made.append(Cause("Learning rate too high for fine-tuning", "most likely", why))
+    rank = run.number("lora_r")
+    if rank and rank >= 64:  # noqa: PLR2004 - S4 names 8 to 32
+        made.append(Cause("Capacity too large", "possible", f"lora_r is {rank:g}"))
+    made.append(Cause("Too few or repeated training data", "likely" if made else "most likely"))
+    return tuple(made)
+
+
+def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
+    made: list[Fix] = []
+    if kept := fixes.checkpoint_before(run, onset):
+        made.append(fixes.action(f"Use {kept[1]}", "the nearest saved before the best eval loss"))
+    epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
+    if per_epoch and epochs and ceil(onset / per_epoch) < epochs:
+        best = ceil(onset / per_epoch)
+        why = f"eval loss was best after {onset / per_epoch:.1f} epochs"
+        made.append(fixes.setting(run, "num_train_epochs", best, "Train fewer epochs", why))
+    elif run.state.planned_steps and onset < run.state.planned_steps:
+        made.append(
+            Fix("Stop at the best", "max_steps", run.state.planned_steps, int(onset), "best there")
+        )
+    if not run.flag("load_best_model_at_end"):
+        why = "keeps the best checkpoint by itself"
+        made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
+    dropout = run.number("lora_dropout")
+    if dropout is not None and dropout < 0.05:  # noqa: PLR2004 - the value that S4 starts with
+        made.append(fixes.setting(run, "lora_dropout", 0.05, "Add dropout", "regularises"))
+    return tuple(made)
+
+
+def _confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
+    margin = min(1.0, 0.6 + 0.4 * ((bottom.end - bottom.best) / needed - 1))
+    points = min(1.0, 0.6 + 0.05 * count)
+    return Confidence(
+        round(margin * points, 2),
+        f"the rise is {(bottom.end - bottom.best) / needed:.1f} times the limit, "
+        f"{count} evaluations",
+    )
+
+
+FALLING = "0:2.2 300:1.1 900:0.9"
+BAD = (
+    drawn("little data", (150, 250), train_loss="0:2 600:0.2", eval_loss="50:1.7 200:1.2 600:2"),
+    drawn("slow rise", (450, 850), 0.005, train_loss=FALLING, eval_loss="50:1.6 600:1.2 900:1.35"),
+    drawn(
+        "only two later",
+        (150, 150),
+        0.002,
+        severity="warning",
+        train_loss="0:2 250:0.5",
+        eval_loss="50:1.9 150:1.2 250:1.45",
+    ),
+    drawn(
+        "accuracy still rises",
+        (150, 250),
+        0.005,
+        task="classification",
+        severity="info",
+        train_loss="0:0.7 600:0.05",
+        eval_loss="50:0.6 200:0.4 600:0.7",
+        eval_accuracy="50:0.7 200:0.8 600:0.9",
+    ),
+)
+GOOD = (
+    drawn("still falling", train_loss=FALLING, eval_loss="50:1.9 900:1.1"),
+    drawn("flat noisy end", noise=0.06, train_loss=FALLING, eval_loss="50:1.9 300:1.2 900:1.2"),
+    drawn("tiny rise", noise=0.001, train_loss=FALLING, eval_loss="50:1.9 600:1.1 900:1.12"),
+    drawn("bad at the end", train_loss=FALLING, eval_loss="50:1.9 850:1.1 900:1.5"),
+    drawn("double descent", train_loss=FALLING, eval_loss="50:1.9 300:1.2 500:1.4 900:1.1"),
+    drawn("divergence", train_loss="0:2 300:1 600:4", eval_loss="50:2 300:1.1 600:4.2"),
+)
+
+RULE = Rule(
+    slug="hockey-stick",
+    title="Overfitting",
+    family="EVL",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("eval_loss",),
+    tasks=LOSS_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,148 @@
+"""Evaluation curves side by side with training loss: what the rules of this folder share.
+
+A run may evaluate on several sets (``eval_loss:<set>``). Each is judged on its own; of those
+with the pattern only the worst is reported, or one fault would be counted several times.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.diagnosis import Finding, Outcome
+from runlens.history import Curve, FloatArray
+from runlens.metrics import base
+from runlens.rules.rule import found, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import MEDIAN_LOSS, mad, odd, running_median
+
+MANY = 20  # evaluations from which they are smoothed: single batches are as noisy as training
+ON_TRAINING_DATA = {"train", "training"}  # sets by these names hold nothing out
+
+
+class Bottom(NamedTuple):
+    """Where evaluation loss was best, and what came after."""
+
+    at: int
+    lowest: float  # as logged
+    best: float  # median of three evaluations there: what the end is compared with
+    end: float
+    noise: float
+
+    @property
+    def share(self) -> float:
+        """The rise over the best, as a share of the best."""
+        return (self.end - self.best) / max(abs(self.best), 1e-12)
+
+
+class Train(NamedTuple):
+    """Training loss around a step and at the end of the run."""
+
+    start: float
+    then: float
+    end: float
+    error: float  # twice the standard error of the difference of two levels
+
+
+def evaluation_sets(run: Run) -> list[str]:
+    """Return the evaluation losses of held-out sets, the unnamed one first."""
+    names = [name for name in run.history.metrics if base(name) == "eval_loss"]
+    return [name for name in names if name.partition(":")[2] not in ON_TRAINING_DATA]
+
+
+def spoken(metric: str) -> str:
+    """Name an evaluation loss in a sentence: ``eval loss``, ``eval loss (math)``."""
+    _, _, of_set = metric.partition(":")
+    return f"eval loss ({of_set})" if of_set else "eval loss"
+
+
+def worst_set(run: Run, judge: Callable[[str], Outcome]) -> Outcome:
+    """Judge each evaluation set; report the one farthest beyond its limit."""
+    outcomes = {metric: judge(metric) for metric in evaluation_sets(run)}
+    bad = {metric: one.findings[0] for metric, one in outcomes.items() if one.status == "found"}
+    if bad:
+        worst = max(bad.values(), key=_excess)
+        if len(outcomes) > 1:
+            others = ", ".join(metric.partition(":")[2] or metric for metric in bad)
+            seen = f"{worst.seen} {len(bad)} of {len(outcomes)} evaluation sets show it: {others}."
+            worst = replace(worst, seen=seen.strip())
+        return found(worst)
+    for status in ("passed", "unmet"):
+        for one in outcomes.values():
+            if one.status == status:
+                return one
+    return unmet("eval_loss is not logged")
+
+
+def _excess(finding: Finding) -> tuple[bool, float]:
+    first = finding.evidence[0]
+    loud = finding.severity != "info"
+    if isinstance(first.value, str) or not first.limit:
+        return loud, 0.0
+    ratio = first.value / first.limit
+    return loud, ratio if first.above else 1 / max(ratio, 1e-12)
+
+
+def bottom_of(evals: Curve) -> Bottom:
+    """Return the bottom of an evaluation curve, with the selection bias of a minimum cut.
+
+    From 20 evaluations on the bottom is sought on a running median, then placed on the lowest
+    evaluation within half its window.
+    """
+    value = evals.value
+    count = len(value)
+    width = odd(count // 8) if count >= MANY else 1
+    shown = running_median(value, width)
+    about = int(np.argmin(shown))
+    first = max(0, about - width // 2)
+    index = first + int(np.argmin(value[first : about + width // 2 + 1]))
+    near = value[max(0, index - 1) : index + 2]
+    best = float(np.median(near)) if count >= 6 else float(value[index])  # noqa: PLR2004 - see top
+    later = max(1, min(3, count - index - 1))
+    return Bottom(
+        index, float(value[index]), best, float(np.median(shown[-later:])), noise_of(value)
+    )
+
+
+def noise_of(value: FloatArray) -> float:
+    """Return the noise of evaluations by second differences; 0.0 below 6 of them."""
+    second = np.diff(value, n=2)
+    return mad(second) / 6**0.5 if len(second) >= 4 else 0.0  # noqa: PLR2004 - fewer tell nothing
+
+
+def train_around(signals: Signals, step: float) -> Train | None:
+    """Return training loss up to `step` and at the end; None below 3 points."""
+    train = signals.curve("train_loss")
+    width = max(3, len(train) // 20)
+    if len(train) < width:
+        return None
+    upto = train.before(int(step) + 1).value[-width:]
+    then = upto if len(upto) else train.value[:1]
+    error = 2 * MEDIAN_LOSS * signals.sigma("train_loss") / width**0.5
+    return Train(
+        float(np.median(train.value[:width])),
+        float(np.median(then)),
+        float(np.median(train.value[-width:])),
+        error,
+    )
+
+
+def train_level(signals: Signals, steps: FloatArray) -> FloatArray:
+    """Return smooth training loss at evaluation steps, shape of `steps`; NaN below 3 points.
+
+    Before its first point training loss is not known: NaN there too.
+    """
+    train = signals.curve("train_loss")
+    if len(train) < 3:  # noqa: PLR2004 - nothing to smooth
+        return np.full(len(steps), np.nan)
+    level = np.interp(steps, train.step, signals.smooth("train_loss"))
+    return np.where(steps < train.step[0], np.nan, level)
+
+
+def kendall(value: FloatArray) -> float:
+    """Return Kendall's tau against time, also of three values; evaluations are few."""
+    sign = np.sign(value[None, :] - value[:, None])
+    pairs = len(value) * (len(value) - 1) / 2
+    return float(np.triu(sign, 1).sum()) / pairs if pairs else 0.0

@@ -1,0 +1,127 @@
+"""Crashed: an exception ended the run.
+
+What is seen
+    A traceback after which no training record follows, or a tracker or launcher that reports a
+    failure or an exit code other than 0.
+Why it matters
+    The steps since the last checkpoint are lost, and the run will not go on by itself.
+Looks alike
+    A handled exception is followed by more training records. An interrupt by hand is a kill.
+    Out of memory, a hang and a kill from outside have rules of their own, which say more. A
+    tracker's "crashed" without a traceback only means that its heartbeat was lost: a run that had
+    done its planned steps is finished.
+Limits
+    complete: from this share of the planned steps on the training itself was done, and the
+    exception came after it (rules.md 4.8).
+Fixes
+    Read the exception and its last frame in own code; resume from the last checkpoint.
+"""
+
+from dataclasses import dataclass
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
+from runlens.rules.lifecycle.ending import Ending, ending, how_far, log_chart, onset_step, resume
+from runlens.rules.lifecycle.oom_cliff import message
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run, State
+from runlens.signals import Signals
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    complete: float = 0.99
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look at what ended the run."""
+    end = ending(run, signals)
+    if end.kind == "unknown":
+        return unmet(f"nothing says how the run ended: {end.why}")
+    if end.kind != "crashed":
+        return passed(f"the run ended otherwise: {end.kind}")
+    return found(_finding(run, end, limits))
+
+
+def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
+    proof = end.proof
+    data = proof.data if proof else {}
+    exception = str(data.get("exception") or (end.text if proof else "") or end.why)[:160]
+    frame = str(data.get("frame") or "")
+    share = run.state.done_share
+    done = share is not None and share >= limits.complete
+    after = ", after all planned steps were done" if done else ""
+    evidence = [
+        Evidence("Exception", exception, where=proof.where if proof else "state"),
+        Evidence("Last step", onset_step(run)),
+    ]
+    if frame:
+        evidence.append(Evidence("Last frame in own code", frame, where=frame))
+    if run.state.exit_code is not None:
+        evidence.append(Evidence("Exit code", float(run.state.exit_code), 0.0, "0 is a clean end"))
+    return Finding(
+        severity="critical",
+        title=f"The run crashed {how_far(run)}{after}: {exception.rstrip('.')}.",
+        metric="",
+        onset=Moment(onset_step(run)),
+        evidence=tuple(evidence),
+        seen=f"{run.state.why[0].upper()}{run.state.why[1:]}; no training record follows.",
+        causes=(
+            Cause(str(data.get("cause") or "The exception named above"), "most likely", frame),
+        ),
+        fixes=(
+            fixes.action(str(data.get("fix") or "Mend what the exception names"), frame),
+            *resume(run),
+        ),
+        confidence=Confidence(
+            0.95 if proof else 0.7, "a traceback ends the log" if proof else "by state alone"
+        ),
+        chart=log_chart(run, proof),
+    )
+
+
+ERROR = "KeyError: 'input_ids'"
+FALLING = "0:2.2 160:1.6"
+BAD = (
+    drawn(
+        "traceback at the end",
+        (160, 160),
+        state=State("crashed", ERROR, "certain", done_steps=160, planned_steps=400),
+        events=(message(ERROR, "fallback", 99, 160, exception=ERROR, frame="train.py:12 in main"),),
+        train_loss=FALLING,
+    ),
+    drawn(
+        "exit code only",
+        (160, 160),
+        state=State("crashed", "exit code 1, at step 160", "certain", 1, done_steps=160),
+        train_loss=FALLING,
+    ),
+)
+GOOD = (
+    drawn(
+        "a handled exception",
+        state=State("finished", "closing summary", "certain", done_steps=400, planned_steps=400),
+        events=(message(ERROR, "fallback", 99, 160, last=False, exception=ERROR, handled=True),),
+        train_loss="0:2.2 400:1.2",
+    ),
+    drawn(
+        "interrupted by hand",
+        state=State("killed", "KeyboardInterrupt", "certain", done_steps=160),
+        events=(message("KeyboardInterrupt", "kill", 14, 160),),
+        train_loss=FALLING,
+    ),
+)
+
+RULE = Rule(
+    slug="crashed",
+    title="An exception ended the run",
+    family="RUN",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,152 @@
+"""How a run ended, told once.
+
+Of out of memory, hang, kill, crash and early stop only the most specific is reported: rules.md
+4.8 of the design notes.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Chart, Fix
+from runlens.history import FloatArray
+from runlens.run import Event, Run
+from runlens.signals import Signals
+from runlens.wording import duration, step
+
+EndingKind = Literal["oom", "hang", "killed", "crashed", "stopped-early", "finished", "unknown"]
+
+WEAK_HANG = 30  # row of the message table: a lost connection, which a killed rank causes too
+HARD_KILLS = {5, 10, 11, 12, 13, 67}  # SIGKILL, scheduler, preemption: no handler ran
+BY_HAND = 14  # KeyboardInterrupt
+SILENCE = 60.0  # seconds without a record, at least
+LONGEST = 20.0  # times the longest gap that the run had before, evaluations and saves included
+COMPLETE = 0.99
+
+
+class Ending(NamedTuple):
+    """What ended the run, the line that says so, and why this reading was taken."""
+
+    kind: EndingKind
+    proof: Event | None = None
+    why: str = ""
+    silent: float = 0.0  # seconds of life without a record before the end
+
+    @property
+    def text(self) -> str:
+        """The proof as text, short."""
+        return self.proof.text.strip()[:200] if self.proof else self.why
+
+
+def ending(run: Run, signals: Signals) -> Ending:
+    """Return how the run ended; computed once a run."""
+    return signals.keep("ending", lambda: _ending(run, signals))
+
+
+def _ending(run: Run, signals: Signals) -> Ending:
+    state = run.state
+    if state.kind == "finished":
+        return Ending("finished", why=state.why)
+    last = [event for event in run.events_of("message") if event.data.get("last")]
+    out_of_memory = _of(last, "oom")
+    if out_of_memory:
+        return Ending("oom", out_of_memory[-1])
+    hangs, kills = _of(last, "hang"), _of(last, "kill")
+    hard = [event for event in kills if event.data.get("row") in HARD_KILLS]
+    strong = [event for event in hangs if event.data.get("row") != WEAK_HANG]
+    if strong:
+        return Ending("hang", strong[0])
+    by_hand = [event for event in kills if event.data.get("row") == BY_HAND]
+    if hard or by_hand:
+        return Ending("killed", (hard or by_hand)[-1])
+    silent = silence_at_end(run, signals)
+    if silent > 0 and state.kind != "crashed":
+        why = f"the machine went on for {duration(silent)} after the last record"
+        return Ending("hang", None, why, silent)
+    errors = [
+        event
+        for event in last
+        if event.data.get("class") in {"fallback", "known", "config", "data", "hardware"}
+        and not event.data.get("handled")
+    ]
+    named = [event for event in errors if event.data.get("exception")]
+    if state.kind == "crashed":
+        proofs = named or errors
+        return Ending("crashed", proofs[0] if proofs else None, state.why)
+    if hangs:
+        return Ending("hang", hangs[0])
+    if kills or state.kind == "killed":
+        return Ending("killed", kills[-1] if kills else None, state.why)
+    if state.kind == "stopped_early":
+        return Ending("stopped-early", None, state.why)
+    return Ending("unknown", why=state.why)
+
+
+def _of(events: Sequence[Event], kind: str) -> list[Event]:
+    return [event for event in events if str(event.data.get("class")) == kind]
+
+
+def silence_at_end(run: Run, signals: Signals) -> float:
+    """Return for how long the machine lived on after the last record, in seconds; 0.0 if not.
+
+    Needs a heartbeat that is no metric (system records of a tracker). The silence counts from a
+    minute on where it is 20 times the longest gap between any two earlier records: evaluations
+    and saves of this run are among them, so a long evaluation is no hang.
+    """
+    beat = signals.curve("heartbeat")
+    times = _record_times(run)
+    if not len(beat) or len(times) < 10 or not np.isfinite(beat.time).any():  # noqa: PLR2004
+        return 0.0
+    silent = float(np.nanmax(beat.time) - times[-1])
+    longest = float(np.diff(times).max())
+    return silent if silent >= max(SILENCE, LONGEST * longest) else 0.0
+
+
+def _record_times(run: Run) -> FloatArray:
+    known = [
+        curve.time[np.isfinite(curve.time)]
+        for name in run.history.metrics
+        if name != "heartbeat" and not name.startswith("system/")
+        for curve in [run.curve(name)]
+    ]
+    return np.unique(np.concatenate(known)) if known else np.array([], dtype=np.float64)
+
+
+def how_far(run: Run) -> str:
+    """Say where it ended: ``at step 163 of 400`` or ``before the first logged step``."""
+    state = run.state
+    if not run.last_step and not state.done_steps:
+        return "before the first step"
+    done = max(run.last_step, state.done_steps)
+    of = f" of {step(state.planned_steps)}" if state.planned_steps else ""
+    return f"at step {step(done)}{of}"
+
+
+def onset_step(run: Run) -> float:
+    """Return the last step that is known."""
+    return float(max(run.last_step, run.state.done_steps))
+
+
+def resume(run: Run) -> tuple[Fix, ...]:
+    """Go on from the last checkpoint, where there is one."""
+    kept = fixes.checkpoint_before(run, float("inf"))
+    if kept is None:
+        return (fixes.action("Save checkpoints more often", "none was found to go on from"),)
+    lost = max(0.0, onset_step(run) - kept[0])
+    return (fixes.action(f"Resume from {kept[1]}", f"{step(lost)} steps are lost"),)
+
+
+def log_chart(run: Run, proof: Event | None, context: int = 5) -> Chart:
+    """Return the lines around the proof as a chart of kind `log`."""
+    if proof is None:
+        return Chart()
+    blamed = proof.text.strip()
+    tail = [line for line in run.log_tail if line.strip()]
+    at = next((n for n in range(len(tail) - 1, -1, -1) if blamed[:80] in tail[n]), None)
+    if at is None:
+        return Chart("log", log=((proof.where, blamed, True),))
+    shown = tail[max(0, at - context) : at + 1]
+    rows = tuple(("", line.strip()[:300], False) for line in shown[:-1])
+    return Chart("log", log=(*rows, (proof.where, shown[-1].strip()[:300], True)))

@@ -1,0 +1,140 @@
+"""Killed: something from outside ended the run.
+
+What is seen
+    The launcher, the shell, the scheduler or the tracker names a signal (SIGKILL, SIGTERM), a time
+    limit, a preemption or an exit code such as 137, 143 or 255; or Ctrl-C was pressed.
+Why it matters
+    The training itself was not at fault, but what came after the last checkpoint is lost; a kill
+    by the out-of-memory killer of the host comes again.
+Looks alike
+    A launcher that ends the other ranks after one of them failed sends SIGTERM: a consequence,
+    the failure is reported instead. A kill after the planned steps were done is none. A log that
+    breaks off says nothing about why: that is stopped-early.
+Limits
+    complete: from this share of the planned steps on a kill took nothing (rules.md 4.8).
+Fixes
+    Resume from the last checkpoint; more host memory or fewer workers after SIGKILL; a longer
+    time limit; save so often that at most ten minutes are lost.
+"""
+
+from dataclasses import dataclass
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
+from runlens.rules.lifecycle.ending import (
+    BY_HAND,
+    Ending,
+    ending,
+    how_far,
+    log_chart,
+    onset_step,
+    resume,
+)
+from runlens.rules.lifecycle.oom_cliff import message
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run, State
+from runlens.signals import Signals
+
+CONTROL_C = {130, 255}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    complete: float = 0.99
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look at what ended the run."""
+    end = ending(run, signals)
+    if end.kind == "unknown":
+        return unmet(f"nothing says how the run ended: {end.why}")
+    if end.kind != "killed":
+        return passed(f"the run ended otherwise: {end.kind}")
+    share = run.state.done_share
+    if share is not None and share >= limits.complete:
+        return passed("the kill came after the planned steps were done")
+    return found(_finding(run, end))
+
+
+def _finding(run: Run, end: Ending) -> Finding:
+    by_hand = _by_hand(run, end)
+    severity: Severity = "warning" if by_hand else "critical"
+    who = "by hand" if by_hand else "from outside"
+    evidence = [
+        Evidence("What says so", end.text, where=end.proof.where if end.proof else "state"),
+        Evidence("Last step", onset_step(run)),
+    ]
+    if run.state.exit_code is not None:
+        evidence.append(Evidence("Exit code", float(run.state.exit_code)))
+    cause = str(end.proof.data.get("cause")) if end.proof else "A signal from outside"
+    fix = str(end.proof.data.get("fix")) if end.proof else ""
+    advice = (fixes.action(fix),) if fix and not by_hand else ()
+    return Finding(
+        severity=severity,
+        title=f"The run was stopped {who} {how_far(run)}: {end.text.rstrip('.')}.",
+        metric="",
+        onset=Moment(onset_step(run)),
+        evidence=tuple(evidence),
+        seen="The curves up to there say nothing about the end.",
+        causes=(Cause(cause, "most likely", end.text),),
+        fixes=(*resume(run), *advice),
+        confidence=Confidence(0.95 if end.proof else 0.8, run.state.why),
+        chart=log_chart(run, end.proof),
+    )
+
+
+def _by_hand(run: Run, end: Ending) -> bool:
+    if end.proof is not None:
+        return end.proof.data.get("row") == BY_HAND
+    return run.state.exit_code in CONTROL_C
+
+
+FALLING = "0:2.2 160:1.6"
+BAD = (
+    drawn(
+        "SIGKILL",
+        (160, 160),
+        severity="critical",
+        state=State("killed", "Killed", "certain", done_steps=160, planned_steps=400),
+        events=(message("Killed", "kill", 5, 160, cause="The host ran out of memory."),),
+        train_loss=FALLING,
+    ),
+    drawn(
+        "Ctrl-C",
+        (160, 160),
+        severity="warning",
+        state=State("killed", "exit code 255 (Ctrl-C)", "certain", 255, done_steps=160),
+        train_loss=FALLING,
+    ),
+)
+GOOD = (
+    drawn(
+        "after the end",
+        state=State("killed", "SIGTERM", "certain", done_steps=400, planned_steps=400),
+        events=(message("SIGTERM", "kill", 9, 400),),
+        train_loss="0:2.2 400:1.2",
+    ),
+    drawn(
+        "the launcher ends the other ranks",
+        state=State("crashed", "KeyError: 'x'", "certain", done_steps=160),
+        events=(
+            message("KeyError: 'x'", "fallback", 99, 160, exception="KeyError: 'x'"),
+            message("Received SIGTERM", "kill", 9, 160),
+        ),
+        train_loss=FALLING,
+    ),
+)
+
+RULE = Rule(
+    slug="killed",
+    title="Killed from outside",
+    family="RUN",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,125 @@
+"""Known error: a line of the log has a known cause and a known cure.
+
+What is seen
+    A line matches a row of the message table: a missing padding token, a label out of range, a
+    full disk, mixed dtypes, a driver too old, and some sixty more.
+Why it matters
+    The cause is known; nobody has to search for it again.
+Looks alike
+    A line that training went on after was handled: it is only worth an info. Memory, hang and
+    kill messages feed rules of their own. Source lines inside a traceback are no messages.
+Limits
+    complete: from this share of the planned steps on the message is a warning, since the training
+    itself was done.
+Fixes
+    The cure of the row, as in the seeds (S1, S2, S4) and in the frameworks' own documentation.
+"""
+
+from dataclasses import dataclass
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
+from runlens.rules.lifecycle.ending import ending, how_far, log_chart, onset_step
+from runlens.rules.lifecycle.oom_cliff import message
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Event, Run, State
+from runlens.signals import Signals
+
+CLASSES = ("known", "hardware", "config", "data")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    complete: float = 0.99
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look for messages of the table whose cause is known."""
+    messages = run.messages(*CLASSES)
+    if not messages:
+        if not run.log_tail and not run.events_of("message"):
+            return unmet("no log to look at; keep the console output (tee train.log)")
+        return passed("no line of the log is in the message table")
+    end = ending(run, signals)
+    ended = end.kind in {"crashed", "hang"}
+    last = [event for event in messages if event.data.get("last")]
+    if not last:
+        return passed(f"training went on after: {messages[0].text.strip()[:100]}")
+    if not ended:
+        return passed(f"the run ended otherwise ({end.kind}): {last[0].text.strip()[:100]}")
+    share = run.state.done_share
+    done = share is not None and share >= limits.complete
+    return found(_finding(run, last[0], "warning" if done else "critical"))
+
+
+def _finding(run: Run, event: Event, severity: Severity) -> Finding:
+    line = event.text.strip()[:200]
+    cause, fix = str(event.data.get("cause", "")), str(event.data.get("fix", ""))
+    times = event.data.get("count", 1)
+    return Finding(
+        severity=severity,
+        title=f"A known error ended the run {how_far(run)}: {cause.rstrip('.')}.",
+        metric="",
+        onset=Moment(onset_step(run)),
+        evidence=(
+            Evidence("Line of the log", line, where=event.where),
+            Evidence(
+                "Row of the message table", float(event.data.get("row", 0)), where=event.where
+            ),
+            Evidence("Times it was printed", float(times if isinstance(times, int) else 1)),
+        ),
+        seen=f"The log says: {line}",
+        causes=(Cause(cause.rstrip("."), "most likely", line),),
+        fixes=(fixes.action(fix.rstrip(".")),) if fix else (),
+        confidence=Confidence(0.9, "the line matches the message table and no record follows"),
+        chart=log_chart(run, event),
+    )
+
+
+PAD = "ValueError: Asking to pad but the tokenizer does not have a padding token."
+HANDLED = "ConnectionError: hf.co, retrying"
+BAD = (
+    drawn(
+        "no padding token",
+        (0, 0),
+        severity="critical",
+        state=State("crashed", PAD, "certain", planned_steps=400),
+        events=(message(PAD, "known", 50, None, cause="The tokenizer has no padding token."),),
+    ),
+    drawn(
+        "results not serializable",
+        (400, 400),
+        severity="warning",
+        state=State("crashed", "TypeError", "certain", done_steps=400, planned_steps=400),
+        events=(message("not JSON serializable", "known", 98, 400, cause="numpy values"),),
+        train_loss="0:2.2 400:1.2",
+    ),
+)
+GOOD = (
+    drawn(
+        "training went on",
+        state=State("finished", "summary", "certain", done_steps=400, planned_steps=400),
+        events=(message(HANDLED, "known", 59, 10, last=False),),
+        train_loss="0:2.2 400:1.2",
+    ),
+    drawn(
+        "an unknown error",
+        state=State("crashed", "MyError: x", "certain", done_steps=160, planned_steps=400),
+        events=(message("MyError: x", "fallback", 99, 160, exception="MyError: x"),),
+        train_loss="0:2.2 160:1.6",
+    ),
+)
+
+RULE = Rule(
+    slug="known-error",
+    title="An error with a known cure",
+    family="RUN",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,202 @@
+"""Out of memory: the run ends in a memory error after stable training.
+
+What is seen
+    The last error in the log is an out-of-memory message, and no training record follows it. The
+    curves before it are undramatic.
+Why it matters
+    Everything after the last checkpoint is lost, and the same settings end the same way.
+Looks alike
+    A search for the largest batch size runs out of memory and goes on: a record follows, so it
+    is no end. Without a message in a log there is no telling it from a crash, and this rule says
+    nothing.
+Limits
+    long: from this share of the planned steps on the memory was enough for most batches, so a
+    single long batch is the likely cause (S1).
+Fixes
+    Halve the batch per device and double the accumulation; gradient checkpointing; a shorter
+    sequence; 8-bit optimizer or QLoRA; expandable segments where much is reserved but not
+    allocated (S4's order).
+"""
+
+from dataclasses import dataclass
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+)
+from runlens.rules.lifecycle.ending import ending, how_far, log_chart, onset_step, resume
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Event, Run, State
+from runlens.signals import Signals
+from runlens.wording import number, step
+
+FRAGMENTED = 0.2  # reserved but not allocated, as a share of the card: worth expandable segments
+HOST = 4  # row of the message table: memory of the machine, not of the card
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    long: float = 0.05
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look at what ended the run."""
+    end = ending(run, signals)
+    if end.kind != "oom" or end.proof is None:
+        if not run.log_tail and not run.events_of("message") and run.state.kind == "unknown":
+            return unmet("no log, and nothing says how the run ended")
+        return passed("no out-of-memory message ended the run")
+    return found(_finding(run, end.proof, limits))
+
+
+def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
+    host = proof.data.get("row") == HOST
+    where = "host memory" if host else "GPU memory"
+    done = onset_step(run)
+    return Finding(
+        severity="critical",
+        title=f"Out of {where} {how_far(run)}: {_sizes(proof)}{step(done)} steps had gone well.",
+        metric="gpu_mem",
+        onset=Moment(done),
+        evidence=(
+            Evidence("Last error in the log", proof.text.strip()[:160], where=proof.where),
+            *_size_evidence(proof),
+            Evidence("Steps done before it", done, where="log"),
+        ),
+        seen=f"The log ends with this message {how_far(run)}; no training record follows it.",
+        causes=_causes(run, proof, limits),
+        fixes=_fixes(run, proof),
+        ruled_out=(RuledOut("A retry with a smaller batch", "no record follows the message"),),
+        confidence=Confidence(0.98, "the message is the last error of the log"),
+        chart=log_chart(run, proof),
+    )
+
+
+def _sizes(proof: Event) -> str:
+    data = proof.data
+    parts = []
+    if "allocated_gib" in data and "total_gib" in data:
+        parts.append(f"{data['allocated_gib']:.2f} of {data['total_gib']:.2f} GiB in use")
+    if "tried_gib" in data:
+        parts.append(f"{number(data['tried_gib'], 3)} GiB asked for")
+    return ", ".join(parts) + "; " if parts else ""
+
+
+def _size_evidence(proof: Event) -> tuple[Evidence, ...]:
+    words = {
+        "tried_gib": "Asked for",
+        "total_gib": "Capacity of the card",
+        "free_gib": "Free",
+        "allocated_gib": "Allocated",
+        "reserved_gib": "Reserved but not allocated",
+    }
+    return tuple(
+        Evidence(word, float(proof.data[key]), where=proof.where, unit="GiB")
+        for key, word in words.items()
+        if key in proof.data
+    )
+
+
+def _causes(run: Run, proof: Event, limits: Limits) -> tuple[Cause, ...]:
+    share = run.state.done_share
+    at_start = onset_step(run) <= 1
+    causes = []
+    if at_start:
+        causes.append(Cause("The settings are too large for the card", "most likely", "first step"))
+    elif len(run.curve("gpu_mem")) or len(run.curve("host_mem")):
+        causes.append(Cause("Memory that grew", "possible", "see memory-growth"))
+    if not at_start and share is not None and share >= limits.long:
+        why = f"{step(onset_step(run))} steps fitted"
+        causes.append(Cause("One batch longer than the others", "likely", why))
+    if proof.data.get("reserved_gib", 0) > FRAGMENTED * proof.data.get("total_gib", float("inf")):
+        why = f"{proof.data['reserved_gib']:.2f} GiB reserved but not allocated"
+        causes.append(Cause("Fragmented memory", "possible", why))
+    return tuple(causes)
+
+
+def _fixes(run: Run, proof: Event) -> tuple[Fix, ...]:
+    if proof.data.get("row") == HOST:
+        less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
+        return (less, *resume(run))
+    made = list(fixes.smaller_batch(run, "needs half the activations"))
+    if not run.flag("gradient_checkpointing"):
+        why = "trades time for activations"
+        made.append(
+            fixes.setting(run, "gradient_checkpointing", True, "Recompute activations", why)
+        )
+    length = run.number("max_length")
+    if length and length >= 512:  # noqa: PLR2004 - shorter ones are not the problem
+        why = "activations grow with it"
+        made.append(fixes.setting(run, "max_length", int(length) // 2, "Halve the sequence", why))
+    if proof.data.get("reserved_gib", 0) > FRAGMENTED * proof.data.get("total_gib", float("inf")):
+        what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+        made.append(fixes.action(what, "much is reserved but not allocated"))
+    return (*made, *resume(run))
+
+
+def message(
+    text: str, kind: str, row: int, at: int | None, *, last: bool = True, **data: object
+) -> Event:
+    """Draw a log message for a case."""
+    return Event(
+        "message",
+        at,
+        text=text,
+        where="train.log:812",
+        data={"row": row, "class": kind, "last": last, **data},
+    )
+
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+STABLE = "0:2.2 240:1.4"
+BAD = (
+    drawn(
+        "after stable training",
+        (240, 240),
+        severity="critical",
+        state=State("crashed", OOM, "certain", done_steps=240, planned_steps=500),
+        events=(message(OOM, "oom", 1, 240, tried_gib=2.0, total_gib=24.0, allocated_gib=22.1),),
+        train_loss=STABLE,
+    ),
+    drawn(
+        "in the first step",
+        (0, 0),
+        state=State("crashed", OOM, "certain", planned_steps=500),
+        events=(message(OOM, "oom", 1, None),),
+    ),
+)
+GOOD = (
+    drawn(
+        "a retry that goes on",
+        state=State("finished", "closing summary", "certain"),
+        events=(message(OOM, "oom", 1, 0, last=False),),
+        train_loss=STABLE,
+    ),
+    drawn(
+        "another crash",
+        state=State("crashed", "ValueError: x", "certain"),
+        events=(message("ValueError: x", "fallback", 99, 240, exception="ValueError: x"),),
+        train_loss=STABLE,
+    ),
+)
+
+RULE = Rule(
+    slug="oom-cliff",
+    title="Out of memory",
+    family="RUN",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

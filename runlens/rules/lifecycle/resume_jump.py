@@ -1,0 +1,369 @@
+"""Resume jump: at a resume, loss, learning rate or gradient norm jump as no clean resume lets them.
+
+What is seen
+    Where a later launch takes over, the learning rate does not go on along the schedule but
+    starts it again, or training loss or gradient norm lie clearly above what they were.
+Why it matters
+    Part of the state was not restored. Without the optimizer's moments the first steps are wild;
+    with a new schedule the rate is wrong for the rest of the run.
+Looks alike
+    Steps logged twice, with equal values, are a clean resume from an earlier checkpoint. Loss may
+    lie lower where data are seen again. A rate changed on purpose stays apart by one factor,
+    without a new warm-up and without a jump of loss: info. Restarts in the schedule are no resume.
+Limits
+    fewest, share: points on either side that are compared, the larger. errors: standard errors of
+    the loss difference; level: and share of the level. rate: deviation from the schedule's
+    continuation, as a share of it, of_peak: and as a share of the peak. norm: ratio of gradient
+    norms. again: rates of the first points that return, within match, make a schedule started
+    again. back: share of the run within which loss must return, or it is critical.
+Fixes
+    Resume from a checkpoint folder that holds optimizer.pt, scheduler.pt and rng_state.pth; start
+    over from the checkpoint before the joint where they were lost.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve, History
+from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Event, Run
+from runlens.signals import Signals
+from runlens.wording import loss, number, percent, step, times
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 5
+    share: float = 0.02
+    errors: float = 4.0
+    level: float = 0.05
+    rate: float = 0.10
+    of_peak: float = 0.02
+    norm: float = 5.0
+    again: int = 4
+    match: float = 0.01
+    back: float = 0.10
+
+
+class Joint(NamedTuple):
+    """A step at which a later launch takes over, and how that is known."""
+
+    step: int
+    how: str  # "launch", "event", "learning rate"
+
+
+class Jump(NamedTuple):
+    """What changed at a joint. A part that did not jump, or is not logged, is None."""
+
+    joint: Joint
+    rate: tuple[float, float] | None  # expected, found
+    loss: tuple[float, float] | None  # before, after
+    norm: tuple[float, float] | None
+    new_schedule: bool
+
+    @property
+    def parts(self) -> int:
+        """How many of the signals jumped."""
+        return sum(part is not None for part in (self.rate, self.loss, self.norm))
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare both sides of each joint; report the one where most jumped."""
+    joints = _joints(run, signals, limits)
+    if not joints:
+        return unmet("one launch, no resume on record")
+    jumps = [_jump(run, signals, joint, limits) for joint in joints]
+    bad = [jump for jump in jumps if jump.parts]
+    if not bad:
+        where = ", ".join(step(joint.step) for joint in joints[:3])
+        return passed(f"loss, learning rate and gradient norm go on across step {where}")
+    worst = max(bad, key=lambda jump: (jump.new_schedule, jump.parts, -jump.joint.step))
+    return found(_finding(run, signals, worst, len(joints), limits))
+
+
+def _joints(run: Run, signals: Signals, limits: Limits) -> list[Joint]:
+    made = {
+        int(min(starts)): Joint(int(min(starts)), "launch")
+        for number in run.history.segments[1:]
+        if (starts := _first_steps(run.history, number))
+    }
+    interval = signals.interval("train_loss")
+    for event in run.events_of("resume"):
+        near = event.step is None or any(abs(event.step - at) <= 2 * interval for at in made)
+        if event.step is not None and not near and event.step > run.first_step:
+            made[event.step] = Joint(event.step, "event")
+    if not made and (at := _schedule_again(signals.curve("learning_rate"), limits)):
+        made[at] = Joint(at, "learning rate")
+    return [made[at] for at in sorted(made)]
+
+
+def _first_steps(history: History, number: int) -> list[int]:
+    curves = [
+        history.segment(metric, number) for metric in ("train_loss", "learning_rate", "reward")
+    ]
+    return [int(curve.step[0]) for curve in curves if len(curve)]
+
+
+def _schedule_again(rate: Curve, limits: Limits) -> int:
+    """Return the step at which the rate falls and repeats its first, rising points; 0 if never."""
+    few, value = limits.again, rate.value
+    if len(rate) < 3 * few or not (np.diff(value[:few]) > 0).all():
+        return 0
+    first = value[:few]
+    windows = np.lib.stride_tricks.sliding_window_view(value, few)  # (n - few + 1, few)
+    same = (np.abs(windows - first) <= limits.match * first.max()).all(axis=1)
+    fell = np.concatenate([[False], value[1:] < value[:-1] / 2])[: len(same)]
+    at = np.flatnonzero(same & fell)
+    return int(rate.step[at[0]]) if len(at) else 0
+
+
+def _jump(run: Run, signals: Signals, joint: Joint, limits: Limits) -> Jump:
+    rate = _rate_jump(run, signals, joint, limits)
+    again = rate is not None and _starts_again(signals.curve("learning_rate"), joint.step, limits)
+    loss_jump = None if run.task in RL_TASKS else _loss_jump(signals, joint.step, limits)
+    return Jump(joint, rate, loss_jump, _norm_jump(signals, joint.step, limits), again)
+
+
+def _starts_again(rate: Curve, at: int, limits: Limits) -> bool:
+    """Whether the rate climbs after the joint from below what it was, as in a warm-up."""
+    before, after = rate.before(at).value, rate.after(at).value[: limits.again]
+    climbs = len(after) >= limits.again and bool((np.diff(after) > 0).all())
+    return climbs and len(before) > 0 and bool(after[0] < before[-1])
+
+
+def _rate_jump(
+    run: Run, signals: Signals, joint: Joint, limits: Limits
+) -> tuple[float, float] | None:
+    """Return (expected, found) learning rate where the schedule does not go on."""
+    rate = signals.curve("learning_rate")
+    before, after = rate.before(joint.step), rate.after(joint.step)
+    if len(before) < 3 or not len(after):  # noqa: PLR2004 - a slope and its change
+        return None
+    at, now = float(after.step[0]), float(after.value[0])
+    slopes = np.diff(before.value[-3:]) / np.maximum(np.diff(before.step[-3:]), 1)
+    ahead = at - float(before.step[-1])
+    expected = float(before.value[-1]) + float(slopes[-1]) * ahead
+    old = _logged_past(run, joint, at)
+    if old is not None:
+        expected = old
+    bend = 0.0 if old is not None else 2 * abs(float(slopes[-1] - slopes[0])) * ahead
+    peak = signals.peak_learning_rate or 0.0
+    allowed = max(limits.rate * abs(expected), limits.of_peak * peak) + bend
+    return (max(expected, 0.0), now) if abs(now - expected) > allowed else None
+
+
+def _logged_past(run: Run, joint: Joint, at: float) -> float | None:
+    """Return the rate that the earlier launch had at a step which both logged."""
+    for number in reversed(run.history.segments[:-1]):
+        old = run.history.segment("learning_rate", number).finite()
+        if len(old) and old.step[0] < joint.step <= at <= old.step[-1]:
+            return float(np.interp(at, old.step, old.value))
+    return None
+
+
+def _sides(curve: Curve, at: int, limits: Limits) -> tuple[Curve, Curve] | None:
+    width = max(limits.fewest, round(limits.share * len(curve)))
+    before, after = curve.before(at).at(slice(-width, None)), curve.after(at).at(slice(0, width))
+    enough = min(len(before), len(after)) >= limits.fewest
+    return (before, after) if enough else None
+
+
+def _loss_jump(signals: Signals, at: int, limits: Limits) -> tuple[float, float] | None:
+    sides = _sides(signals.curve("train_loss"), at, limits)
+    if sides is None:
+        return None
+    before, after = (float(np.median(side.value)) for side in sides)
+    error = signals.sigma("train_loss") * (2 / len(sides[0])) ** 0.5
+    needed = max(limits.errors * error, limits.level * abs(before))
+    return (before, after) if after - before > needed else None
+
+
+def _norm_jump(signals: Signals, at: int, limits: Limits) -> tuple[float, float] | None:
+    sides = _sides(signals.curve("grad_norm"), at, limits)
+    if sides is None:
+        return None
+    before, after = (float(np.median(side.value)) for side in sides)
+    return (before, after) if before > 0 and after > limits.norm * before else None
+
+
+def _returns(signals: Signals, jump: Jump, limits: Limits) -> bool:
+    """Whether loss comes back to its level before within a share of the run."""
+    if jump.loss is None:
+        return True
+    covered = signals.run.last_step - signals.run.first_step
+    smooth = signals.smooth("train_loss")
+    steps = signals.curve("train_loss").step
+    inside = (steps >= jump.joint.step) & (steps <= jump.joint.step + limits.back * covered)
+    short = steps[-1] < jump.joint.step + limits.back * covered
+    level = jump.loss[0] * (1 + limits.level)
+    return bool(short or (smooth[inside] <= level).any())
+
+
+def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits) -> Finding:
+    onset = float(jump.joint.step)
+    only_rate = jump.parts == 1 and jump.rate is not None and not jump.new_schedule
+    severity: Severity = "info" if only_rate else "warning"
+    if not _returns(signals, jump, limits):
+        severity = "critical"
+    words = {
+        "learning_rate": jump.rate
+        and f"learning rate {number(jump.rate[1])} instead of {number(jump.rate[0])}",
+        "train_loss": jump.loss and f"train loss {loss(jump.loss[0])} to {loss(jump.loss[1])}",
+        "grad_norm": jump.norm
+        and f"gradient norm {number(jump.norm[0])} to {number(jump.norm[1])}",
+    }
+    said = {metric: text for metric, text in words.items() if text}
+    again = " and warmed up again" if jump.new_schedule else ""
+    known = "the learning-rate curve" if jump.joint.how == "learning rate" else "the records"
+    return Finding(
+        severity=severity,
+        title=f"The resume at step {step(onset)} was not clean: {'; '.join(said.values())}{again}.",
+        metric=next(iter(said)),
+        onset=Moment(onset),
+        evidence=_evidence(jump, limits),
+        seen=f"A later launch took over at step {step(onset)}, by {known}; {len(said)} of three "
+        f"signals jumped there." + (f" The run has {joints} such joints." if joints > 1 else ""),
+        causes=_causes(jump),
+        fixes=_fixes(run, onset),
+        ruled_out=(
+            RuledOut("Steps logged twice", "the values of the two launches differ"),
+            RuledOut("Restart of the schedule", f"a joint by {known}"),
+        ),
+        confidence=Confidence(
+            0.95 if jump.new_schedule or jump.parts > 1 else 0.75,
+            f"{jump.parts} of three signals jumped",
+        ),
+        chart=Chart("boundary", tuple(said), marks=(Mark(onset, 0.0, "resume"),)),
+    )
+
+
+def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
+    made: list[Evidence] = []
+    at = float(jump.joint.step)
+    if jump.rate:
+        expected, now = jump.rate
+        off = abs(now - expected) / max(expected, 1e-12)
+        what = "Learning rate off the schedule"
+        made.append(
+            Evidence(
+                what, off, limits.rate, "a clean resume goes on", "learning_rate", at, unit="%"
+            )
+        )
+        made.append(Evidence("Learning rate after the joint", now, where="learning_rate", step=at))
+    if jump.loss:
+        rise = (jump.loss[1] - jump.loss[0]) / max(abs(jump.loss[0]), 1e-12)
+        what = "Rise of train loss across the joint"
+        made.append(
+            Evidence(what, rise, limits.level, "and 4 standard errors", "train_loss", at, unit="%")
+        )
+    if jump.norm:
+        ratio = jump.norm[1] / jump.norm[0]
+        made.append(Evidence("Gradient norm over before", ratio, limits.norm, "", "grad_norm", at))
+    return tuple(made)
+
+
+def _causes(jump: Jump) -> tuple[Cause, ...]:
+    made: list[Cause] = []
+    if jump.new_schedule and jump.rate:
+        why = (
+            f"the rate fell from {number(jump.rate[0])} to {number(jump.rate[1])} and climbs again"
+        )
+        made.append(Cause("Scheduler state not restored", "most likely", why))
+    elif jump.rate:
+        ratio = jump.rate[1] / max(jump.rate[0], 1e-12)
+        why = f"the rate is {times(ratio)} what the schedule has there"
+        made.append(Cause("Learning rate or planned steps changed", "most likely", why))
+    if jump.loss or jump.norm or jump.new_schedule:
+        why = "loss or gradient norm rose at once" if jump.loss or jump.norm else ""
+        made.append(Cause("Optimizer state not restored", "likely" if made else "most likely", why))
+    if jump.loss:
+        made.append(Cause("Other data, precision or world size after the resume", "possible"))
+    return tuple(made)
+
+
+def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
+    kept = fixes.checkpoint_before(run, onset)
+    where = kept[1] if kept else "the last checkpoint before it"
+    check_files = fixes.action(
+        f"Look into {where} for optimizer.pt, scheduler.pt and rng_state.pth",
+        "what is missing there starts from zero",
+    )
+    again = fixes.setting(
+        run,
+        "resume_from_checkpoint",
+        kept[1] if kept else "checkpoint-<step>",
+        "Resume from the whole checkpoint",
+        "restores optimizer, schedule and data order",
+        "one run",
+    )
+    return (check_files, again)
+
+
+RESUMED = (Event("resume", 300),)
+BAD = (
+    drawn(
+        "schedule started again",
+        (290, 310),
+        severity="warning",
+        train_loss="0:3 300:1.6 600:1.3",
+        learning_rate="0:0 50:1e-3 295:8e-4 300:2e-5 350:1e-3 600:7e-4",
+    ),
+    drawn(
+        "optimizer lost",
+        (300, 300),
+        severity="warning",
+        train_loss="0:3 290:1.2 300:2.0 345:1.1 600:0.9",
+        learning_rate="0:1e-3 600:5e-4",
+        events=RESUMED,
+    ),
+    drawn(
+        "gradient norm",
+        (300, 300),
+        train_loss="0:3 300:1.2 600:1.1",
+        grad_norm="0:1 290:1 300:9 600:8",
+        events=RESUMED,
+    ),
+)
+GOOD = (
+    drawn(
+        "clean",
+        train_loss="0:3 300:1.4 600:1.1",
+        learning_rate="0:1e-3 600:0",
+        grad_norm="0:1 600:1",
+        events=RESUMED,
+        noise=0.05,
+    ),
+    drawn(
+        "still warming up", train_loss="0:3 600:1.1", learning_rate="0:0 600:1e-3", events=RESUMED
+    ),
+)
+
+RULE = Rule(
+    slug="resume-jump",
+    title="Resume jump",
+    family="RUN",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,165 @@
+"""Stopped early: the run ended before its plan, and no error says why.
+
+What is seen
+    The closing summary, the exit record or the end of the log lies well before the planned steps
+    or epochs, without a traceback, a signal or an out-of-memory message.
+Why it matters
+    The schedule was cut: the learning rate was still high, and the best steps were not taken.
+Looks alike
+    Early stopping by design ends a run too: that is said as info. A trainer_state.json inside a
+    checkpoint is a snapshot and says nothing about the end. Epochs that round to the plan are
+    the plan. A run that is still going has no end.
+Limits
+    done: below this share of the plan the run counts as cut (rules.md 4.8).
+Fixes
+    Resume from the last checkpoint; look for what ended it: a time limit, a full queue, a closed
+    terminal.
+"""
+
+from dataclasses import dataclass
+
+from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
+from runlens.rules.lifecycle.ending import Ending, ending, how_far, onset_step, resume
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Event, Run, State
+from runlens.signals import Signals
+from runlens.wording import number, percent
+
+SURE = {"certain": 0.95, "likely": 0.75, "guess": 0.5}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    done: float = 0.95
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare what was done with what was planned."""
+    end = ending(run, signals)
+    share = run.state.done_share
+    if share is None:
+        return unmet("neither planned steps nor planned epochs are known")
+    if run.state.kind == "finished" and share < limits.done:
+        return found(_by_design(run, share))
+    if share >= limits.done:
+        return passed(f"{percent(share)} of the plan was done")
+    if end.kind == "unknown":
+        return unmet(f"{percent(share)} of the plan, but {end.why}")
+    if end.kind != "stopped-early":
+        return passed(f"the run ended otherwise: {end.kind}")
+    return found(_finding(run, signals, end, share, limits))
+
+
+def _by_design(run: Run, share: float) -> Finding:
+    return Finding(
+        severity="info",
+        title=f"Early stopping ended the run {how_far(run)} ({percent(share)} of the plan): "
+        f"{run.state.why}.",
+        metric="",
+        onset=Moment(onset_step(run)),
+        evidence=(Evidence("Share of the plan", share, unit="%", where="state"),),
+        seen="The run ended as it was told to.",
+        confidence=Confidence(0.9, run.state.why),
+    )
+
+
+def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limits) -> Finding:
+    rate, peak = signals.learning_rate_at(onset_step(run)), signals.peak_learning_rate
+    evidence = [
+        Evidence(
+            "Share of the plan that was done",
+            share,
+            limits.done,
+            "done (rules.md 4.8)",
+            "state",
+            onset_step(run),
+            above=False,
+            unit="%",
+        ),
+        Evidence("What says so", end.why, where="state"),
+    ]
+    cut = ""
+    if rate is not None and peak:
+        evidence.append(Evidence("Learning rate at the end", rate, where="learning_rate"))
+        cut = f" The learning rate was still at {percent(rate / peak)} of its peak."
+    return Finding(
+        severity="warning",
+        title=f"The run stopped early {how_far(run)} ({percent(share)} of the plan), "
+        "and no error says why.",
+        metric="",
+        onset=Moment(onset_step(run)),
+        evidence=tuple(evidence),
+        seen=f"{end.why[0].upper()}{end.why[1:]}.{cut}",
+        causes=(
+            Cause("A time limit, a closed terminal or a kill that left no line", "likely", end.why),
+            Cause("A copy of a run that is still going", "possible", "", "nothing tells it apart"),
+        ),
+        fixes=resume(run),
+        confidence=Confidence(SURE[run.state.sure], f"{number(100 * share, 3)} % of the plan"),
+    )
+
+
+def cut(why: str, done: int, planned: int) -> State:
+    """Return the state of a run that ended before its plan."""
+    return State("stopped_early", why, "likely", done_steps=done, planned_steps=planned)
+
+
+FALLING = "0:2.2 200:1.6"
+BAD = (
+    drawn(
+        "a time limit",
+        (200, 200),
+        severity="warning",
+        state=cut("the closing summary was written at step 200 of 1,000", 200, 1000),
+        train_loss=FALLING,
+        learning_rate="0:2e-4 200:1.6e-4",
+    ),
+    drawn(
+        "the log breaks off",
+        (200, 200),
+        severity="warning",
+        state=cut("train.log breaks off", 200, 260),
+        train_loss=FALLING,
+    ),
+    drawn(
+        "early stopping",
+        (200, 200),
+        severity="info",
+        state=State("finished", "patience 3 of 3", "certain", done_steps=200, planned_steps=400),
+        train_loss=FALLING,
+    ),
+)
+GOOD = (
+    drawn(
+        "rounded epochs",
+        state=State("finished", "summary", "certain", done_steps=198, planned_steps=200),
+        train_loss=FALLING,
+    ),
+    drawn(
+        "a crash",
+        state=State("crashed", "ValueError: x", "certain", done_steps=200, planned_steps=400),
+        events=(
+            Event(
+                "message",
+                200,
+                text="ValueError: x",
+                data={"row": 99, "class": "fallback", "last": True, "exception": "ValueError: x"},
+            ),
+        ),
+        train_loss=FALLING,
+    ),
+)
+
+RULE = Rule(
+    slug="stopped-early",
+    title="Ended before its plan",
+    family="RUN",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

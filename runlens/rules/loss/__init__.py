@@ -1,0 +1,1 @@
+"""Rules about shapes of the training loss."""

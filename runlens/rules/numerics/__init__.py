@@ -1,0 +1,1 @@
+"""Rules about NaN and numeric trouble."""

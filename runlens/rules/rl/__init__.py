@@ -1,0 +1,1 @@
+"""Rules about reinforcement and preference learning."""

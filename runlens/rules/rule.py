@@ -1,0 +1,88 @@
+"""What a rule is: a page, limits, a pure function, and drawn cases for and against it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from runlens.diagnosis import Finding, Outcome, Severity
+from runlens.rules.cases import Case, drawn
+from runlens.run import Run, Task
+from runlens.signals import Signals
+
+__all__ = [
+    "ALL_TASKS",
+    "LANGUAGE_TASKS",
+    "LOSS_TASKS",
+    "PREFERENCE_TASKS",
+    "RL_TASKS",
+    "Case",
+    "Rule",
+    "drawn",
+    "found",
+    "passed",
+    "unmet",
+]
+
+Limits = TypeVar("Limits")
+Family = Literal["NUM", "LOS", "EVL", "GRD", "LRS", "RLX", "PRF", "RUN", "CFG", "OBS"]
+
+FOLDERS: dict[Family, str] = {
+    "NUM": "numerics",
+    "LOS": "loss",
+    "EVL": "evaluation",
+    "GRD": "gradients",
+    "LRS": "schedule",
+    "RLX": "rl",
+    "PRF": "throughput",
+    "RUN": "lifecycle",
+    "CFG": "config",
+    "OBS": "observability",
+}
+
+ALL_TASKS: frozenset[Task] = frozenset()  # empty: holds for every task
+# tasks whose training loss has a level and a direction; others log a loss that means nothing
+LANGUAGE_TASKS: frozenset[Task] = frozenset({"sft", "pretrain"})
+PREFERENCE_TASKS: frozenset[Task] = frozenset({"dpo", "reward-model"})
+LOSS_TASKS: frozenset[Task] = (
+    LANGUAGE_TASKS
+    | PREFERENCE_TASKS
+    | {"classification", "regression", "asr", "contrastive", "other"}
+)
+RL_TASKS: frozenset[Task] = frozenset({"grpo", "ppo", "rl"})
+
+
+@dataclass(frozen=True)
+class Rule(Generic[Limits]):
+    """One pattern. `check` is pure: same run, same limits, same outcome.
+
+    `needs` are metrics without which `check` is not called; ``"a|b"`` means one of them is
+    enough. A run whose task is not in `tasks` is not judged either; empty means every task.
+    """
+
+    slug: str
+    title: str
+    family: Family
+    severity: Severity  # the usual one; a finding may have another, with the reason
+    page: str
+    limits: Limits
+    check: Callable[[Run, Signals, Limits], Outcome]
+    needs: tuple[str, ...] = ()
+    tasks: frozenset[Task] = ALL_TASKS
+    bad: tuple[Case, ...] = ()  # must be found
+    good: tuple[Case, ...] = ()  # look alike, must pass
+    preview: bool = False
+
+
+def found(*findings: Finding) -> Outcome:
+    """Say that the pattern is there."""
+    return Outcome("found", findings=findings)
+
+
+def passed(reason: str) -> Outcome:
+    """Say that the pattern is not there, and by which number."""
+    return Outcome("passed", reason)
+
+
+def unmet(reason: str) -> Outcome:
+    """Say that nobody can tell, and what is missing."""
+    return Outcome("unmet", reason)

@@ -1,0 +1,176 @@
+"""A training run: the one type that sources make and everything after them reads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from runlens.history import Curve, History
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Setting = str | int | float | bool | None
+StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
+HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
+Sure = Literal["certain", "likely", "guess"]
+EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]
+Task = Literal[
+    "sft",
+    "pretrain",
+    "classification",
+    "regression",
+    "asr",
+    "dpo",
+    "grpo",
+    "ppo",
+    "reward-model",
+    "rl",
+    "gan-diffusion",
+    "contrastive",
+    "other",
+]
+
+
+class Event(NamedTuple):
+    """Something dated that is not a number: a resume, a checkpoint, an error in a log.
+
+    `data` holds what the kind needs: a checkpoint its `path`; a message its `row`, `class`,
+    `cause` and `fix` of the message table (sources/messages.py) and `last` (bool: no training
+    record follows it); an exit its `code`.
+    """
+
+    kind: EventKind
+    step: int | None = None
+    time: float | None = None  # seconds since 1970
+    text: str = ""
+    where: str = ""  # file, or file:line
+    data: Mapping[str, Any] = {}
+
+
+class Problem(NamedTuple):
+    """Something lost or doubtful in the input."""
+
+    where: str
+    text: str
+    lost: str = ""  # how much: "3 of 120 rows"
+
+
+class Configured(NamedTuple):
+    """One setting of the run and the file that says so."""
+
+    value: Setting
+    origin: str
+
+
+class Segment(NamedTuple):
+    """One launch of a run."""
+
+    number: int
+    first_step: int
+    last_step: int
+    started: float | None = None  # seconds since 1970
+
+
+@dataclass(frozen=True)
+class State:
+    """How the run ended, as far as its files tell. A run directory rarely says so itself."""
+
+    kind: StateKind = "unknown"
+    why: str = "nothing in the files says how the run ended"
+    sure: Sure = "guess"
+    exit_code: int | None = None
+    done_steps: int = 0
+    planned_steps: int | None = None
+    done_epochs: float | None = None
+    planned_epochs: float | None = None
+    last_time: float | None = None  # seconds since 1970
+
+    @property
+    def done_share(self) -> float | None:
+        """Done over planned, 0 to 1; None where the plan is not known."""
+        if self.planned_steps:
+            return self.done_steps / self.planned_steps
+        if self.planned_epochs and self.done_epochs is not None:
+            return self.done_epochs / self.planned_epochs
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One training run, merged from all its sources."""
+
+    id: str
+    name: str
+    history: History
+    config: Mapping[str, Configured] = field(default_factory=dict)
+    state: State = field(default_factory=State)
+    events: tuple[Event, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    sources: tuple[str, ...] = ()
+    framework: str = "unknown"
+    task: Task = "other"
+    task_why: str = ""
+    segments: tuple[Segment, ...] = ()
+    log_tail: tuple[str, ...] = ()
+
+    def curve(self, metric: str) -> Curve:
+        """Return one metric by its canonical name; empty if it was not logged."""
+        return self.history.curve(metric)
+
+    def setting(self, key: str) -> Setting:
+        """Return a setting by its canonical key; None where it is not known."""
+        known = self.config.get(key)
+        return known.value if known else None
+
+    def number(self, key: str) -> float | None:
+        """Return a numeric setting, or None where it is not known or not a number."""
+        value = self.setting(key)
+        if isinstance(value, str):
+            try:
+                return float(value)
+            except ValueError:
+                return None
+        return None if value is None else float(value)
+
+    def flag(self, key: str) -> bool | None:
+        """Return a yes-or-no setting, or None where it is not known."""
+        value = self.setting(key)
+        if isinstance(value, str):
+            return {"true": True, "yes": True, "false": False, "no": False}.get(value.lower())
+        return None if value is None else bool(value)
+
+    def events_of(self, kind: EventKind) -> list[Event]:
+        """Return the events of one kind, in the order in which they happened."""
+        return [event for event in self.events if event.kind == kind]
+
+    def messages(self, *classes: str) -> list[Event]:
+        """Return the log messages of these classes of the message table."""
+        return [event for event in self.events_of("message") if event.data.get("class") in classes]
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """The history as a long pandas frame, one row an observation."""
+        return self.history.frame
+
+    @cached_property
+    def last_step(self) -> int:
+        """The last optimizer step at which anything was logged; 0 if nothing was."""
+        logged = (int(self.curve(name).step[-1]) for name in self._trained)
+        return max(logged, default=self.state.done_steps)
+
+    @cached_property
+    def first_step(self) -> int:
+        """The first optimizer step at which anything was logged; 0 if nothing was."""
+        return min((int(self.curve(name).step[0]) for name in self._trained), default=0)
+
+    @property
+    def _trained(self) -> list[str]:
+        """The metrics of the training itself: a tracker's heartbeat goes on without it."""
+        return [name for name in self.history.metrics if name != HEARTBEAT]
+
+    @cached_property
+    def checkpoints(self) -> tuple[tuple[int, str], ...]:
+        """Saved checkpoints as (step, path), by step."""
+        saved = [(e.step, str(e.data.get("path", e.text))) for e in self.events_of("checkpoint")]
+        return tuple(sorted((step, path) for step, path in saved if step is not None))

@@ -1,0 +1,120 @@
+"""Quantities that several rules share: computed when first asked for, then kept."""
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from runlens.history import Curve, FloatArray
+from runlens.run import Run
+from runlens.signals import noise, phases
+from runlens.signals.noise import Levels
+from runlens.signals.trend import Trend, trend
+
+Kept = TypeVar("Kept")
+
+PARTIAL_FROM = 0.05  # first step over last step: a history that begins later lacks its start
+FEWEST_EPOCH_POINTS = 3
+
+
+class Signals:
+    """The derived quantities of one run. All are of the joined run (see History.curve)."""
+
+    def __init__(self, run: Run) -> None:
+        """Compute nothing yet."""
+        self.run = run
+        self._kept: dict[Hashable, Any] = {}
+
+    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return what `make` gives, made only once for a `key`."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        kept: Kept = self._kept[key]
+        return kept
+
+    def curve(self, metric: str) -> Curve:
+        """Return the finite points of a metric."""
+        return self.keep(("curve", metric), lambda: self.run.curve(metric).finite())
+
+    def smooth(self, metric: str) -> FloatArray:
+        """Return the smooth curve (running median, then mean), shape (n,) of `curve`."""
+        return self.keep(("smooth", metric), lambda: noise.smooth(self.curve(metric).value))
+
+    def sigma(self, metric: str) -> float:
+        """Return the noise scale of a metric in its own unit."""
+        return self.keep(("sigma", metric), lambda: noise.sigma(self.curve(metric).value))
+
+    def sigma_long(self, metric: str) -> float:
+        """Return the noise scale against which levels are judged; at least `sigma`."""
+        return self.keep(("long", metric), lambda: noise.sigma_long(self.curve(metric).value))
+
+    def levels(self, metric: str) -> Levels:
+        """Return start, end and best level of a metric."""
+        return self.keep(("levels", metric), lambda: noise.levels(self.curve(metric).value))
+
+    def trend(self, metric: str) -> Trend:
+        """Return the trend of a metric over the whole run."""
+        curve = self.curve(metric)
+        return self.keep(("trend", metric), lambda: trend(curve.step, curve.value))
+
+    def interval(self, metric: str) -> int:
+        """Return the usual number of steps between two points of a metric; at least 1."""
+        steps = np.diff(self.curve(metric).step)
+        return max(1, int(np.median(steps))) if len(steps) else 1
+
+    @cached_property
+    def warmup(self) -> phases.Warmup:
+        """Where warm-up ends, and how that is known."""
+        return phases.warmup(self.run)
+
+    @cached_property
+    def settled_from(self) -> int:
+        """The first step whose gradient norm may be judged.
+
+        The end of warm-up; where no warm-up is known 5 % of the run: S1 calls the norm of the
+        first 50 to 100 steps no signal.
+        """
+        if self.warmup.how != "assumed" and self.warmup.present:
+            return self.warmup.end
+        first, last = self.run.first_step, self.run.last_step
+        return first + round(0.05 * (last - first))
+
+    @cached_property
+    def peak_learning_rate(self) -> float | None:
+        """The highest learning rate logged, else the configured one; None where unknown."""
+        logged = self.curve("learning_rate").value
+        return float(logged.max()) if len(logged) else self.run.number("learning_rate")
+
+    def learning_rate_at(self, step: float) -> float | None:
+        """Return the learning rate at a step; None where it is not logged."""
+        rate = self.curve("learning_rate")
+        return float(np.interp(step, rate.step, rate.value)) if len(rate) else None
+
+    @cached_property
+    def restarts(self) -> list[int]:
+        """Steps at which the learning rate rises again after a clear fall."""
+        return phases.restarts(self.curve("learning_rate"))
+
+    @cached_property
+    def steps_per_epoch(self) -> float | None:
+        """Optimizer steps an epoch, by the epoch column or by the plan; None where unknown."""
+        for metric in ("train_loss", "learning_rate", "reward", "grad_norm", "eval_loss"):
+            curve = self.run.curve(metric)
+            known = curve.at(np.isfinite(curve.epoch))
+            if len(known) >= FEWEST_EPOCH_POINTS and known.epoch[-1] > known.epoch[0]:
+                covered = float(known.step[-1] - known.step[0])
+                return covered / float(known.epoch[-1] - known.epoch[0]) or None
+        state = self.run.state
+        if state.planned_steps and state.planned_epochs:
+            return state.planned_steps / state.planned_epochs
+        return None
+
+    @cached_property
+    def partial(self) -> bool:
+        """Whether the history begins mid-run: rules that need the start cannot judge."""
+        first, last = self.run.first_step, self.run.last_step
+        lost = any("earlier" in problem.lost for problem in self.run.problems)
+        loss = self.run.curve("train_loss")
+        sparse = len(loss) > 1 and first <= 1.5 * self.interval("train_loss")
+        return lost or (last > 0 and first > PARTIAL_FROM * last and not sparse)

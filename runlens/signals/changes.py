@@ -1,0 +1,126 @@
+"""Where something began: jumps, hinges, crossings, spikes. Indices into the curve given."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.signals.noise import odd, running_median, sigma_diff
+
+RECOVERED = 0.3  # share of a spike's height below which it is over
+
+
+class Spikes(NamedTuple):
+    """Outliers upwards; arrays of shape (k,), one entry a spike."""
+
+    first: IntArray  # index of its first point
+    peak: FloatArray  # highest value in it
+    base: FloatArray  # local level under it
+    width: IntArray  # points above base + 30 % of the height
+    recovered: BoolArray  # back near the base in the window after it
+
+    def at(self, kept: BoolArray) -> "Spikes":
+        """Return some of the spikes."""
+        return Spikes._make(column[kept] for column in self)
+
+
+def spikes(value: FloatArray, z_limit: float = 8.0, tail_multiple: float = 4.0) -> Spikes:
+    """Find points far above their surroundings.
+
+    A point counts when it is `z_limit` local noise scales above the running median and
+    `tail_multiple` times the 95th percentile of the upward residuals (its three largest left
+    out), which keeps heavy-tailed noise quiet. Neighbours are joined.
+    """
+    count = len(value)
+    width = odd(min(max(11, count // 20), 51))
+    base = running_median(value, width)
+    residual = value - base
+    noise = max(sigma_diff(value), 1e-12)
+    local = np.maximum(1.4826 * running_median(np.abs(residual), 2 * width + 1), 0.5 * noise)
+    hit = (residual > z_limit * local) & (residual > tail_multiple * upper_tail(residual, noise))
+    starts = np.flatnonzero(hit & ~np.concatenate([[False], hit[:-1]]))
+    return _described(starts, value, base, width)
+
+
+def upper_tail(residual: FloatArray, noise: float) -> float:
+    """Return the 95th percentile of the positive residuals, the three largest left out."""
+    positive = np.sort(residual[residual > 0])[:-3]
+    return float(np.quantile(positive, 0.95)) if len(positive) >= 20 else noise  # noqa: PLR2004
+
+
+def _described(starts: IntArray, value: FloatArray, base: FloatArray, width: int) -> Spikes:
+    peaks, widths, back, kept, free = [], [], [], [], 0
+    for start in starts.tolist():  # spikes are few; points are not looped over
+        if start < free:
+            continue
+        ahead = value[start : start + 4 * width]
+        height = float(np.max(ahead[: max(3, width // 4)])) - base[start]
+        over = ahead > base[start] + RECOVERED * height
+        length = int(np.argmin(over)) if not over.all() else len(over)
+        after = value[start + length : start + length + width]
+        free = start + max(1, length)
+        kept.append(start)
+        peaks.append(float(np.max(ahead[: max(1, length)])))
+        widths.append(length)
+        back.append(len(after) > 1 and bool(np.median(after) < base[start] + RECOVERED * height))
+    index = np.array(kept, dtype=np.int64)
+    return Spikes(
+        index,
+        np.array(peaks, dtype=float),
+        base[index] if len(index) else np.array([], dtype=float),
+        np.array(widths, dtype=np.int64),
+        np.array(back, dtype=bool),
+    )
+
+
+def last_false(mask: BoolArray) -> int:
+    """Return the index of the last False; -1 if all are True: `mask` holds from there + 1 on."""
+    wrong = np.flatnonzero(~mask)
+    return int(wrong[-1]) if len(wrong) else -1
+
+
+def biggest_jump(value: FloatArray, width: int = 5) -> tuple[int, float]:
+    """Return (index, height) of the largest rise between the medians of `width` points.
+
+    The index is the first point of the higher side; (0, 0.0) below two widths of points.
+    """
+    if len(value) < 2 * width:
+        return 0, 0.0
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(value, width), axis=1)
+    rise = medians[width:] - medians[:-width]  # rise[i]: points i+width.. against i..i+width-1
+    best = int(np.argmax(rise))
+    return best + width, float(rise[best])
+
+
+def hinge(value: FloatArray) -> int:
+    """Return the index at which a flat curve begins to climb, by a least-squares fit.
+
+    The flat part lies at the first value; 40 places are tried, so the answer is good to 2.5 %.
+    """
+    count = len(value)
+    if count < 8:  # noqa: PLR2004 - too few points for a fit
+        return 0
+    at = np.arange(count, dtype=float)
+    corners = np.unique(np.linspace(0, count - 4, min(count - 3, 40)).astype(int))
+    ramps = np.maximum(at[None, :] - corners[:, None], 0.0)  # (corners, n)
+    above = value - value[0]
+    slope = (ramps @ above) / np.maximum((ramps * ramps).sum(axis=1), 1e-12)
+    error = ((above[None, :] - slope[:, None] * ramps) ** 2).sum(axis=1)
+    return int(corners[int(np.argmin(error))])
+
+
+def best_split(value: FloatArray, least: int = 5) -> tuple[int, float]:
+    """Return (index, difference of means after minus before) of the best two-level fit.
+
+    Maximises k (n - k) / n * (m1 - m2)^2 by prefix sums; (0, 0.0) below two segments.
+    """
+    count = len(value)
+    if count < 2 * least:
+        return 0, 0.0
+    total = np.cumsum(value)
+    left = np.arange(least, count - least + 1)
+    before = total[left - 1] / left
+    after = (total[-1] - total[left - 1]) / (count - left)
+    gain = left * (count - left) / count * (before - after) ** 2
+    best = int(np.argmax(gain))
+    return int(left[best]), float(after[best] - before[best])

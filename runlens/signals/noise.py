@@ -1,0 +1,177 @@
+"""Noise and level of a curve: robust, vectorised, on plain arrays.
+
+All functions take finite values in step order, shape (n,), and never raise for short input.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import BoolArray, FloatArray
+
+GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
+MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
+LARGE = 4_000_000  # window values from which scipy's filter is worth its import
+CORRELATED = 0.5  # lag-1 autocorrelation from which the noise has a long scale
+NO_NOISE = 1e-12
+
+
+def mad(value: FloatArray) -> float:
+    """Return the median absolute deviation, scaled to a standard deviation; 0.0 for no values."""
+    if not len(value):
+        return 0.0
+    return float(GAUSSIAN * np.median(np.abs(value - np.median(value))))
+
+
+def odd(width: float) -> int:
+    """Return the next odd integer that is no smaller."""
+    whole = int(width)
+    return whole if whole % 2 else whole + 1
+
+
+def window(count: int, share: float = 0.05, least: int = 5, most: int = 101) -> int:
+    """Return an odd window of about `share` of `count` points, within bounds and a third of all."""
+    wanted = odd(min(max(least, round(share * count)), most))
+    return max(1, min(wanted, odd(max(3, count // 3))))
+
+
+def running_median(value: FloatArray, width: int) -> FloatArray:
+    """Return the centred running median; the ends repeat the first and last value."""
+    width = min(width, odd(max(1, 2 * len(value) - 1)))
+    if width <= 1 or not len(value):
+        return value
+    if len(value) * width > LARGE:
+        from scipy.ndimage import median_filter
+
+        filtered: FloatArray = median_filter(value, size=width, mode="nearest")
+        return filtered
+    padded = np.pad(value, width // 2, mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, width)  # (n, width)
+    return np.median(windows, axis=1)
+
+
+def running_mean(value: FloatArray, width: int) -> FloatArray:
+    """Return the centred running mean; the ends repeat the first and last value."""
+    if width <= 1 or not len(value):
+        return value
+    left = width // 2
+    padded = np.pad(value, (left, width - 1 - left), mode="edge")
+    total = np.cumsum(np.concatenate([[0.0], padded]))
+    mean: FloatArray = (total[width:] - total[:-width]) / width
+    return mean
+
+
+def smooth(value: FloatArray, width: int | None = None) -> FloatArray:
+    """Return a running median followed by a running mean of half its width, shape (n,).
+
+    The first and last half window lean on repeated values: take no onset from there.
+    """
+    width = window(len(value)) if width is None else min(width, odd(max(3, len(value) // 3)))
+    return running_mean(running_median(value, width), max(3, width // 2))
+
+
+def sigma_diff(value: FloatArray) -> float:
+    """Return the noise by first differences: blind to trends and spikes, fooled by smoothing."""
+    return mad(np.diff(value)) / float(np.sqrt(2.0))
+
+
+def sigma(value: FloatArray) -> float:
+    """Return the standard deviation of the noise, in the curve's own unit.
+
+    The larger of the noise by differences and the noise about the running median; at least half
+    the rounding unit of the log. Below 3 points: NO_NOISE.
+    """
+    if len(value) < 3:  # noqa: PLR2004 - two points have no noise that could be told
+        return NO_NOISE
+    residual = mad(value - running_median(value, window(len(value))))
+    steps = np.abs(np.diff(value))
+    steps = steps[steps > 0]
+    rounding = float(steps.min()) / 2 if len(steps) else 0.0
+    scale = max(sigma_diff(value), residual)
+    return max(scale, min(rounding, 0.1 * float(np.ptp(value))), NO_NOISE)
+
+
+def sigma_long(value: FloatArray) -> float:
+    """Return the noise against which a level may be judged: slow wandering counts as noise."""
+    if len(value) < 3:  # noqa: PLR2004 - see sigma
+        return NO_NOISE
+    _, blocks = block_medians(np.arange(len(value), dtype=float), value, 1_000)
+    residual = mad(blocks - running_median(blocks, odd(max(9, len(blocks) // 4))))
+    return max(sigma(value), residual)
+
+
+def lag1(residual: FloatArray) -> float:
+    """Return the lag-1 autocorrelation, -1 to 1; 0.0 for constant or short input."""
+    if len(residual) < 3:  # noqa: PLR2004 - no pair of pairs
+        return 0.0
+    centred = residual - residual.mean()
+    power = float((centred * centred).sum())
+    return float((centred[1:] * centred[:-1]).sum()) / power if power > 0 else 0.0
+
+
+def inflation(residual: FloatArray) -> float:
+    """Return the factor by which autocorrelation widens a standard error, 1 to about 6."""
+    rho = min(max(lag1(residual), 0.0), 0.95)
+    return float(np.sqrt((1 + rho) / (1 - rho)))
+
+
+def block_medians(step: FloatArray, value: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """Return (mean step, median value) of equal blocks, at most `most` of them.
+
+    Shorter curves come back as they are. A last, unfilled block is left out.
+    """
+    if len(value) <= most:
+        return step, value
+    size = -(-len(value) // most)
+    used = len(value) // size * size
+    return (
+        step[:used].reshape(-1, size).mean(axis=1),
+        np.median(value[:used].reshape(-1, size), axis=1),
+    )
+
+
+class Levels(NamedTuple):
+    """Where a curve starts, ends and was best (lowest), all robust."""
+
+    start: float  # median of the first 5 %, or of the first 3 points if higher
+    end: float  # median of the last 10 %, at least 3 points
+    best: float  # lowest of the smooth curve, its first half window left out
+    best_index: int
+    fall: float  # start - best, at least 0
+
+
+def levels(value: FloatArray) -> Levels:
+    """Return start, end and best of a curve; all NaN for no values."""
+    count = len(value)
+    if not count:
+        return Levels(float("nan"), float("nan"), float("nan"), 0, 0.0)
+    head = max(3, round(0.05 * count))
+    tail = max(3, round(0.10 * count))
+    start = max(float(np.median(value[:head])), float(np.median(value[:3])))
+    smoothed = smooth(value)
+    edge = min(window(count) // 2, count // 10)  # a minimum at the edge is an artefact
+    best_index = edge + int(np.argmin(smoothed[edge:]))
+    best = float(smoothed[best_index])
+    return Levels(start, float(np.median(value[-tail:])), best, best_index, max(start - best, 0.0))
+
+
+def frozen_run(value: FloatArray) -> tuple[int, int]:
+    """Return (first index, length) of the longest run of bit-equal values; (0, 0) for none."""
+    if not len(value):
+        return 0, 0
+    change = np.flatnonzero(value[1:] != value[:-1]) + 1
+    edges = np.concatenate([[0], change, [len(value)]])
+    lengths = np.diff(edges)
+    longest = int(np.argmax(lengths))
+    return int(edges[longest]), int(lengths[longest])
+
+
+def longest_true(mask: BoolArray) -> tuple[int, int]:
+    """Return (first index, length) of the longest run of True; (0, 0) for none."""
+    padded = np.concatenate([[False], mask, [False]]).astype(np.int8)
+    edges = np.diff(padded)
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    if not len(starts):
+        return 0, 0
+    longest = int(np.argmax(ends - starts))
+    return int(starts[longest]), int(ends[longest] - starts[longest])

@@ -1,0 +1,70 @@
+"""The phases of a run by its learning-rate curve: warm-up, peak, decay, zero tail."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import Curve
+from runlens.run import Run
+
+WARMUP_WITHIN = 0.30  # a rise that ends later is no warm-up
+RISES_FROM = 0.5  # of the peak: a curve that begins higher has no warm-up
+ZERO = 1e-12
+RESTART = 0.20  # a rise of this share after an equal fall
+FEWEST = 3
+
+
+class Warmup(NamedTuple):
+    """Where warm-up ends: a step, and how that is known."""
+
+    end: int
+    how: str  # "config", "learning rate", "assumed"
+    present: bool  # whether there is a warm-up at all
+
+
+def warmup(run: Run) -> Warmup:
+    """Return the end of warm-up: from the settings, from the learning-rate curve, else 3 %."""
+    total = run.state.planned_steps or run.last_step
+    rate = run.curve("learning_rate").finite()
+    by_curve = _by_curve(rate, total)
+    steps, ratio = run.number("warmup_steps"), run.number("warmup_ratio")
+    if by_curve is not None and len(rate) >= 3 * FEWEST:
+        return by_curve
+    if steps and steps >= 1:
+        return Warmup(int(steps), "config", present=True)
+    if (ratio or (steps and 0 < steps < 1)) and total:
+        return Warmup(round((ratio or steps or 0.0) * total), "config", present=True)
+    if by_curve is not None:
+        return by_curve
+    covered = run.last_step - run.first_step
+    return Warmup(run.first_step + round(0.03 * covered), "assumed", present=False)
+
+
+def _by_curve(rate: Curve, total: int) -> Warmup | None:
+    if len(rate) < FEWEST or not (rate.value > ZERO).any():
+        return None
+    peak = float(rate.value.max())
+    first = int(np.argmax(rate.value >= 0.999 * peak))
+    end = int(rate.step[first])
+    rising = rate.value[0] < RISES_FROM * peak and bool(
+        (np.diff(rate.value[: first + 1]) >= 0).all()
+    )
+    if rising and end <= max(WARMUP_WITHIN * max(total, int(rate.step[-1])), rate.step[0]):
+        return Warmup(end, "learning rate", present=True)
+    if not rising:
+        return Warmup(int(rate.step[0]), "learning rate", present=False)
+    return None
+
+
+def restarts(rate: Curve) -> list[int]:
+    """Return the steps at which the learning rate rises again after a clear fall."""
+    if len(rate) < FEWEST:
+        return []
+    value = rate.value
+    peak = np.maximum.accumulate(value)
+    up = np.flatnonzero(np.diff(value) > RESTART * np.maximum(value[:-1], ZERO))
+    fallen = up[value[up] < (1 - RESTART) * peak[up]]
+    if not len(fallen):
+        return []
+    first = np.concatenate([[True], np.diff(fallen) > 1])
+    return [int(step) for step in rate.step[fallen[first] + 1]]

@@ -1,0 +1,76 @@
+"""Trends: how far a curve moved, and whether that is more than its noise."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import FloatArray, IntArray
+from runlens.signals.noise import block_medians, inflation, mad
+
+MOST_PAIRS = 300  # points whose pairs are all compared
+FEWEST = 4
+
+
+class Trend(NamedTuple):
+    """A monotone trend. `tau` -1 to 1 is the effect size beside `p`: read both."""
+
+    slope: float  # per step, Theil-Sen
+    change: float  # slope times the steps covered
+    tau: float  # Kendall's
+    p: float  # two-sided, variance inflated for autocorrelation
+
+
+def theil_sen(step: FloatArray | IntArray, value: FloatArray) -> float:
+    """Return the median slope of all pairs, on at most 300 block medians; 0.0 if undefined."""
+    x, y = block_medians(step.astype(float), value, MOST_PAIRS)
+    first, second = np.triu_indices(len(y), 1)
+    run = x[second] - x[first]
+    usable = run > 0
+    if not usable.any():
+        return 0.0
+    return float(np.median((y[second] - y[first])[usable] / run[usable]))
+
+
+def mann_kendall(value: FloatArray) -> tuple[float, float]:
+    """Return (tau, p) of a monotone trend, on at most 400 block medians; (0, 1) below 4 points.
+
+    The variance is inflated by (1 + r) / (1 - r), r the lag-1 autocorrelation about a straight
+    line: Hamed & Rao (1998), J. Hydrology 204, in its AR(1) form.
+    """
+    _, y = block_medians(np.arange(len(value), dtype=float), value, 400)
+    count = len(y)
+    if count < FEWEST or not np.isfinite(y).all():
+        return 0.0, 1.0
+    sign = np.sign(y[None, :] - y[:, None])
+    total = float(np.triu(sign, 1).sum())
+    at = np.arange(count, dtype=float) - (count - 1) / 2
+    residual = y - y.mean() - at * float((at * y).sum() / (at * at).sum())
+    variance = count * (count - 1) * (2 * count + 5) / 18 * inflation(residual) ** 2
+    score = (total - np.sign(total)) / math.sqrt(variance)
+    return total / (count * (count - 1) / 2), math.erfc(abs(score) / math.sqrt(2))
+
+
+def trend(step: IntArray, value: FloatArray) -> Trend:
+    """Return the trend of a curve; all zero with p = 1 below 4 points."""
+    if len(value) < FEWEST:
+        return Trend(0.0, 0.0, 0.0, 1.0)
+    slope = theil_sen(step, value)
+    tau, p = mann_kendall(value)
+    return Trend(slope, slope * float(step[-1] - step[0]), tau, p)
+
+
+def is_flat(step: IntArray, value: FloatArray, tolerance: float) -> bool:
+    """Whether the change over the curve is shown to be below `tolerance` (equivalence test).
+
+    "No significant trend" is not flat: the confidence interval of the change must lie inside.
+    TOST at 5 %, standard error of a slope over n points: sd * sqrt(12 / n).
+    """
+    if len(value) < 2 * FEWEST:
+        return False
+    slope = theil_sen(step, value)
+    change = slope * float(step[-1] - step[0])
+    middle = (step[0] + step[-1]) / 2
+    residual = value - np.median(value) - slope * (step - middle)
+    error = mad(residual) * math.sqrt(12 / len(value)) * 1.05 * inflation(residual)
+    return abs(change) + 1.645 * error < tolerance

@@ -1,0 +1,81 @@
+"""From a place to runs: one module a format, then detection and merging."""
+
+from pathlib import Path
+
+from runlens.errors import NothingReadable, SeveralRuns
+from runlens.run import Run
+from runlens.sources import config_files, tensorboard, trainer_state, wandb_dir
+from runlens.sources.files import walk
+from runlens.sources.merge import runs_of
+from runlens.sources.reading import Reader, SourceReading
+
+READERS: tuple[Reader, ...] = (trainer_state, tensorboard, wandb_dir, config_files)
+
+SHOWN = 3
+
+
+def kind_of(reader: Reader) -> str:
+    """Return the short name of a reader: ``trainer_state``."""
+    return getattr(reader, "__name__", "").rpartition(".")[2]
+
+
+def find(place: str | Path) -> list[tuple[Reader, Path]]:
+    """List what lies at `place` that some reader knows; raise NothingReadable where none does."""
+    path = Path(place)
+    try:
+        path.lstat()
+    except PermissionError:
+        raise NothingReadable(str(place), "no permission to look there") from None
+    except (OSError, ValueError):
+        why = "does not exist; check the path, or run from the folder that holds the run"
+        raise NothingReadable(str(place), why) from None
+    names = walk(path)
+    found = [(reader, source) for reader in READERS for source in reader.find(path, names)]
+    if not found:
+        raise NothingReadable(str(place), _why_nothing(path, names))
+    return found
+
+
+def read_all(place: str | Path) -> list[Run]:
+    """Read all runs at `place`, a file or a directory; raise NothingReadable where none is."""
+    readings = [reader.read(source) for reader, source in find(place)]
+    runs = runs_of(Path(place), str(place), readings)
+    measured = [run for run in runs if len(run.history) or run.events or run.log_tail]
+    if not measured:
+        raise NothingReadable(str(place), _lost(readings), _problems(readings))
+    return measured
+
+
+def read(place: str | Path) -> Run:
+    """Read the one run at `place`, a file or a directory.
+
+    Raises:
+        NothingReadable: where no reader knows anything there.
+        SeveralRuns: where several runs lie there.
+
+    """
+    runs = read_all(place)
+    if len(runs) > 1:
+        raise SeveralRuns(str(place), [run.name for run in runs])
+    return runs[0]
+
+
+def _why_nothing(path: Path, names: dict[Path, list[str]]) -> str:
+    wanted = ", ".join(reader.LOOKS_FOR for reader in READERS if reader is not config_files)
+    count = sum(len(files) for files in names.values())
+    if path.is_dir() and not count:
+        return f"is an empty directory; point at a run directory ({wanted})"
+    return f"nothing readable here; looked for {wanted}"
+
+
+def _problems(readings: list[SourceReading]) -> list[tuple[str, str]]:
+    return [(problem.where, problem.text) for reading in readings for problem in reading.problems]
+
+
+def _lost(readings: list[SourceReading]) -> str:
+    problems = _problems(readings)
+    if not problems:
+        return "no metric, log or event in what lies here; point at a run that logged something"
+    said = "; ".join(f"{Path(where).name} {text}" for where, text in problems[:SHOWN])
+    more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
+    return f"nothing readable here: {said}{more}"

@@ -1,0 +1,224 @@
+"""One history of many series: each observation once, from the source that has it best.
+
+Precision decides between sources that logged the same step (float64 before float32 before
+printed digits); a step that only one source has is taken from there. A source whose steps had
+to be inferred adds only what lies beyond the others.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import BoolArray, Columns, FloatArray, IntArray
+from runlens.metrics import base
+from runlens.run import Problem
+from runlens.sources.group import Content
+from runlens.sources.reading import PRECISIONS, Series
+from runlens.wording import number
+
+TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "rounded": 2e-3}  # relative
+DISAGREE = 0.01  # share of common points that differ, from which it is said
+FAR = np.int64(2) ** 40  # keeps (segment, step) in one integer
+
+
+class Part(NamedTuple):
+    """One metric of one source, with the run's segment numbers."""
+
+    content: Content
+    source: int  # index into the run's sources
+    series: Series
+    segment: IntArray
+
+    @property
+    def key(self) -> IntArray:
+        """Segment and step as one number that sorts like the pair."""
+        keys: IntArray = self.segment * FAR + self.series.step
+        return keys
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """The order in which parts are taken: best first."""
+        reading = self.content.reading
+        precision = PRECISIONS.index(reading.precision)
+        return int(reading.steps_inferred), precision, -len(self.series.step)
+
+
+def boundaries(contents: Sequence[Content]) -> list[int]:
+    """Return the first step of each launch after the first, ascending.
+
+    A later launch is a source that begins where another of its kind, logging the same metrics,
+    had been already; or a launch that a source itself tells apart.
+    """
+    starts: set[int] = set()
+    kinds: dict[str, list[Content]] = {}
+    for one in contents:
+        if one.series:
+            kinds.setdefault(one.reading.kind, []).append(one)
+    for kind, some in kinds.items():
+        for one in some:
+            starts |= set(_inner_starts(one))
+            if kind != "trainer_state":
+                starts |= {one.span[0]} if _resumes(one, some) else set()
+    return _distinct(sorted(starts), _interval(contents))
+
+
+def _resumes(one: Content, some: Sequence[Content]) -> bool:
+    return any(
+        other.span[0] < one.span[0]
+        and (other.reading.started or 0) <= (one.reading.started or 0)
+        and any(
+            base(n) != "epoch" and not n.startswith("eval_")
+            for n in other.series.keys() & one.series.keys()
+        )
+        for other in some
+        if other is not one
+    )
+
+
+def _inner_starts(one: Content) -> list[int]:
+    launches: dict[int, int] = {}
+    for series in one.series.values():
+        for launch in np.unique(series.launch).tolist():
+            first = int(series.step[series.launch == launch].min())
+            launches[launch] = min(first, launches.get(launch, first))
+    return [step for launch, step in launches.items() if launch > 0]
+
+
+def _interval(contents: Sequence[Content]) -> int:
+    gaps = [
+        int(np.median(np.diff(np.unique(series.step))))
+        for one in contents
+        for name, series in one.series.items()
+        if name in {"train_loss", "reward"} and len(np.unique(series.step)) > 1
+    ]
+    return min(gaps, default=1)
+
+
+def _distinct(starts: list[int], interval: int) -> list[int]:
+    kept: list[int] = []
+    for start in starts:
+        if not kept or start - kept[-1] > 2 * interval:
+            kept.append(start)
+    return kept
+
+
+def parts_of(
+    contents: Sequence[Content], sources: Sequence[int], starts: list[int]
+) -> dict[str, list[Part]]:
+    """Return the parts of each metric, best first, with segments counted over the run."""
+    slack = 2 * _interval(contents)
+    limits = np.array(starts, dtype=np.int64)
+    parts: dict[str, list[Part]] = {}
+    for one, source in zip(contents, sources, strict=True):
+        own = one.reading.kind != "trainer_state" and len(starts) > 0
+        for name, series in one.series.items():
+            if own:
+                segment = _by_launch(series, limits, slack)
+            else:
+                segment = np.searchsorted(limits, series.step, side="right")
+            parts.setdefault(name, []).append(Part(one, source, series, segment))
+    for some in parts.values():
+        some.sort(key=lambda part: part.rank)
+    return parts
+
+
+def _by_launch(series: Series, limits: IntArray, slack: int) -> IntArray:
+    """Count a source's own launches by where each began."""
+    segment = np.zeros(len(series.step), dtype=np.int64)
+    for launch in np.unique(series.launch).tolist():
+        mine = series.launch == launch
+        first = int(series.step[mine].min())
+        number_of = int(np.searchsorted(limits, first + (slack if launch else 0), side="right"))
+        segment[mine] = max(number_of, int(segment.max(initial=0)) + (1 if launch else 0))
+    return segment
+
+
+def combined(some: Sequence[Part]) -> tuple[Columns, list[Problem]]:
+    """Return the rows of one metric and what the sources disagree about."""
+    taken: list[tuple[Part, BoolArray]] = []
+    problems: list[Problem] = []
+    known = np.array([], dtype=np.int64)
+    for part in some:
+        key = part.key
+        new = ~np.isin(key, known)
+        if taken and part.content.reading.steps_inferred:
+            new &= _beyond(part, taken)
+        elif taken:
+            problems += _disagreement(taken[0][0], part)
+        taken.append((part, new))
+        known = np.union1d(known, key[new])
+    columns = [
+        (
+            part.series.step[new],
+            part.series.value[new],
+            part.series.epoch[new],
+            part.series.time[new],
+            part.segment[new].astype(np.int16),
+            np.full(int(new.sum()), part.source, dtype=np.int16),
+        )
+        for part, new in taken
+    ]
+    return Columns._make(np.concatenate(column) for column in zip(*columns, strict=True)), problems
+
+
+def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
+    """Which rows of a source with inferred steps lie past all that is known of their segment."""
+    known = np.concatenate([other.key[new] for other, new in taken])
+    if not len(known):
+        return np.ones(len(part.segment), dtype=bool)
+    last = np.array(
+        [
+            known[known // FAR == segment].max(initial=segment * FAR - 1)
+            for segment in range(int(part.segment.max(initial=0)) + 1)
+        ]
+    )
+    slack = int(np.median(np.diff(np.unique(known)))) // 2 if len(known) > 1 else 0
+    beyond: BoolArray = part.key > last[part.segment] + slack
+    return beyond
+
+
+def _disagreement(best: Part, other: Part) -> list[Problem]:
+    common, first, second = np.intersect1d(best.key, other.key, return_indices=True)
+    if len(common) < 2:  # noqa: PLR2004 - one point is no disagreement of sources
+        return []
+    one, two = best.series.value[first], other.series.value[second]
+    worst = max(TOLERANCE[part.content.reading.precision] for part in (best, other))
+    same = np.isclose(one, two, rtol=worst, atol=worst * 1e-3) | (np.isnan(one) & np.isnan(two))
+    if (~same).mean() <= DISAGREE:
+        return []
+    at = int(np.argmin(same))
+    step = int(best.series.step[first][at])
+    text = (
+        f"disagrees with {best.content.reading.path.name} at step {step:,}: "
+        f"{number(float(two[at]))} against {number(float(one[at]))}; the latter was used"
+    )
+    lost = f"{int((~same).sum())} of {len(common)} common points"
+    return [Problem(str(other.content.reading.path), text, lost)]
+
+
+class Clock(NamedTuple):
+    """What is known of epoch and time by (segment, step)."""
+
+    key: IntArray
+    value: FloatArray
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[IntArray, FloatArray]]) -> "Clock":
+        """Join what several parts know; the first to know a step counts."""
+        if not parts:
+            return cls(np.array([], dtype=np.int64), np.array([], dtype=np.float64))
+        key = np.concatenate([part[0] for part in parts])
+        value = np.concatenate([part[1] for part in parts])
+        solid = np.isfinite(value)
+        unique, first = np.unique(key[solid], return_index=True)
+        return cls(unique, value[solid][first])
+
+    def fill(self, key: IntArray, column: FloatArray) -> FloatArray:
+        """Return `column` with its gaps filled from what is known of the same step."""
+        gaps = ~np.isfinite(column)
+        if not len(self.key) or not gaps.any():
+            return column
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        known = gaps & (self.key[at] == key)
+        return np.where(known, self.value[at], column)

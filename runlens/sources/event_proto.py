@@ -1,0 +1,224 @@
+"""One event of an event file, decoded by hand from protobuf's wire format.
+
+For what is not a plain scalar: TensorFlow 2 and Keras write tensors, Hugging Face writes its
+arguments as text, the hparams plugin its own messages. Field numbers are those of TensorFlow's
+event.proto, summary.proto, tensor.proto and of the plugin's plugin_data.proto.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN
+from runlens.run import Setting
+
+Field = int | bytes
+MAX_TAG = 1_000  # characters kept of a tag
+
+VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
+EVENT_KINDS = {3: "version", 4: "graph", 6: "log message", 8: "run metadata", 9: "graph"}
+VALUE_KINDS = {4: "image", 5: "histogram", 6: "audio", 8: "tensor"}
+SESSION_START = 1
+STRING = 7  # DataType DT_STRING
+
+# DataType -> NumPy's type of tensor_content, and the field that holds the values otherwise
+NUMBERS = {
+    1: ("<f4", 5),
+    2: ("<f8", 6),
+    3: ("<i4", 7),
+    4: ("u1", 7),
+    5: ("<i2", 7),
+    6: ("i1", 7),
+    9: ("<i8", 10),
+    10: ("u1", 11),
+    14: ("bfloat16", 13),
+    17: ("<u2", 7),
+    19: ("<f2", 13),
+    22: ("<u4", 16),
+    23: ("<u8", 17),
+}
+
+
+class Malformed(Exception):  # noqa: N818 - "raise Malformed" is a sentence
+    """The bytes are no protobuf message."""
+
+
+@dataclass
+class EventRecord:
+    """What one record says."""
+
+    time: float = NOT_KNOWN  # seconds since 1970
+    step: int = 0
+    scalars: list[tuple[str, float]] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    hparams: dict[str, Setting] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)  # kinds of what was not decoded
+    starts: bool = False  # a session of TensorFlow 1 starts here
+
+
+def decode_event(data: bytes) -> EventRecord:
+    """Decode one record; raise Malformed."""
+    event = EventRecord()
+    try:
+        for number, value in fields(data):
+            if number == 1 and isinstance(value, bytes):
+                event.time = struct.unpack("<d", value)[0]
+            elif number == 2 and isinstance(value, int):  # noqa: PLR2004 - field numbers
+                event.step = signed(value)
+            elif number == 5 and isinstance(value, bytes):  # noqa: PLR2004
+                _decode_summary(value, event)
+            elif number == 7 and isinstance(value, bytes):  # noqa: PLR2004
+                event.starts = (1, SESSION_START) in fields(value)
+            elif number in EVENT_KINDS:
+                event.others.append(EVENT_KINDS[number])
+    except (struct.error, IndexError, ValueError) as error:
+        raise Malformed(str(error)) from None
+    return event
+
+
+def fields(data: bytes) -> Iterator[tuple[int, Field]]:
+    """Yield number and content of each field: an int for a varint, else its bytes."""
+    position, size = 0, len(data)
+    while position < size:
+        key, position = _varint(data, position)
+        wire = key & 7
+        if wire == VARINT:
+            value, position = _varint(data, position)
+            yield key >> 3, value
+            continue
+        if wire == DELIMITED:
+            length, position = _varint(data, position)
+        elif wire in {FIXED64, FIXED32}:
+            length = 8 if wire == FIXED64 else 4
+        else:
+            raise Malformed(f"wire type {wire}")
+        if position + length > size:
+            raise Malformed("a field is longer than its message")
+        yield key >> 3, data[position : position + length]
+        position += length
+
+
+def signed(number: int) -> int:
+    """Return a varint of up to 64 bits as the int64 that was written."""
+    number &= 2**64 - 1
+    return number - 2**64 if number >> 63 else number
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        number |= (byte & 127) << shift
+        if byte < 128:  # noqa: PLR2004 - the last digit
+            return number, position
+        shift += 7
+        if shift > 63:  # noqa: PLR2004 - ten digits at most
+            raise Malformed("a number is too long")
+
+
+def _decode_summary(data: bytes, event: EventRecord) -> None:
+    for number, value in fields(data):
+        if number == 1 and isinstance(value, bytes):
+            _decode_value(dict(fields(value)), event)
+
+
+def _decode_value(parts: dict[int, Field], event: EventRecord) -> None:
+    """Take in one value of a summary, given by its fields: tag 1, number 2, tensor 8, about 9."""
+    tag = _text(parts.get(1, b""))[:MAX_TAG]
+    plugin, content = _plugin(parts.get(9, b""))
+    number, tensor = parts.get(2), parts.get(8)
+    if isinstance(number, bytes):
+        event.scalars.append((tag, float(struct.unpack("<f", number)[0])))
+    elif plugin == "hparams":
+        event.hparams.update(_hparams(content))
+        event.others.append("hparams record")
+    elif isinstance(tensor, bytes):
+        _decode_tensor(tensor, tag, plugin, event)
+    else:
+        event.others += [VALUE_KINDS[kind] for kind in parts if kind in VALUE_KINDS]
+
+
+def _plugin(metadata: Field) -> tuple[str, bytes]:
+    """Return name and content of the plugin that a SummaryMetadata names."""
+    outer = dict(fields(_bytes(metadata)))
+    inner = dict(fields(_bytes(outer.get(1, b""))))
+    return _text(inner.get(1, b"")), _bytes(inner.get(2, b""))
+
+
+def _decode_tensor(data: bytes, tag: str, plugin: str, event: EventRecord) -> None:
+    tensor = list(fields(data))
+    dtype = dict(tensor).get(1)
+    if dtype == STRING:
+        if text := [_text(value) for number, value in tensor if number == 8]:  # noqa: PLR2004
+            event.texts.append((tag, text[0]))
+    elif plugin in {"", "scalars"} and (value := _number(tensor, dtype)) is not None:
+        event.scalars.append((tag, value))
+    else:
+        event.others.append(f"tensor of {plugin}" if plugin else "tensor")
+
+
+def _number(tensor: list[tuple[int, Field]], dtype: Field | None) -> float | None:
+    """Return the number in a tensor of one element; None for any other tensor."""
+    if not isinstance(dtype, int) or dtype not in NUMBERS:
+        return None
+    kind, place = NUMBERS[dtype]
+    parts = dict(tensor)
+    sizes = [
+        dict(fields(_bytes(dimension))).get(1, 0)
+        for number, dimension in fields(_bytes(parts.get(2, b"")))
+        if number == 2  # noqa: PLR2004 - dim
+    ]
+    if any(size != 1 for size in sizes):
+        return None
+    if content := _bytes(parts.get(4, b"")):
+        return _of_bytes(content, kind)
+    if (value := parts.get(place)) is None:
+        return 0.0  # protobuf leaves zeros out
+    if place in {5, 6}:
+        return _of_bytes(_bytes(value), kind)
+    varint = value if isinstance(value, int) else _varint(value, 0)[0]
+    if place == 13:  # noqa: PLR2004 - half_val: the 16 bits of the number
+        return _of_bytes((varint & 0xFFFF).to_bytes(2, "little"), kind)
+    return float(varint if dtype == 23 else signed(varint))  # noqa: PLR2004 - uint64
+
+
+def _of_bytes(content: bytes, kind: str) -> float | None:
+    if kind == "bfloat16":  # the upper half of a float32
+        content, kind = b"\0\0" + content, "<f4"
+    if len(content) != np.dtype(kind).itemsize:
+        return None
+    return float(np.frombuffer(content, kind)[0])
+
+
+def _hparams(content: bytes) -> dict[str, Setting]:
+    """Return the settings of a HParamsPluginData that starts a session; of others nothing."""
+    session = dict(fields(content)).get(3, b"")
+    found: dict[str, Setting] = {}
+    for number, entry in fields(_bytes(session)):
+        if number == 1:
+            pair = dict(fields(_bytes(entry)))
+            found[_text(pair.get(1, b""))] = _setting(dict(fields(_bytes(pair.get(2, b"")))))
+    return found
+
+
+def _setting(value: dict[int, Field]) -> Setting:
+    """Return a google.protobuf.Value: number 2, string 3, bool 4, else null."""
+    if isinstance(number := value.get(2), bytes):
+        as_float = float(struct.unpack("<d", number)[0])
+        return int(as_float) if as_float.is_integer() and abs(as_float) < 2**53 else as_float
+    if 3 in value:  # noqa: PLR2004 - string_value
+        return _text(value[3])
+    return bool(value[4]) if 4 in value else None  # noqa: PLR2004 - bool_value
+
+
+def _bytes(value: Field) -> bytes:
+    if isinstance(value, int):
+        raise Malformed("a message is a number")
+    return value
+
+
+def _text(value: Field) -> str:
+    return _bytes(value).decode("utf-8", "replace")

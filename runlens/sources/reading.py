@@ -1,0 +1,153 @@
+"""What a reader of one format is, and what it hands over."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.run import Event, Problem, Setting
+
+Precision = Literal["float64", "float32", "rounded"]
+PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best first
+
+
+class Series(NamedTuple):
+    """One metric of one source in the order in which it was logged; arrays of shape (n,)."""
+
+    step: IntArray
+    value: FloatArray
+    epoch: FloatArray  # NaN where unknown
+    time: FloatArray  # seconds since 1970, NaN where unknown
+    launch: IntArray  # 0 for the first launch inside this source
+
+
+@dataclass
+class Hints:
+    """What a source tells about how the run ended. A reader sets what it knows; None: no word."""
+
+    planned_steps: int | None = None
+    planned_epochs: float | None = None
+    done_steps: int | None = None
+    done_epochs: float | None = None
+    summary: bool = False  # the closing row of the Trainer (train_runtime): it came to its end
+    snapshot: bool = False  # a checkpoint's state: says nothing about the end
+    exit_code: int | None = None
+    tracker_state: str = ""  # "finished", "crashed", "running"... as the tracker has it
+    no_exit_record: bool = False  # a tracker file that a clean end would have closed
+    traceback: str = ""  # last line of an exception after which no training record follows
+    early_stopping: str = ""  # the evidence, where early stopping ended the run
+    ended_step: int | None = None  # step shown by the last progress bar or record
+
+
+@dataclass
+class SourceReading:
+    """What one source said, under the names that it used. A reader fills it as far as it gets."""
+
+    path: Path
+    kind: str  # the reader's name: "trainer_state", "tensorboard", "wandb", "console", ...
+    framework: str = ""  # empty: not known
+    precision: Precision = "float64"
+    steps_inferred: bool = False  # the source names no step: it was concluded
+    series: dict[str, Series] = field(default_factory=dict)  # by the name as logged
+    config: dict[str, Setting] = field(default_factory=dict)  # flat, keys as found
+    hints: Hints = field(default_factory=Hints)
+    events: list[Event] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    log_tail: tuple[str, ...] = ()
+    run_id: str = ""  # of a tracker
+    run_name: str = ""
+    started: float | None = None  # seconds since 1970
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all came of it but problems."""
+        return not (self.series or self.config or self.events or self.log_tail)
+
+
+class Reader(Protocol):
+    """A module that reads one format. It knows no rules and never writes."""
+
+    LOOKS_FOR: str  # shown to users: "trainer_state.json"
+    FRAMEWORK: str  # who writes it, for users: "Hugging Face Trainer"
+
+    def find(self, place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+        """List the sources of this format below `place`; cheap.
+
+        `names` maps each folder that was walked to the names of the files in it, so that no
+        reader walks again. A `place` that is a file is alone in it.
+        """
+
+    def read(self, path: Path) -> SourceReading:
+        """Read what can be read. What is lost is a problem of the reading, not an exception."""
+
+
+class SeriesBuilder:
+    """Collects rows of named numbers and turns them into series, one a name."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._rows: dict[str, tuple[list[float], ...]] = {}
+
+    def add(
+        self,
+        name: str,
+        step: int,
+        value: float,
+        epoch: float = NOT_KNOWN,
+        time: float = NOT_KNOWN,
+        launch: int = 0,
+    ) -> None:
+        """Add one number."""
+        rows = self._rows.get(name)
+        if rows is None:
+            rows = self._rows[name] = ([], [], [], [], [])
+        for column, item in zip(rows, (step, value, epoch, time, launch), strict=True):
+            column.append(item)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def series(self) -> dict[str, Series]:
+        """Return all that was added, by name."""
+        return {name: series(*rows) for name, rows in self._rows.items()}
+
+
+def series(
+    step: object,
+    value: object,
+    epoch: object | None = None,
+    time: object | None = None,
+    launch: object | None = None,
+) -> Series:
+    """Make a `Series` of sequences of equal length; what is not given is unknown."""
+    steps = np.asarray(step, dtype=np.int64)
+    blank = np.full(len(steps), NOT_KNOWN)
+    return Series(
+        steps,
+        np.asarray(value, dtype=np.float64),
+        blank if epoch is None else np.asarray(epoch, dtype=np.float64),
+        blank if time is None else np.asarray(time, dtype=np.float64),
+        np.zeros(len(steps), dtype=np.int64)
+        if launch is None
+        else np.asarray(launch, dtype=np.int64),
+    )
+
+
+def as_number(value: object) -> float | None:
+    """Return a logged value as a number: numbers, ``"0.5"``, ``"nan"``, ``"Infinity"``; else None.
+
+    Booleans are no numbers. Integers beyond the range of float64 become infinity.
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float | str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+        except OverflowError:
+            return float("inf")
+    return None

@@ -1,0 +1,140 @@
+"""How a run ended, and how sure that is: from every word that its sources say about it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from runlens.run import Event, State, StateKind, Sure
+from runlens.sources.reading import Hints, SourceReading
+from runlens.wording import step
+
+COMPLETE = 0.99  # share of the plan from which a run counts as done (rules.md 4.8)
+STOPPED = 0.95  # below this share it ended before its plan
+CONTROL_C = {130, 255, -2}  # 255: what the W&B client writes on Ctrl-C
+SIGNALS = {
+    137: "SIGKILL",
+    -9: "SIGKILL",
+    143: "SIGTERM",
+    -15: "SIGTERM",
+    129: "SIGHUP",
+    -1: "SIGHUP",
+}
+
+
+class Plan(NamedTuple):
+    """Done and planned, in steps and epochs; None where nobody says."""
+
+    done_steps: int
+    planned_steps: int | None
+    done_epochs: float | None
+    planned_epochs: float | None
+
+    @property
+    def share(self) -> float | None:
+        """Done over planned."""
+        if self.planned_steps:
+            return self.done_steps / self.planned_steps
+        if self.planned_epochs and self.done_epochs is not None:
+            return self.done_epochs / self.planned_epochs
+        return None
+
+    @property
+    def words(self) -> str:
+        """The plan in words: "step 200 of 500"."""
+        if self.planned_steps:
+            return f"step {step(self.done_steps)} of {step(self.planned_steps)}"
+        if self.planned_epochs and self.done_epochs is not None:
+            return f"epoch {self.done_epochs:.2f} of {self.planned_epochs:g}"
+        return f"step {step(self.done_steps)}"
+
+
+def concluded(
+    readings: Sequence[SourceReading],
+    events: Sequence[Event],
+    plan: Plan,
+    last_time: float | None,
+) -> State:
+    """Return the state of a run; what nobody says stays unknown."""
+    hints = [reading.hints for reading in readings]
+    code = next((hint.exit_code for hint in hints if hint.exit_code), None)
+    code = next((0 for hint in hints if hint.exit_code == 0), None) if code is None else code
+    kind, why, sure = _ending(hints, events, plan, code, readings)
+    return State(
+        kind,
+        why,
+        sure,
+        exit_code=code,
+        done_steps=plan.done_steps,
+        planned_steps=plan.planned_steps,
+        done_epochs=plan.done_epochs,
+        planned_epochs=plan.planned_epochs,
+        last_time=last_time,
+    )
+
+
+def _ending(
+    hints: Sequence[Hints],
+    events: Sequence[Event],
+    plan: Plan,
+    code: int | None,
+    readings: Sequence[SourceReading],
+) -> tuple[StateKind, str, Sure]:
+    share = plan.share
+    complete = share is not None and share >= COMPLETE
+    early = next((hint.early_stopping for hint in hints if hint.early_stopping), "")
+    if any(event.kind == "early_stop" for event in events) and not early:
+        early = next(event.text for event in events if event.kind == "early_stop")
+    summary = any(hint.summary for hint in hints)
+    last = [event for event in events if event.kind == "message" and event.data.get("last")]
+    killed = [event for event in last if "kill" in str(event.data.get("class"))]
+    trace = next((hint.traceback for hint in hints if hint.traceback), "")
+    if summary or (early and not trace):
+        if share is None or share >= STOPPED or early:
+            why = early or "the trainer wrote its closing summary"
+            return "finished", f"{why}, at {plan.words}", "certain"
+        return "stopped_early", f"the closing summary was written at {plan.words}", "certain"
+    if trace and "KeyboardInterrupt" not in trace:
+        if complete:
+            return "crashed", f"{trace}, after all planned steps", "certain"
+        return "crashed", f"{trace}, at {plan.words}", "certain"
+    if killed or "KeyboardInterrupt" in trace:
+        text = killed[-1].text if killed else trace
+        return "killed", f"{text[:160]}, at {plan.words}", "certain"
+    if code in SIGNALS or code in CONTROL_C:
+        word = SIGNALS.get(code or 0, "Ctrl-C")
+        return "killed", f"exit code {code} ({word}), at {plan.words}", "certain"
+    if code:
+        return "crashed", f"exit code {code}, at {plan.words}", "certain"
+    if code == 0 and (share is None or share >= STOPPED):
+        return "finished", "exit code 0", "certain"
+    return _by_tracker(hints, plan, code, readings)
+
+
+def _by_tracker(
+    hints: Sequence[Hints], plan: Plan, code: int | None, readings: Sequence[SourceReading]
+) -> tuple[StateKind, str, Sure]:
+    share = plan.share
+    tracker = next((hint.tracker_state for hint in hints if hint.tracker_state), "")
+    if share is not None and share >= COMPLETE:
+        return "finished", f"all planned steps were done: {plan.words}", "likely"
+    if tracker == "running":
+        return "running", "the tracker says so", "likely"
+    if tracker in {"crashed", "failed", "killed"}:
+        kind: StateKind = "killed" if tracker == "killed" else "crashed"
+        return kind, f"the tracker says {tracker}, at {plan.words}", "likely"
+    if code == 0:
+        return "stopped_early", f"exit code 0 at {plan.words}", "certain"
+    if share is None or share >= STOPPED:
+        return "unknown", f"no closing record; the last is of {plan.words}", "guess"
+    if any(hint.no_exit_record for hint in hints):
+        return (
+            "stopped_early",
+            f"the tracker's file has no exit record; ended at {plan.words}",
+            "likely",
+        )
+    logs = [r for r in readings if r.kind == "console" and r.hints.ended_step is not None]
+    if logs:
+        name = logs[-1].path.name
+        return "stopped_early", f"{name} breaks off at {plan.words} without an error", "likely"
+    if all(hint.snapshot for hint in hints if hint.done_steps is not None):
+        return "unknown", f"a checkpoint's state says nothing about the end ({plan.words})", "guess"
+    return "unknown", f"no closing record; the last is of {plan.words}", "guess"

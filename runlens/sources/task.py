@@ -1,0 +1,186 @@
+"""What kind of training a run was: by its configuration, else by what it logged.
+
+The order and the signs are those of rules.md 1.3 of the design notes; the first hit wins, and
+it is kept as a sentence, because every rule's scope hangs on it.
+"""
+
+from collections.abc import Collection, Mapping
+from math import log
+
+from runlens.run import Configured, Task
+
+# A random model starts at ln(vocabulary), a fine-tuned one below 0.4 of it (1 to 4 of 10.4). The
+# first logged loss is a mean over steps that already learnt, so half tells the two apart.
+FROM_SCRATCH = 0.5
+TWO_CLASSES = (0.6, 0.75)  # around ln 2
+FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
+SCRATCH_LOSS = 7.0  # first loss that only an untrained language model has, where V is not known
+CLASSES_LOSS = log(1_000)
+
+BY_METHOD: Mapping[str, Task] = {
+    "grpo": "grpo", "rloo": "grpo", "ebft": "grpo", "gspo": "grpo", "dapo": "grpo",
+    "reinforce": "grpo", "ppo": "ppo", "dpo": "dpo", "kto": "dpo", "orpo": "dpo", "ipo": "dpo",
+    "simpo": "dpo", "cpo": "dpo", "rm": "reward-model", "reward": "reward-model",
+    "rewardtrainer": "reward-model", "sft": "sft", "pt": "pretrain", "pretrain": "pretrain",
+    "grpotrainer": "grpo", "dpotrainer": "dpo", "ppotrainer": "ppo", "sfttrainer": "sft",
+    "ktotrainer": "dpo", "orpotrainer": "dpo",
+}  # fmt: skip
+METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
+RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
+
+# any of these metrics -> task, in this order
+BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
+    (("dpo_chosen", "log_odds_ratio"), "dpo"),
+    (("ebft_alignment", "ebft_diversity", "ebft_cfm"), "grpo"),
+    (("frac_zero_std", "len_clipped", "completions/min_length", "len_term"), "grpo"),
+    (("kl_seq", "entropy_seq"), "ppo"),
+    (("eval_wer", "eval_cer", "wer", "cer"), "asr"),
+    (("d_loss", "g_loss", "fid"), "gan-diffusion"),
+    (("contrastive_loss", "logit_scale"), "contrastive"),
+)
+RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
+GAN_WORDS = (
+    "d_loss", "g_loss", "discriminator", "generator", "codebook", "vq", "quantiz", "quant_error",
+    "diffusion", "denois", "kimg", "recon", "perplexity_codes",
+)  # fmt: skip
+SCORES = ("f1", "iou", "recall", "precision", "auc", "matthews", "mcc", "top1", "top5")
+DETECTION = ("box_loss", "mAP", "dfl_loss", "obj_loss")
+
+
+def typed(
+    names: Collection[str],
+    first_loss: float | None,
+    config: Mapping[str, Configured],
+    framework: str,
+    logged: Collection[str] = (),
+) -> tuple[Task, str]:
+    """Return the task and why.
+
+    Args:
+        names: canonical metric names of the run.
+        first_loss: the first training loss, None where none was logged.
+        config: settings by canonical key.
+        framework: as the sources tell, "" or "unknown" where they do not.
+        logged: the names as logged, where they differ.
+
+    """
+    for decided in (
+        _by_method(config),
+        _by_names(names, logged, framework),
+        _by_model(config),
+        _by_scores(names, logged, first_loss),
+        _by_loss(names, first_loss, config, framework),
+    ):
+        if decided:
+            return decided
+    return "other", "nothing in the settings or metrics tells the task"
+
+
+def _by_method(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
+    for key in METHOD_KEYS:
+        known = config.get(key)
+        if known and isinstance(known.value, str):
+            word = known.value.lower().replace("_", "").replace("-", "")
+            if task := BY_METHOD.get(word):
+                return task, f"{key} is {known.value} ({known.origin})"
+    return None
+
+
+def _by_names(
+    names: Collection[str], logged: Collection[str], framework: str
+) -> tuple[Task, str] | None:
+    for wanted, task in BY_METRIC:
+        hits = [name for name in wanted if name in names]
+        if hits:
+            return task, f"logs {hits[0]}"
+    if framework in RL_FRAMEWORKS:
+        return "rl", f"written by {framework}"
+    if "reward" in names and {"len_mean", "kl"} & set(names):
+        return "grpo", "logs reward with completion lengths or KL"
+    if "kl_step" in names and "len_mean" in names:
+        return "ppo", "logs the KL of each update and response lengths"
+    hits = [name for name in logged if name.startswith(RL_METRICS) or "episode" in name.lower()]
+    if hits:
+        return "rl", f"logs {hits[0]}"
+    if "reward" in names and "train_loss" not in names:
+        return "rl", "logs reward and no training loss"
+    words = [(word, name) for name in logged for word in GAN_WORDS if word in name.lower()]
+    if words:
+        return "gan-diffusion", f"logs {words[0][1]}"
+    return None
+
+
+def _by_model(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
+    known = config.get("architectures")
+    model = str(known.value) if known else ""
+    if "SequenceClassification" in model or "ImageClassification" in model:
+        labels = config.get("num_labels")
+        task: Task = "regression" if labels and labels.value == 1 else "classification"
+        return task, f"the model is a {model}"
+    kind = str(config["model_type"].value) if "model_type" in config else ""
+    if "regress" in (model + kind).lower():
+        return "regression", f"the model is a {model or kind}"
+    if "CTC" in model or "Whisper" in model or "SpeechSeq2Seq" in model:
+        return "asr", f"the model is a {model}"
+    return None
+
+
+def _by_scores(
+    names: Collection[str], logged: Collection[str], first_loss: float | None
+) -> tuple[Task, str] | None:
+    if "dpo_margin" in names or {"dpo_acc", "min_reward"} <= set(names):
+        return "reward-model", "logs the margin between rewards"
+    if "token_accuracy" in names:
+        return "sft", "logs token accuracy"
+    hits = [name for name in logged if any(word in name for word in DETECTION)]
+    if hits:
+        return "classification", f"logs {hits[0]} (detection)"
+    scores = [
+        name
+        for name in sorted(names)
+        if name in {"eval_accuracy", "train_accuracy"}
+        or any(word in name.lower() for word in SCORES)
+    ]
+    if scores and (first_loss is None or first_loss < CLASSES_LOSS):
+        return "classification", f"logs {scores[0]}"
+    errors = [
+        n for n in names if n.removeprefix("eval_") in {"mse", "mae", "rmse", "r2", "r_squared"}
+    ]
+    if errors:
+        return "regression", f"logs {min(errors)}"
+    return None
+
+
+def _by_loss(
+    names: Collection[str],
+    first_loss: float | None,
+    config: Mapping[str, Configured],
+    framework: str,
+) -> tuple[Task, str] | None:
+    if first_loss is None:
+        return None
+    if any(key in config for key in ("lora_r", "adapter")):
+        return "sft", "trains an adapter"
+    if framework in FINE_TUNERS:
+        return "sft", f"fine-tuned with {framework}"
+    size = config.get("vocab_size")
+    if size and isinstance(size.value, int | float) and size.value > 1:
+        chance = log(size.value)
+        if first_loss >= FROM_SCRATCH * chance:
+            return "pretrain", f"the loss begins at {first_loss:.2f}, near ln({size.value:g})"
+        return (
+            "sft",
+            f"the loss begins at {first_loss:.2f}, below ln({size.value:g}) = {chance:.2f}",
+        )
+    if (
+        framework in {"nanogpt", "megatron", "nanochat", "modded-nanogpt"}
+        or "eval_train_loss" in names
+    ):
+        return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
+    if first_loss > SCRATCH_LOSS:
+        return "pretrain", f"the loss begins at {first_loss:.2f}"
+    if framework == "transformers" and TWO_CLASSES[0] < first_loss < TWO_CLASSES[1]:
+        return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
+    if framework == "transformers":
+        return "sft", f"a language-model loss of {framework} that begins at {first_loss:.2f}"
+    return None

@@ -1,0 +1,91 @@
+"""Numbers as words, the same everywhere: in findings, on the page, on the terminal.
+
+Our own code and never the machine's locale: the same input gives the same text.
+"""
+
+import math
+
+NARROW = "\u202f"  # narrow no-break space, before a percent sign
+MINUS = "\u2212"
+SMALL_LOSS = 10.0
+DAY, HOUR, MINUTE = 86_400, 3_600, 60
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return `value` with `digits` significant digits: ``0.3452``, ``2,400``, ``2e-4``, ``NaN``."""
+    special = _special(value)
+    if special:
+        return special
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < 1e-3 or size >= 1e7:  # noqa: PLR2004 - beyond these, powers of ten read better
+        mantissa, _, exponent = f"{size:.{digits - 1}e}".partition("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        text = f"{mantissa}e{int(exponent)}"
+    elif size >= 10 ** (digits - 1):
+        text = f"{size:,.0f}"
+    else:
+        decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+        text = f"{size:,.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return (MINUS if value < 0 else "") + text
+
+
+def loss(value: float) -> str:
+    """Return a loss: three decimals below 10, two from there on; very small ones as powers."""
+    special = _special(value)
+    if special:
+        return special
+    size = abs(value)
+    if 0 < size < 1e-2:  # noqa: PLR2004 - three decimals would say nothing
+        return number(value, 3)
+    text = f"{size:,.3f}" if size < SMALL_LOSS else f"{size:,.2f}"
+    return (MINUS if value < 0 else "") + text
+
+
+def percent(share: float) -> str:
+    """Return a share (0 to 1 is 0 to 100 %): one decimal below 10 %, none above."""
+    special = _special(share)
+    if special:
+        return special
+    size = abs(share) * 100
+    text = f"{size:.1f}" if 0 < size < 9.95 else f"{size:,.0f}"  # noqa: PLR2004 - rounds to 10
+    return f"{MINUS if share < 0 and float(text) else ''}{text}{NARROW}%"
+
+
+def times(ratio: float) -> str:
+    """Return a ratio: ``28 ×``, ``1.4 ×``."""
+    return f"{number(ratio, 2 if ratio < 100 else 3)} ×"  # noqa: PLR2004 - 1,234 × not 1,200 ×
+
+
+def step(value: float | None) -> str:
+    """Return a step exactly: ``1,501``; fractions only where a step has one."""
+    if value is None:
+        return "an unknown step"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time span: ``6.3 s``, ``42 min``, ``3 h 20 min``, ``2.1 d``."""
+    if seconds < MINUTE:
+        return f"{seconds:.1f} s"
+    if seconds < HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    if seconds < DAY:
+        hours, rest = divmod(round(seconds / MINUTE), 60)
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{seconds / DAY:.1f} d"
+
+
+def count(amount: int, noun: str) -> str:
+    """Return ``1 point`` or ``2,400 points``."""
+    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+
+
+def _special(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Inf" if value > 0 else f"{MINUS}Inf"
+    return ""

@@ -1,0 +1,367 @@
+"""W&B run folders: values, steps, endings and settings are those of the run that was logged."""
+
+import json
+import math
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens.sources import wandb_dir
+from runlens.sources.files import walk
+from runlens.sources.reading import SourceReading
+from runlens.sources.wandb_log import HEADER
+
+HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18
+
+
+def varint(value: int) -> bytes:
+    """Encode a protobuf varint."""
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def message(*fields: tuple[int, int | str | bytes]) -> bytes:
+    """Encode a protobuf message."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        else:
+            content = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(content)) + content
+    return out
+
+
+def items(values: dict[str, Any], number: int = 1, *, nested: bool = False) -> bytes:
+    """Encode named values as W&B does: JSON text by key."""
+    key = 2 if nested else 1
+    return message(*((number, message((key, k), (16, json.dumps(v)))) for k, v in values.items()))
+
+
+def log(*records: tuple[int, bytes]) -> bytes:
+    """Write a log of less than one block."""
+    out = HEADER
+    for kind, content in records:
+        record = message((kind, content))
+        out += struct.pack("<IHB", zlib.crc32(b"\x01" + record), len(record), 1) + record
+    assert len(out) < 32768
+    return out
+
+
+def rows(*values: dict[str, Any], nested: bool = False) -> list[tuple[int, bytes]]:
+    """Make history records, with the counters that W&B adds."""
+    return [
+        (HISTORY, items({**row, "_step": n, "_timestamp": 1000.0 + n}, nested=nested))
+        for n, row in enumerate(values)
+    ]
+
+
+def read(folder: Path, *records: tuple[int, bytes]) -> SourceReading:
+    """Write a run and read it."""
+    path = folder / "run-abc.wandb"
+    path.write_bytes(log(*records))
+    return wandb_dir.read(path)
+
+
+def points(reading: SourceReading, name: str) -> list[tuple[int, float]]:
+    """Return one series as (step, value)."""
+    found = reading.series[name]
+    return list(zip(found.step.tolist(), found.value.tolist(), strict=True))
+
+
+def test_steps_are_optimizer_steps(tmp_path: Path) -> None:
+    """W&B's row counter is not the step where the rows say the optimizer step."""
+    logged = [{"loss": 2.0 / n, "iter": 50 * n} for n in range(1, 6)]
+    reading = read(tmp_path, *rows(*logged))
+    assert reading.series["loss"].step.tolist() == [50, 100, 150, 200, 250]
+    assert reading.series["loss"].time.tolist() == [1000.0, 1001.0, 1002.0, 1003.0, 1004.0]
+    assert reading.hints.ended_step == 250
+    assert not reading.steps_inferred
+
+
+@pytest.mark.parametrize(
+    "iteration",
+    [
+        pytest.param([0, 1, 2, 0, 1, 2], id="starts again each epoch"),
+        pytest.param([0, 0, 0, 0, 0, 0], id="never moves"),
+        pytest.param([0, 1, math.inf, 3, math.nan, 5], id="not finite"),
+        pytest.param([0.5, 1.5, 2.5, 3.5, 4.5, 5.5], id="no whole numbers"),
+    ],
+)
+def test_a_counter_that_is_no_step(tmp_path: Path, iteration: list[float]) -> None:
+    """A key with the name of a step that does not go on like one is not taken for it."""
+    reading = read(
+        tmp_path, *rows(*({"loss": 1.0 + i, "iter": n} for i, n in enumerate(iteration)))
+    )
+    assert reading.series["loss"].step.tolist() == [0, 1, 2, 3, 4, 5]
+    assert reading.steps_inferred
+
+
+def test_rows_between_the_steps(tmp_path: Path) -> None:
+    """TRL's timing rows, which repeat the last step, add no points and do not decide the step."""
+    timing = {"profiling/Time taken: generate": 0.1, "train/global_step": 0}
+    logged = [timing] * 30 + [{"train/loss": 1.0, "train/epoch": 0.1, "train/global_step": 5}]
+    logged += [{"train/epoch": 0.1, "train/global_step": 5}] * 3 + [{"late": 7.0}]
+    reading = read(tmp_path, *rows(*logged))
+    assert points(reading, "train/loss") == [(5, 1.0)]
+    assert points(reading, "train/epoch") == [(5, 0.1)]
+    assert points(reading, "late") == [(5, 7.0)]  # a row without a step is at the last one
+    assert reading.series["train/loss"].epoch.tolist() == [0.1]
+    assert reading.series.keys() == {"train/loss", "train/epoch", "late"}
+
+
+def test_several_rows_a_step(tmp_path: Path) -> None:
+    """What evaluation rows log again at a step stays at that step, each value of it once."""
+    logged = [
+        {key: 1.0, "train/global_step": 10 * n, "train/epoch": 0.1 * n, "train/memory": memory}
+        for n in range(1, 4)
+        for memory, key in enumerate(("train/loss", "eval/a_loss", "eval/b_loss", "eval/c_loss"))
+    ]
+    reading = read(tmp_path, *rows(*logged))
+    assert reading.series["train/loss"].step.tolist() == [10, 20, 30]
+    assert points(reading, "train/epoch") == [(10, 0.1), (20, 0.2), (30, 0.1 * 3)]
+    assert reading.series["train/memory"].step.tolist() == [10] * 4 + [20] * 4 + [30] * 4
+
+
+def test_a_step_metric_of_its_own(tmp_path: Path) -> None:
+    """The most exact pattern of define_metric decides; a step metric that is an epoch does not."""
+    declared = [
+        (METRIC, message((2, "*"), (4, "train/global_step"))),
+        (METRIC, message((2, "story/*"), (4, "story/step"))),
+        (METRIC, message((1, "acc"), (4, "epoch"))),
+    ]
+    logged = [
+        {"train/loss": 1.0, "train/global_step": 10 * n, "story/x": 2.0 * n, "story/step": n}
+        | {"acc": 0.1 * n, "epoch": n}
+        for n in range(1, 4)
+    ]
+    reading = read(tmp_path, *declared, *rows(*logged, nested=True))
+    assert reading.series["train/loss"].step.tolist() == [10, 20, 30]
+    assert reading.series["story/x"].step.tolist() == [1, 2, 3]
+    assert reading.series["acc"].step.tolist() == [10, 20, 30]
+    assert points(reading, "epoch") == [(10, 1.0), (20, 2.0), (30, 3.0)]
+
+
+def test_several_trainings(tmp_path: Path) -> None:
+    """A step that starts again begins the next launch; the end of an earlier one is no end."""
+    first = [{"train/loss": 1.0, "train/global_step": n} for n in range(12)]
+    closing = {"train/train_runtime": 9.0, "train/train_loss": 1.2, "train/global_step": 11}
+    ended = read(tmp_path, *rows(*first, closing))
+    assert ended.hints.summary
+    assert "train/train_loss" not in ended.series  # a mean over the run, no point of a curve
+    going_on = read(tmp_path, *rows(*first, closing, *first))
+    assert not going_on.hints.summary
+    assert going_on.series["train/loss"].launch.tolist() == [0] * 12 + [1] * 12
+
+
+def test_closing_row_in_the_summary_only(tmp_path: Path) -> None:
+    """The Trainer's closing row is seen where newer releases put it: in the summary alone."""
+    history = rows(*({"train/loss": 1.0, "train/global_step": n} for n in range(3)))
+    closed = (SUMMARY, items({"train_runtime": 12.5, "train_loss": 1.1}, nested=True))
+    assert not read(tmp_path, *history).hints.summary
+    assert read(tmp_path, *history, closed).hints.summary
+
+
+def test_what_is_no_number(tmp_path: Path) -> None:
+    """Media, text, lists and yes-or-no values give no series; numbers in quotes do."""
+    old: dict[str, Any] = {
+        "loss": 1.0,
+        "picture": {"_type": "image-file", "width": 64},
+        "stats": {"a": {"b": 2}},
+    }
+    other: dict[str, Any] = {
+        "text": "hello",
+        "flag": True,
+        "list": [1, 2],
+        "big": 10**400,
+        "quoted": "NaN",
+    }
+    reading = read(tmp_path, *rows(old | other))
+    assert reading.series.keys() == {"loss", "stats.a.b", "big", "quoted"}
+    assert reading.series["big"].value[0] == math.inf
+    assert math.isnan(reading.series["quoted"].value[0])
+
+
+def test_media_of_newer_releases(tmp_path: Path) -> None:
+    """An image whose parts are items of their own gives no series."""
+    row = message(
+        *(
+            (1, message((2, "picture"), (2, key), (16, json.dumps(value))))
+            for key, value in {"_type": "image-file", "width": 64, "size": 900}.items()
+        )
+    )
+    reading = read(tmp_path, (HISTORY, row + items({"loss": 1.0, "_step": 0}, nested=True)))
+    assert reading.series.keys() == {"loss"}
+
+
+@pytest.mark.parametrize(("release", "kept"), [("0.16.6", 3), ("0.31.0", 2)])
+def test_null_and_nan(tmp_path: Path, release: str, kept: int) -> None:
+    """Null is "not logged", but for a loss where the release wrote NaN so; and that is told."""
+    telemetry = (RUN, message((1, "abc"), (19, message((5, release)))))
+    logged: list[dict[str, Any]] = [
+        {"loss": 2.0, "note": 1.0},
+        {"loss": None, "note": None},
+        {"loss": 1.0},
+    ]
+    reading = read(tmp_path, telemetry, *rows(*logged))
+    assert len(reading.series["loss"].step) == kept
+    assert int(np.isnan(reading.series["loss"].value).sum()) == kept - 2
+    assert points(reading, "note") == [(0, 1.0)]
+    assert len(reading.problems) == kept - 2
+
+
+def test_heartbeat_goes_on_while_the_run_hangs(tmp_path: Path) -> None:
+    """System metrics stay at the last step while nothing is logged, so that a hang shows."""
+
+    def stats(time: int) -> tuple[int, bytes]:
+        values = {"gpu.0.gpu": 97.5, "gpu.0.temp": 60, "proc.memory.rssMB": 512.0}
+        return STATS, message((2, message((1, time)))) + items(values, 3)
+
+    logged = rows(*({"loss": 1.0, "global_step": 10 * n} for n in range(1, 4)))
+    reading = read(tmp_path, stats(999), *logged, stats(1002), stats(1500), stats(2000))
+    heartbeat = reading.series["system/heartbeat"]
+    assert heartbeat.step.tolist() == [0, 30, 30, 30]
+    assert heartbeat.time.tolist() == [999.0, 1002.0, 1500.0, 2000.0]
+    assert points(reading, "system/gpu.0.gpu")[-1] == (30, 97.5)
+    assert "system/gpu.0.temp" not in reading.series
+    assert reading.hints.ended_step == 30
+
+
+def test_clean_end(tmp_path: Path) -> None:
+    """An exit record without a code is a clean end."""
+    hints = read(tmp_path, *rows({"loss": 1.0}), (EXIT, b"")).hints
+    assert (hints.exit_code, hints.tracker_state, hints.no_exit_record) == (0, "finished", False)
+
+
+def test_no_exit_record(tmp_path: Path) -> None:
+    """Without an exit record nothing is concluded about the end but that."""
+    hints = read(tmp_path, *rows({"loss": 1.0})).hints
+    assert (hints.exit_code, hints.tracker_state, hints.no_exit_record) == (None, "", True)
+
+
+def test_console_text_as_a_terminal_shows_it(tmp_path: Path) -> None:
+    """The console text is joined from its pieces; where output.log exists, that one is read."""
+    pieces = ["line", " ", "0", "\n", "\x1b[31mred\x1b[0m\n"]
+    records = [(OUTPUT, message((3, piece))) for piece in pieces]
+    assert read(tmp_path, *records).log_tail == ("line 0", "red")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "output.log").write_text("line 0\n")
+    assert read(tmp_path, *records).log_tail == ()
+
+
+def test_removed_setting(tmp_path: Path) -> None:
+    """A setting that was taken back is not in the configuration."""
+    given = items({"lr": 0.1, "model": {"a": 1, "b": 2}})
+    update = message((1, message((1, "lr"), (16, "0.2"))), (2, message((2, "model"), (2, "b"))))
+    assert read(tmp_path, (CONFIG, given), (CONFIG, update)).config == {"lr": 0.2, "model.a": 1}
+
+
+@pytest.mark.parametrize(
+    ("program", "settings", "framework"),
+    [
+        ("/opt/env/bin/axolotl", {"transformers_version": "5.0"}, "axolotl"),
+        ("/w/LLaMA-Factory/src/train.py", {"transformers_version": "4.4"}, "llama-factory"),
+        ("/w/axolotl/train.py", {"transformers_version": "4.4"}, "transformers"),
+        ("train.py", {"lr": 0.1}, ""),
+    ],
+)
+def test_framework(tmp_path: Path, program: str, settings: dict[str, Any], framework: str) -> None:
+    """The framework is told by the program, else by settings that only the Trainer has."""
+    environment = (26, message((6, program), (5, "train"), (18, "NVIDIA L4"), (19, 2)))
+    reading = read(tmp_path, environment, (CONFIG, items(settings)))
+    assert reading.framework == framework
+    assert reading.config["command_line"] == f"{program} train"
+    assert (reading.config["gpu"], reading.config["gpu_count"]) == ("NVIDIA L4", 2)
+
+
+def run_folder(place: Path, name: str, *records: tuple[int, bytes]) -> Path:
+    """Write a run's folder with its log."""
+    folder = place / "wandb" / f"run-20260101_000000-{name}"
+    (folder / "files").mkdir(parents=True)
+    (folder / f"run-{name}.wandb").write_bytes(log(*records))
+    return folder
+
+
+def test_find_each_run_once(tmp_path: Path) -> None:
+    """Each log is found from every folder above it, a copy named latest-run not again."""
+    one, two = run_folder(tmp_path, "one"), run_folder(tmp_path, "two")
+    (one / "files" / "wandb-summary.json").write_text("{}")
+    copy = one.parent / "latest-run"
+    copy.mkdir()
+    (copy / "run-two.wandb").write_bytes((two / "run-two.wandb").read_bytes())
+    logs = [one / "run-one.wandb", two / "run-two.wandb"]
+    for place in (tmp_path, one.parent):
+        assert wandb_dir.find(place, walk(place)) == logs
+    for place in (one, one / "run-one.wandb", one / "files"):
+        assert wandb_dir.find(place, walk(place)) == logs[:1]
+    assert wandb_dir.find(copy, walk(copy)) == [copy / "run-two.wandb"]
+
+
+def test_run_folder_without_its_log(tmp_path: Path) -> None:
+    """Settings, machine and last step are read from files/; that the history is gone is told."""
+    folder = run_folder(tmp_path, "one")
+    (folder / "run-one.wandb").unlink()
+    (folder / "files" / "config.yaml").write_text(
+        "wandb_version: 1\n_wandb:\n  value: {cli_version: 0.16}\nlr: {desc: null, value: 0.1}\n"
+    )
+    (folder / "files" / "wandb-summary.json").write_text('{"loss": NaN, "train/global_step": 40}')
+    (folder / "files" / "wandb-metadata.json").write_text(
+        '{"program": "train.py", "args": ["--lr", "0.1"], "gpu": "A100", "state": "running"}'
+    )
+    assert wandb_dir.find(tmp_path, walk(tmp_path)) == [folder]
+    reading = wandb_dir.read(folder)
+    assert reading.config == {"lr": 0.1, "command_line": "train.py --lr 0.1", "gpu": "A100"}
+    assert (reading.hints.done_steps, reading.hints.tracker_state) == (40, "")
+    assert reading.run_id == "one"
+    assert [problem.lost for problem in reading.problems] == ["the history"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (HEADER, "holds no record"),
+        (HEADER[:3], "holds no record"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+        (b"step,loss\n1,2.0\n" * 50, "is no W&B transaction log"),
+    ],
+)
+def test_unreadable_log(tmp_path: Path, content: bytes, words: str) -> None:
+    """A log of which nothing can be read gives one problem, and files/ is read all the same."""
+    folder = run_folder(tmp_path, "one")
+    (folder / "run-one.wandb").write_bytes(content)
+    (folder / "files" / "config.yaml").write_text("lr: {value: 0.1}\n")
+    reading = wandb_dir.read(folder / "run-one.wandb")
+    assert [words in problem.text for problem in reading.problems] == [True]
+    assert reading.config == {"lr": 0.1}
+    assert reading.hints.no_exit_record
+
+
+def test_latest_run_as_text(tmp_path: Path) -> None:
+    """A link that was kept as text gives one problem that says where to point."""
+    link = tmp_path / "latest-run"
+    link.write_text("run-20260101_000000-one")
+    assert wandb_dir.find(link, walk(link)) == [link]
+    assert ["point at" in problem.text for problem in wandb_dir.read(link).problems] == [True]
+
+
+def test_start_that_cannot_be_decoded(tmp_path: Path) -> None:
+    """A run record with a broken time still gives the run's id and name."""
+    record = (RUN, message((1, "abc"), (8, "fine-tune"), (17, b"\x08\xff")))
+    reading = read(tmp_path, record)
+    assert (reading.run_id, reading.run_name, reading.started) == ("abc", "fine-tune", None)
+
+
+def test_records_of_garbage(tmp_path: Path) -> None:
+    """Records that are framed well but hold garbage are counted, the others are read."""
+    random = np.random.default_rng(0)
+    garbage = [(int(random.integers(2, 27)), random.bytes(30)) for _ in range(60)]
+    reading = read(tmp_path, *garbage, *rows({"loss": 1.0}))
+    assert points(reading, "loss")[-1][1] == 1.0
+    assert "cannot be decoded" in reading.problems[-1].text

@@ -1,0 +1,82 @@
+"""Names as frameworks log them, and what they mean."""
+
+from math import log
+
+import pytest
+
+from runlens.metrics import naming
+
+# (framework, as logged, canonical): the alias table of the design, read in the frameworks' sources
+TABLE = [
+    ("transformers", "loss", "train_loss"),
+    ("transformers", "train/loss", "train_loss"),
+    ("transformers", "eval_loss", "eval_loss"),
+    ("transformers", "eval/loss", "eval_loss"),
+    ("transformers", "eval_squad_loss", "eval_loss:squad"),
+    ("transformers", "eval_accuracy", "eval_accuracy"),
+    ("transformers", "train/grad_norm", "grad_norm"),
+    ("trl", "mean_token_accuracy", "token_accuracy"),
+    ("trl", "num_tokens", "tokens"),
+    ("trl", "rewards/chosen", "dpo_chosen"),
+    ("trl", "eval_rewards/margins", "eval_dpo_margin"),
+    ("trl", "logps/rejected", "logp_rejected"),
+    ("trl", "rewards/format_reward/mean", "reward:format_reward"),
+    ("trl", "train/rewards/format_reward/std", "reward_std:format_reward"),
+    ("trl", "frac_reward_zero_std", "frac_zero_std"),
+    ("trl", "clip_ratio/region_mean", "clip_ratio"),
+    ("trl", "completions/mean_length", "len_mean"),
+    ("trl", "completion_length", "len_mean"),
+    ("trl", "completions/clipped_ratio", "len_clipped"),
+    ("trl", "sampling/sampling_logp_difference/mean", "logp_diff"),
+    ("trl", "objective/kl", "kl_seq"),
+    ("trl", "policy/approxkl_avg", "kl_step"),
+    ("axolotl", "memory/max_allocated (GiB)", "gpu_mem"),
+    ("axolotl", "tokens/train_per_sec_per_gpu", "throughput_tokens"),
+    ("axolotl", "ebft/cfm_loss", "ebft_cfm"),
+    ("lightning", "val_loss", "eval_loss"),
+    ("lightning", "train_loss_step", "train_loss"),
+    ("lightning", "lr-AdamW", "learning_rate"),
+    ("lightning", "lr-AdamW/pg2", "learning_rate:pg2"),
+    ("keras", "val_accuracy", "eval_accuracy"),
+    ("verl", "actor/pg_loss", "policy_loss"),
+    ("verl", "actor/entropy", "entropy"),
+    ("verl", "critic/rewards/mean", "reward"),
+    ("verl", "response_length/clip_ratio", "len_clipped"),
+    ("verl", "actor/ppo_kl", "kl_step"),
+    ("openrlhf", "vllm_kl", "logp_diff"),
+    ("llama-factory", "vram_allocated", "gpu_mem"),
+    ("ms-swift", "token_acc", "token_accuracy"),
+    ("megatron", "lm loss", "train_loss"),
+    ("megatron", "lm loss validation", "eval_loss"),
+    ("megatron", "grad-norm", "grad_norm"),
+    ("stable-baselines3", "rollout/ep_rew_mean", "reward"),
+    ("stable-baselines3", "train/clip_fraction", "clip_ratio"),
+    ("stable-baselines3", "train/value_loss", "value_loss"),
+    ("ml-agents", "Losses/Value Loss", "value_loss"),
+    ("ml-agents", "Policy/Entropy", "entropy"),
+    ("ml-agents", "Environment/Cumulative Reward", "reward"),
+    ("rl_games", "info/kl", "kl_step"),
+    ("fairseq", "gnorm", "grad_norm"),
+    ("", "something/of ours", "something/of ours"),
+    ("", "grad_norm_rank3", "grad_norm:rank3"),
+]
+
+
+@pytest.mark.parametrize(("framework", "logged", "wanted"), TABLE)
+def test_logged_name_becomes_canonical(framework: str, logged: str, wanted: str) -> None:
+    """Prefixes, sets, reward functions and ranks are understood; the unknown stays as it is."""
+    assert naming(logged, framework).metric == wanted
+
+
+@pytest.mark.parametrize(
+    ("framework", "logged", "factor"),
+    [
+        ("fairseq", "loss", log(2)),
+        ("stable-baselines3", "train/entropy_loss", -1.0),
+        ("verl", "train/lr(1e-3)", 1e-3),
+        ("transformers", "loss", 1.0),
+    ],
+)
+def test_units_that_differ_are_converted(framework: str, logged: str, factor: float) -> None:
+    """Base-2 losses, negative entropies and scaled rates come out in canonical units."""
+    assert naming(logged, framework).factor == pytest.approx(factor)
