@@ -7,10 +7,9 @@
 Nothing heavy is imported before one of the functions below is used.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from runlens.version import __version__
 
+TYPE_CHECKING = False  # true for type checkers; `typing` would cost more than all the rest
 if TYPE_CHECKING:
     from runlens.diagnosis import Diagnosis
     from runlens.engine import diagnose
@@ -28,7 +27,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - module attributes are of any type
+def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'runlens' has no attribute {name!r}")

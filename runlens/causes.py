@@ -1,28 +1,39 @@
 """Why a run went NaN: the tree of the seeds, read off what stood before the onset.
 
-The first branch with evidence ranks first; the others are named as ruled out or unchecked.
-Sources: S0-S4 of the seeds, joined in rules.md 5.3 (F3 there: no fixed order, evidence decides).
+The first branch with evidence ranks first; precision flags are added in every branch; what was
+tested and does not hold, or could not be tested, is named. Sources: S0-S4 of the seeds, joined
+in rules.md 5.3 of the design notes (they give no fixed order: the evidence decides).
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Fix, Rank, RuledOut
-from runlens.history import FloatArray
+from runlens.history import Curve, IntArray
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.wording import number, percent, step, times
 
-BEFORE = 20  # logged points of grad_norm that are looked at before the onset
-FEWEST = 5
+Branch = Literal["data", "optimisation", "forward", "backward", "scaler", "resume", "open"]
+
+BEFORE = 20  # logged points that are looked at before the onset
+FEWEST = 5  # finite norms among them
 CLIMBED = 3.0  # last norm over its base: climbing
 EXPLODED = 10.0  # last norm over its base, without a trend
 TREND_P = 0.01
+SPIKED = 2.0  # last losses over the level before: counts as climbing
+FIRST_STEPS = 3  # a NaN so early is of the data or of the first updates
 RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume's
+DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
+LOOSE_CLIP = 5.0  # a limit above bounds nothing
+SAME_PLACE = 0.02  # of an epoch
 RL_ALARM = {"logp_diff": 1.0, "kl": 2.0}  # S4's alarm values
+# model families trained in bf16, whose activations leave the range of fp16
+TRAINED_IN_BF16 = ("t5", "gemma", "llama", "qwen", "mistral")
 
 
 class NanCauses(NamedTuple):
@@ -31,7 +42,28 @@ class NanCauses(NamedTuple):
     causes: tuple[Cause, ...]
     ruled_out: tuple[RuledOut, ...]
     fixes: tuple[Fix, ...]
-    branch: str  # "data", "optimisation", "forward", "backward", "scaler", "resume", "open"
+    branch: Branch
+
+
+@dataclass
+class _Tree:
+    """What is known so far on the way down the tree."""
+
+    run: Run
+    signals: Signals
+    onset: float
+    branch: Branch = "open"
+    made: list[Cause] = field(default_factory=list)
+    out: list[RuledOut] = field(default_factory=list)
+
+    def add(self, what: str, why: str = "", against: str = "", rank: Rank = "possible") -> None:
+        """Add a cause; the first one is the most likely."""
+        self.made.append(Cause(what, rank if self.made else "most likely", why, against))
+
+    def take(self, branch: Branch) -> None:
+        """Follow a branch, unless one with better evidence was taken before."""
+        if self.branch == "open":
+            self.branch = branch
 
 
 def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> NanCauses:
@@ -39,106 +71,191 @@ def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> Nan
 
     `first_logged` is the first step at which the metric was logged at all.
     """
-    made: list[Cause] = []
-    out: list[RuledOut] = []
-    norms = signals.curve("grad_norm").before(int(onset) + 1)
-    norms = norms.at(slice(-BEFORE, None))
-    immediate = onset <= first_logged
-    branch = "open"
-    if immediate:
-        branch = "data"
-        made.append(
-            Cause(
-                "Data, labels or wiring",
-                "most likely",
-                f"not finite on the first logged point, step {step(onset)}",
-            )
-        )
-        out.append(RuledOut("Slow divergence", "no finite point came before"))
-    resumed = [e.step for e in run.events_of("resume") if e.step is not None and e.step <= onset]
-    if resumed and onset - resumed[-1] <= RESUME_SHARE * max(run.last_step, 1):
-        branch = "resume"
-        why = f"resumed at step {step(resumed[-1])}, not finite at step {step(onset)}"
-        made.append(Cause("Optimizer state or a corrupt checkpoint", _rank(made), why))
-    branch = _by_norm(norms.value, immediate=immediate, branch=branch, made=made, out=out)
-    branch = _by_precision(run, signals, onset, branch, made, out)
-    for metric, alarm in RL_ALARM.items():
-        before = signals.curve(metric).before(int(onset)).value[-FEWEST:]
-        if len(before) and before.max() > alarm:
-            why = f"{metric} reached {number(float(before.max()))} just before (alarm {alarm:g})"
-            made.append(Cause("Overflow in the probability ratio", _rank(made), why))
-    if branch == "open":
-        made.append(
-            Cause(
-                "Learning rate too high",
-                _rank(made, "likely"),
-                "the most common cause (S1, S2)",
-                "grad_norm is not logged: it would decide" if not len(norms) else "",
-            )
-        )
-        made.append(Cause("A bad sample or layer numerics", "possible", "", "no sign of it logged"))
-    return NanCauses(tuple(made[:4]), tuple(out), _fixes(run, signals, branch), branch)
+    tree = _Tree(run, signals, onset)
+    norms = run.curve("grad_norm").before(int(onset) + 1).at(slice(-BEFORE, None))
+    _by_resume(tree)
+    _by_start(tree, first_logged)
+    _by_norm(tree, norms)
+    _by_precision(tree)
+    _by_policy(tree)
+    if tree.branch == "open":
+        _by_prior(tree, logged=len(norms) > 0)
+    return NanCauses(tuple(tree.made[:4]), tuple(tree.out), _fixes(tree), tree.branch)
 
 
-def _rank(made: list[Cause], second: Rank = "possible") -> Rank:
-    return "most likely" if not made else second
+def _by_resume(tree: _Tree) -> None:
+    resumed = [event.step for event in tree.run.events_of("resume")]
+    before = [at for at in resumed if at is not None and at <= tree.onset]
+    if before and tree.onset - before[-1] <= RESUME_SHARE * max(tree.run.last_step, 1):
+        why = f"resumed at step {step(before[-1])}, not finite at step {step(tree.onset)}"
+        tree.add("Optimizer state or a corrupt checkpoint", why)
+        tree.take("resume")
 
 
-def _by_norm(
-    norms: FloatArray,
-    *,
-    immediate: bool,
-    branch: str,
-    made: list[Cause],
-    out: list[RuledOut],
-) -> str:
-    """Tell optimisation from the forward pass by the gradient norm before the onset."""
-    if len(norms) < FEWEST:
-        out.append(RuledOut("Exploding gradient", f"not checked: {len(norms)} norms before it"))
-        return branch
-    base = float(np.median(norms[: max(FEWEST, len(norms) // 2)]))
-    last = float(norms[-1])
-    _, p = mann_kendall(norms)
+def _by_start(tree: _Tree, first_logged: float) -> None:
+    """Blame the data before any update, and the size of the first updates right after them."""
+    before = tree.signals.curve("train_loss").before(int(tree.onset))
+    if tree.onset > max(first_logged, FIRST_STEPS) and len(before) > 1:
+        return
+    if tree.onset > first_logged:
+        why = f"finite at step {step(first_logged)}, not finite at step {step(tree.onset)}"
+        tree.add("The first updates: learning rate too high or no warm-up", why)
+        tree.add("Data, labels or wiring", "it fails so early", rank="likely")
+        tree.take("optimisation")
+        return
+    tree.out.append(RuledOut("Slow divergence", "no finite point came before"))
+    if tree.branch == "open":
+        why = f"not finite on the first logged point, step {step(tree.onset)}"
+        tree.add("Data, labels or wiring", why)
+        if tree.onset > 1:
+            told = f"{step(tree.onset)} steps came before the first logged point"
+            tree.add("Learning rate too high from the start", told)
+    tree.take("data")
+
+
+def _by_norm(tree: _Tree, norms: Curve) -> None:
+    """Tell optimisation, forward and backward pass apart by the gradient norm before the onset."""
+    finite = norms.value[np.isfinite(norms.value) & (norms.value > 0)]
+    few = len(finite) < FEWEST
+    if few and not (len(finite) >= FIRST_STEPS and finite[-1] >= EXPLODED * finite[0]):
+        told = f"not checked: {len(finite)} gradient norms before it"
+        tree.out.append(RuledOut("Exploding gradient", told))
+        _by_loss(tree)
+        return
+    base = float(np.median(finite[: max(2, len(finite) // 2)]))
+    last = float(finite[-1])
     ratio = last / base if base > 0 else float("inf")
-    if (ratio >= CLIMBED and p < TREND_P) or ratio >= EXPLODED:
-        why = f"gradient norm rose to {number(last)}, {times(ratio)} its base of {number(base)}"
-        made.insert(0, Cause("Learning rate too high or clipping too loose", "most likely", why))
-        return "optimisation"
+    climbing = ratio >= CLIMBED and mann_kendall(finite)[1] < TREND_P
+    if climbing or ratio >= EXPLODED or np.isinf(norms.value).any():
+        told = "it was infinite" if np.isinf(norms.value).any() else f"it rose to {number(last)}"
+        why = f"gradient norm: {told}, {times(ratio)} its base of {number(base)} at the last"
+        _too_fast(tree, why)
+        return
     flat = f"gradient norm was flat before it: {number(last)} against {number(base)}"
-    out.append(RuledOut("Exploding gradient", flat))
-    if not immediate and branch == "open":
-        made.append(Cause("A bad sample or layer numerics (forward pass)", _rank(made), flat))
-        return "forward"
-    return branch
+    tree.out.append(RuledOut("Exploding gradient", flat))
+    if not _by_loss(tree):
+        _by_pass(tree, norms, flat)
 
 
-def _by_precision(
-    run: Run,
-    signals: Signals,
-    onset: float,
-    branch: str,
-    made: list[Cause],
-    out: list[RuledOut],
-) -> str:
-    scale = signals.curve("loss_scale").before(int(onset) + 1).value
-    if run.flag("fp16") or len(scale):
+def _by_loss(tree: _Tree) -> bool:
+    """Take a loss that had doubled before the onset for a climb."""
+    before = tree.signals.curve("train_loss").before(int(tree.onset)).value[-BEFORE:]
+    if len(before) < 2 * FEWEST:
+        return False
+    level, top = float(np.median(before[:-FEWEST])), float(before[-FEWEST:].max())
+    if level <= 0 or top < SPIKED * level:
+        return False
+    _too_fast(tree, f"train loss rose to {number(top)} just before, from {number(level)}")
+    return True
+
+
+def _too_fast(tree: _Tree, why: str) -> None:
+    """Blame the size of the steps: the learning rate, and clipping where it bounds nothing."""
+    rates = tree.signals.curve("learning_rate").before(int(tree.onset) + 1).value
+    against = ""
+    if len(rates) and rates[-1] >= 0 and rates.max() > 0:
+        share = float(rates[-1] / rates.max())
+        told = f"the rate is {number(float(rates[-1]))} there, {percent(share)} of its peak"
+        against = told if share < DECAYED else ""
+        why += "" if against else f"; {told}"
+    found = [Cause("Learning rate too high", "most likely", why, against)]
+    limit = fixes.clip_limit(tree.run)
+    if limit is not None and (limit <= 0 or limit > LOOSE_CLIP):
+        found.append(Cause("Clipping off or too loose", "likely", f"max_grad_norm is {limit:g}"))
+    rest = [cause._replace(rank="possible") for cause in tree.made]
+    tree.made[:] = [*found, *rest]
+    tree.branch = "optimisation"
+
+
+def _by_pass(tree: _Tree, norms: Curve, flat: str) -> None:
+    """Tell the backward pass (the norm fails first) from the forward pass (the loss fails)."""
+    early = _failed_alone(tree, norms)
+    if len(early):
+        why = f"gradient norm is NaN at step {step(int(early[0]))} while the loss is finite"
+        tree.add("Backward pass: a root or norm at 0, a fully masked row, an overflow", why)
+        tree.take("backward")
+        return
+    again = _same_place(tree)
+    if again:
+        tree.add("One bad sample that comes back each epoch", again)
+    elif tree.branch == "open":
+        tree.add("A bad sample or layer numerics (forward pass)", flat)
+    tree.take("forward")
+
+
+def _failed_alone(tree: _Tree, norms: Curve) -> IntArray:
+    """Return the steps at which the norm is NaN while the loss is a number.
+
+    A loss that is logged as the mean of several steps must be one at the next log as well: the
+    Trainer leaves NaN steps out of the mean.
+    """
+    loss = tree.run.curve("train_loss")
+    alive = np.isfinite(loss.value) & (loss.value != 0)
+    if tree.signals.interval("train_loss") > 1:
+        alive &= np.append(alive[1:], False)
+    failed = norms.step[np.isnan(norms.value)]
+    return failed[np.isin(failed, loss.step[alive])]
+
+
+def _same_place(tree: _Tree) -> str:
+    """Say whether a loss that is NaN now and then is so at one place of each epoch."""
+    curve, per_epoch = tree.run.curve("train_loss"), tree.signals.steps_per_epoch
+    bad = curve.step[~np.isfinite(curve.value)]
+    if not per_epoch or not 2 <= len(bad) <= BEFORE or bad[-1] - bad[0] < 0.5 * per_epoch:  # noqa: PLR2004
+        return ""
+    turn = np.exp(2j * np.pi * bad / per_epoch)  # the place in the epoch as an angle
+    spread = np.abs(np.angle(turn / turn.mean())).max() / (2 * np.pi)
+    if spread > SAME_PLACE:
+        return ""
+    place = percent(float(bad[0] / per_epoch % 1))
+    return f"{len(bad)} steps are not finite, all at {place} of an epoch"
+
+
+def _by_precision(tree: _Tree) -> None:
+    run, scale = tree.run, tree.signals.curve("loss_scale").before(int(tree.onset) + 1).value
+    if run.flag("fp16") or (len(scale) and np.ptp(scale) > 0):
         falling = len(scale) > 1 and scale[-1] <= scale.max() / 8
         why = "fp16 is set" if run.flag("fp16") else "a loss scale is logged"
         if falling:
             why += f", and the loss scale fell from {number(scale.max())} to {number(scale[-1])}"
-        made.insert(0 if falling else len(made), Cause("fp16 overflow", _rank(made), why))
-        return "scaler" if falling or branch == "open" else branch
-    if run.flag("fp8"):
-        made.append(Cause("fp8 scale of zero", _rank(made), "fp8 is set"))
-    elif run.flag("bf16"):
-        out.append(RuledOut("fp16 overflow", "the run trains in bf16"))
-    elif run.flag("fp16") is False:
-        out.append(RuledOut("fp16 overflow", "fp16 is off"))
-    return branch
+        name = f"{run.setting('model_name') or ''} {run.setting('architectures') or ''}".lower()
+        if any(family in name for family in TRAINED_IN_BF16):
+            why += ", and the model was trained in bf16"
+        if falling or tree.branch == "open":
+            tree.made[:] = [cause._replace(rank="likely") for cause in tree.made]
+            tree.made.insert(0, Cause("fp16 overflow", "most likely", why))
+            tree.branch = "scaler"
+        else:
+            tree.add("fp16 overflow", why, rank="likely")
+    elif run.flag("fp8"):
+        tree.add("fp8 scale of zero", "fp8 is set", rank="likely")
+    elif run.flag("bf16") or run.flag("fp16") is False:
+        tree.out.append(
+            RuledOut("fp16 overflow", "bf16 is set" if run.flag("bf16") else "fp16 is off")
+        )
+    else:
+        tree.out.append(RuledOut("fp16 overflow", "not checked: the precision is not recorded"))
 
 
-def _fixes(run: Run, signals: Signals, branch: str) -> tuple[Fix, ...]:
-    rate = fixes.learning_rate(run, signals, 1 / 5, "5 to 10 times lower after a NaN (S1)")
+def _by_policy(tree: _Tree) -> None:
+    for metric, alarm in RL_ALARM.items():
+        before = tree.signals.curve(metric).before(int(tree.onset)).value[-FEWEST:]
+        if len(before) and before.max() > alarm:
+            why = f"{metric} reached {number(float(before.max()))} just before (alarm {alarm:g})"
+            tree.add("Overflow in the probability ratio", why)
+
+
+def _by_prior(tree: _Tree, *, logged: bool) -> None:
+    """Nothing was logged that decides: rank by how often it is the cause (S1, S2)."""
+    against = "" if logged else "grad_norm is not logged: it would decide"
+    tree.add("Learning rate too high", "the most common cause (S1, S2)", against, "likely")
+    tree.add("A bad sample or layer numerics", "", "no sign of it logged")
+
+
+def _fixes(tree: _Tree) -> tuple[Fix, ...]:
+    """Order the fixes by branch, then the run that separates data from learning rate."""
+    run, branch = tree.run, tree.branch
+    rate = fixes.learning_rate(run, tree.signals, 1 / 5, "5 to 10 times lower after a NaN (S1)")
     clip = fixes.clipping(run, "bounds a single step")
     warm = fixes.longer_warmup(run, "smaller first steps")
     half = fixes.bf16(run, "no overflow at 65,504")
@@ -153,16 +270,20 @@ def _fixes(run: Run, signals: Signals, branch: str) -> tuple[Fix, ...]:
         why = "the log then shows the first NaN"
         shown = (fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as it is", why),)
     if branch == "data":
-        return (look, *half, *shown, *rate)
-    if branch == "forward":
-        return (look, *half, *rate, *clip, *shown)
+        return (look, *half, *shown, *(rate if tree.onset > 1 else ()))
+    if branch in {"forward", "backward"}:
+        anomaly = fixes.action(
+            "Run the batch alone under torch.autograd.detect_anomaly", "names the operation"
+        )
+        return (look, *half, *shown, anomaly)
     if branch == "scaler":
         return (*half, *rate, *clip, *shown)
-    return (*rate, *clip, *warm, *half, *shown, look)
+    return (*rate, *clip, *warm, *half, *shown, look, *_experiment(tree))
 
 
-def wasted(run: Run, onset: float) -> str:
-    """Say how much of the run came after `onset`: ``1,200 of 1,500 steps (80 %)``."""
-    after = max(0.0, run.last_step - onset)
-    total = max(run.last_step, 1)
-    return f"{step(after)} of {step(total)} steps ({percent(after / total)})"
+def _experiment(tree: _Tree) -> tuple[Fix, ...]:
+    kept = fixes.checkpoint_before(tree.run, tree.onset - 1)
+    if kept is None:
+        return ()
+    what = f"Run on from {kept[1]} with a tenth of the learning rate over the same batches"
+    return (fixes.action(what, "still NaN: the data; finite: the learning rate", "one run"),)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
 from runlens.run import Run
-from runlens.sources import config_files, tensorboard, trainer_state, wandb_dir
+from runlens.sources import config_files, console, tensorboard, trainer_state, wandb_dir
 from runlens.sources.files import walk
 from runlens.sources.merge import runs_of
 from runlens.sources.reading import Reader, SourceReading
 
-READERS: tuple[Reader, ...] = (trainer_state, tensorboard, wandb_dir, config_files)
+READERS: tuple[Reader, ...] = (trainer_state, tensorboard, wandb_dir, console, config_files)
 
 SHOWN = 3
 

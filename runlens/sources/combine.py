@@ -57,6 +57,8 @@ def boundaries(contents: Sequence[Content]) -> list[int]:
             kinds.setdefault(one.reading.kind, []).append(one)
     for kind, some in kinds.items():
         for one in some:
+            if one.reading.steps_inferred and len(contents) > len(some):
+                continue  # what it concluded is no word against sources that know
             starts |= set(_inner_starts(one))
             if kind != "trainer_state":
                 starts |= {one.span[0]} if _resumes(one, some) else set()

@@ -149,7 +149,7 @@ def _same_rows(one: FloatArray, other: FloatArray) -> bool | None:
 
     Four digits of one value are met by chance in a sibling run, those of two in a row are not.
     """
-    few, many = sorted((_digits(one), _digits(other)), key=len)
+    few, many = sorted((digits(one)[:COMPARED], digits(other)[:COMPARED]), key=len)
     if len(np.unique(few)) < ENOUGH:
         return None
     pairs = set(zip(many[:-1].tolist(), many[1:].tolist(), strict=True))
@@ -157,9 +157,9 @@ def _same_rows(one: FloatArray, other: FloatArray) -> bool | None:
     return sum(pair in pairs for pair in own) >= AGREE * len(own)
 
 
-def _digits(value: FloatArray) -> FloatArray:
-    """Return the values rounded to four digits: what every log prints."""
-    finite: FloatArray = value[np.isfinite(value) & (value != 0)][:COMPARED]
+def digits(value: FloatArray) -> FloatArray:
+    """Return the finite values but zero, rounded to four digits: what every log prints."""
+    finite: FloatArray = value[np.isfinite(value) & (value != 0)]
     scale: FloatArray = 10.0 ** (3 - np.floor(np.log10(np.abs(finite))))
     rounded: FloatArray = np.round(finite * scale) / scale
     return rounded

@@ -10,6 +10,7 @@ from runlens.config_keys import canonical_key
 from runlens.history import Columns, History
 from runlens.metrics import base
 from runlens.run import Configured, Event, Problem, Run, Segment
+from runlens.sources.align import aligned
 from runlens.sources.combine import FAR, Clock, Part, boundaries, combined, parts_of
 from runlens.sources.group import Content, grouped
 from runlens.sources.reading import SourceReading
@@ -35,7 +36,7 @@ def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[
 
 
 def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, alone: bool) -> Run:
-    group = sorted(group, key=_trust)
+    group = aligned(sorted(group, key=_trust))
     readings = [one.reading for one in group]
     sources = [_shown(reading.path, place) for reading in readings]
     metrics, problems, starts = _metrics(group)
@@ -184,8 +185,13 @@ def _events(readings: Sequence[SourceReading], starts: Sequence[int]) -> tuple[E
     """Join events; one that several sources tell is told once."""
     events: dict[tuple[object, ...], Event] = {}
     for reading in readings:
-        for event in reading.events:
-            key = (event.kind, event.step, "" if event.kind == "checkpoint" else event.text)
+        for number, event in enumerate(reading.events):
+            key: tuple[object, ...] = (event.kind, event.step, event.text)
+            if event.kind == "checkpoint":
+                key = (event.kind, event.step)
+            elif event.kind == "message":  # a second log of the run tells it again
+                told = [other.text for other in reading.events[:number]].count(event.text)
+                key = (event.kind, event.data.get("row"), event.text, told)
             events.setdefault(key, event)
     resumed = {event.step for event in events.values() if event.kind == "resume"}
     for start in starts:

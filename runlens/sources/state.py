@@ -9,6 +9,10 @@ from runlens.wording import step
 
 COMPLETE = 0.99  # share of the plan from which a run counts as done (rules.md 4.8)
 STOPPED = 0.95  # below this share it ended before its plan
+SHOWN = 160  # characters of a message
+# rows of the message table after which no handler ran: SIGKILL, scheduler, preemption. Another
+# rank's exception about a lost connection is then only a consequence.
+HARD_KILLS = {5, 10, 11, 12, 13}
 CONTROL_C = {130, 255, -2}  # 255: what the W&B client writes on Ctrl-C
 SIGNALS = {
     137: "SIGKILL",
@@ -78,35 +82,62 @@ def _ending(
     code: int | None,
     readings: Sequence[SourceReading],
 ) -> tuple[StateKind, str, Sure]:
+    return (
+        _by_summary(hints, events, plan)
+        or _by_message(hints, events, plan)
+        or _by_code(code, plan)
+        or _by_tracker(hints, plan, code, readings)
+    )
+
+
+def _by_summary(
+    hints: Sequence[Hints], events: Sequence[Event], plan: Plan
+) -> tuple[StateKind, str, Sure] | None:
+    """Only a trainer that came to its end writes its summary."""
     share = plan.share
-    complete = share is not None and share >= COMPLETE
+    stops = [event.text for event in events if event.kind == "early_stop"]
     early = next((hint.early_stopping for hint in hints if hint.early_stopping), "")
-    if any(event.kind == "early_stop" for event in events) and not early:
-        early = next(event.text for event in events if event.kind == "early_stop")
-    summary = any(hint.summary for hint in hints)
+    early = early or next(iter(stops), "")
+    if not any(hint.summary for hint in hints) and (not early or _trace(hints)):
+        return None
+    if share is None or share >= STOPPED or early:
+        why = early or "the trainer wrote its closing summary"
+        return "finished", f"{why}, at {plan.words}", "certain"
+    return "stopped_early", f"the closing summary was written at {plan.words}", "certain"
+
+
+def _by_message(
+    hints: Sequence[Hints], events: Sequence[Event], plan: Plan
+) -> tuple[StateKind, str, Sure] | None:
+    complete = plan.share is not None and plan.share >= COMPLETE
     last = [event for event in events if event.kind == "message" and event.data.get("last")]
-    killed = [event for event in last if "kill" in str(event.data.get("class"))]
-    trace = next((hint.traceback for hint in hints if hint.traceback), "")
-    if summary or (early and not trace):
-        if share is None or share >= STOPPED or early:
-            why = early or "the trainer wrote its closing summary"
-            return "finished", f"{why}, at {plan.words}", "certain"
-        return "stopped_early", f"the closing summary was written at {plan.words}", "certain"
+    killed = [event for event in last if event.data.get("class") == "kill"]
+    hard = [event for event in killed if event.data.get("row") in HARD_KILLS]
+    trace = _trace(hints)
+    if hard and not complete:
+        return "killed", f"{hard[-1].text[:SHOWN]}, at {plan.words}", "certain"
     if trace and "KeyboardInterrupt" not in trace:
-        if complete:
-            return "crashed", f"{trace}, after all planned steps", "certain"
-        return "crashed", f"{trace}, at {plan.words}", "certain"
-    if killed or "KeyboardInterrupt" in trace:
+        where = "after all planned steps" if complete else f"at {plan.words}"
+        return "crashed", f"{trace}, {where}", "certain"
+    if killed or trace:
         text = killed[-1].text if killed else trace
-        return "killed", f"{text[:160]}, at {plan.words}", "certain"
+        return "killed", f"{text[:SHOWN]}, at {plan.words}", "certain"
+    return None
+
+
+def _trace(hints: Sequence[Hints]) -> str:
+    return next((hint.traceback for hint in hints if hint.traceback), "")[:SHOWN]
+
+
+def _by_code(code: int | None, plan: Plan) -> tuple[StateKind, str, Sure] | None:
     if code in SIGNALS or code in CONTROL_C:
         word = SIGNALS.get(code or 0, "Ctrl-C")
         return "killed", f"exit code {code} ({word}), at {plan.words}", "certain"
     if code:
         return "crashed", f"exit code {code}, at {plan.words}", "certain"
-    if code == 0 and (share is None or share >= STOPPED):
+    if code == 0 and (plan.share is None or plan.share >= STOPPED):
         return "finished", "exit code 0", "certain"
-    return _by_tracker(hints, plan, code, readings)
+    return None
 
 
 def _by_tracker(

@@ -1,0 +1,181 @@
+"""What a log says besides numbers: exceptions, saved checkpoints, launches, exit codes."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from runlens.sources.files import step_in_name
+
+MAX_FRAMES = 2_000  # lines of one traceback that are read
+MAX_STRANGERS = 20  # lines of others within a traceback
+MAX_EXCEPTION = 500  # characters
+CHAINED = 4  # lines between two tracebacks of one chain
+
+HEADER = "Traceback (most recent call last)"
+_RANK = re.compile(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
+_FRAME = re.compile(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
+_EXCEPTION = re.compile(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::\s|$)")
+_NAMED = re.compile(r"\b\w*(?:Error|Exception|Interrupt|Exit|Warning|Stop|Failed|Failure)\b")
+_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)|Exception: ")
+_CHAIN = re.compile(
+    r"During handling of the above exception|direct cause of the following|Original Traceback"
+)
+_NOT_OWN = re.compile(
+    r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>"
+)
+_SAVED = re.compile(
+    r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
+    r"|Saving (?:model|checkpoint) (?:at|in)|Model weights saved in"
+    r"|Configuration saved in)\s+(\S+)"
+)
+_RESUMED = re.compile(
+    r"will skip to saved global_step|Continuing training from (?:global step|checkpoint)"
+    r"|Resuming (?:training )?from (?!scratch)|Resuming .*from step"
+    r"|Loading model from \S*checkpoint-\d"
+    r"|resum(?:ed|ing) (?:training )?(?:from|at) (?:checkpoint|step|epoch|iter)"
+    r"|successfully loaded checkpoint",
+    re.IGNORECASE,
+)
+_RESUME_STEP = re.compile(
+    r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=]*(\d+)", re.IGNORECASE
+)
+_EXIT = re.compile(
+    r"exit ?code\s*:\s*(-?\d+)|exited with (?:exit )?code (-?\d+)|exits with return code = (-?\d+)"
+    r"|exit code:? (-?\d+)|returned non-zero exit status (\d+)",
+    re.IGNORECASE,
+)
+_SIGNAL = re.compile(r"died with <Signals\.\w+: (\d+)>|Fatal Python error: (Aborted|Segmentation)")
+_KILLED = re.compile(r"^(?:Killed|\S+: line \d+: +\d+ Killed\b.*)$")
+
+
+class Failure(NamedTuple):
+    """An exception that was printed with its traceback."""
+
+    at: int  # index of the line of its header
+    end: int  # index of the line that names the exception
+    exception: str  # "ValueError: ..."
+    frame: str  # "train.py:120 in main": the last frame of the user's own code
+    ignored: bool  # printed by the interpreter on the way out, the program went on
+
+
+def unranked(line: str) -> str:
+    """Return a line without the rank or the process that printed it."""
+    found = _RANK.match(line)
+    return line[found.end() :] if found else line
+
+
+def failures(lines: Sequence[str], index: Sequence[int]) -> tuple[list[Failure], set[int]]:
+    """Find the tracebacks, a chain of them as one; and the positions of quoted source lines.
+
+    `lines` are those that are no bars and no rows, `index` their places in the log.
+    """
+    found: list[Failure] = []
+    quoted: set[int] = set()
+    taken: set[int] = set()
+    for place, line in enumerate(lines):
+        if place in taken or HEADER not in line:
+            continue
+        end, failure = _block(lines, index, place, quoted, taken)
+        if not failure:
+            continue
+        previous = found[-1] if found else None
+        if previous and _chained(lines, place, taken):
+            failure = failure._replace(at=previous.at, frame=failure.frame or previous.frame)
+            found.pop()
+        found.append(failure)
+        taken.add(end)
+    if not found and lines and _BARE.match(unranked(lines[-1])):  # stderr was kept in part
+        text = unranked(lines[-1]).strip()[:MAX_EXCEPTION]
+        found.append(Failure(index[-1], index[-1], text, "", ignored=False))
+    return found, quoted
+
+
+def _chained(lines: Sequence[str], place: int, taken: set[int]) -> bool:
+    near = range(max(0, place - CHAINED), place + 1)
+    return any(_CHAIN.search(lines[n]) for n in near) and any(n in taken for n in near)
+
+
+def _block(
+    lines: Sequence[str], index: Sequence[int], place: int, quoted: set[int], taken: set[int]
+) -> tuple[int, Failure | None]:
+    """Read one traceback, which other ranks' lines may cut through."""
+    rank = _rank(lines[place])
+    frames: list[tuple[str, str, str]] = []
+    strangers = 0
+    for number in range(place + 1, min(place + MAX_FRAMES, len(lines))):
+        if _rank(lines[number]) != rank:
+            continue
+        line = unranked(lines[number])
+        if frame := _FRAME.match(line):
+            frames.append((frame[1], frame[2], frame[3] or ""))
+        elif line[:1] in {"", " ", "\t"}:
+            if frames:
+                quoted.add(number)
+        elif _names_exception(line, sure=bool(frames) and not strangers):
+            taken.add(number)
+            before = lines[place - 1] if place else ""
+            ignored = "Exception ignored" in before + lines[place]
+            text = line.strip()[:MAX_EXCEPTION]
+            return number, Failure(index[place], index[number], text, _own(frames), ignored)
+        else:
+            strangers += 1
+            if strangers > MAX_STRANGERS or HEADER in line:
+                break
+    return place, None
+
+
+def _names_exception(line: str, *, sure: bool) -> bool:
+    """Whether a line ends a traceback; `sure`: nothing but a traceback was seen before it."""
+    found = _EXCEPTION.match(line)
+    return found is not None and (sure or _NAMED.search(found[0]) is not None)
+
+
+def _rank(line: str) -> str:
+    found = _RANK.match(line)
+    return found[1] if found else ""
+
+
+def _own(frames: list[tuple[str, str, str]]) -> str:
+    own = [frame for frame in frames if not _NOT_OWN.search(frame[0])] or frames
+    if not own:
+        return ""
+    file, line, function = own[-1]
+    name = re.split(r"[\\/]", file)[-1]
+    return f"{name}:{line} in {function}" if function else f"{name}:{line}"
+
+
+def checkpoint(line: str) -> tuple[int | None, str] | None:
+    """Return step and path of the checkpoint that a line says was saved, or None."""
+    found = _SAVED.search(line)
+    if not found:
+        return None
+    path = found[1].rstrip(".,;'\"")
+    parts = re.split(r"[\\/]", path)
+    for depth, name in enumerate(parts):
+        if (step := step_in_name(name)) >= 0:
+            return step, "/".join(parts[: depth + 1])
+    step_named = re.search(r"step[_-]?(\d{1,12})", parts[-1])
+    if "Configuration" in found[0] or "weights" in found[0]:
+        return None
+    return (int(step_named[1]) if step_named else None), path
+
+
+def resumed(line: str) -> tuple[int | None] | None:
+    """Return the step (or None) at which a line says that training goes on; None: it does not."""
+    if not _RESUMED.search(line):
+        return None
+    steps = [int(step) for step in _RESUME_STEP.findall(line) if len(step) < 16]  # noqa: PLR2004
+    return (steps[-1] if steps else None,)
+
+
+def exit_code(line: str) -> int | None:
+    """Return the exit code that a launcher or a shell reports, as the shell counts it, or None."""
+    if _KILLED.match(line.strip()):
+        return 137
+    if found := _SIGNAL.search(line):
+        return 128 + int(found[1]) if found[1] else 134
+    found = _EXIT.search(line)
+    if not found:
+        return None
+    code = int(next(group for group in found.groups() if group is not None))
+    return 128 - code if code < 0 else code

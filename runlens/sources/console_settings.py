@@ -1,0 +1,189 @@
+"""Settings that a log repeats: dumps of a configuration, banners, command lines."""
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from runlens.run import Setting
+from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
+
+MAX_BLOCK = 3_000  # lines of one dump
+MAX_DUMP = 400_000  # characters of one dump
+MAX_SETTINGS = 3_000
+MAX_SCANNED = 20_000  # lines in which dumps are looked for
+
+_START = re.compile(
+    r"(?:config|configuration|args|arguments|parameters|settings)\b[^{]*:\s*$", re.IGNORECASE
+)
+_ARGUMENTS = re.compile(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
+_ARGUMENT = re.compile(r"^\s*(\w+)=(.*?),?\s*$")
+_NAMESPACE = re.compile(r"\bNamespace\((.*)\)\s*$")
+_IN_NAMESPACE = re.compile(r"(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
+_BANNERS = re.compile(
+    r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
+    r"|Total train batch size[^=:|]*|Total batch size[^=:|]*|Gradient accumulation steps"
+    r"|Total optimization steps|Total steps"
+    r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
+)
+_OVERRIDE = re.compile(
+    r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
+)
+_DOTTED = re.compile(r"^\s{2}([a-z_][\w]*) \.{3,} (.+?)\s*$")
+_COMMAND = re.compile(
+    r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b.*?\s--\w"
+)
+_FLAG = re.compile(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
+_LITERALS = {"true": True, "false": False, "none": None, "null": None}
+
+BANNER_KEYS = {
+    "num examples": "num_examples",
+    "num epochs": "num_train_epochs",
+    "total optimization steps": "planned_steps",
+    "total steps": "planned_steps",
+    "gradient accumulation steps": "gradient_accumulation_steps",
+    "instantaneous batch size per device": "per_device_train_batch_size",
+    "batch size per device": "per_device_train_batch_size",
+    "number of trainable parameters": "trainable_parameters",
+}
+
+
+def settings(lines: Sequence[str]) -> dict[str, Setting]:
+    """Collect the settings that `lines` repeat; the latest mention counts.
+
+    Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
+    """
+    found: dict[str, Setting] = {}
+    place = 0
+    stop = min(len(lines), MAX_SCANNED)
+    while place < stop and len(found) < MAX_SETTINGS:
+        line = lines[place]
+        place += 1
+        if dump := _dump(lines, place - 1):
+            values, place = dump
+            found |= values
+        elif _ARGUMENTS.search(line.rstrip()):
+            values, place = _arguments(lines, place)
+            found |= values
+        elif line.startswith("Overriding config with"):
+            values, place = _overrides(lines, place)
+            found |= values
+        else:
+            found |= _single(line)
+    return dict(list(found.items())[:MAX_SETTINGS])
+
+
+def _single(line: str) -> dict[str, Setting]:
+    if len(line) > MAX_DUMP // 10:
+        return {}
+    if "=" in line and (banners := _BANNERS.findall(line)):
+        return {_banner_key(name): value(number.replace(",", "")) for name, number in banners}
+    if "Namespace(" in line and (space := _NAMESPACE.search(line)):
+        return {key: value(text) for key, text in _IN_NAMESPACE.findall(space[1])}
+    if " ..." in line and (dotted := _DOTTED.match(line)):
+        return {dotted[1]: value(dotted[2])}
+    if line.startswith(("Overriding:", "  --")) and (override := _OVERRIDE.match(line)):
+        return {override[1]: value(override[2])}
+    if "--" in line and _COMMAND.search(line):
+        return _flags(line)
+    return {}
+
+
+def _banner_key(name: str) -> str:
+    plain = name.strip().lower()
+    if plain.startswith("total") and "batch" in plain:
+        return "total_train_batch_size"
+    return BANNER_KEYS[plain]
+
+
+def _flags(line: str) -> dict[str, Setting]:
+    return {
+        key.replace("-", "_"): value(text.strip("'\",")) if text else True
+        for key, text in _FLAG.findall(line)
+        if len(key) > 1
+    }
+
+
+def _arguments(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
+    """Read ``TrainingArguments(`` with one ``key=value,`` a line."""
+    found: dict[str, Setting] = {}
+    for number in range(place, min(place + MAX_BLOCK, len(lines))):
+        if lines[number].strip() == ")":
+            return found, number + 1
+        argument = _ARGUMENT.match(lines[number])
+        if argument:
+            found[argument[1]] = value(argument[2])
+        elif lines[number].strip():
+            return found, number
+    return found, place
+
+
+def _overrides(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
+    """Read the Python file that nanoGPT prints: ``key = value`` with comments between."""
+    found: dict[str, Setting] = {}
+    for number in range(place, min(place + MAX_BLOCK, len(lines))):
+        line = lines[number].strip()
+        if not line or line.startswith("#"):
+            continue
+        override = _OVERRIDE.match(line)
+        if not override:
+            return found, number
+        found[override[1]] = value(override[2])
+    return found, place
+
+
+def _dump(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int] | None:
+    """Read a JSON or Python dict of settings over many lines, and say where it ends."""
+    line = _bare(lines[place])
+    opens = line.rstrip()
+    if opens == "{" and place and _START.search(lines[place - 1]):
+        pass
+    elif not (
+        opens.startswith("{'") and opens.endswith(",") and opens.count("{") > opens.count("}")
+    ):
+        return None
+    depth, text, size = 0, [], 0
+    for number in range(place, min(place + MAX_BLOCK, len(lines))):
+        piece = _bare(lines[number])
+        depth += piece.count("{") - piece.count("}")
+        size += len(piece)
+        text.append(piece)
+        if size > MAX_DUMP:
+            return None
+        if depth <= 0:
+            parsed = _parse("\n".join(text))
+            return (flat(parsed), number + 1) if isinstance(parsed, dict) else None
+    return None
+
+
+def _parse(text: str) -> Any:  # noqa: ANN401 - JSON is of any type
+    try:
+        return parse_json(text)
+    except Unreadable:
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+_PROCESS = re.compile(r"^\([\w. ]*pid=\d+[^)]*\)\s?")
+
+
+def _bare(line: str) -> str:
+    return _PROCESS.sub("", line) if line.startswith("(") else line
+
+
+def value(text: str) -> Setting:
+    """Return a setting as printed: a number, a truth value, or text without its quotes."""
+    bare = text.strip().strip("'\"")[:MAX_SETTING]
+    if bare.lower() in _LITERALS:
+        return _LITERALS[bare.lower()]
+    try:
+        return int(bare)
+    except ValueError:
+        pass
+    try:
+        return float(bare)
+    except ValueError:
+        return bare

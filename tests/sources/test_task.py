@@ -1,0 +1,44 @@
+"""What kind of training a run was."""
+
+from typing import Any
+
+import pytest
+
+from runlens.run import Configured, Task
+from runlens.sources.task import typed
+
+
+@pytest.mark.parametrize(
+    ("names", "loss", "config", "framework", "task"),
+    [
+        ({"train_loss"}, 0.01, {"rl": "grpo"}, "axolotl", "grpo"),
+        ({"train_loss"}, 2.0, {"rl": "pt"}, "llama-factory", "pretrain"),
+        ({"train_loss", "dpo_chosen"}, 0.69, {}, "transformers", "dpo"),
+        ({"reward", "frac_zero_std", "train_loss"}, 0.0, {}, "transformers", "grpo"),
+        ({"reward", "kl_seq"}, None, {}, "trl", "ppo"),
+        ({"reward", "value_loss"}, None, {}, "ml-agents", "rl"),
+        ({"train_loss", "dpo_acc", "dpo_margin"}, 0.7, {}, "transformers", "reward-model"),
+        ({"train_loss", "eval_wer"}, 3.0, {}, "transformers", "asr"),
+        ({"train_loss", "token_accuracy"}, 2.0, {}, "transformers", "sft"),
+        ({"train_loss", "eval_accuracy"}, 1.4, {}, "transformers", "classification"),
+        ({"train_loss"}, 0.69, {}, "transformers", "classification"),
+        ({"train_loss"}, 10.2, {"vocab_size": 32_000}, "transformers", "pretrain"),
+        ({"train_loss"}, 5.0, {"vocab_size": 512}, "transformers", "pretrain"),
+        ({"train_loss"}, 2.1, {"vocab_size": 32_000}, "transformers", "sft"),
+        ({"train_loss"}, 8.0, {"lora_r": 16}, "transformers", "sft"),
+        ({"train_loss"}, 7.6, {"vocab_size": 2_000}, "axolotl", "sft"),
+        ({"train_loss"}, 4.0, {"model_type": "mlp-regressor"}, "transformers", "regression"),
+        ({"train_loss", "d_loss", "g_loss"}, 1.0, {}, "", "gan-diffusion"),
+        ({"train_loss"}, 4.2, {"architectures": "BertForSequenceClassification"}, "",
+         "classification"),
+        ({"train_loss"}, 4.2, {}, "", "other"),
+    ],
+)  # fmt: skip
+def test_task_is_told_by_settings_then_metrics(
+    names: set[str], loss: float | None, config: dict[str, Any], framework: str, task: Task
+) -> None:
+    """With the evidence as a sentence."""
+    settings = {key: Configured(value, "config.yaml") for key, value in config.items()}
+    found, why = typed(names, loss, settings, framework)
+    assert found == task, why
+    assert why

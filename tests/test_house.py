@@ -1,0 +1,77 @@
+"""What loads when, what is registered, what stands in which file."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import runlens
+from runlens.rules import RULES
+from runlens.rules.rule import FOLDERS
+
+PACKAGE = Path(runlens.__file__).parent
+HEAVY = ("numpy", "pandas", "scipy", "wandb", "tbparse", "tensorboard", "plotly", "rich", "yaml")
+MOST_MODULES = 2  # runlens and its version, on top of a bare interpreter
+LONGEST = 400
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that `code` loads in a fresh interpreter, beyond a bare one."""
+    script = f"import sys; before = set(sys.modules); {code}; print(*(set(sys.modules) - before))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(ran.stdout.split())
+
+
+def test_import_runlens_loads_nothing_but_itself() -> None:
+    """A program that only might need RunLens pays nothing for it."""
+    loaded = loaded_by("import runlens")
+    assert len(loaded) <= MOST_MODULES, sorted(loaded)
+
+
+def test_version_loads_nothing_heavy() -> None:
+    """`runlens --version` must feel instant."""
+    loaded = loaded_by("import runlens.cli")
+    assert not loaded.intersection(HEAVY)
+
+
+def test_diagnose_loads_numpy_but_no_pandas_scipy_wandb_or_plotly(tmp_path: Path) -> None:
+    """A diagnosis with its page stays within a second, imports included."""
+    code = (
+        "from runlens.cli import main; "
+        f"main(['demo', '-o', {str(tmp_path / 'page.html')!r}], standalone_mode=False)"
+    )
+    script = f"import sys; {code}; print('LOADED', *sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.rpartition("LOADED")[2].split())
+    assert "numpy" in loaded
+    assert not loaded.intersection({"pandas", "scipy", "wandb", "tbparse", "tensorboard", "plotly"})
+
+
+def test_every_rule_file_is_registered() -> None:
+    """A file with a RULE is named as its slug, lies in its family's folder, and is in RULES."""
+    files = {
+        (path.parent.name, path.stem)
+        for path in PACKAGE.glob("rules/*/*.py")
+        if "\nRULE = Rule(" in path.read_text(encoding="utf-8")
+    }
+    assert files == {(FOLDERS[rule.family], rule.slug.replace("-", "_")) for rule in RULES}
+
+
+def test_slugs_are_unique() -> None:
+    """One name for one rule."""
+    slugs = [rule.slug for rule in RULES]
+    assert len(set(slugs)) == len(slugs)
+
+
+def test_no_module_is_too_long() -> None:
+    """A file is about one thing."""
+    long = {
+        str(path.relative_to(PACKAGE)): lines
+        for path in PACKAGE.rglob("*.py")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST
+    }
+    assert long == {}
+
+
+def test_public_names_exist() -> None:
+    """What `runlens` promises can be imported from it."""
+    assert all(getattr(runlens, name) is not None for name in runlens.__all__)

@@ -1,0 +1,87 @@
+"""One accident is told once, and its first mover leads."""
+
+from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Severity
+from runlens.incidents import incidents, louder, merged
+
+
+def finding(
+    rule: str, step: float, severity: Severity = "critical", *, companions: tuple[str, ...] = ()
+) -> Finding:
+    """Return a finding as the engine completes it."""
+    return Finding(
+        severity,
+        f"{rule} at {step}.",
+        "train_loss",
+        Moment(step),
+        (Evidence("value", 1.0),),
+        rule=rule,
+        confidence=Confidence(0.8),
+        louder_with=companions,
+    )
+
+
+def rules_of(*findings: Finding, covered: float = 1000.0) -> list[list[str]]:
+    """Return the rules of each incident, in the order shown."""
+    made = incidents(findings, covered, slack=10.0)
+    return [[one.rule for one in incident.findings] for incident in made]
+
+
+def test_effects_stand_under_their_cause() -> None:
+    """A climbing gradient norm, NaN 40 steps later, a NaN evaluation: one incident."""
+    found = [
+        finding("nan-eval", 600),
+        finding("nan-loss", 540),
+        finding("grad-explosion", 500),
+    ]
+    assert rules_of(*found) == [["grad-explosion", "nan-loss", "nan-eval"]]
+
+
+def test_an_effect_far_after_its_cause_is_another_incident() -> None:
+    """The window of this edge is 10 % of the run."""
+    assert rules_of(finding("grad-explosion", 100), finding("nan-loss", 900)) == [
+        ["grad-explosion"],
+        ["nan-loss"],
+    ]
+
+
+def test_an_effect_is_never_before_its_cause() -> None:
+    """Apart from one logging interval."""
+    assert rules_of(finding("nan-loss", 400), finding("grad-explosion", 500)) == [
+        ["nan-loss"],
+        ["grad-explosion"],
+    ]
+    assert len(rules_of(finding("nan-loss", 495), finding("grad-explosion", 500))) == 1
+
+
+def test_severe_incidents_come_first() -> None:
+    """Then the earlier ones."""
+    found = [finding("throughput-drop", 10, "warning"), finding("nan-loss", 900)]
+    assert rules_of(*found) == [["nan-loss"], ["throughput-drop"]]
+
+
+def test_the_title_names_the_worse_consequence() -> None:
+    """First mover and worst effect in one sentence."""
+    made = incidents([finding("nan-grad", 100, "warning"), finding("nan-loss", 110)], 1000, 10)
+    assert made[0].title == "nan-grad at 100; nan-loss at 110."
+
+
+def test_two_readings_of_one_curve_become_one() -> None:
+    """The lesser one is a line of evidence of the better one."""
+    kept, dropped = merged([finding("divergence", 300), finding("hockey-stick", 290, "warning")])
+    assert [one.rule for one in kept] == ["divergence"]
+    assert dropped["hockey-stick"].startswith("merged into divergence")
+    assert kept[0].evidence[-1].what == "Also read as hockey-stick"
+
+
+def test_an_info_hides_no_warning() -> None:
+    """Merging never makes a run look better."""
+    kept, _ = merged([finding("divergence", 300, "info"), finding("hockey-stick", 290, "warning")])
+    assert len(kept) == 2
+
+
+def test_a_companion_makes_an_info_loud() -> None:
+    """Only one that is loud itself."""
+    info = finding("clip-saturation", 10, "info", companions=("sawtooth",))
+    assert louder([info, finding("sawtooth", 50, "warning")])[0].severity == "warning"
+    assert louder([info, finding("sawtooth", 50, "info")])[0].severity == "info"
+    assert louder([info, finding("nan-loss", 50)])[0].severity == "info"
