@@ -39,9 +39,17 @@ def first_steps(run: Run, incidents: Sequence[Incident]) -> Advice:
     changes = _changes(loud)
     steps = [*_with_what_exists(run, lead)]
     if changes:
-        names = ", ".join(fix.setting for fix in changes.values())
-        steps.append((f"Start again with {_settings(len(changes))} changed", names))
-    steps += [(fix.what, fix.why) for one in lead.findings for fix in one.fixes if not fix.setting]
+        why = next(iter(changes.values())).why
+        steps.append((f"Start again with {_settings(len(changes))} changed", why))
+    told = any(
+        name in what for what, _ in steps for name in ("checkpoint", "Resume", "Start again")
+    )
+    steps += [
+        (fix.what, fix.why)
+        for one in lead.findings
+        for fix in one.fixes
+        if not fix.setting and not (told and fix.what.startswith(("Resume from", "Use checkpoint")))
+    ]
     diff = change_lines(
         {fix.setting: (fix.old, fix.new) for fix in changes.values()}, run.framework
     )

@@ -26,6 +26,7 @@ CLIMBED = 3.0  # last norm over its base: climbing
 EXPLODED = 10.0  # last norm over its base, without a trend
 TREND_P = 0.01
 SPIKED = 2.0  # last losses over the level before: counts as climbing
+EARLY_RISE = 1.5  # the same within the first points, where a healthy loss falls
 FIRST_STEPS = 3  # a NaN so early is of the data or of the first updates
 RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume's
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
@@ -140,10 +141,12 @@ def _by_norm(tree: _Tree, norms: Curve) -> None:
 def _by_loss(tree: _Tree) -> bool:
     """Take a loss that had doubled before the onset for a climb."""
     before = tree.signals.curve("train_loss").before(int(tree.onset)).value[-BEFORE:]
-    if len(before) < 2 * FEWEST:
+    if len(before) < FEWEST:
         return False
-    level, top = float(np.median(before[:-FEWEST])), float(before[-FEWEST:].max())
-    if level <= 0 or top < SPIKED * level:
+    early = len(before) < 2 * FEWEST
+    level = float(before[0] if early else np.median(before[:-FEWEST]))
+    top = float(before[-FEWEST:].max())
+    if level <= 0 or top < (EARLY_RISE if early else SPIKED) * level:
         return False
     _too_fast(tree, f"train loss rose to {number(top)} just before, from {number(level)}")
     return True

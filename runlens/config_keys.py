@@ -99,7 +99,7 @@ KEYS = (
     Key("vocab_size", others=("padded_vocab_size", "model/vocab_size", "n_vocab")),
     Key("num_labels", others=("num_classes", "n_classes", "nc")),
     Key("adapter", others=("finetuning_type", "peft_type", "train_type", "tuner_type")),
-    Key("lora_r", others=("lora_rank", "r", "peft_r")),
+    Key("lora_r", others=("lora_rank", "peft_r")),
     Key("lora_alpha"),
     Key("lora_dropout"),
     Key("lora_target_modules", others=("lora_target", "target_modules")),
@@ -123,8 +123,19 @@ KEYS = (
     Key("temperature"),
     Key("epsilon", others=("clip_range", "cliprange")),
     Key("epsilon_high"),
+    Key("entropy_coef", others=("ent_coef",)),
+    Key("target_kl"),
+    Key("mask_truncated_completions"),
+    Key("vllm_sync_interval"),
+    Key("vllm_importance_sampling_correction"),
+    Key("importance_sampling_level"),
+    Key("rpo_alpha"),
     Key("num_processes", others=("world_size", "n_gpus", "num_gpus", "nproc_per_node")),
     Key("gpu", others=("gpu_name", "gpu_type", "device_name")),
+    Key("dataloader_num_workers", others=("num_workers",)),
+    Key("dataloader_pin_memory", others=("pin_memory",)),
+    Key("torch_empty_cache_steps"),
+    Key("resume_from_checkpoint"),
     Key("label_smoothing_factor", others=("label_smoothing",)),
 )
 
@@ -169,6 +180,8 @@ def canonical_key(name: str) -> str:
     if plain in _CANONICAL:
         return _CANONICAL[plain]
     section, _, rest = plain.replace("/", "_").partition("_")
+    if section == "hyperparameters" and rest in {"beta", "epsilon"}:
+        return name  # ML-Agents: the entropy bonus and the clip range of its own
     if section in _SECTIONS and rest in _CANONICAL:
         return _CANONICAL[rest]
     return name

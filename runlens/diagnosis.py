@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from runlens.version import __version__
 from runlens.run import Event, Problem, Setting, State
+from runlens.version import __version__
 
 Severity = Literal["critical", "warning", "info"]
 Health = Literal["critical", "warning", "info", "healthy", "unknown"]

@@ -163,10 +163,11 @@ def _healthy(run: Run, signals: Signals) -> str:
         curve = signals.curve(metric)
         if len(curve) > 1:
             levels = signals.levels(metric)
-            went = "fell" if metric == "train_loss" else "went"
+            first = float(curve.value[0])
+            went = "fell" if levels.end < first else "rose" if levels.end > first else "stayed"
             return (
                 f"No fault found up to step {step(run.last_step)}: {metric.replace('_', ' ')} "
-                f"{went} from {loss(float(curve.value[0]))} to {loss(levels.end)}."
+                f"{went} from {loss(first)} to {loss(levels.end)}."
             )
     return f"No fault found up to step {step(run.last_step)}."
 

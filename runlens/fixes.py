@@ -9,8 +9,10 @@ import math
 from runlens.diagnosis import Cost, Fix
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.wording import rate
 
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
+SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
 TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
 
@@ -26,7 +28,11 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
     Usual factors (S0, S1, S4): 1/3, 1/5 when a NaN or divergence followed a climbing gradient
     norm, 1/2 for a mild case, 3 when it is below the range of the method.
     """
-    old = run.number("learning_rate") or signals.peak_learning_rate
+    old, peak = run.number("learning_rate"), signals.peak_learning_rate
+    if old and peak and peak > SCHEDULE_AT_FAULT * old:
+        what = f"Mend the schedule: the learning rate reached {rate(peak)}"
+        return (action(what, f"configured is {rate(old)}"),)
+    old = old or peak
     if not old:
         return ()
     verb = "Lower" if factor < 1 else "Raise"
@@ -103,7 +109,7 @@ def setting(
 
 def action(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
     """Do something that no setting does: look at data, use a checkpoint."""
-    return Fix(what, why=why, cost=cost)
+    return Fix(what.rstrip("."), why=why, cost=cost)
 
 
 def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:

@@ -140,7 +140,9 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
     "reward-hacking": dict.fromkeys(("length-growth", "kl-blow-up", "reward-collapse"), ANY),
 }
 
-# (kept, dropped): two readings of one curve; the dropped one becomes evidence of the kept one
+# (kept, dropped): two readings of one curve; the dropped one becomes evidence of the kept one.
+# Groups without spread (zero-reward-std) are seen in another metric than a reward at its floor:
+# they stay a finding of their own, in the same incident.
 SAME_THING: tuple[tuple[str, str], ...] = (
     ("sawtooth", "oscillation"),
     ("not-learning", "plateau"),
@@ -149,7 +151,7 @@ SAME_THING: tuple[tuple[str, str], ...] = (
     ("divergence", "loss-spike"),
     ("oom-cliff", "crashed"),
     ("reward-stuck-zero", "reward-flat"),
-    ("reward-stuck-zero", "zero-reward-std"),
+    ("reward-collapse", "reward-flat"),
 )
 
 # layers of rules.md 5.1, the earlier one leads where onsets tie
@@ -229,9 +231,10 @@ def causes_of(effect: Finding, all_: Iterable[Finding], covered: float, slack: f
 
 
 def _incident(group: list[Finding], covered: float, slack: float) -> Incident:
-    free = [one for one in group if not causes_of(one, group, covered, slack)] or group
-    loud = [one for one in free if one.severity != "info"] or free
-    first = min(loud, key=_order)
+    """Put the first mover first: of the loud findings the earliest that none of them caused."""
+    loud = [one for one in group if one.severity != "info"] or group
+    free = [one for one in loud if not causes_of(one, loud, covered, slack)] or loud
+    first = min(free, key=_order)
     rest = sorted((one for one in group if one is not first), key=_order)
     return Incident((first, *rest), _title(first, rest))
 

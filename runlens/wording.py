@@ -38,10 +38,18 @@ def loss(value: float) -> str:
     if special:
         return special
     size = abs(value)
-    if 0 < size < 1e-2:  # noqa: PLR2004 - three decimals would say nothing
+    if 0 < size < 1e-2 or size >= 1e6:  # noqa: PLR2004 - decimals would say nothing
         return number(value, 3)
     text = f"{size:,.3f}" if size < SMALL_LOSS else f"{size:,.2f}"
     return (MINUS if value < 0 else "") + text
+
+
+def rate(value: float) -> str:
+    """Return a learning rate: ``2e-3``, ``1.46e-5``, ``0.1``; three digits."""
+    if value and abs(value) < 0.1 and math.isfinite(value):  # noqa: PLR2004 - as papers write it
+        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return number(value, 3)
 
 
 def percent(share: float) -> str:
@@ -50,8 +58,10 @@ def percent(share: float) -> str:
     if special:
         return special
     size = abs(share) * 100
+    if size >= 1e7:  # noqa: PLR2004 - so many digits read badly
+        return f"{number(share * 100, 2)}{NARROW}%"
     text = f"{size:.1f}" if 0 < size < 9.95 else f"{size:,.0f}"  # noqa: PLR2004 - rounds to 10
-    return f"{MINUS if share < 0 and float(text) else ''}{text}{NARROW}%"
+    return f"{MINUS if share < 0 and text.strip('0.') else ''}{text}{NARROW}%"
 
 
 def times(ratio: float) -> str:

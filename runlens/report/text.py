@@ -10,7 +10,8 @@ from rich.text import Text
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix
 from runlens.report.spark import spark
-from runlens.wording import MINUS, NARROW, count, loss, number, percent, step
+from runlens.report.values import evidence_value, value_of
+from runlens.wording import MINUS, NARROW, count, step
 
 STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
 WIDEST = 120
@@ -26,9 +27,10 @@ MAIN = (
 )
 SHOWN_CURVES = 4
 SHOWN_PROBLEMS = 3
+SHOWN_SOURCES = 4
 NAME_WIDTH = 16
 SPACES = f" {NARROW}\u00a0"
-PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "…": "."})
+PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "≥": ">=", "≤": "<=", "…": "."})
 
 
 class Options:
@@ -134,7 +136,12 @@ def _head(diagnosis: Diagnosis, options: Options) -> Text:
 
 def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     names = [clean(source) for source in diagnosis.sources]
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
+    if not options.verbose:
+        names = [name.rpartition("/")[2] for name in names]
+    most = len(names) if options.verbose else SHOWN_SOURCES
+    shown = ", ".join(names[:most]) + (
+        f" and {len(names) - most} more" if len(names) > most else ""
+    )
     state = diagnosis.state
     yield from _wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
     ended = state.kind.replace("_", " ")
@@ -166,8 +173,7 @@ def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     cells = 30 if options.width < WIDEST else 60
     for name in names[: SHOWN_CURVES + (4 if options.verbose else 0)]:
         curve = diagnosis.curves[name]
-        shown = loss if name.endswith("loss") else number
-        first, last = shown(curve.value[0]), shown(curve.value[-1])
+        first, last = value_of(name, curve.value[0]), value_of(name, curve.value[-1])
         drawn = spark(curve.value, cells, ascii_only=options.ascii_only)
         yield f"{name:<{NAME_WIDTH}} {first:>9} {drawn} {last}"
     if names:
@@ -190,17 +196,11 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
 
 
 def _evidence(item: Evidence) -> str:
-    shown = _value(item.value, item.unit)
+    shown = evidence_value(item, item.value)
     if item.limit is None:
         return f"{item.what}: {shown}"
-    sign = ">" if item.above else "<"
-    return f"{item.what}: {shown} (limit {sign} {_value(item.limit, item.unit)})"
-
-
-def _value(value: float | str, unit: str) -> str:
-    if isinstance(value, str):
-        return value
-    return percent(value) if unit == "%" else number(value) + (f" {unit}" if unit else "")
+    sign = "≥" if item.above else "≤"
+    return f"{item.what}: {shown} (limit {sign} {evidence_value(item, item.limit)})"
 
 
 def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
@@ -268,4 +268,5 @@ def _wrapped(text: str, options: Options, hang: str = "", lead: str = "") -> lis
         initial_indent=lead,
         subsequent_indent=hang,
         break_on_hyphens=False,
+        break_long_words=False,
     ) or [""]

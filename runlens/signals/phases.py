@@ -8,7 +8,8 @@ from runlens.history import Curve
 from runlens.run import Run
 
 WARMUP_WITHIN = 0.30  # a rise that ends later is no warm-up
-RISES_FROM = 0.5  # of the peak: a curve that begins higher has no warm-up
+RISES_FROM = 0.95  # of the first top: a curve that begins higher has no warm-up
+TOP = 0.8  # of the peak: a rise that ends lower is none; restarts may top the first one a little
 ZERO = 1e-12
 RESTART = 0.20  # a rise of this share after an equal fall
 FEWEST = 3
@@ -43,12 +44,12 @@ def warmup(run: Run) -> Warmup:
 def _by_curve(rate: Curve, total: int) -> Warmup | None:
     if len(rate) < FEWEST or not (rate.value > ZERO).any():
         return None
-    peak = float(rate.value.max())
-    first = int(np.argmax(rate.value >= 0.999 * peak))
+    value = rate.value
+    falls = np.flatnonzero(np.diff(value) < 0)
+    top = int(falls[0]) if len(falls) else len(value) - 1  # where the first rise ends
+    first = int(np.argmax(value >= 0.999 * value[top]))
     end = int(rate.step[first])
-    rising = rate.value[0] < RISES_FROM * peak and bool(
-        (np.diff(rate.value[: first + 1]) >= 0).all()
-    )
+    rising = value[0] < RISES_FROM * value[top] and value[top] >= TOP * value.max()
     if rising and end <= max(WARMUP_WITHIN * max(total, int(rate.step[-1])), rate.step[0]):
         return Warmup(end, "learning rate", present=True)
     if not rising:

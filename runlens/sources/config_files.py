@@ -79,6 +79,8 @@ def read(path: Path) -> SourceReading:
         return reading
     if path.name == "config.json":
         value = _model_settings(value)
+    if path.name == "adapter_config.json" and "r" in value:
+        value = {**value, "lora_r": value["r"]}
     reading.config = flat(value)
     if len(AXOLOTL_KEYS & value.keys()) >= 2:  # noqa: PLR2004 - one alone is met elsewhere
         reading.framework = "axolotl"

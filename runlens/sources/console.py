@@ -88,17 +88,23 @@ def read(path: Path) -> SourceReading:
     except (Unreadable, OSError) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    text = split(data)
-    del data
     if omitted:
-        text = text._replace(firsts=[])  # numbers of lines would be wrong behind the gap
         what = f"is too long; {omitted / 2**20:.0f} MiB in its middle were not read"
         reading.problems.append(Problem(str(path), what, f"{omitted / 2**20:.0f} MiB"))
-    _fill(reading, text)
+    take(reading, data, whole=not omitted)
     if not reading.series and not reading.events and not reading.hints.ended_step:
         what = "holds no training metric and no message that is known"
         reading.problems.append(Problem(str(path), what, "no metric"))
     return reading
+
+
+def take(reading: SourceReading, data: bytes, *, whole: bool = True) -> None:
+    """Fill a reading from the bytes of a console, wherever they stood.
+
+    Where they are not the `whole` log, no line numbers are given.
+    """
+    text = split(data)
+    _fill(reading, text if whole else text._replace(firsts=[]))
 
 
 def _text(path: Path) -> tuple[bytes, int]:

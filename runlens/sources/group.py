@@ -117,6 +117,9 @@ def same_run(one: Content, other: Content) -> bool | None:
     ids = one.reading.run_id, other.reading.run_id
     if ids[0] and ids[1]:
         return ids[0] == ids[1]
+    kinds = {one.reading.kind, other.reading.kind}
+    if kinds == {"wandb", "console"} and one.folder == other.folder:
+        return True  # the console of this very run, as W&B keeps it
     loose = one.reading.steps_inferred or other.reading.steps_inferred
     states = one.reading.kind == other.reading.kind == "trainer_state"
     said: list[bool] = []

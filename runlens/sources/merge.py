@@ -1,5 +1,6 @@
 """From readings to runs: canonical names, one history, one configuration, one state each."""
 
+import re
 from collections.abc import Iterable, Sequence
 from os.path import commonpath
 from pathlib import Path
@@ -22,6 +23,8 @@ from runlens.sources.task import typed
 FRAMEWORKS = ("axolotl", "llama-factory", "ms-swift", "unsloth", "trl", "verl", "openrlhf")
 # whose settings are believed first: what the trainer itself recorded, then what it was given
 TRUST = ("wandb", "tensorboard", "trainer_state", "config", "console")
+# a name of one's own for the training loss: "train_loss_local", "Train/total loss"
+_OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
 TAIL = 200  # lines kept of a console log
 MOST_PROBLEMS = 200
 
@@ -42,14 +45,20 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     metrics, problems, starts = _metrics(group)
     framework = _framework(readings)
     config = _config(readings, sources)
-    loss = metrics.get("train_loss")
-    first_loss = float(np.median(loss.value[:3])) if loss is not None and len(loss.step) else None
     logged = {name for reading in readings for name in reading.series}
-    task, why = typed(metrics.keys(), first_loss, config, framework, logged)
+    called = {reading.path.stem for reading in readings if reading.kind == "console"}
+    task, why = typed(
+        metrics.keys(),
+        _first_loss(metrics),
+        config,
+        framework.replace("unknown", ""),
+        logged,
+        called,
+    )
     if task in {"sft", "dpo", "pretrain"} and "entropy" in metrics:
         metrics["pred_entropy"] = metrics.pop("entropy")
     history = History(metrics, sources)
-    events = _events(readings, starts)
+    events = _events(readings, starts, place)
     plan = _plan(readings, config, history)
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     return Run(
@@ -71,6 +80,13 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     )
 
 
+def _first_loss(metrics: dict[str, Columns]) -> float | None:
+    """Return the highest of the first three training losses: one batch says little."""
+    rows = metrics.get("train_loss")
+    first = rows.value[np.isfinite(rows.value)][:3] if rows is not None else np.array([])
+    return float(first.max()) if len(first) else None
+
+
 def _trust(one: Content) -> tuple[int, str]:
     kind = one.reading.kind
     return (TRUST.index(kind) if kind in TRUST else len(TRUST)), str(one.reading.path)
@@ -87,8 +103,11 @@ def _shown(path: Path, place: Path) -> str:
 
 def _relative(problem: Problem, place: Path) -> Problem:
     """Name a file as seen from the run, so that the report is the same wherever it lies."""
-    prefix = f"{place}/"
-    return problem._replace(where=problem.where.replace(prefix, "", 1))
+    return problem._replace(where=_inside(problem.where, place))
+
+
+def _inside(where: str, place: Path) -> str:
+    return where.removeprefix(f"{place.parent if place.is_file() else place}/")
 
 
 def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], list[int]]:
@@ -108,7 +127,15 @@ def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], l
             epoch=epoch.fill(key, columns.epoch), time=time.fill(key, columns.time)
         )
         problems += said
-    return metrics, problems, starts
+    return _with_train_loss(metrics), problems, starts
+
+
+def _with_train_loss(metrics: dict[str, Columns]) -> dict[str, Columns]:
+    """Call the only training loss of a run so, whatever else is in its name."""
+    candidates = [name for name in metrics if _OWN_LOSS.search(name.lower())]
+    if "train_loss" in metrics or len(candidates) != 1:
+        return metrics
+    return {("train_loss" if n == candidates[0] else n): rows for n, rows in metrics.items()}
 
 
 def _alone(part: Part) -> Columns:
@@ -181,7 +208,9 @@ def _whole(known: Configured | None) -> int | None:
     return int(value) if value else None
 
 
-def _events(readings: Sequence[SourceReading], starts: Sequence[int]) -> tuple[Event, ...]:
+def _events(
+    readings: Sequence[SourceReading], starts: Sequence[int], place: Path
+) -> tuple[Event, ...]:
     """Join events; one that several sources tell is told once."""
     events: dict[tuple[object, ...], Event] = {}
     for reading in readings:
@@ -192,7 +221,7 @@ def _events(readings: Sequence[SourceReading], starts: Sequence[int]) -> tuple[E
             elif event.kind == "message":  # a second log of the run tells it again
                 told = [other.text for other in reading.events[:number]].count(event.text)
                 key = (event.kind, event.data.get("row"), event.text, told)
-            events.setdefault(key, event)
+            events.setdefault(key, event._replace(where=_inside(event.where, place)))
     resumed = {event.step for event in events.values() if event.kind == "resume"}
     for start in starts:
         if not any(step is not None and abs(step - start) <= 1 for step in resumed):

@@ -13,6 +13,7 @@ SHOWN = 160  # characters of a message
 # rows of the message table after which no handler ran: SIGKILL, scheduler, preemption. Another
 # rank's exception about a lost connection is then only a consequence.
 HARD_KILLS = {5, 10, 11, 12, 13}
+AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
 CONTROL_C = {130, 255, -2}  # 255: what the W&B client writes on Ctrl-C
 SIGNALS = {
     137: "SIGKILL",
@@ -98,8 +99,8 @@ def _by_summary(
     stops = [event.text for event in events if event.kind == "early_stop"]
     early = next((hint.early_stopping for hint in hints if hint.early_stopping), "")
     early = early or next(iter(stops), "")
-    if not any(hint.summary for hint in hints) and (not early or _trace(hints)):
-        return None
+    if _trace(hints) or not (early or any(hint.summary for hint in hints)):
+        return None  # an exception after the summary is an end too
     if share is None or share >= STOPPED or early:
         why = early or "the trainer wrote its closing summary"
         return "finished", f"{why}, at {plan.words}", "certain"
@@ -126,7 +127,11 @@ def _by_message(
 
 
 def _trace(hints: Sequence[Hints]) -> str:
-    return next((hint.traceback for hint in hints if hint.traceback), "")[:SHOWN]
+    """Return the exception that ended the run, short; nothing for the noise of a clean exit."""
+    clean = any(hint.summary for hint in hints) and any(hint.exit_code == 0 for hint in hints)
+    traces = [hint.traceback for hint in hints if hint.traceback]
+    traces = [trace for trace in traces if not clean and not trace.startswith(AT_EXIT)]
+    return traces[0][:SHOWN] if traces else ""
 
 
 def _by_code(code: int | None, plan: Plan) -> tuple[StateKind, str, Sure] | None:

@@ -7,12 +7,13 @@ it is kept as a sentence, because every rule's scope hangs on it.
 from collections.abc import Collection, Mapping
 from math import log
 
+from runlens.metrics import plain
 from runlens.run import Configured, Task
 
 # A random model starts at ln(vocabulary), a fine-tuned one below 0.4 of it (1 to 4 of 10.4). The
 # first logged loss is a mean over steps that already learnt, so half tells the two apart.
 FROM_SCRATCH = 0.5
-TWO_CLASSES = (0.6, 0.75)  # around ln 2
+TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
 FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
 SCRATCH_LOSS = 7.0  # first loss that only an untrained language model has, where V is not known
 CLASSES_LOSS = log(1_000)
@@ -26,6 +27,14 @@ BY_METHOD: Mapping[str, Task] = {
     "ktotrainer": "dpo", "orpotrainer": "dpo",
 }  # fmt: skip
 METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
+PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "output_dir")
+BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
+    ("grpo", ("grpo",)), ("dpo", ("dpo",)), ("dpo", ("orpo",)), ("dpo", ("kto",)),
+    ("ppo", ("ppo",)), ("reward-model", ("reward", "model")), ("sft", ("sft",)),
+    ("pretrain", ("pretrain",)), ("pretrain", ("pretraining",)),
+)  # fmt: skip
+LAYERS = ("n_layer", "num_layers", "num_hidden_layers")
+HEADS = ("n_head", "num_heads", "num_attention_heads")
 RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
 
 # any of these metrics -> task, in this order
@@ -36,12 +45,12 @@ BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
     (("kl_seq", "entropy_seq"), "ppo"),
     (("eval_wer", "eval_cer", "wer", "cer"), "asr"),
     (("d_loss", "g_loss", "fid"), "gan-diffusion"),
+    (("Positive Score", "Negative Score"), "reward-model"),
     (("contrastive_loss", "logit_scale"), "contrastive"),
 )
 RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
-GAN_WORDS = (
-    "d_loss", "g_loss", "discriminator", "generator", "codebook", "vq", "quantiz", "quant_error",
-    "diffusion", "denois", "kimg", "recon", "perplexity_codes",
+GENERATIVE = (
+    "discrim", "generator", "codebook", "vq", "quant", "diffus", "denois", "kimg", "recon",
 )  # fmt: skip
 SCORES = ("f1", "iou", "recall", "precision", "auc", "matthews", "mcc", "top1", "top5")
 DETECTION = ("box_loss", "mAP", "dfl_loss", "obj_loss")
@@ -53,6 +62,7 @@ def typed(
     config: Mapping[str, Configured],
     framework: str,
     logged: Collection[str] = (),
+    called: Collection[str] = (),
 ) -> tuple[Task, str]:
     """Return the task and why.
 
@@ -62,11 +72,13 @@ def typed(
         config: settings by canonical key.
         framework: as the sources tell, "" or "unknown" where they do not.
         logged: the names as logged, where they differ.
+        called: names of the log files.
 
     """
     for decided in (
         _by_method(config),
         _by_names(names, logged, framework),
+        _by_program(config, called),
         _by_model(config),
         _by_scores(names, logged, first_loss),
         _by_loss(names, first_loss, config, framework),
@@ -86,6 +98,19 @@ def _by_method(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
     return None
 
 
+def _by_program(
+    config: Mapping[str, Configured], called: Collection[str]
+) -> tuple[Task, str] | None:
+    """Take the word for the method out of the command, the project's name or a log's name."""
+    texts = [str(config[key].value) for key in PROGRAM_KEYS if key in config]
+    for text in (*texts, *sorted(called)):
+        words = plain(text.rpartition(" --")[0] or text).split("_")
+        for task, wanted in BY_WORD:
+            if any(tuple(words[n : n + len(wanted)]) == wanted for n in range(len(words))):
+                return task, f"{' '.join(wanted)} is in the name {text[:60]}"
+    return None
+
+
 def _by_names(
     names: Collection[str], logged: Collection[str], framework: str
 ) -> tuple[Task, str] | None:
@@ -99,15 +124,22 @@ def _by_names(
         return "grpo", "logs reward with completion lengths or KL"
     if "kl_step" in names and "len_mean" in names:
         return "ppo", "logs the KL of each update and response lengths"
-    hits = [name for name in logged if name.startswith(RL_METRICS) or "episode" in name.lower()]
+    hits = [
+        name for name in sorted(logged) if name.startswith(RL_METRICS) or "episode" in name.lower()
+    ]
     if hits:
         return "rl", f"logs {hits[0]}"
     if "reward" in names and "train_loss" not in names:
         return "rl", "logs reward and no training loss"
-    words = [(word, name) for name in logged for word in GAN_WORDS if word in name.lower()]
-    if words:
-        return "gan-diffusion", f"logs {words[0][1]}"
+    hits = [name for name in sorted(logged) if _words(name, GENERATIVE)]
+    if hits:
+        return "gan-diffusion", f"logs {hits[0]}"
     return None
+
+
+def _words(name: str, beginnings: tuple[str, ...]) -> bool:
+    """Whether a word of a logged name begins so: ``g_loss`` is no word of ``training_loss``."""
+    return any(word.startswith(beginnings) for word in plain(name).split("_"))
 
 
 def _by_model(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
@@ -132,7 +164,7 @@ def _by_scores(
         return "reward-model", "logs the margin between rewards"
     if "token_accuracy" in names:
         return "sft", "logs token accuracy"
-    hits = [name for name in logged if any(word in name for word in DETECTION)]
+    hits = [name for name in sorted(logged) if any(word in name for word in DETECTION)]
     if hits:
         return "classification", f"logs {hits[0]} (detection)"
     scores = [
@@ -159,24 +191,42 @@ def _by_loss(
 ) -> tuple[Task, str] | None:
     if first_loss is None:
         return None
-    if any(key in config for key in ("lora_r", "adapter")):
+    return _by_tuning(first_loss, config, framework) or _by_level(
+        names, first_loss, config, framework
+    )
+
+
+def _by_tuning(
+    first_loss: float, config: Mapping[str, Configured], framework: str
+) -> tuple[Task, str] | None:
+    """Look for an adapter or a fine-tuning framework, else compare with chance."""
+    if _number(config, "lora_r") or str(config["adapter"].value if "adapter" in config else ""):
         return "sft", "trains an adapter"
     if framework in FINE_TUNERS:
         return "sft", f"fine-tuned with {framework}"
-    size = config.get("vocab_size")
-    if size and isinstance(size.value, int | float) and size.value > 1:
-        chance = log(size.value)
+    size = _number(config, "vocab_size")
+    if size > 1:
+        chance, begins = log(size), f"the loss begins at {first_loss:.2f}"
         if first_loss >= FROM_SCRATCH * chance:
-            return "pretrain", f"the loss begins at {first_loss:.2f}, near ln({size.value:g})"
-        return (
-            "sft",
-            f"the loss begins at {first_loss:.2f}, below ln({size.value:g}) = {chance:.2f}",
-        )
+            return "pretrain", f"{begins}, near ln({size:g})"
+        return "sft", f"{begins}, below ln({size:g}) = {chance:.2f}"
+    return None
+
+
+def _by_level(
+    names: Collection[str],
+    first_loss: float,
+    config: Mapping[str, Configured],
+    framework: str,
+) -> tuple[Task, str] | None:
     if (
         framework in {"nanogpt", "megatron", "nanochat", "modded-nanogpt"}
         or "eval_train_loss" in names
     ):
         return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
+    layered = any(key in config for key in LAYERS) and any(key in config for key in HEADS)
+    if layered and "vocab_size" not in config and framework == "":
+        return "pretrain", "the settings describe a transformer of one's own"
     if first_loss > SCRATCH_LOSS:
         return "pretrain", f"the loss begins at {first_loss:.2f}"
     if framework == "transformers" and TWO_CLASSES[0] < first_loss < TWO_CLASSES[1]:
@@ -184,3 +234,8 @@ def _by_loss(
     if framework == "transformers":
         return "sft", f"a language-model loss of {framework} that begins at {first_loss:.2f}"
     return None
+
+
+def _number(config: Mapping[str, Configured], key: str) -> float:
+    value = config[key].value if key in config else None
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from runlens.metrics import naming
 from runlens.run import Event, Problem, Setting
-from runlens.sources import console_text
+from runlens.sources import console
 from runlens.sources.files import Unreadable, flat, read_bytes, read_json, read_yaml
 from runlens.sources.reading import Series, SourceReading, as_number, series
 from runlens.sources.wandb_contents import Contents, machine
@@ -41,7 +41,6 @@ NULL_IS_NULL_SINCE = (0, 28, 2)
 NEVER_NONE = {"train_loss", "eval_loss", "grad_norm"}  # so that null can only be NaN there
 
 _RUN_NAME = re.compile(r"(?:offline-)?run-(?:\d{8}_\d{6}-)?(.+)")
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*")
 _PROGRAMS = (
     ("axolotl", re.compile(r"axolotl[/\\.]cli|[/\\]axolotl(?: |$)")),
     ("llama-factory", re.compile(r"^\S*llama-?factory", re.IGNORECASE)),
@@ -127,10 +126,22 @@ def _read_log(path: Path, reading: SourceReading) -> None:
     _take_history(contents, reading)
     _take_end(contents, reading)
     if not (path.parent / "files" / "output.log").exists():
-        console = "".join(contents.console).encode()
-        reading.log_tail = console_text.tail(console_text.split(console).lines)
-        if contents.exit is None or reading.hints.exit_code:
-            reading.hints.traceback = _exception(reading.log_tail)
+        _take_console("".join(contents.console).encode(), reading)
+
+
+def _take_console(data: bytes, reading: SourceReading) -> None:
+    """Read the console that stands inside the log: its errors and its last lines."""
+    inner = SourceReading(reading.path, "console", precision="rounded")
+    console.take(inner, data, whole=False)
+    reading.log_tail = inner.log_tail
+    if reading.hints.exit_code == 0:
+        return
+    reading.hints.traceback = inner.hints.traceback
+    reading.events += [
+        event._replace(step=reading.hints.ended_step if event.data.get("last") else None)
+        for event in inner.events
+        if event.kind == "message"
+    ]
 
 
 def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
@@ -246,15 +257,6 @@ def _take_end(contents: Contents, reading: SourceReading) -> None:
     reading.events.append(
         Event("exit", hints.ended_step, time, f"exit code {code}", where, {"code": code})
     )
-
-
-def _exception(lines: tuple[str, ...]) -> str:
-    """Return the last line of the last traceback, if no training record follows it."""
-    begun = [n for n, line in enumerate(lines) if line.startswith("Traceback (most recent")]
-    after = lines[begun[-1] :] if begun else ()
-    if any("'loss':" in line for line in after):
-        return ""
-    return next((line for line in reversed(after) if _EXCEPTION.fullmatch(line)), "")
 
 
 def _read_files(folder: Path, reading: SourceReading) -> None:

@@ -101,6 +101,7 @@ LINES = {
     89: "ValueError: loaded state dict contains a parameter group that doesn't match the size",
     90: "ValueError: Expected more than 1 value per channel when training, got [1, 8]",
     91: "ValueError: Input contains NaN.",
+    101: "[watchdog] no new output for 75 s, sending SIGKILL to 28029",
     92: "ValueError: num_samples should be a positive integer value, but got num_samples=0",
     93: "KeyError: 'input_ids'",
     94: "ValueError: The model did not return a loss from the inputs, only logits.",

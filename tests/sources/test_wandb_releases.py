@@ -105,7 +105,10 @@ def test_exception(release: str) -> None:
     assert reading.hints.exit_code == 1
     assert reading.hints.tracker_state == "failed"
     assert reading.hints.traceback.startswith("RuntimeError: CUDA out of memory.")
-    assert [(e.kind, e.step, e.data) for e in reading.events] == [("exit", 39, {"code": 1})]
+    ends = [(e.kind, e.step, e.data) for e in reading.events if e.kind == "exit"]
+    assert ends == [("exit", 39, {"code": 1})]
+    messages = [(e.step, e.data["class"]) for e in reading.events if e.kind == "message"]
+    assert (39, "oom") in messages
 
 
 def test_losses_are_told(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
         "Evaluate the trained weights: no cache, adapter active, no second copy of the model",
         "the same loss to the last digit comes from the same weights",
     )
-    split = fixes.action("Draw the evaluation set from the training data", "one distribution")
+    split = fixes.action("Split training and evaluation rows from one source", "one distribution")
     made = [weights, look] if frozen else [look, weights]
     if run.flag("train_on_inputs"):
         why = "the mask of training then equals the one of evaluation"

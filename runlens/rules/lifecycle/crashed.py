@@ -12,7 +12,7 @@ Looks alike
     done its planned steps is finished.
 Limits
     complete: from this share of the planned steps on the training itself was done, and the
-    exception came after it (rules.md 4.8).
+    exception that came after it is a warning (rules.md 4.8).
 Fixes
     Read the exception and its last frame in own code; resume from the last checkpoint.
 """
@@ -60,16 +60,20 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     if frame:
         evidence.append(Evidence("Last frame in own code", frame, where=frame))
     if run.state.exit_code is not None:
-        evidence.append(Evidence("Exit code", float(run.state.exit_code), 0.0, "0 is a clean end"))
+        evidence.append(Evidence("Exit code", float(run.state.exit_code), where="state"))
     return Finding(
-        severity="critical",
+        severity="warning" if done else "critical",
         title=f"The run crashed {how_far(run)}{after}: {exception.rstrip('.')}.",
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
         seen=f"{run.state.why[0].upper()}{run.state.why[1:]}; no training record follows.",
         causes=(
-            Cause(str(data.get("cause") or "The exception named above"), "most likely", frame),
+            Cause(
+                str(data.get("cause") or "The exception named above").rstrip("."),
+                "most likely",
+                frame,
+            ),
         ),
         fixes=(
             fixes.action(str(data.get("fix") or "Mend what the exception names"), frame),
@@ -91,6 +95,14 @@ BAD = (
         state=State("crashed", ERROR, "certain", done_steps=160, planned_steps=400),
         events=(message(ERROR, "fallback", 99, 160, exception=ERROR, frame="train.py:12 in main"),),
         train_loss=FALLING,
+    ),
+    drawn(
+        "after the last step",
+        (400, 400),
+        severity="warning",
+        state=State("crashed", ERROR, "certain", done_steps=400, planned_steps=400),
+        events=(message(ERROR, "fallback", 99, 400, exception=ERROR),),
+        train_loss="0:2.2 400:1.2",
     ),
     drawn(
         "exit code only",

@@ -21,9 +21,11 @@ EndingKind = Literal["oom", "hang", "killed", "crashed", "stopped-early", "finis
 WEAK_HANG = 30  # row of the message table: a lost connection, which a killed rank causes too
 HARD_KILLS = {5, 10, 11, 12, 13, 67}  # SIGKILL, scheduler, preemption: no handler ran
 BY_HAND = 14  # KeyboardInterrupt
-SILENCE = 60.0  # seconds without a record, at least
-LONGEST = 20.0  # times the longest gap that the run had before, evaluations and saves included
-COMPLETE = 0.99
+SILENCE = 30.0  # seconds without a record, at least: two system records of a tracker
+LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
+ERRORS = {"fallback", "known", "config", "data", "hardware"}
+# what a training logs itself; system records go on without it
+TRAINED = ("train_loss", "grad_norm", "learning_rate", "reward", "entropy", "eval_loss")
 
 
 class Ending(NamedTuple):
@@ -46,42 +48,58 @@ def ending(run: Run, signals: Signals) -> Ending:
 
 
 def _ending(run: Run, signals: Signals) -> Ending:
-    state = run.state
-    if state.kind == "finished":
-        return Ending("finished", why=state.why)
+    if run.state.kind == "finished":
+        return Ending("finished", why=run.state.why)
     last = [event for event in run.events_of("message") if event.data.get("last")]
+    if said := _by_strong_message(last):
+        return said
+    silent = silence_at_end(run, signals)
+    if silent > 0 and run.state.kind != "crashed":
+        why = f"the machine went on for {duration(silent)} after the last record"
+        return Ending("hang", None, why, silent)
+    return _by_state(run, last)
+
+
+def _by_strong_message(last: Sequence[Event]) -> Ending | None:
+    """Out of memory, a time-out of ranks, SIGKILL and Ctrl-C leave no doubt."""
     out_of_memory = _of(last, "oom")
     if out_of_memory:
         return Ending("oom", out_of_memory[-1])
-    hangs, kills = _of(last, "hang"), _of(last, "kill")
-    hard = [event for event in kills if event.data.get("row") in HARD_KILLS]
-    strong = [event for event in hangs if event.data.get("row") != WEAK_HANG]
-    if strong:
-        return Ending("hang", strong[0])
-    by_hand = [event for event in kills if event.data.get("row") == BY_HAND]
-    if hard or by_hand:
-        return Ending("killed", (hard or by_hand)[-1])
-    silent = silence_at_end(run, signals)
-    if silent > 0 and state.kind != "crashed":
-        why = f"the machine went on for {duration(silent)} after the last record"
-        return Ending("hang", None, why, silent)
-    errors = [
-        event
-        for event in last
-        if event.data.get("class") in {"fallback", "known", "config", "data", "hardware"}
-        and not event.data.get("handled")
-    ]
-    named = [event for event in errors if event.data.get("exception")]
-    if state.kind == "crashed":
-        proofs = named or errors
-        return Ending("crashed", proofs[0] if proofs else None, state.why)
+    hangs = [e for e in _of(last, "hang") if e.data.get("row") != WEAK_HANG or _timed_out(e)]
     if hangs:
         return Ending("hang", hangs[0])
+    kills = _of(last, "kill")
+    hard = [event for event in kills if event.data.get("row") in HARD_KILLS]
+    by_hand = [event for event in kills if event.data.get("row") == BY_HAND]
+    return Ending("killed", (hard or by_hand)[-1]) if hard or by_hand else None
+
+
+def _by_state(run: Run, last: Sequence[Event]) -> Ending:
+    state = run.state
+    hangs, kills = _of(last, "hang"), _of(last, "kill")
+    if state.kind == "crashed":
+        return Ending("crashed", _error(last), state.why)
+    if hangs:
+        return Ending("hang", hangs[0])
+    if state.kind == "stopped_early" and state.sure == "certain":
+        return Ending("stopped-early", kills[-1] if kills else None, state.why)  # a clean end
     if kills or state.kind == "killed":
         return Ending("killed", kills[-1] if kills else None, state.why)
     if state.kind == "stopped_early":
         return Ending("stopped-early", None, state.why)
     return Ending("unknown", why=state.why)
+
+
+def _error(last: Sequence[Event]) -> Event | None:
+    """Return the message that names the error, an exception before a mere line."""
+    errors = [e for e in last if e.data.get("class") in ERRORS and not e.data.get("handled")]
+    named = [event for event in errors if event.data.get("exception")]
+    return next(iter(named or errors), None)
+
+
+def _timed_out(event: Event) -> bool:
+    """Whether a lost connection is one that was waited for: the other side hung."""
+    return "timed out" in event.text.lower()
 
 
 def _of(events: Sequence[Event], kind: str) -> list[Event]:
@@ -91,8 +109,8 @@ def _of(events: Sequence[Event], kind: str) -> list[Event]:
 def silence_at_end(run: Run, signals: Signals) -> float:
     """Return for how long the machine lived on after the last record, in seconds; 0.0 if not.
 
-    Needs a heartbeat that is no metric (system records of a tracker). The silence counts from a
-    minute on where it is 20 times the longest gap between any two earlier records: evaluations
+    Needs a heartbeat that is no metric (system records of a tracker). The silence counts from half
+    a minute on where it is 50 times the longest gap between any two earlier records: evaluations
     and saves of this run are among them, so a long evaluation is no hang.
     """
     beat = signals.curve("heartbeat")
@@ -105,12 +123,7 @@ def silence_at_end(run: Run, signals: Signals) -> float:
 
 
 def _record_times(run: Run) -> FloatArray:
-    known = [
-        curve.time[np.isfinite(curve.time)]
-        for name in run.history.metrics
-        if name != "heartbeat" and not name.startswith("system/")
-        for curve in [run.curve(name)]
-    ]
+    known = [curve.time[np.isfinite(curve.time)] for name in TRAINED for curve in [run.curve(name)]]
     return np.unique(np.concatenate(known)) if known else np.array([], dtype=np.float64)
 
 

@@ -68,13 +68,13 @@ def _finding(run: Run, end: Ending) -> Finding:
                 "Silence before the end",
                 end.silent,
                 SILENCE,
-                "floor; and 20 times the longest earlier gap",
+                "floor; and 50 times the longest earlier gap",
                 "heartbeat",
                 unit="s",
             ),
         )
     evidence.append(Evidence("Last step", onset_step(run)))
-    cause = str(end.proof.data.get("cause") or "") if end.proof else ""
+    cause = str(end.proof.data.get("cause") or "").rstrip(".") if end.proof else ""
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
     return Finding(
         severity="critical",

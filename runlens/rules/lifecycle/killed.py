@@ -68,7 +68,8 @@ def _finding(run: Run, end: Ending) -> Finding:
     ]
     if run.state.exit_code is not None:
         evidence.append(Evidence("Exit code", float(run.state.exit_code)))
-    cause = str(end.proof.data.get("cause")) if end.proof else "A signal from outside"
+    cause = str(end.proof.data.get("cause") or "") if end.proof else ""
+    cause = cause.rstrip(".") or "A signal from outside"
     fix = str(end.proof.data.get("fix")) if end.proof else ""
     advice = (fixes.action(fix),) if fix and not by_hand else ()
     return Finding(

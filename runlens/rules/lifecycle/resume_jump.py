@@ -15,7 +15,8 @@ Limits
     the loss difference; level: and share of the level. rate: deviation from the schedule's
     continuation, as a share of it, of_peak: and as a share of the peak. norm: ratio of gradient
     norms. again: rates of the first points that return, within match, make a schedule started
-    again. back: share of the run within which loss must return, or it is critical.
+    again; so does one leap of the rate that ends below its peak. back: share of the run within
+    which loss must return, or it is critical.
 Fixes
     Resume from a checkpoint folder that holds optimizer.pt, scheduler.pt and rng_state.pth; start
     over from the checkpoint before the joint where they were lost.
@@ -40,11 +41,13 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import Curve, History
+from runlens.history import Curve
+from runlens.rules.lifecycle.joints import Joint, joints_of, logged_past
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run
 from runlens.signals import Signals
-from runlens.wording import loss, number, percent, step, times
+from runlens.signals.noise import MEDIAN_LOSS, inflation
+from runlens.wording import loss, number, step, times
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,6 @@ class Limits:
     again: int = 4
     match: float = 0.01
     back: float = 0.10
-
-
-class Joint(NamedTuple):
-    """A step at which a later launch takes over, and how that is known."""
-
-    step: int
-    how: str  # "launch", "event", "learning rate"
 
 
 class Jump(NamedTuple):
@@ -87,7 +83,7 @@ class Jump(NamedTuple):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare both sides of each joint; report the one where most jumped."""
-    joints = _joints(run, signals, limits)
+    joints = joints_of(run, signals, limits.again, limits.match)
     if not joints:
         return unmet("one launch, no resume on record")
     jumps = [_jump(run, signals, joint, limits) for joint in joints]
@@ -97,42 +93,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"loss, learning rate and gradient norm go on across step {where}")
     worst = max(bad, key=lambda jump: (jump.new_schedule, jump.parts, -jump.joint.step))
     return found(_finding(run, signals, worst, len(joints), limits))
-
-
-def _joints(run: Run, signals: Signals, limits: Limits) -> list[Joint]:
-    made = {
-        int(min(starts)): Joint(int(min(starts)), "launch")
-        for number in run.history.segments[1:]
-        if (starts := _first_steps(run.history, number))
-    }
-    interval = signals.interval("train_loss")
-    for event in run.events_of("resume"):
-        near = event.step is None or any(abs(event.step - at) <= 2 * interval for at in made)
-        if event.step is not None and not near and event.step > run.first_step:
-            made[event.step] = Joint(event.step, "event")
-    if not made and (at := _schedule_again(signals.curve("learning_rate"), limits)):
-        made[at] = Joint(at, "learning rate")
-    return [made[at] for at in sorted(made)]
-
-
-def _first_steps(history: History, number: int) -> list[int]:
-    curves = [
-        history.segment(metric, number) for metric in ("train_loss", "learning_rate", "reward")
-    ]
-    return [int(curve.step[0]) for curve in curves if len(curve)]
-
-
-def _schedule_again(rate: Curve, limits: Limits) -> int:
-    """Return the step at which the rate falls and repeats its first, rising points; 0 if never."""
-    few, value = limits.again, rate.value
-    if len(rate) < 3 * few or not (np.diff(value[:few]) > 0).all():
-        return 0
-    first = value[:few]
-    windows = np.lib.stride_tricks.sliding_window_view(value, few)  # (n - few + 1, few)
-    same = (np.abs(windows - first) <= limits.match * first.max()).all(axis=1)
-    fell = np.concatenate([[False], value[1:] < value[:-1] / 2])[: len(same)]
-    at = np.flatnonzero(same & fell)
-    return int(rate.step[at[0]]) if len(at) else 0
 
 
 def _jump(run: Run, signals: Signals, joint: Joint, limits: Limits) -> Jump:
@@ -161,22 +121,13 @@ def _rate_jump(
     slopes = np.diff(before.value[-3:]) / np.maximum(np.diff(before.step[-3:]), 1)
     ahead = at - float(before.step[-1])
     expected = float(before.value[-1]) + float(slopes[-1]) * ahead
-    old = _logged_past(run, joint, at)
+    old = logged_past(run, joint, at)
     if old is not None:
         expected = old
     bend = 0.0 if old is not None else 2 * abs(float(slopes[-1] - slopes[0])) * ahead
     peak = signals.peak_learning_rate or 0.0
     allowed = max(limits.rate * abs(expected), limits.of_peak * peak) + bend
     return (max(expected, 0.0), now) if abs(now - expected) > allowed else None
-
-
-def _logged_past(run: Run, joint: Joint, at: float) -> float | None:
-    """Return the rate that the earlier launch had at a step which both logged."""
-    for number in reversed(run.history.segments[:-1]):
-        old = run.history.segment("learning_rate", number).finite()
-        if len(old) and old.step[0] < joint.step <= at <= old.step[-1]:
-            return float(np.interp(at, old.step, old.value))
-    return None
 
 
 def _sides(curve: Curve, at: int, limits: Limits) -> tuple[Curve, Curve] | None:
@@ -187,11 +138,13 @@ def _sides(curve: Curve, at: int, limits: Limits) -> tuple[Curve, Curve] | None:
 
 
 def _loss_jump(signals: Signals, at: int, limits: Limits) -> tuple[float, float] | None:
-    sides = _sides(signals.curve("train_loss"), at, limits)
+    train = signals.curve("train_loss")
+    sides = _sides(train, at, limits)
     if sides is None:
         return None
     before, after = (float(np.median(side.value)) for side in sides)
-    error = signals.sigma("train_loss") * (2 / len(sides[0])) ** 0.5
+    wander = inflation(train.value - signals.smooth("train_loss"))
+    error = MEDIAN_LOSS * signals.sigma("train_loss") * wander * (2 / len(sides[0])) ** 0.5
     needed = max(limits.errors * error, limits.level * abs(before))
     return (before, after) if after - before > needed else None
 
@@ -306,14 +259,12 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
         f"Look into {where} for optimizer.pt, scheduler.pt and rng_state.pth",
         "what is missing there starts from zero",
     )
-    again = fixes.setting(
-        run,
-        "resume_from_checkpoint",
-        kept[1] if kept else "checkpoint-<step>",
-        "Resume from the whole checkpoint",
-        "restores optimizer, schedule and data order",
-        "one run",
-    )
+    why = "restores optimizer, schedule and data order"
+    if kept is None:
+        what = "Resume from a whole checkpoint folder, not from its weights"
+        return (check_files, fixes.action(what, why, "one run"))
+    what = "Resume from the whole checkpoint"
+    again = fixes.setting(run, "resume_from_checkpoint", kept[1], what, why, "one run")
     return (check_files, again)
 
 
@@ -324,7 +275,7 @@ BAD = (
         (290, 310),
         severity="warning",
         train_loss="0:3 300:1.6 600:1.3",
-        learning_rate="0:0 50:1e-3 295:8e-4 300:2e-5 350:1e-3 600:7e-4",
+        learning_rate="0:0 50:1e-3 295:8e-4 300:0 350:1e-3 600:7e-4",
     ),
     drawn(
         "optimizer lost",

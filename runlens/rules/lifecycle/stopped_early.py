@@ -87,7 +87,7 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
     return Finding(
         severity="warning",
         title=f"The run stopped early {how_far(run)} ({percent(share)} of the plan), "
-        "and no error says why.",
+        + (f"after: {end.text.rstrip('.')}." if end.proof else "and no error says why."),
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),

@@ -1,0 +1,36 @@
+"""The style sheet, the script and the plotly bundle that pages carry, and their hashes."""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+# plotly.js basic bundle; the text that a browser unpacks has this hash (both are tested)
+PLOTLY_VERSION = "4.1.1"
+PLOTLY_HASH = "sha256-mXhOOr+wexQqFeUhpDnm2a3c6ts/eVU/0kxyd08GSbo="
+PLOTLY_FILE = "plotly-basic.min.js.gz"
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of all pages."""
+    return (HERE / "page.css").read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    """Return the script of all pages."""
+    return (HERE / "page.js").read_text(encoding="utf-8")
+
+
+@cache
+def plotly() -> str:
+    """Return the gzipped plotly bundle as base64."""
+    return base64.b64encode((HERE / PLOTLY_FILE).read_bytes()).decode("ascii")
+
+
+def hash_of(content: str) -> str:
+    """Return the hash of an embedded script or style as a content security policy writes it."""
+    digest = hashlib.sha256(content.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,0 +1,1 @@
+"""Static SVG charts: complete without a script, readable without a style sheet."""

@@ -1,0 +1,73 @@
+"""The numbers of the timeline, for the script: crosshair and zoom."""
+
+import math
+from typing import Any
+
+from runlens.report.html.charts.model import INK_NAMES, Figure, Line, Panel
+from runlens.report.html.charts.scale import needs_log
+from runlens.wording import number
+
+DIGITS = 5  # of the values; the page shows 4
+EXACT = 2.0**53  # beyond it a float no longer holds every whole number
+
+
+def data(figure: Figure) -> dict[str, Any]:
+    """Return what the script reads: series that share their steps, panels and onsets.
+
+    Values that are not finite are null; the script writes null as NaN, and `odd` names the
+    infinities by index.
+    """
+    lines = [line for panel in figure.panels for line in panel.lines]
+    steps: dict[tuple[float, ...], int] = {}
+    series = [_series(line, steps.setdefault(line.curve.step, len(steps))) for line in lines]
+    longest = max(steps, key=len)
+    index = iter(range(len(lines)))
+    panels = [
+        {
+            "title": panel.title,
+            "h": panel.height,
+            "series": [next(index) for _ in panel.lines],
+            "refs": [reference.value for reference in panel.references],
+            "log": _decades(panel),
+        }
+        for panel in figure.panels
+    ]
+    colours = {"critical": "crit", "warning": "warn", "info": "info"}
+    return {
+        "xs": [[_exact(step) for step in some] for some in steps],
+        "series": series,
+        "steps": steps[longest],
+        "panels": panels,
+        "onsets": [{"x": step, "c": colours[severity]} for step, severity in figure.onsets],
+    }
+
+
+def _decades(panel: Panel) -> int:
+    """Return how many powers of ten a logarithmic panel spans; 0: it is linear."""
+    values = [v for line in panel.lines for v in line.curve.value if math.isfinite(v)]
+    values += [one.value for one in panel.references]
+    if not needs_log(values, panel.log_from):
+        return 0
+    return max(1, math.ceil(math.log10(max(values)) - math.log10(min(values))))
+
+
+def _series(line: Line, steps: int) -> dict[str, Any]:
+    value = line.curve.value
+    made: dict[str, Any] = {
+        "name": line.metric,
+        "c": INK_NAMES[line.ink],
+        "x": steps,
+        "y": [_short(one) if math.isfinite(one) else None for one in value],
+    }
+    odd = {str(at): number(one) for at, one in enumerate(value) if math.isinf(one)}
+    return made | {"odd": odd} if odd else made
+
+
+def _short(value: float) -> float:
+    rounded = float(f"{value:.{DIGITS}g}")
+    return _exact(rounded if math.isfinite(rounded) else value)
+
+
+def _exact(value: float) -> float:
+    """Return a whole number as such: ``100`` is shorter than ``100.0``."""
+    return int(value) if abs(value) < EXACT and value == int(value) else value

@@ -1,0 +1,101 @@
+"""What a chart shows, before anything has a place in pixels."""
+
+from typing import Literal, NamedTuple
+
+from runlens.diagnosis import Mark, Severity, ThinCurve
+
+Ink = Literal["t", "e", "gn", "l"]  # train, eval, gradient norm, anything else
+INKS: dict[Ink, str] = {"t": "#0a5fa3", "e": "#b0450a", "gn": "#6a3fa0", "l": "#3f6b66"}
+INK_NAMES: dict[Ink, str] = {"t": "train", "e": "eval", "gn": "grad", "l": "lr"}  # in page.css
+SEVERITY_LETTER: dict[Severity, str] = {"critical": "c", "warning": "w", "info": "i"}
+SEVERITY_COLOUR: dict[Severity, str] = {
+    "critical": "#b1201a",
+    "warning": "#855000",
+    "info": "#3c5872",
+}
+
+
+class Line(NamedTuple):
+    """One curve in a panel."""
+
+    metric: str
+    name: str  # at its right end
+    ink: Ink
+    curve: ThinCurve
+    smooth: bool = False  # every point faint, and a running median solid
+    dots: bool = False
+
+
+class Reference(NamedTuple):
+    """A horizontal line with a label: a limit that was configured, a level."""
+
+    value: float
+    text: str
+
+
+class Area(NamedTuple):
+    """What lies between a curve and a level from a step on, shaded."""
+
+    metric: str
+    level: float
+    start: float
+    above: bool = True
+
+
+class Level(NamedTuple):
+    """A horizontal piece of line: the median of a stretch."""
+
+    start: float
+    end: float
+    value: float
+    text: str
+
+
+class Panel(NamedTuple):
+    """One plot with a y axis of its own."""
+
+    title: str
+    height: int
+    lines: tuple[Line, ...]
+    references: tuple[Reference, ...] = ()
+    log_from: float = 0.0  # logarithmic where max/min is beyond this; 0: never
+    zero: bool = False  # the axis begins at 0
+    areas: tuple[Area, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    levels: tuple[Level, ...] = ()
+
+
+class Lane(NamedTuple):
+    """A finding as a bar over the panels."""
+
+    severity: Severity
+    start: float
+    end: float
+    text: str
+    short: str
+
+
+class Sign(NamedTuple):
+    """An event on the line over the panels."""
+
+    kind: Literal["saved", "resume", "fault"]
+    step: float
+    text: str = ""
+
+
+class Figure(NamedTuple):
+    """Panels over one step axis, with everything that is drawn across them."""
+
+    uid: str  # unique on the page
+    title: str
+    description: str
+    panels: tuple[Panel, ...]
+    start: float
+    end: float
+    lanes: tuple[Lane, ...] = ()
+    more: str = ""  # below the lanes: how many had no room
+    signs: tuple[Sign, ...] = ()
+    epochs: tuple[tuple[float, float], ...] = ()
+    onsets: tuple[tuple[float, Severity], ...] = ()
+    cited: frozenset[float] = frozenset()  # steps that thinning may not leave out
+    crosshair: bool = False

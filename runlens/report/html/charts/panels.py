@@ -1,0 +1,285 @@
+"""One panel of a chart: grid, areas, lines, what is not finite, references, marks, labels."""
+
+from typing import NamedTuple
+
+from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
+from runlens.report.html.charts.model import INKS, Area
+from runlens.report.html.charts.points import Point, distance, path
+from runlens.report.html.charts.ready import ReadyLine, ReadyPanel
+from runlens.report.html.charts.scale import Scale, scale_for
+from runlens.report.html.element import Markup, cut, el, join
+from runlens.report.values import is_rate, value_of
+from runlens.wording import number, rate
+from runlens.wording import step as step_words
+
+GRID, INK, RED, GREY, PAPER = "#e1e4e8", "#16181b", "#b1201a", "#565d66", "#fff"
+CROSSES = 20  # more values than this that are no number become one bar
+LINE_HEIGHT = 15  # pixels between two labels
+MARKS = 3  # labelled points in a panel
+MARK_TEXT = 44
+TEXT_INK = {"t": "ft", "e": "fe", "gn": "fg", "l": "fl"}
+
+
+class Tag(NamedTuple):
+    """A text at the right of the panel."""
+
+    y: float
+    x: float
+    words: str
+    class_: str
+
+
+def draw(ready: ReadyPanel, frame: Frame, top: float, cited: frozenset[float]) -> list[Markup]:
+    """Return the elements of one panel whose plot begins at pixel `top`."""
+    panel = ready.panel
+    scale = scale_for(
+        ready.low,
+        ready.high,
+        log=ready.log,
+        zero=panel.zero,
+        top=top,
+        bottom=top + panel.height,
+    )
+    made = [label(0 if frame.narrow else frame.left, top - 8, ready.title, "b")]
+    made += _grid(ready, scale, frame)
+    made += [_area(area, ready, scale, frame, cited) for area in panel.areas]
+    if ready.over:
+        made.append(_over(ready, frame, top))
+    for line in ready.lines:
+        made += _line(line, ready, scale, frame, cited)
+        made += _not_finite(line, frame, top)
+    made += _levels(ready, scale, frame)
+    made += _references(ready, scale, frame)
+    made += _labels(ready, scale, frame)
+    made += _marks(ready, scale, frame)
+    return made
+
+
+def label_room(panels: list[ReadyPanel]) -> float:
+    """Return the pixels that the texts at the right of the panels need."""
+    words = [_words(line) for ready in panels for line in ready.lines if line.line.name] + [
+        reference.text for ready in panels for reference in ready.panel.references
+    ]
+    return 12 + max((width_of(text) for text in words), default=0)
+
+
+def _words(line: ReadyLine) -> str:
+    if line.ends_bad or line.last is None:
+        return f"{line.line.name} {number(line.line.curve.value[-1])}"
+    return f"{line.line.name} {value_of(line.line.metric, line.last)}"
+
+
+def _grid(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
+    made = []
+    rates = bool(ready.lines) and is_rate(ready.lines[0].line.metric)
+    for value, words in scale.ticks(rate if rates else number):
+        y = scale.place(value)
+        made.append(stroke(f"M{frame.left} {y:.1f}H{frame.right}", "g", GRID))
+        made.append(label(frame.left - 8, y + 4, words, anchor="end"))
+    return made
+
+
+def _over(ready: ReadyPanel, frame: Frame, top: float) -> Markup:
+    step, value = ready.over or (0.0, 0.0)
+    metric = ready.panel.lines[0].metric
+    begins = any(line.line.curve.step[0] == step for line in ready.lines)
+    at = " at the start" if begins else f" at step {step_words(step)}"
+    left = (0 if frame.narrow else frame.left) + 10 + 7.4 * len(ready.title)
+    return label(left, top - 8, f"↑ {value_of(metric, value)}{'' if frame.narrow else at}")
+
+
+def _line(
+    ready: ReadyLine, panel: ReadyPanel, scale: Scale, frame: Frame, cited: frozenset[float]
+) -> list[Markup]:
+    ink = ready.line.ink
+
+    def drawn(stretches: list[list[Point]], grain: int) -> str:
+        shown = (frame.thinned(_inside(some, panel), cited, grain) for some in stretches)
+        return "".join(path(_places(points, scale, frame)) for points in shown if points)
+
+    data = drawn(ready.stretches, 1)
+    if not data:
+        return []
+    if ready.smooth:
+        return [
+            stroke(data, f"{ink} raw", INKS[ink]),
+            stroke(drawn(ready.smooth, 2), ink, INKS[ink]),
+        ]
+    return [stroke(data, ink, INKS[ink]), *_dots(ready, panel, scale, frame)]
+
+
+def _places(points: list[Point], scale: Scale, frame: Frame) -> list[Point]:
+    xs = frame.xs([step for step, _ in points])
+    ys = scale.places([value for _, value in points])
+    return list(zip(xs, ys, strict=True))
+
+
+def _inside(points: list[Point], panel: ReadyPanel) -> list[Point]:
+    """Leave out the start that is beyond the panel."""
+    if not panel.over:
+        return points
+    return [point for point in points if point[1] <= panel.high]
+
+
+def _dots(ready: ReadyLine, panel: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
+    points = [point for stretch in ready.stretches for point in _inside(stretch, panel)]
+    spaced = len(points) * 4 < frame.columns
+    if not (spaced and ready.line.dots) and len(points) > 1:
+        return []
+    ink = ready.line.ink
+    return [
+        el(
+            "circle",
+            cx=f"{frame.x(step):.1f}",
+            cy=f"{scale.place(value):.1f}",
+            r="2.2",
+            fill=INKS[ink],
+            class_=f"dot-{ink}",
+        )
+        for step, value in points
+    ]
+
+
+def _not_finite(ready: ReadyLine, frame: Frame, top: float) -> list[Markup]:
+    bad = ready.bad
+    if len(bad) <= CROSSES:
+        return [_cross(frame.x(step), top + 6) for step in bad]
+    first = frame.x(bad[0])
+    width = max(2.0, frame.x(bad[-1]) - first)
+    words = f"{number(ready.first_bad)} from {step_words(bad[0])}"
+    fits = first + 4 + width_of(words) < frame.width
+    at, anchor = (first + 4, "start") if fits else (first - 4, "end")
+    bar = el(
+        "rect",
+        x=f"{first:.1f}",
+        y=f"{top + 2:.1f}",
+        width=f"{width:.1f}",
+        height="8",
+        fill=RED,
+        class_="f-c",
+    )
+    return [bar, label(at, top + 24, words, "f-c", anchor)]
+
+
+def _cross(x: float, y: float) -> Markup:
+    return stroke(f"M{x - 4:.1f} {y - 4:.1f}l8 8m0-8l-8 8", "nan", RED)
+
+
+def _area(
+    area: Area, ready: ReadyPanel, scale: Scale, frame: Frame, cited: frozenset[float]
+) -> Markup:
+    line = next((one for one in ready.lines if one.line.metric == area.metric), None)
+    if line is None:
+        return join()
+    base = scale.place(area.level)
+    shapes = []
+    for stretch in line.smooth or line.stretches:
+        after = [point for point in stretch if point[0] >= area.start]
+        if len(after) > 1:
+            shapes.append(_closed(after, area, base, scale, frame, cited))
+    ink = line.line.ink
+    class_ = "areag" if ink == "gn" else "area"
+    return el("path", class_=class_, fill=INKS[ink], fill_opacity=".15", d="".join(shapes))
+
+
+def _closed(
+    points: list[Point],
+    area: Area,
+    base: float,
+    scale: Scale,
+    frame: Frame,
+    cited: frozenset[float],
+) -> str:
+    nearest = min if area.above else max  # pixels grow downwards
+    shown = _places(frame.thinned(points, cited, 2), scale, frame)
+    border = [(x, nearest(base, y)) for x, y in shown]
+    return path([(border[0][0], base), *border, (border[-1][0], base)]) + "z"
+
+
+def _levels(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
+    made = []
+    for level in ready.panel.levels:
+        y = scale.place(level.value)
+        left, right = frame.x(level.start), frame.x(level.end)
+        made.append(stroke(f"M{left:.1f} {y:.1f}H{right:.1f}", "lim", INK))
+        made.append(label((left + right) / 2, y - 6, level.text, "h", "middle"))
+    return made
+
+
+def _references(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
+    made = []
+    for reference in ready.panel.references:
+        y = scale.place(reference.value)
+        made.append(stroke(f"M{frame.left} {y:.1f}H{frame.right}", "lim", INK))
+        if frame.narrow:
+            made.append(label(frame.left + 4, y + 14, reference.text, "h"))
+    return made
+
+
+def _labels(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
+    """Name the lines: at their right ends, or in the title row of a narrow chart."""
+    named = [line for line in ready.lines if line.line.name]
+    # beside the longest line, so that no label lies on another line
+    right = max((frame.x(line.line.curve.step[-1]) for line in named), default=0.0) + 8
+    tags = [Tag(_end(line, scale), right, _words(line), TEXT_INK[line.line.ink]) for line in named]
+    if frame.narrow:
+        return _in_title_row(tags, ready, frame, scale.top - 8)
+    tags += [
+        Tag(scale.place(one.value), frame.right + 8, one.text, "h")
+        for one in ready.panel.references
+    ]
+    return [label(tag.x, tag.y + 4, tag.words, tag.class_) for tag in _spread(tags, scale.bottom)]
+
+
+def _end(line: ReadyLine, scale: Scale) -> float:
+    if line.ends_bad or line.last is None:
+        return scale.top + 6
+    return scale.place(line.last)
+
+
+def _spread(tags: list[Tag], bottom: float) -> list[Tag]:
+    """Move labels apart, and up again where they would leave the panel."""
+    made: list[Tag] = []
+    for tag in sorted(tags, key=lambda tag: tag.y):
+        least = made[-1].y + LINE_HEIGHT if made else tag.y
+        made.append(tag._replace(y=max(tag.y, least)))
+    over = max(0.0, made[-1].y - bottom) if made else 0.0
+    return [tag._replace(y=tag.y - over) for tag in made]
+
+
+def _in_title_row(tags: list[Tag], ready: ReadyPanel, frame: Frame, y: float) -> list[Markup]:
+    made = []
+    right: float = frame.right
+    taken = 7.4 * len(ready.title) + (8 + LETTER * 9 if ready.over else 8)
+    for tag in reversed(tags):
+        if right - width_of(tag.words) < taken:
+            break
+        made.append(label(right, y, tag.words, tag.class_, "end"))
+        right -= width_of(tag.words) + 10
+    return made
+
+
+def _marks(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
+    made = []
+    for mark in [mark for mark in ready.panel.marks if frame.holds(mark.step)][:MARKS]:
+        x, y = frame.x(mark.step), scale.place(mark.value)
+        ink = min(ready.lines, key=lambda line: distance(mark, line.line.curve)).line.ink
+        words = cut(mark.text or number(mark.value), MARK_TEXT)
+        fits = x + 8 + width_of(words) < frame.right or x < frame.width / 2
+        room = frame.width - x - 8 if fits else x - 8
+        words = cut(words, max(4, int(room / LETTER)))
+        above = y - 10 > scale.top + 8
+        made.append(
+            el(
+                "circle",
+                cx=f"{x:.1f}",
+                cy=f"{y:.1f}",
+                r="4.5",
+                class_=f"pt p-{ink}",
+                fill=PAPER,
+                stroke=INKS[ink],
+            )
+        )
+        at, anchor = (x + 8, "start") if fits else (x - 8, "end")
+        made.append(label(at, y - 10 if above else y + 20, words, "h", anchor))
+    return made

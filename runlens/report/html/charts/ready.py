@@ -1,0 +1,116 @@
+"""What the wide and the narrow drawing of a panel share: points, range, kind of axis."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from runlens.report.html.charts.model import Figure, Line, Panel
+from runlens.report.html.charts.points import (
+    Point,
+    finite_stretches,
+    not_finite,
+    running_median,
+)
+from runlens.report.html.charts.scale import needs_log
+
+FIRST = 0.04  # share of the steps that may leave the panel at the top
+TALLER = 1.35  # ... if they would stretch the axis by more than this
+ENOUGH = 5  # later points, so that there is something to enlarge
+LAST = 5  # points whose mean is the number at the end of a line
+SMOOTHED = 100  # points from which a line is drawn with its running median
+
+
+class ReadyLine(NamedTuple):
+    """One line with its finite points in stretches, and what is not finite."""
+
+    line: Line
+    stretches: list[list[Point]]
+    smooth: list[list[Point]]  # empty: drawn as it is
+    bad: list[float]  # steps with NaN or an infinity
+
+    @property
+    def ends_bad(self) -> bool:
+        """Whether the last value is no number."""
+        return not math.isfinite(self.line.curve.value[-1])
+
+    @property
+    def first_bad(self) -> float:
+        """The first value that is no number."""
+        return next(value for value in self.line.curve.value if not math.isfinite(value))
+
+    @property
+    def last(self) -> float | None:
+        """The mean of the last values of a smoothed line, else the last value."""
+        if not self.stretches:
+            return None
+        if not self.smooth:
+            return self.stretches[-1][-1][1]
+        tail = [value for _, value in self.stretches[-1][-LAST:]]
+        return sum(value / len(tail) for value in tail)  # divided first: no overflow
+
+
+class ReadyPanel(NamedTuple):
+    """A panel with its range decided."""
+
+    panel: Panel
+    lines: list[ReadyLine]
+    low: float
+    high: float
+    log: bool
+    over: Point | None  # the largest early value that is beyond the panel
+
+    @property
+    def title(self) -> str:
+        """The title, which says that an axis is logarithmic."""
+        return self.panel.title + (" (log)" if self.log else "")
+
+
+def ready(figure: Figure) -> list[ReadyPanel]:
+    """Prepare all panels of a figure."""
+    return [_panel(panel, figure) for panel in figure.panels]
+
+
+def _line(line: Line) -> ReadyLine:
+    stretches = finite_stretches(line.curve)
+    smooth = line.smooth and len(line.curve.step) >= SMOOTHED
+    medians = [running_median(points) for points in stretches] if smooth else []
+    return ReadyLine(line, stretches, medians, not_finite(line.curve))
+
+
+def _panel(panel: Panel, figure: Figure) -> ReadyPanel:
+    lines = [_line(line) for line in panel.lines]
+    points = [point for line in lines for stretch in line.stretches for point in stretch]
+    values = [value for _, value in points]
+    fixed = [reference.value for reference in panel.references]
+    fixed += [level.value for level in panel.levels]
+    log = needs_log(values + fixed, panel.log_from)
+    high = max(values + fixed, default=1.0)
+    low = min(values + fixed, default=0.0)
+    over = None if log or panel.zero else _transient(points, fixed, panel, figure)
+    if over:
+        border = _border(figure)
+        high = max([value for step, value in points if step > border] + fixed)
+    return ReadyPanel(panel, lines, low, high, log, over)
+
+
+def _border(figure: Figure) -> float:
+    return figure.start + FIRST * (figure.end - figure.start)
+
+
+def _transient(
+    points: Iterable[Point], fixed: list[float], panel: Panel, figure: Figure
+) -> Point | None:
+    """Return the highest point of a start that would flatten everything after it.
+
+    Nothing leaves the panel where a finding points at the start.
+    """
+    border = _border(figure)
+    if any(step <= border for step in figure.cited) or any(m.step <= border for m in panel.marks):
+        return None
+    early = [point for point in points if point[0] <= border]
+    late = [value for step, value in points if step > border] + fixed
+    if not early or len(late) < ENOUGH:
+        return None
+    top = max(early, key=lambda point: point[1])
+    flattened = top[1] - min(late) > TALLER * (max(late) - min(late)) > 0
+    return top if flattened and top[1] > max(late) else None

@@ -1,0 +1,1 @@
+"""The parts of the pages. Each takes plain data and returns markup; none reads a file."""

@@ -1,0 +1,140 @@
+"""The key figures: eight, always these, in this order; what is not known is said."""
+
+import math
+from typing import NamedTuple
+
+from runlens.diagnosis import Diagnosis, ThinCurve
+from runlens.metrics import NAMES, base
+from runlens.report.html.charts.ready import SMOOTHED
+from runlens.report.html.charts.timeline import RL_TASKS
+from runlens.report.html.components.verdict import KINDS, steps
+from runlens.report.html.element import Markup, cut, el
+from runlens.report.html.words import UNKNOWN, limit, place
+from runlens.report.values import evidence_value, value_of
+from runlens.wording import duration, number
+from runlens.wording import step as step_words
+
+NOTE = 110  # characters
+LAST = 5  # points whose mean is the last train loss
+
+
+class KeyFigure(NamedTuple):
+    """One number with its name and one line about it."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+def key_figures(diagnosis: Diagnosis) -> Markup:
+    """Return the key figures of a run."""
+    return el("dl", [_one(figure) for figure in _figures(diagnosis)], class_="key")
+
+
+def _one(figure: KeyFigure) -> Markup:
+    value = el("span", cut(figure.value, 40), class_="v")
+    note = el("span", cut(figure.note, NOTE), class_="n")
+    return el("div", el("dt", figure.label), el("dd", value, " ", note))
+
+
+def _figures(diagnosis: Diagnosis) -> list[KeyFigure]:
+    return [
+        _steps(diagnosis),
+        _state(diagnosis),
+        *_results(diagnosis),
+        _of_verdict(diagnosis),
+        _duration(diagnosis),
+    ]
+
+
+def _steps(diagnosis: Diagnosis) -> KeyFigure:
+    state = diagnosis.state
+    done, planned = state.done_epochs, state.planned_epochs
+    if done is None:
+        note = "" if state.planned_steps else "planned steps not recorded"
+    else:
+        of = f" of {number(planned)}" if planned else ""
+        note = f"{number(done, 3 if done >= 1 else 2)}{of} epoch{'' if planned == 1 else 's'}"
+    return KeyFigure("Steps", steps(diagnosis), note)
+
+
+def _state(diagnosis: Diagnosis) -> KeyFigure:
+    state = diagnosis.state
+    word = KINDS.get(state.kind, state.kind) if state.kind != "unknown" else "unknown"
+    sure = "" if state.sure == "certain" else f" ({state.sure})"
+    return KeyFigure("State", word.capitalize(), f"{state.why}{sure}")
+
+
+def _results(diagnosis: Diagnosis) -> list[KeyFigure]:
+    """Return best and last of the two curves that say how good the run is."""
+    if diagnosis.task in RL_TASKS and "reward" in diagnosis.curves:
+        kl = next((name for name in ("kl", "kl_step", "kl_seq") if name in diagnosis.curves), "kl")
+        return [
+            *_best_and_last(diagnosis, "reward", "reward"),
+            _last(diagnosis, kl, "KL"),
+            _last(diagnosis, "entropy", "entropy"),
+        ]
+    return [
+        *_best_and_last(diagnosis, "train_loss", "train loss"),
+        *_best_and_last(diagnosis, "eval_loss", "eval loss"),
+    ]
+
+
+def _best_and_last(diagnosis: Diagnosis, metric: str, words: str) -> list[KeyFigure]:
+    curve = diagnosis.curves.get(metric)
+    points = _finite(curve)
+    best = KeyFigure(f"Best {words}", UNKNOWN)
+    if points:
+        choose = max if NAMES[base(metric)].better == "higher" else min
+        step, value = choose(points, key=lambda point: point[1])
+        best = KeyFigure(f"Best {words}", value_of(metric, value), f"step {step_words(step)}")
+    return [best, _last(diagnosis, metric, words)]
+
+
+def _last(diagnosis: Diagnosis, metric: str, words: str) -> KeyFigure:
+    curve = diagnosis.curves.get(metric)
+    points = _finite(curve)
+    if curve is None or not curve.step:
+        return KeyFigure(f"Last {words}", UNKNOWN)
+    if not math.isfinite(curve.value[-1]):
+        bad = number(curve.value[-1])
+        before = f"last finite: {value_of(metric, points[-1][1])}" if points else "never finite"
+        return KeyFigure(f"Last {words}", bad, f"step {step_words(curve.step[-1])}; {before}")
+    first = f"first {value_of(metric, points[0][1])}"
+    if metric in {"train_loss", "reward"} and len(curve.step) >= SMOOTHED:
+        tail = [value for _, value in points[-LAST:]]
+        mean = sum(value / len(tail) for value in tail)
+        return KeyFigure(f"Last {words}", value_of(metric, mean), f"mean of 5 points; {first}")
+    note = f"step {step_words(points[-1][0])}; {first}"
+    return KeyFigure(f"Last {words}", value_of(metric, points[-1][1]), note)
+
+
+def _finite(curve: ThinCurve | None) -> list[tuple[float, float]]:
+    if curve is None:
+        return []
+    pairs = zip(curve.step, curve.value, strict=True)
+    return [(step, value) for step, value in pairs if math.isfinite(value)]
+
+
+def _of_verdict(diagnosis: Diagnosis) -> KeyFigure:
+    """Return the number that decided the verdict; of a healthy run the largest norm."""
+    lead = diagnosis.findings[:1]
+    numbers = [item for one in lead for item in one.evidence if not isinstance(item.value, str)]
+    numbers.sort(key=lambda item: item.limit is None)  # judged ones first; the sort is stable
+    for item in numbers[:1]:
+        of = "" if item.limit is None else f"limit {limit(item)}"
+        return KeyFigure(cut(item.what, 60), evidence_value(item, item.value), of)
+    points = _finite(diagnosis.curves.get("grad_norm"))
+    if not points:
+        return KeyFigure("Largest gradient norm", UNKNOWN)
+    step, value = max(points, key=lambda point: point[1])
+    return KeyFigure("Largest gradient norm", number(value), f"step {step_words(step)}")
+
+
+def _duration(diagnosis: Diagnosis) -> KeyFigure:
+    times = [event.time for event in diagnosis.events if event.time is not None]
+    last = diagnosis.state.last_time
+    if times and last is not None and last > min(times):
+        return KeyFigure("Duration", duration(last - min(times)), "launch to last record")
+    names = dict.fromkeys(place(name) for name in diagnosis.sources)
+    return KeyFigure("Sources", f"{len(diagnosis.sources)} read", ", ".join(names))

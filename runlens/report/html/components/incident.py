@@ -1,0 +1,156 @@
+"""An incident: its first mover in full, what followed from it folded below."""
+
+from collections.abc import Mapping, Sequence
+
+from runlens.diagnosis import Cause, Diagnosis, Finding, Fix, Incident, RuledOut
+from runlens.report.html.charts import finding as chart
+from runlens.report.html.charts import svg
+from runlens.report.html.components.evidence import evidence_table, log_excerpt
+from runlens.report.html.components.signs import tag
+from runlens.report.html.components.tables import bullets, code, folded, section, sub, words
+from runlens.report.html.element import NOTHING, Markup, cut, el, join
+from runlens.report.html.words import confidence, sentence, setting, span
+
+ROOM = 80_000  # characters of all charts of findings, so that the page stays small
+CAUSES = 4
+TITLE = 400  # characters
+
+
+def incidents(diagnosis: Diagnosis) -> Markup:
+    """Return all incidents, in the order of the diagnosis: severe first, then by onset."""
+    proofs = _proofs(diagnosis)
+    cards = [
+        _card(index, incident, proofs)
+        for index, incident in enumerate(diagnosis.incidents, 1)
+        if incident.findings
+    ]
+    title = "Incident" if len(cards) == 1 else "Incidents"
+    note = "Worst first. Findings with one root are one incident, told once."
+    return section("incidents", title, sub(note), cards)
+
+
+def _proofs(diagnosis: Diagnosis) -> dict[tuple[int, int], Markup]:
+    """Return the chart or log excerpt of each finding, by number of incident and finding.
+
+    First movers come first: when there is no more room, it is followers that have no chart.
+    """
+    places = [
+        (index, place, finding)
+        for index, incident in enumerate(diagnosis.incidents, 1)
+        for place, finding in enumerate(incident.findings)
+    ]
+    made: dict[tuple[int, int], Markup] = {}
+    size = 0
+    for index, place, finding in sorted(places, key=lambda one: one[1] > 0):
+        drawn = _proof(finding, diagnosis, f"f{index}-{place}") if size < ROOM else NOTHING
+        made[index, place] = drawn
+        size += len(drawn)
+    return made
+
+
+def _card(index: int, incident: Incident, proofs: Mapping[tuple[int, int], Markup]) -> Markup:
+    lead = incident.findings[0]
+    about = [f"incident {index}", span(lead), confidence(lead.confidence)]
+    follow = [
+        _follower(finding, proofs[index, place])
+        for place, finding in enumerate(incident.findings)
+        if place
+    ]
+    return el(
+        "article",
+        el(
+            "div",
+            tag(incident.severity),
+            " ",
+            el("span", code(lead.rule), " · ", words(about), class_="mut sm"),
+            class_="hd",
+        ),
+        el("h3", cut(lead.title, TITLE), class_="ti"),
+        _finding(lead, proofs[index, 0]),
+        join(el("h3", "Same root, not counted again"), follow) if follow else None,
+        class_="long",
+        id=f"incident-{index}",
+    )
+
+
+def _follower(finding: Finding, proof: Markup) -> Markup:
+    return folded(
+        join(tag(finding.severity), " ", cut(finding.title, TITLE)),
+        f"{finding.rule} · {span(finding)}",
+        join(
+            el("p", sentence(confidence(finding.confidence)), class_="mut sm"),
+            _finding(finding, proof),
+        ),
+    )
+
+
+def _finding(finding: Finding, proof: Markup) -> Markup:
+    """Return what a finding says below its title."""
+    table = el("div", evidence_table(finding.evidence)) if finding.evidence else None
+    causes = join(_causes(finding.causes), _ruled_out(finding.ruled_out))
+    fixes = _fixes(finding.fixes)
+    both = el("div", el("div", causes), el("div", fixes), class_="two")
+    return join(
+        el("p", finding.seen) if finding.seen else None,
+        el("div", table, proof, class_="two ev" if table and proof else "one ev")
+        if table or proof
+        else None,
+        both if causes or fixes else None,
+    )
+
+
+def _proof(finding: Finding, diagnosis: Diagnosis, uid: str) -> Markup:
+    """Return the chart or the lines of the log that show the finding."""
+    if finding.chart.kind == "log" and finding.chart.log:
+        return log_excerpt(finding.chart.log)
+    figure = chart.figure_for(finding, diagnosis, uid)
+    if figure is None:
+        return NOTHING
+    thin = chart.thinned_note(
+        diagnosis.curves, {line.metric for panel in figure.panels for line in panel.lines}
+    )
+    caption = " ".join(part for part in (chart.caption(finding, figure), thin) if part)
+    return el("figure", svg.both(figure, chart.WIDTH), el("figcaption", caption))
+
+
+def _causes(causes: Sequence[Cause]) -> Markup:
+    if not causes:
+        return NOTHING
+    return join(
+        el("h3", "Likely causes"), el("ol", [_cause(c) for c in causes[:CAUSES]], class_="causes")
+    )
+
+
+def _cause(cause: Cause) -> Markup:
+    rows = [
+        el("li", el("span", "for"), cause.evidence_for) if cause.evidence_for else None,
+        el("li", el("span", "against"), cause.against or "nothing in the data"),
+    ]
+    rank = el("span", f"· {cause.rank}", class_="cost")
+    return el("li", el("h4", cause.what, " ", rank), el("ul", rows, class_="fa"))
+
+
+def _ruled_out(items: Sequence[RuledOut]) -> Markup:
+    if not items:
+        return NOTHING
+    return join(el("h3", "Ruled out"), bullets(f"{item.what}: {item.why}" for item in items))
+
+
+def _fixes(fixes: Sequence[Fix]) -> Markup:
+    if not fixes:
+        return NOTHING
+    return join(
+        el("h3", "Fixes, fastest first"), el("ol", [_fix(fix) for fix in fixes], class_="fixes")
+    )
+
+
+def _fix(fix: Fix) -> Markup:
+    change = None
+    if fix.setting:
+        old = code(f"{fix.setting}: {setting(fix.old)}") if fix.old is not None else None
+        now = code(setting(fix.new) if old else f"{fix.setting}: {setting(fix.new)}")
+        # the old value is named as unknown, never invented
+        change = join(old, " to ", now, ".") if old else join(now, " (old value not recorded).")
+    why = join(" " if change else "", sentence(fix.why)) if fix.why else None
+    cost = el("span", f"· {fix.cost}", class_="cost")
+    return el("li", el("h4", fix.what, " ", cost), el("p", change, why, class_="sm"))

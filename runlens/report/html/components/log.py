@@ -1,0 +1,71 @@
+"""What happened besides the numbers: events, and the end of the log."""
+
+from collections.abc import Sequence
+
+from runlens.diagnosis import Diagnosis
+from runlens.report.html.components.tables import (
+    Column,
+    folded,
+    listing,
+    section,
+    small,
+    table,
+)
+from runlens.report.html.element import Markup, cut, el
+from runlens.run import Event
+from runlens.wording import count
+from runlens.wording import step as step_words
+
+ROWS = 40
+KEPT = 8  # checkpoints or evaluations that are listed one by one
+TEXT = 400  # characters of an event
+LINES, LINE = 60, 1000  # of the end of the log
+NAMES = {
+    "launch": "start",
+    "resume": "resume",
+    "checkpoint": "checkpoint",
+    "evaluation": "evaluation",
+    "message": "log message",
+    "exit": "end",
+    "early_stop": "stopped early",
+}
+MANY = ("checkpoint", "evaluation")
+
+
+def log(diagnosis: Diagnosis) -> Markup:
+    """Return the events by step and the last lines of the log."""
+    return section("log", "Events and log", _events(diagnosis.events), _tail(diagnosis.log_tail))
+
+
+def _events(events: Sequence[Event]) -> Markup:
+    if not events:
+        return el("p", "No event was recorded: no launch, checkpoint, resume or error.")
+    many = [kind for kind in MANY if sum(event.kind == kind for event in events) > KEPT]
+    rows = [_row(event) for event in events if event.kind not in many]
+    told = [_summary([event for event in events if event.kind == kind]) for kind in many]
+    columns = (Column("Step"), Column("Event"), Column("Read from"))
+    left = len(rows) - ROWS
+    note = f"The first {ROWS} of {len(rows)} events." if left > 0 else ""
+    return table(columns, [*told, *rows[:ROWS]], note)
+
+
+def _row(event: Event) -> tuple[str, str, Markup]:
+    step = "–" if event.step is None else step_words(event.step)
+    name = NAMES.get(event.kind, event.kind)
+    words = f"{name}: {cut(event.text, TEXT)}" if event.text else name
+    return step, words, small(event.where)
+
+
+def _summary(events: Sequence[Event]) -> tuple[str, str, Markup]:
+    """Return one row for many events of a kind."""
+    steps = [event.step for event in events if event.step is not None]
+    where = f"{step_words(min(steps))} to {step_words(max(steps))}" if steps else "–"
+    return where, count(len(events), NAMES[events[0].kind]), small("")
+
+
+def _tail(lines: Sequence[str]) -> Markup:
+    if not lines:
+        return el("p", "No log file was read.", class_="sm mut gap")
+    last = lines[-LINES:]
+    shown = listing([cut(line, LINE) for line in last], "Last lines of the log", wrapped=True)
+    return folded("Last lines of the log", count(len(last), "line"), shown)

@@ -1,0 +1,57 @@
+"""All other metrics, small, each on its own scale."""
+
+from runlens.diagnosis import Diagnosis
+from runlens.metrics import NAMES, base
+from runlens.report.html.charts import select, svg
+from runlens.report.html.charts.finding import thinned_note
+from runlens.report.html.charts.model import Figure, Panel
+from runlens.report.html.charts.timeline import axis
+from runlens.report.html.components.tables import section, sub
+from runlens.report.html.element import Markup, cut, el
+from runlens.wording import count
+
+MOST = 40
+HEARTBEAT = "heartbeat"  # that a tracker was alive: its value means nothing
+WIDTH, HEIGHT = 320, 84
+
+
+def multiples(diagnosis: Diagnosis, shown: set[str]) -> Markup | None:
+    """Return a small chart of each metric that is not in `shown`; None if there is none."""
+    names = [
+        name
+        for name in select.known(diagnosis.curves, diagnosis.curves)
+        if name not in shown and name != HEARTBEAT
+    ]
+    if not names:
+        return None
+    named = {finding.metric for finding in diagnosis.findings}
+    names.sort(key=lambda name: name not in named)  # those of findings first; the sort is stable
+    left = len(names) - MOST
+    note = "Same steps, own scales."
+    if left > 0:
+        note += f" {count(left, 'more metric')} without a finding left out."
+    charts = [_one(name, number, diagnosis) for number, name in enumerate(names[:MOST])]
+    return section("metrics", "Other metrics", sub(note), el("div", charts, class_="sms"))
+
+
+def _one(name: str, number: int, diagnosis: Diagnosis) -> Markup:
+    curve = diagnosis.curves[name]
+    line = select.line(name, curve, "l")._replace(name="", smooth=False, dots=False)
+    start, end = axis(diagnosis)
+    told = select.describe(line)
+    figure = Figure(
+        uid=f"m{number}",
+        title=cut(name, 80),
+        description=told,
+        panels=(Panel(cut(name, 36), HEIGHT, (line,)),),
+        start=start,
+        end=end,
+        cited=select.cited_steps(f for f in diagnosis.findings if f.metric == name),
+    )
+    known = NAMES.get(base(name))
+    meaning = f"{known.meaning[:1].upper()}{known.meaning[1:]}. " if known else ""
+    numbers = told.removeprefix(f"{cut(name, 60)}: ")
+    numbers = numbers[:1].upper() + numbers[1:]
+    thin = thinned_note(diagnosis.curves, {name})
+    caption = " ".join(part for part in (f"{meaning}{numbers}", thin) if part)
+    return el("figure", svg.one(figure, WIDTH), el("figcaption", caption))

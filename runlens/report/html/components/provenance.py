@@ -1,0 +1,75 @@
+"""Where everything comes from, and what was lost on the way."""
+
+from runlens.diagnosis import SCHEMA, Diagnosis
+from runlens.report.html.components.tables import (
+    Column,
+    code,
+    folded,
+    section,
+    small,
+    sub,
+    table,
+)
+from runlens.report.html.components.verdict import KINDS
+from runlens.report.html.element import Child, Markup, cut, el, join
+from runlens.run import Problem
+from runlens.version import __version__
+from runlens.wording import count
+
+SHOWN = 12  # problems that are not folded
+TEXT = 600  # characters
+SOURCES = 40
+
+
+def problems(diagnosis: Diagnosis) -> Markup:
+    """Return what was lost or doubtful in the input; that there was nothing is said as well."""
+    found = diagnosis.problems
+    if not found:
+        return section(
+            "problems", "Data problems", el("p", "None: everything in every source was read.")
+        )
+    left = found[SHOWN:]
+    more = folded("More data problems", f"{len(left)}", _table(left)) if left else None
+    note = sub(f"{count(len(found), 'problem')} in the input.")
+    return section("problems", "Data problems", note, _table(found[:SHOWN]), more)
+
+
+def _table(rows: tuple[Problem, ...]) -> Markup:
+    columns = (Column("Where"), Column("What"), Column("Lost"))
+    return table(
+        columns,
+        [
+            (small(cut(row.where, TEXT)), cut(row.text, TEXT), row.lost or "nothing lost")
+            for row in rows
+        ],
+    )
+
+
+def provenance(diagnosis: Diagnosis) -> Markup:
+    """Return sources, framework, task and state, each with why we think so, and versions."""
+    state = diagnosis.state
+    ended = f"{KINDS.get(state.kind, state.kind)} ({state.sure})"
+    code_ = "" if state.exit_code is None else f"; exit code {state.exit_code}"
+    rows: list[tuple[Child, ...]] = [
+        ("Run", code(cut(diagnosis.run_name, TEXT)), small(cut(diagnosis.run_id, TEXT))),
+        ("Framework", diagnosis.framework or "unknown", ""),
+        ("Task", diagnosis.task, diagnosis.task_why),
+        ("End of the run", ended, f"{state.why}{code_}"),
+        ("RunLens", __version__, code(SCHEMA)),
+    ]
+    shown = diagnosis.sources[:SOURCES]
+    left = len(diagnosis.sources) - len(shown)
+    sources = [
+        ("Source" if not index else "", code(cut(name, TEXT)), "")
+        for index, name in enumerate(shown)
+    ]
+    if left:
+        sources.append(("", join(f"and {left} more"), ""))
+    columns = (Column("What"), Column("Value"), Column("Why"))
+    note = "Same input, same report, byte for byte: no clock, no network, no random numbers."
+    return section(
+        "provenance",
+        "Provenance",
+        table(columns, [*sources, *rows]),
+        el("p", note, class_="sm mut gap"),
+    )

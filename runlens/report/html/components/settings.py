@@ -1,0 +1,53 @@
+"""The settings of the run: those that a finding names first, the rest folded."""
+
+from runlens.diagnosis import Diagnosis, SettingRow
+from runlens.report.html.components.tables import (
+    Column,
+    code,
+    folded,
+    section,
+    small,
+    sub,
+    table,
+)
+from runlens.report.html.element import Markup, cut, el, join
+from runlens.report.html.words import setting
+
+KEY = 120  # characters
+
+
+def settings(diagnosis: Diagnosis) -> Markup:
+    """Return the settings; a run without any says that none were recorded."""
+    blamed = [row for row in diagnosis.settings if row.blamed]
+    rest = [row for row in diagnosis.settings if not row.blamed]
+    if not diagnosis.settings:
+        return section("settings", "Settings", el("p", "No settings were recorded with this run."))
+    note = "Settings named in a finding come first." if blamed else "No finding names a setting."
+    return section(
+        "settings",
+        "Settings",
+        sub(note),
+        _blamed(blamed, diagnosis) if blamed else None,
+        _rest(rest),
+    )
+
+
+def _blamed(rows: list[SettingRow], diagnosis: Diagnosis) -> Markup:
+    columns = (Column("Setting"), Column("Value"), Column("Read from"), Column("Named by"))
+    return table(
+        columns,
+        [(*_cells(row), diagnosis.titles.get(row.blamed) or cut(row.blamed, KEY)) for row in rows],
+    )
+
+
+def _rest(rows: list[SettingRow]) -> Markup:
+    if not rows:
+        return join()
+    columns = (Column("Setting"), Column("Value"), Column("Read from"))
+    return folded(
+        "All other settings", f"{len(rows)}", table(columns, [_cells(row) for row in rows])
+    )
+
+
+def _cells(row: SettingRow) -> tuple[Markup, Markup, Markup]:
+    return code(cut(row.key, KEY)), code(setting(row.value)), small(row.origin)

@@ -1,0 +1,105 @@
+"""The timeline of a run with its readout and the numbers behind it."""
+
+import math
+
+from runlens.diagnosis import Diagnosis, ThinCurve
+from runlens.report.html.charts import svg
+from runlens.report.html.charts.finding import thinned_note
+from runlens.report.html.charts.model import Figure
+from runlens.report.html.charts.ready import SMOOTHED
+from runlens.report.html.charts.timeline import metrics_shown
+from runlens.report.html.components.tables import folded, grid, section, sub
+from runlens.report.html.element import NOTHING, Markup, cut, el
+from runlens.report.values import value_of
+from runlens.wording import count
+from runlens.wording import step as step_words
+
+ROWS = 40  # of the numbers behind the chart
+HELP = "Point at the chart, or focus it and use the arrow keys, to read every value at one step."
+LABEL = "Timeline. Arrow keys read the values step by step."
+
+
+def timeline(diagnosis: Diagnosis, figure: Figure | None, *, zoom: bool) -> Markup:
+    """Return the timeline; without any curve it says so. `zoom`: plotly travels with the page."""
+    if figure is None:
+        note = "No curve was recorded: the run wrote no training metric before its files end."
+        return section("timeline", "Timeline", el("p", note))
+    button = el(
+        "button", "Zoom and pan", class_="js", hidden=True, type="button", data_plotly="tl-box"
+    )
+    head = el(
+        "div", el("h2", "Timeline", id="h-timeline"), button if zoom else None, class_="tools"
+    )
+    chart = el(
+        "div",
+        svg.both(figure),
+        id="tl-box",
+        data_cross="tl-read",
+        tabindex=0,
+        role="group",
+        aria_label=LABEL,
+    )
+    readout = el(
+        "div", el("span", HELP), class_="read js flex", hidden=True, id="tl-read", role="status"
+    )
+    return el(
+        "section",
+        head,
+        sub(_note(diagnosis, figure)),
+        el("figure", chart, readout),
+        _numbers(diagnosis, figure),
+        id="timeline",
+        aria_labelledby="h-timeline",
+    )
+
+
+def _note(diagnosis: Diagnosis, figure: Figure) -> str:
+    lines = [line for panel in figure.panels for line in panel.lines]
+    said = ["One step axis for everything."]
+    if any(line.smooth and len(line.curve.step) >= SMOOTHED for line in lines):
+        said.append("Faint line: every point; solid: median of 9; label: mean of the last 5.")
+    planned = diagnosis.state.planned_steps
+    if planned and planned > figure.end:
+        said.append(f"{step_words(planned)} steps were planned; the axis ends earlier.")
+    if any(panel.areas for panel in figure.panels):
+        said.append("Shaded: what a finding cost.")
+    if any(not math.isfinite(value) for line in lines for value in line.curve.value):
+        said.append("Red cross or bar at the top of a panel: the value is NaN or infinite.")
+    said.append(thinned_note(diagnosis.curves, metrics_shown(figure)))
+    return " ".join(part for part in said if part)
+
+
+def _numbers(diagnosis: Diagnosis, figure: Figure) -> Markup:
+    """Return the numbers behind the chart, at the evaluations or evenly spread."""
+    lines = [line for panel in figure.panels for line in panel.lines]
+    steps = _steps(diagnosis, figure)
+    if not steps:
+        return NOTHING
+    tables = [dict(zip(line.curve.step, line.curve.value, strict=True)) for line in lines]
+    rows = [
+        [
+            step_words(step),
+            *(
+                value_of(line.metric, values[step]) if step in values else "–"
+                for line, values in zip(lines, tables, strict=True)
+            ),
+        ]
+        for step in steps
+    ]
+    columns = ["step", *(cut(line.metric, 40) for line in lines)]
+    inner = grid(columns, rows, "Numbers behind the timeline")
+    return folded("Numbers behind this chart", count(len(rows), "step"), inner, class_="noprint")
+
+
+def _steps(diagnosis: Diagnosis, figure: Figure) -> list[float]:
+    """Return the steps of the table: evaluations if there are any, and what findings cite."""
+    curves = [line.curve for panel in figure.panels for line in panel.lines]
+    evals = diagnosis.curves.get("eval_loss")
+    main = evals if evals and evals.step else max(curves, key=lambda curve: len(curve.step))
+    logged = {step for curve in curves for step in curve.step}
+    return sorted({*_spread(main), *(step for step in figure.cited if step in logged)})
+
+
+def _spread(curve: ThinCurve) -> list[float]:
+    every = -(-len(curve.step) // ROWS)
+    return [*curve.step[::every], curve.step[-1]]

@@ -1,0 +1,120 @@
+"""The top of the page: severity, counts, the sentence, and what to do first."""
+
+from runlens.diagnosis import Advice, Diagnosis
+from runlens.report.html.components.signs import tag
+from runlens.report.html.components.tables import words
+from runlens.report.html.element import Markup, cut, el
+from runlens.report.html.words import confidence, headline, moment, sentence
+from runlens.wording import count
+from runlens.wording import step as step_words
+
+SENTENCE = 400  # characters of the headline; rules write 130
+KINDS = {
+    "finished": "finished",
+    "running": "still running",
+    "crashed": "crashed",
+    "killed": "killed from outside",
+    "stopped_early": "stopped early",
+    "unknown": "end unknown",
+}
+
+
+def verdict(diagnosis: Diagnosis) -> Markup:
+    """Return the verdict: tag, counts, headline, the second sentence, and how sure it is."""
+    said = diagnosis.verdict
+    return el(
+        "section",
+        tag(said.health),
+        " ",
+        el("span", counts(diagnosis), class_="mut"),
+        el("h1", headline(cut(said.sentence, SENTENCE)), id="h-verdict"),
+        el("p", said.second, class_="lede") if said.second else None,
+        el("p", words([_what(diagnosis), _when(diagnosis)]), class_="mut sm"),
+        class_="verdict",
+        aria_labelledby="h-verdict",
+    )
+
+
+def counts(diagnosis: Diagnosis) -> str:
+    """Return how many incidents there are and how the checks ended."""
+    passed, unmet, broken = (
+        len(diagnosis.reasons(status)) for status in ("passed", "unmet", "error")
+    )
+    incidents = len(diagnosis.incidents)
+    parts = [
+        count(incidents, "incident") if incidents else "",
+        f"{count(passed, 'check')} passed",
+        f"{unmet} could not run",
+        count(broken, "error") if broken else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def steps(diagnosis: Diagnosis) -> str:
+    """Return how far the run came: ``242 of 500``."""
+    done = f"{step_words(diagnosis.last_step)}"
+    planned = diagnosis.state.planned_steps
+    return f"{done} of {step_words(planned)}" if planned else done
+
+
+def _what(diagnosis: Diagnosis) -> str:
+    kind = "" if diagnosis.task == "other" else f"{diagnosis.task} "
+    by = "" if diagnosis.framework in {"", "unknown"} else f" by {diagnosis.framework}"
+    state = KINDS.get(diagnosis.state.kind, diagnosis.state.kind)
+    return f"{kind}run{by}, {state}, step {steps(diagnosis)}"
+
+
+def _when(diagnosis: Diagnosis) -> str:
+    findings = diagnosis.findings
+    if not findings:
+        return ""
+    lead = findings[0]
+    since = f"from {moment(lead.onset)}, " if lead.onset.step is not None else ""
+    return since + confidence(lead.confidence)
+
+
+def do_first(advice: Advice) -> Markup:
+    """Return the box "Do this first": at most three steps, and the settings to paste."""
+    steps_ = [
+        el("li", el("b", _stopped(what)), f" {sentence(why)}" if why else None)
+        for what, why in advice.steps
+    ]
+    left = el("div", el("h2", "Do this first", id="h-do-first"), el("ol", steps_))
+    right = _diff(advice.diff) if advice.diff else None
+    class_ = "first" if right else "first one"
+    return el("section", left, right, class_=class_, id="do-first", aria_labelledby="h-do-first")
+
+
+def _stopped(what: str) -> str:
+    return what if what.endswith((".", "?", ":")) else f"{what}."
+
+
+def _diff(lines: tuple[tuple[str, str], ...]) -> Markup:
+    """Return the changed settings; Copy gives the new ones without their signs."""
+    new = "\n".join(line for sign, line in lines if sign != "-")
+    title = "Settings for the next run"
+    button = el(
+        "button",
+        "Copy",
+        class_="js",
+        hidden=True,
+        data_copy="diff",
+        type="button",
+        aria_label="Copy the new settings",
+    )
+    shown = el(
+        "pre",
+        [_diff_line(sign, line) for sign, line in lines],
+        id="diff",
+        data_text=new,
+        tabindex=0,
+        role="region",
+        aria_label=title,
+    )
+    head = el("div", el("span", title), button, class_="cap")
+    return el("div", head, shown, class_="codebox")
+
+
+def _diff_line(sign: str, line: str) -> Markup:
+    kind, class_ = {"+": ("ins", None), "-": ("del", None)}.get(sign, ("span", "ctx"))
+    return el(kind, f"{sign} {line}\n", class_=class_)

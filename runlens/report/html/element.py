@@ -1,0 +1,79 @@
+"""HTML elements by construction: text is escaped by its type, so forgetting to is impossible."""
+
+import re
+from collections.abc import Iterable
+
+from markupsafe import Markup, escape
+
+__all__ = ["NOTHING", "Child", "Markup", "cut", "el", "join", "text"]
+
+Child = str | int | None | Iterable["Child"]
+Attribute = str | int | float | bool | None
+
+NOTHING = Markup()
+VOID = frozenset({"meta", "br"})
+# Control characters but tab and newline, marks that turn the reading direction, the byte order
+# mark, and halves of surrogate pairs, which UTF-8 cannot write.
+_ODD = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def text(value: object) -> Markup:
+    """Return `value` as HTML text; invisible and direction-turning characters become escapes.
+
+    Markup stays as it is.
+    """
+    if isinstance(value, Markup):
+        return value
+    plain = str(value)
+    return escape(_ODD.sub(_spelled, plain) if _ODD.search(plain) else plain)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - one byte
+
+
+def cut(value: object, length: int) -> str:
+    """Return `value` as a string of at most `length` characters, ``…`` where it was cut."""
+    plain = str(value)
+    return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
+def el(tag: str, /, *children: Child, **attributes: Attribute) -> Markup:
+    """Return one element.
+
+    Names come from our own code only: ``class_`` is class, ``aria_label`` is aria-label. An
+    attribute that is None or False is left out; True stands without a value. Children that are
+    plain strings are escaped; None is nothing.
+    """
+    parts = ["<", tag]
+    for name, value in attributes.items():
+        if value is None or value is False:
+            continue
+        parts += " ", name.rstrip("_").replace("_", "-")
+        if value is not True:
+            parts += '="', text(value), '"'
+    parts.append(">")
+    if tag not in VOID:
+        _fill(parts, children)
+        parts += "</", tag, ">"
+    return Markup("".join(parts))  # noqa: S704 - every part was escaped or is our own
+
+
+def join(*children: Child) -> Markup:
+    """Return the children beside each other, escaped like those of an element."""
+    parts: list[str] = []
+    _fill(parts, children)
+    return Markup("".join(parts))  # noqa: S704 - `_fill` escapes
+
+
+def _fill(parts: list[str], children: Iterable[Child]) -> None:
+    for child in children:
+        if child is None:
+            continue
+        if isinstance(child, str | int):
+            parts.append(text(child))
+        else:
+            _fill(parts, child)

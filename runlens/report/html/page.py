@@ -1,0 +1,54 @@
+"""The page of one diagnosed run."""
+
+from collections.abc import Iterator
+
+from runlens.diagnosis import Diagnosis
+from runlens.report.html.charts import data
+from runlens.report.html.charts.model import Figure
+from runlens.report.html.charts.timeline import metrics_shown
+from runlens.report.html.charts.timeline import timeline as timeline_figure
+from runlens.report.html.components.checks import checks
+from runlens.report.html.components.figures import key_figures
+from runlens.report.html.components.incident import incidents
+from runlens.report.html.components.log import log
+from runlens.report.html.components.multiples import multiples
+from runlens.report.html.components.provenance import problems, provenance
+from runlens.report.html.components.settings import settings
+from runlens.report.html.components.timeline import timeline
+from runlens.report.html.components.verdict import do_first, verdict
+from runlens.report.html.shell import Section, document
+
+
+def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
+    """Return the report as one HTML file that needs nothing else.
+
+    With `static` the plotly bundle is left out, and with it the button "Zoom and pan"; the page
+    is then below 500 kB. The same diagnosis gives the same bytes.
+    """
+    figure = timeline_figure(diagnosis)
+    plotly = figure is not None and not static
+    return document(
+        f"{diagnosis.run_name}: {diagnosis.verdict.sentence} · RunLens",
+        diagnosis.run_name,
+        _sections(diagnosis, figure, zoom=plotly),
+        data.data(figure) if figure else None,
+        plotly=plotly,
+    )
+
+
+def _sections(diagnosis: Diagnosis, figure: Figure | None, *, zoom: bool) -> Iterator[Section]:
+    """Return the parts in the order in which a reader needs them."""
+    yield Section("verdict", verdict(diagnosis))
+    if diagnosis.do_first.steps or diagnosis.do_first.diff:
+        yield Section("do-first", do_first(diagnosis.do_first), "Do first")
+    yield Section("figures", key_figures(diagnosis))
+    yield Section("timeline", timeline(diagnosis, figure, zoom=zoom), "Timeline")
+    if diagnosis.incidents:
+        yield Section("incidents", incidents(diagnosis), "Incidents")
+    yield Section("checks", checks(diagnosis), "Checks")
+    if others := multiples(diagnosis, metrics_shown(figure)):
+        yield Section("metrics", others, "Metrics")
+    yield Section("settings", settings(diagnosis), "Settings")
+    yield Section("log", log(diagnosis), "Log")
+    yield Section("problems", problems(diagnosis), "Data problems")
+    yield Section("provenance", provenance(diagnosis), "Provenance")

@@ -1,0 +1,121 @@
+"""The page around every report: one file that loads nothing, with a policy that enforces it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from runlens.report.html import assets
+from runlens.report.html.element import NOTHING, Markup, cut, el, join
+from runlens.version import __version__
+
+TITLE = 160  # characters in the title of the window
+PLACE = 240  # characters of the name and the place in the head of the page
+
+
+class Section(NamedTuple):
+    """One part of a page; with a `link` it is named in the navigation."""
+
+    anchor: str
+    body: Markup
+    link: str = ""
+
+
+def document(
+    title: str,
+    where: str,
+    sections: Iterable[Section],
+    data: Mapping[str, Any] | None = None,
+    *,
+    plotly: bool = False,
+) -> str:
+    """Return a whole page: policy, head, navigation, `sections`, footer, data and scripts.
+
+    `data` must be finite numbers, strings, lists and dicts; the script reads it. With `plotly`
+    the bundle travels along, packed, and is only run when the reader asks for it.
+    """
+    shown = list(sections)
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        _meta({"http_equiv": "Content-Security-Policy"}, policy(plotly=plotly)),
+        _meta({"name": "viewport"}, "width=device-width,initial-scale=1"),
+        _meta({"name": "referrer"}, "no-referrer"),
+        _meta({"name": "robots"}, "noindex"),
+        _meta({"name": "color-scheme"}, "light dark"),
+        el("title", cut(title, TITLE)),
+        el("style", _ours(assets.style())),
+        # its presence keeps plotly from inserting a style sheet, which the policy would refuse
+        _plotly_style() if plotly else None,
+    )
+    body = el(
+        "body",
+        el("a", "Skip to the verdict", class_="skip", href="#main"),
+        _top(where, shown),
+        el("main", [part.body for part in shown], id="main", class_="wrap"),
+        _footer(),
+        _scripts(data or {}, plotly=plotly),
+    )
+    return "".join(("<!doctype html>\n", el("html", head, body, lang="en"), "\n"))
+
+
+def policy(*, plotly: bool) -> str:
+    """Return the content security policy: our style sheet and scripts by hash, nothing else."""
+    scripts = [assets.hash_of(assets.script()), *([assets.PLOTLY_HASH] if plotly else [])]
+    allowed = " ".join(f"'{one}'" for one in scripts)
+    return (
+        f"default-src 'none'; style-src '{assets.hash_of(assets.style())}'; "
+        f"script-src {allowed}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _ours(content: str) -> Markup:
+    """Mark text as safe that this package itself ships or made."""
+    return Markup(content)
+
+
+def _meta(attributes: Mapping[str, str], content: str) -> Markup:
+    # quotes inside a double-quoted attribute are safe, and read better than &#39;
+    return el("meta", **attributes, content=_ours(content))
+
+
+def _plotly_style() -> Markup:
+    return el(
+        "meta",
+        name="plotly-style",
+        content="none",
+        id="plotly.js-style-global",
+        class_="no-inline-styles",
+    )
+
+
+def _top(where: str, sections: Iterable[Section]) -> Markup:
+    links = [(el("a", part.link, href=f"#{part.anchor}"), " ") for part in sections if part.link]
+    return el(
+        "header",
+        el(
+            "div",
+            el("span", "RunLens", class_="wm"),
+            " ",
+            el("bdi", cut(where, PLACE), class_="where"),
+            " ",
+            el("nav", links, aria_label="Sections"),
+            class_="wrap",
+        ),
+        class_="top",
+    )
+
+
+def _footer() -> Markup:
+    says = f"RunLens {__version__} · this file is complete: it loads nothing and sends nothing."
+    return el("footer", el("div", says, class_="wrap"))
+
+
+def _scripts(data: Mapping[str, Any], *, plotly: bool) -> Markup:
+    # ASCII only, so U+2028 is written as an escape; "<" too, so that nothing ends the element
+    written = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    packed = el("script", _ours(assets.plotly()), type="text/plain", id="plotly-gz")
+    return join(
+        el("script", _ours(written), type="application/json", id="data"),
+        packed if plotly else NOTHING,
+        el("script", _ours(assets.script())),
+    )

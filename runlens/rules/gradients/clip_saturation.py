@@ -1,0 +1,381 @@
+"""Clip saturation: clipping is engaged on almost every step.
+
+What is seen
+    After warm-up the gradient norm, which is logged before clipping, lies above max_grad_norm
+    on most points and far above it in the middle.
+Why it matters
+    Clipping is meant for rare outliers. Where it cuts every step, the step is no longer the
+    gradient's: its length is set by the limit and by the learning rate. Adam hardly minds, so
+    alone it is often harmless; with an unsteady loss it is the sign of a rate too high.
+Looks alike
+    A third to half of the fault-free runs have norms above the default limit of 1.0, with
+    ratios up to 8: info. Pretraining with norms near the limit is normal. Small limits of
+    QLoRA and RL recipes are meant. A norm that is summed over tokens, or not unscaled, is large
+    from the first row while the loss falls well: info. A norm logged after clipping piles up at
+    the limit: its true size is unknown.
+Limits
+    share and many: points above the limit for info and for a warning. ratio: median norm over
+    the limit that is a warning alone; tiny_ratio where the limit was set to tiny or less;
+    companion_ratio together with an unsteady or lost loss, or with norms that grow by growth
+    while the loss does not fall (norms double in many good runs).
+    near: below this ratio pretraining is normal. scaled: from here the norm is no true norm if
+    the loss falls. piled and pile: share of points within that distance of the highest. fewest
+    and fewest_info: points after warm-up for a warning and for info. window: points, or 5 % of
+    them, over which the share is kept at the onset (rules.md 4.4, measured on 15 real runs).
+Fixes
+    Half the learning rate; or a limit of twice the median norm where the loss is healthy.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Fix, Moment, Outcome
+from runlens.history import BoolArray, Curve
+from runlens.rules.gradients.norms import loss_fell, settled
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.trend import mann_kendall, theil_sen
+from runlens.wording import number, percent, step, times
+
+COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
+# in these tasks the size of the norm is known well enough to warn; elsewhere it needs a companion
+KNOWN_SIZE = frozenset({"sft", "pretrain", "classification", "dpo", "reward-model"})
+TREND_P = 0.01
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    share: float = 0.50
+    many: float = 0.80
+    ratio: float = 10.0
+    tiny: float = 0.2
+    tiny_ratio: float = 4.0
+    companion_ratio: float = 2.0
+    growth: float = 2.0
+    near: float = 1.5
+    scaled: float = 100.0
+    piled: float = 0.50
+    pile: float = 0.002
+    fewest: int = 20
+    fewest_info: int = 8
+    window: int = 20
+
+
+class Clipped(NamedTuple):
+    """How much clipping does."""
+
+    curve: Curve  # of the norm, after warm-up
+    limit: float
+    over: BoolArray
+    share: float
+    ratio: float  # median norm over the limit
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Count the norms above the limit after warm-up, or read the share where it is logged."""
+    shares = signals.curve("clip_share").after(signals.settled_from)
+    if len(shares) >= limits.fewest_info:
+        return _by_share(shares, limits)
+    curve = settled(run, signals).curve.finite()
+    if len(curve) < limits.fewest_info:
+        return unmet(f"{len(curve)} gradient norms after warm-up; {limits.fewest_info} are needed")
+    if (top := _piled_at(curve, limits)) is not None:
+        return found(_after_clipping(curve, top))
+    limit = fixes.clip_limit(run)
+    if limit is None:
+        return unmet("max_grad_norm is not known, and the framework has no default for it")
+    if limit <= 0:
+        return passed("max_grad_norm is 0: clipping is off")
+    over = curve.value > limit
+    share, ratio = float(over.mean()), float(np.median(curve.value)) / limit
+    if share < limits.share:
+        told = f"{percent(share)} of the norms are above {number(limit)}"
+        return passed(f"{told}; {percent(limits.share)} would count")
+    if run.task == "pretrain" and ratio < limits.near:
+        return passed(f"norms lie near the limit, {times(ratio)}: usual in pretraining")
+    return found(_finding(run, signals, Clipped(curve, limit, over, share, ratio), limits))
+
+
+def _by_share(told: Curve, limits: Limits) -> Outcome:
+    """Judge the share of clipped updates that fairseq logs; how far above they were is unknown."""
+    share = float(np.median(np.clip(told.value, 0.0, 1.0)))
+    if share < limits.share:
+        return passed(f"{percent(share)} of the updates were clipped")
+    first = int(told.step[0])
+    return found(
+        Finding(
+            severity="info",
+            title=f"Clipping was engaged from step {step(first)}: {percent(share)} of the updates "
+            f"in the middle, against {percent(limits.share)}.",
+            metric="clip_share",
+            onset=Moment(float(first)),
+            evidence=(
+                Evidence(
+                    "Share of updates clipped",
+                    share,
+                    limits.share,
+                    "half of the updates",
+                    "clip_share",
+                    unit="%",
+                ),
+            ),
+            seen="How far the norms were above the limit is not logged here.",
+            confidence=Confidence(0.7, f"{len(told):,} records of the share"),
+            chart=Chart("limit", ("clip_share",), limit=limits.share),
+            louder_with=COMPANIONS if share >= limits.many else (),
+        )
+    )
+
+
+def _piled_at(curve: Curve, limits: Limits) -> float | None:
+    """Return the value at which the norms pile up, if they do: they are logged after clipping."""
+    top = float(curve.value.max())
+    near = curve.value >= (1 - limits.pile) * top
+    return top if top > 0 and len(curve) >= limits.fewest and near.mean() >= limits.piled else None
+
+
+def _after_clipping(curve: Curve, top: float) -> Finding:
+    share = float((curve.value >= 0.998 * top).mean())
+    first = float(curve.step[0])
+    return Finding(
+        severity="info",
+        title=f"Gradient norm is logged after clipping from step {step(first)} on: "
+        f"{percent(share)} of {len(curve):,} points lie at the highest value, {number(top)}.",
+        metric="grad_norm",
+        onset=Moment(first),
+        evidence=(
+            Evidence("Norms at the highest value", share, 0.5, "clipped norms pile up", unit="%"),
+        ),
+        seen="The true size of the gradient is unknown; it is above the limit on these points.",
+        fixes=(fixes.action("Log the norm before clipping", "the true size decides"),),
+        confidence=Confidence(0.8, "the values pile up at one number"),
+        chart=Chart("limit", ("grad_norm",), limit=top),
+        louder_with=COMPANIONS,
+    )
+
+
+def _loud(run: Run, clipped: Clipped, limits: Limits, *, fell: bool) -> tuple[bool, str]:
+    """Return whether the share and ratio are a warning by themselves, and why or why not."""
+    usual = f"ratios up to {limits.ratio:g} are common in good runs"
+    if clipped.share < limits.many or len(clipped.curve) < limits.fewest:
+        return False, usual
+    if run.task not in KNOWN_SIZE:
+        return False, f"the size of the norm means little in {run.task}"
+    if fell and clipped.ratio >= limits.scaled:
+        return False, "the norm is summed or not unscaled, and the loss falls"
+    if clipped.ratio >= limits.ratio:
+        return True, f"median norm {times(clipped.ratio)} the limit"
+    meant = run.flag("load_in_4bit") or run.setting("adapter") == "qlora"
+    configured = run.number("max_grad_norm") is not None
+    if clipped.ratio >= limits.tiny_ratio and configured and clipped.limit <= limits.tiny:
+        return (not meant), f"median norm {times(clipped.ratio)} a limit of {clipped.limit:g}"
+    if not fell and clipped.ratio >= limits.companion_ratio and _grows(clipped.curve, limits):
+        return True, f"norms grew {limits.growth:g} times or more and the loss does not fall"
+    return False, usual
+
+
+def _grows(curve: Curve, limits: Limits) -> bool:
+    log = np.log(np.maximum(curve.value, 1e-12))
+    change = theil_sen(curve.step, log) * float(curve.step[-1] - curve.step[0])
+    return bool(change >= np.log(limits.growth) and mann_kendall(log)[1] < TREND_P)
+
+
+def _onset(clipped: Clipped, least: float, limits: Limits) -> float:
+    """Return the first step from which a window of points keeps the share."""
+    width = min(len(clipped.over), max(limits.window, len(clipped.over) // 20))
+    mean = np.convolve(clipped.over, np.ones(width) / width, mode="valid")
+    kept = np.flatnonzero(mean >= least - 1e-9)
+    return float(clipped.curve.step[int(kept[0]) if len(kept) else 0])
+
+
+def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Finding:
+    curve = clipped.curve
+    fell = loss_fell(run, signals, int(curve.step[0]), int(curve.step[-1]))
+    scaled = fell and clipped.ratio >= limits.scaled
+    loud, why = _loud(run, clipped, limits, fell=fell)
+    least = limits.many if clipped.share >= limits.many else limits.share
+    onset = _onset(clipped, least, limits)
+    median = clipped.ratio * clipped.limit
+    hits = int(clipped.over.sum())
+    known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
+    companion = (
+        clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest and not scaled
+    )
+    return Finding(
+        severity="warning" if loud else "info",
+        title=f"Clipping is engaged {'all the time' if least == limits.many else 'mostly'} from "
+        f"step {step(onset)}: gradient norm above max_grad_norm {number(clipped.limit)} on "
+        f"{hits:,} of {len(curve):,} points, {number(median)} in the middle.",
+        metric="grad_norm",
+        onset=Moment(onset),
+        evidence=_evidence(run, clipped, why, limits, fell=fell),
+        seen="Adam is nearly blind to the scale of the gradient: a run that is clipped all the "
+        "time still learns."
+        if fell
+        else "The loss does not fall while every step is cut to the same length.",
+        causes=_causes(run, signals, clipped, scaled=scaled),
+        fixes=_fixes(run, signals, clipped, healthy=fell),
+        confidence=_confidence(run, clipped),
+        chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
+        louder_with=COMPANIONS if companion and known and not loud else (),
+    )
+
+
+def _evidence(
+    run: Run, clipped: Clipped, why: str, limits: Limits, *, fell: bool
+) -> tuple[Evidence, ...]:
+    known = run.number("max_grad_norm") is not None
+    return (
+        Evidence(
+            "Norms above max_grad_norm",
+            clipped.share,
+            limits.share,
+            "half of the points after warm-up",
+            "grad_norm",
+            unit="%",
+        ),
+        Evidence("Median norm over the limit", clipped.ratio, limits.ratio, why, "grad_norm"),
+        Evidence("Share of the gradient that is kept", min(1.0, 1 / clipped.ratio), unit="%"),
+        Evidence(
+            "max_grad_norm",
+            clipped.limit,
+            where="config" if known else "default of the framework",
+        ),
+        Evidence("Train loss meanwhile", "falls" if fell else "does not fall", where="train_loss"),
+    )
+
+
+def _causes(run: Run, signals: Signals, clipped: Clipped, *, scaled: bool) -> tuple[Cause, ...]:
+    if scaled:
+        why = f"{times(clipped.ratio)} the limit from the first row, and the loss falls"
+        return (Cause("A norm that is summed over tokens or not unscaled", "most likely", why),)
+    rate = signals.peak_learning_rate
+    told = f"peak learning rate {number(rate)}" if rate else ""
+    high = Cause("Learning rate too high", "likely", told)
+    if run.number("max_grad_norm") is not None and clipped.limit < fixes.TIGHTER_CLIP:
+        return Cause("Limit too low", "most likely", f"max_grad_norm is {clipped.limit:g}"), high
+    spread = float(np.quantile(clipped.curve.value, 0.95) / np.median(clipped.curve.value))
+    why = f"95th percentile {times(spread)} the median"
+    return high, Cause("Small or outlying batches", "possible", why)
+
+
+def _fixes(run: Run, signals: Signals, clipped: Clipped, *, healthy: bool) -> tuple[Fix, ...]:
+    lower = fixes.learning_rate(run, signals, 1 / 2, "shorter steps need less clipping")
+    wide = fixes.setting(
+        run,
+        "max_grad_norm",
+        fixes.two_digits(2 * clipped.ratio * clipped.limit),
+        "Widen the clipping limit",
+        "twice the median norm: only outliers are cut",
+    )
+    return (wide, *lower) if healthy or clipped.limit <= fixes.TIGHTER_CLIP else (*lower, wide)
+
+
+def _confidence(run: Run, clipped: Clipped) -> Confidence:
+    known = run.number("max_grad_norm") is not None
+    points = min(1.0, 0.6 + len(clipped.curve) / 250)
+    told = "max_grad_norm is configured" if known else "max_grad_norm is the framework's default"
+    return Confidence(
+        round(points * (1.0 if known else 0.7), 2), f"{told}, {len(clipped.curve):,} norms"
+    )
+
+
+LOSS = "0:2.2 300:1.3 900:0.9"
+NOISE = {"train_loss": 0.02, "grad_norm": 0.2}
+BAD = (
+    drawn(
+        "far above",
+        (0, 100),
+        NOISE,
+        severity="warning",
+        train_loss=LOSS,
+        grad_norm="0:20 900:20",
+    ),
+    drawn(
+        "tiny limit",
+        (0, 100),
+        NOISE,
+        severity="warning",
+        config={"max_grad_norm": 0.1},
+        train_loss=LOSS,
+        grad_norm="0:0.8 900:0.8",
+    ),
+    drawn(
+        "above the default",
+        (0, 100),
+        NOISE,
+        severity="info",
+        train_loss=LOSS,
+        grad_norm="0:4 900:4",
+    ),
+    drawn(
+        "grows",
+        (0, 100),
+        NOISE,
+        severity="warning",
+        train_loss="0:1.8 900:1.8",
+        grad_norm="0:1.5 100:1.5 900:6",
+    ),
+    drawn(
+        "logged after clipping",
+        (0, 100),
+        0.0,
+        severity="info",
+        train_loss=LOSS,
+        grad_norm="0:1 900:1 ~1e-9/40",
+    ),
+    drawn(
+        "not unscaled",
+        (0, 100),
+        NOISE,
+        severity="info",
+        task="classification",
+        train_loss="0:0.7 900:0.2",
+        grad_norm="0:2e5 900:3e5",
+    ),
+)
+GOOD = (
+    drawn("healthy", noise=NOISE, train_loss=LOSS, grad_norm="0:0.5 900:0.5"),
+    drawn("first steps", noise=NOISE, train_loss=LOSS, grad_norm="0:9 40:9 50:0.5 900:0.5"),
+    drawn(
+        "near the limit in pretraining",
+        noise=NOISE,
+        task="pretrain",
+        train_loss="0:9 300:5 900:4",
+        grad_norm="0:1.2 900:1.1",
+    ),
+    drawn(
+        "wide limit",
+        noise=NOISE,
+        config={"max_grad_norm": 10.0},
+        train_loss=LOSS,
+        grad_norm="0:4 900:4",
+    ),
+    drawn(
+        "switched off",
+        noise=NOISE,
+        config={"max_grad_norm": 0.0},
+        train_loss=LOSS,
+        grad_norm="0:4 900:4",
+    ),
+)
+
+RULE = Rule(
+    slug="clip-saturation",
+    title="Clipping all the time",
+    family="GRD",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("grad_norm|clip_share",),
+    tasks=LOSS_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

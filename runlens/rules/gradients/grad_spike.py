@@ -1,0 +1,227 @@
+"""Gradient spike: single steps with a gradient norm ten times above their surroundings.
+
+What is seen
+    The gradient norm jumps to ten times its local level for one to three points and is back.
+Why it matters
+    One spike is an odd batch and does no harm where clipping is on. Spikes that come again and
+    again, or that the loss feels, are bad data or a learning rate at its edge.
+Looks alike
+    The first steps are no signal. A batch that is short at the end of each epoch has a large
+    norm: that is its size. Norms with heavy tails have peaks in health. RL norms do as well,
+    and are not judged. A norm that stays high is grad-explosion.
+Limits
+    ratio: ten times the running median of 51 points (S0). tail: so many noise scales above the
+    median of the logarithm; without it 3.7 % of healthy norms have a spike, with it 0.2 %
+    where the logarithm scatters by less than 0.3 (rules.md 4.4). width: points until it is
+    back. fewest: norms needed. many and share: number and share of points from which spikes
+    are a warning, if the loss feels as many of them or the share is five times that.
+    epoch_slack: share of an epoch within which a spike lies at its boundary.
+Fixes
+    Clip at 1.0, at 0.5 where that is set; look at the batches of these steps.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome
+from runlens.history import BoolArray, Curve, FloatArray, IntArray
+from runlens.rules.gradients.norms import settled
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import mad, odd, running_median, sigma
+from runlens.wording import number, percent, step, times
+
+WINDOW = 51
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    ratio: float = 10.0
+    tail: float = 6.0
+    width: int = 3
+    fewest: int = 20
+    many: int = 3
+    share: float = 0.01
+    epoch_slack: float = 0.02
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare each norm with the median around it."""
+    norms = settled(run, signals)
+    curve = norms.curve.finite()
+    if len(curve) < limits.fewest:
+        return unmet(f"{len(curve)} gradient norms after warm-up; {limits.fewest} are needed")
+    log = np.log(np.maximum(curve.value, _least(curve.value)))
+    base = running_median(log, odd(min(WINDOW, max(5, len(log) // 3))))
+    starts = _spikes(log, base, limits)
+    if not len(starts):
+        top = float(np.exp((log - base).max()))
+        return passed(f"the largest norm is {times(top)} its surroundings; {limits.ratio:g} counts")
+    per_epoch = signals.steps_per_epoch
+    if per_epoch and len(starts) > 1 and _at_boundaries(curve, starts, per_epoch, signals, limits):
+        return passed(f"all {len(starts)} spikes lie at epoch boundaries: a short last batch")
+    return found(_finding(run, signals, curve, np.exp(base), starts, limits))
+
+
+def _least(value: FloatArray) -> float:
+    positive = value[value > 0]
+    return float(positive.min()) if len(positive) else 1.0
+
+
+def _spikes(log: FloatArray, base: FloatArray, limits: Limits) -> IntArray:
+    """Return the first index of each stretch above the limit that is short and not at the end."""
+    heavy = float(np.median(log)) + limits.tail * mad(log - base)
+    high = (log > base + np.log(limits.ratio)) & (log > heavy)
+    padded = np.concatenate([[False], high, [False]]).astype(np.int8)
+    edges = np.diff(padded)
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    back = (ends - starts <= limits.width) & (ends < len(log))
+    return starts[back]
+
+
+def _at_boundaries(
+    curve: Curve, starts: IntArray, per_epoch: float, signals: Signals, limits: Limits
+) -> bool:
+    at = curve.step[starts] / per_epoch
+    slack = max(limits.epoch_slack, signals.interval("grad_norm") / per_epoch)
+    near = np.abs(at - np.round(at)) <= slack
+    return bool(slack < 0.25 and near.all())  # noqa: PLR2004 - wider, all steps are near
+
+
+def _felt(run: Run, signals: Signals, curve: Curve, starts: IntArray) -> BoolArray:
+    """Whether training loss jumps at the step of a spike or at the next log, shape of starts."""
+    train = signals.curve("train_loss")
+    if len(train) < WINDOW // 5 or run.task not in LOSS_TASKS:
+        return np.zeros(len(starts), dtype=bool)
+    over = train.value - running_median(train.value, odd(min(WINDOW, max(5, len(train) // 3))))
+    jump = over > 6 * max(sigma(train.value), 0.01 * abs(float(np.median(train.value))))
+    at = np.searchsorted(train.step, curve.step[starts])
+    last = len(train) - 1
+    felt: BoolArray = jump[np.minimum(at, last)] | jump[np.minimum(at + 1, last)]
+    return felt
+
+
+def _finding(
+    run: Run, signals: Signals, curve: Curve, base: FloatArray, starts: IntArray, limits: Limits
+) -> Finding:
+    felt = _felt(run, signals, curve, starts)
+    share = len(starts) / len(curve)
+    often = len(starts) >= limits.many and share > limits.share
+    loud = often and (int(felt.sum()) >= limits.many or share > 5 * limits.share)
+    worst = int(starts[int(np.argmax(curve.value[starts] / base[starts]))])
+    top, under = float(curve.value[worst]), float(base[worst])
+    onset = float(curve.step[starts[0]])
+    told = _effect(len(starts), int(felt.sum()))
+    return Finding(
+        severity="warning" if loud else "info",
+        title=_title(curve, starts, worst, under),
+        metric="grad_norm",
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                "Gradient norm at the largest spike",
+                top,
+                limits.ratio * under,
+                "ten times the local median (S0)",
+                "grad_norm",
+                float(curve.step[worst]),
+            ),
+            Evidence("Spikes", float(len(starts)), where="grad_norm"),
+            Evidence("Share of points that are spikes", share, limits.share, unit="%"),
+            Evidence("Effect on the loss", told, where="train_loss"),
+        ),
+        seen=f"Each was back within {limits.width} points; {told}.",
+        end=Moment(float(curve.step[starts[-1]])),
+        causes=(
+            Cause("Odd batches", "most likely", f"{percent(share)} of the points, back at once"),
+            Cause("Learning rate too high", "possible" if not loud else "likely"),
+        ),
+        fixes=(
+            *fixes.clipping(run, "bounds a single step"),
+            fixes.action("Look at the batches of these steps", "lengths, duplicates, odd values"),
+        ),
+        confidence=Confidence(0.8 if len(curve) >= 2 * WINDOW else 0.6, f"{len(curve):,} norms"),
+        chart=Chart(
+            "limit", ("grad_norm",), marks=_marks(curve, starts), limit=limits.ratio * under
+        ),
+    )
+
+
+def _marks(curve: Curve, starts: IntArray) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(float(curve.step[at]), float(curve.value[at]), number(float(curve.value[at])))
+        for at in starts[:SHOWN]
+    )
+
+
+def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:
+    top, at = number(float(curve.value[worst])), step(int(curve.step[worst]))
+    if len(starts) == 1:
+        return f"Gradient norm spiked at step {at}: {top} against {number(under)} around it."
+    return (
+        f"Gradient norm spiked from step {step(int(curve.step[starts[0]]))} on, at "
+        f"{len(starts):,} of {len(curve):,} points: up to {top} at step {at}, against "
+        f"{number(under)} around it."
+    )
+
+
+def _effect(spikes: int, felt: int) -> str:
+    if spikes == 1:
+        return "the loss jumped with it" if felt else "the loss did not feel it"
+    return f"the loss jumped at {felt} of them" if felt else "the loss felt none of them"
+
+
+LOSS = "0:2.2 300:1.3 900:0.9"
+TRAIN = {"train_loss": 0.02, "grad_norm": 0.1}
+BAD = (
+    drawn(
+        "one",
+        (490, 500),
+        TRAIN,
+        severity="info",
+        train_loss=LOSS,
+        grad_norm="0:1 490:1 500:40 510:1 900:1",
+    ),
+    drawn(
+        "three that the loss feels",
+        (300, 300),
+        TRAIN,
+        severity="warning",
+        train_loss="0:2.2 290:1.3 300:3 310:1.3 490:1.2 500:3 510:1.2 690:1 700:3 710:1 900:0.9",
+        grad_norm="0:1 290:1 300:40 310:1 490:1 500:40 510:1 690:1 700:40 710:1 900:1",
+    ),
+)
+GOOD = (
+    drawn("healthy", noise=TRAIN, train_loss=LOSS, grad_norm="0:1 900:1"),
+    drawn("heavy noise", noise={"grad_norm": 0.6}, train_loss=LOSS, grad_norm="0:1 900:1"),
+    drawn("first steps", noise=TRAIN, train_loss=LOSS, grad_norm="0:60 20:60 30:1 900:1"),
+    drawn("stays", noise=TRAIN, train_loss=LOSS, grad_norm="0:1 490:1 500:40 900:40"),
+    drawn("wide", noise=TRAIN, train_loss=LOSS, grad_norm="0:1 490:1 500:40 600:40 610:1 900:1"),
+    drawn(
+        "short last batch of an epoch",
+        noise=TRAIN,
+        steps_per_epoch=300,
+        train_loss=LOSS,
+        grad_norm="0:1 290:1 300:40 310:1 590:1 600:40 610:1 900:1",
+    ),
+)
+
+RULE = Rule(
+    slug="grad-spike",
+    title="Gradient spikes",
+    family="GRD",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("grad_norm",),
+    tasks=LOSS_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,275 @@
+"""Zero gradient: nothing reaches the weights.
+
+What is seen
+    The gradient norm is exactly zero, or a millionth of what it was, over a long stretch.
+Why it matters
+    The optimizer runs, the learning rate moves, the time is paid, and no weight changes.
+Looks alike
+    In GRPO a step whose groups have no spread has no gradient: zero-reward-std. A norm that is
+    read after zero_grad, or printed with one digit, is zero while the loss falls. A loss of
+    exactly zero has no gradient either: that is said by zero-loss or hidden-nan, here as info.
+Limits
+    least: a norm that is zero in effect. relative: the same as a share of the median of the
+    other norms. fewest and share: length of the stretch in points and as a share of all.
+    no_spread: share of groups without spread from which RL has nothing to learn (rules.md 4.4).
+    all_of_rl: a policy's norm is often zero for a while; below this share of the run it is info.
+Fixes
+    List the parameters with requires_grad; enable_input_require_grads() where checkpointing
+    meets frozen embeddings, or use_reentrant: false; look at the labels; bf16 for fp16.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import BoolArray, Curve, IntArray
+from runlens.rules.gradients.norms import loss_fell
+from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import longest_true
+from runlens.wording import loss, number, percent, step
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    least: float = 1e-8
+    relative: float = 1e-6
+    fewest: int = 10
+    share: float = 0.10
+    no_spread: float = 0.99
+    all_of_rl: float = 0.90
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look for the longest stretch of norms that are zero in effect."""
+    curve = signals.curve("grad_norm")
+    if len(curve) < limits.fewest:
+        return unmet(f"{len(curve)} gradient norms; {limits.fewest} are needed")
+    zero = _zero(curve, limits)
+    start, length = longest_true(zero)
+    needed = max(limits.fewest, ceil(limits.share * len(curve)))
+    if length < needed:
+        return passed(f"at most {length} gradient norms of zero in a row; {needed} would count")
+    first, last = int(curve.step[start]), int(curve.step[start + length - 1])
+    if run.task in RL_TASKS and (reason := _no_advantage(run, curve.step[zero], limits)):
+        return passed(reason)
+    if loss_fell(run, signals, first, last) and not _falls_to_zero(signals, first):
+        told = f"grad_norm is 0 on {length:,} points while the loss falls: "
+        if length == len(curve):
+            return unmet(told + "it is read after zero_grad, or printed with too few digits")
+        return passed(told + "too few digits")
+    return found(_finding(run, signals, curve, start, length, limits))
+
+
+def _zero(curve: Curve, limits: Limits) -> BoolArray:
+    size = np.abs(curve.value)
+    usual = size[size > limits.least]
+    relative = limits.relative * float(np.median(usual)) if len(usual) else 0.0
+    zero: BoolArray = size <= max(limits.least, relative)
+    return zero
+
+
+def _no_advantage(run: Run, steps: IntArray, limits: Limits) -> str:
+    """Say that the groups had no spread where the norm is zero; empty where they had."""
+    for metric, above in (("frac_zero_std", True), ("reward_std", False)):
+        spread = run.curve(metric)
+        there = spread.value[np.isin(spread.step, steps)]
+        if not len(there):
+            continue
+        none = there >= limits.no_spread if above else there <= limits.least
+        if none.mean() > 0.5:  # noqa: PLR2004 - most of them
+            told = f"{metric} says so on {percent(float(none.mean()))} of these steps"
+            return f"the groups had no spread where the norm is 0: {told} (see zero-reward-std)"
+    return ""
+
+
+def _falls_to_zero(signals: Signals, first: int) -> bool:
+    """Whether the loss is exactly 0 in the stretch: then its fall is no learning."""
+    return bool((signals.curve("train_loss").after(first).value == 0).mean() > 0.5)  # noqa: PLR2004
+
+
+def _finding(
+    run: Run, signals: Signals, curve: Curve, start: int, length: int, limits: Limits
+) -> Finding:
+    first, last = int(curve.step[start]), int(curve.step[start + length - 1])
+    severity, why = _severity(run, signals, first, last, limits)
+    lasts = start + length == len(curve)
+    before = curve.value[:start]
+    was = f", {number(float(np.median(before)))} before" if len(before) else ""
+    rows = [
+        Evidence(
+            "Gradient norms of zero in a row",
+            float(length),
+            float(max(limits.fewest, ceil(limits.share * len(curve)))),
+            "10 points and 10 % of the run",
+            "grad_norm",
+            float(first),
+        ),
+        Evidence("Training loss there", why, where="train_loss"),
+    ]
+    if rate := signals.learning_rate_at(first):
+        rows.append(Evidence("Learning rate there", rate, where="learning_rate"))
+    return Finding(
+        severity=severity,
+        title=f"Gradient norm was 0 from step {step(first)}: {length:,} of {len(curve):,} points"
+        f"{was}; {why}.",
+        metric="grad_norm",
+        onset=Moment(float(first)),
+        evidence=tuple(rows),
+        seen="No gradient reached the weights in this stretch: they did not change.",
+        end=None if lasts else Moment(float(last)),
+        causes=_causes(run, signals, start, severity),
+        fixes=_fixes(run),
+        ruled_out=_ruled_out(run, signals, first),
+        confidence=Confidence(0.9 if lasts else 0.8, f"{length:,} norms of zero in a row"),
+        chart=Chart("curves", tuple(m for m in ("grad_norm", "train_loss") if len(run.curve(m)))),
+    )
+
+
+def _severity(
+    run: Run, signals: Signals, first: int, last: int, limits: Limits
+) -> tuple[Severity, str]:
+    train = run.curve("train_loss").after(first).before(last + 1)
+    if not len(train):
+        return "critical", "train loss is not logged there"
+    finite = train.value[np.isfinite(train.value)]
+    if not len(finite) or (finite == 0).mean() > 0.5:  # noqa: PLR2004 - most of them
+        return "info", f"train loss is {number(float(train.value[-1]))} there"
+    level = loss(float(np.median(finite)))
+    if run.task in RL_TASKS and not len(signals.curve("reward_std")):
+        return "info", f"train loss is {level}, and the spread of the reward is not logged"
+    covered = (last - first) / max(1, run.last_step - run.first_step)
+    if run.task in RL_TASKS and covered < limits.all_of_rl:
+        return "info", f"train loss is {level} there; norms of a policy vary from 0 up"
+    return "critical", f"train loss stayed at {level}"
+
+
+def _causes(run: Run, signals: Signals, start: int, severity: Severity) -> tuple[Cause, ...]:
+    if severity == "info" and run.task not in RL_TASKS:
+        why = "a loss of exactly zero has no gradient"
+        return (Cause("All labels masked, or a NaN that the logger filtered", "most likely", why),)
+    made: list[Cause] = []
+    if start == 0:
+        why = "from the first logged step on"
+        checkpointing = run.flag("gradient_checkpointing") and run.setting("adapter")
+        if checkpointing:
+            why += ", with gradient_checkpointing and frozen embeddings"
+        made.append(Cause("Frozen or detached parameters", "most likely", why))
+        made.append(Cause("All labels masked", "possible"))
+    elif run.flag("fp16"):
+        made.append(Cause("Underflow at a low loss scale", "most likely", "fp16 is set"))
+    made.append(Cause("Dead or saturated units", "possible" if made else "most likely"))
+    rate = signals.learning_rate_at(float(signals.curve("grad_norm").step[start]))
+    if rate == 0:
+        made.append(Cause("A learning rate of zero", "unlikely", "", "it changes no gradient"))
+    return tuple(made)
+
+
+def _fixes(run: Run) -> tuple[Fix, ...]:
+    made = [fixes.action("List the parameters with requires_grad", "at least one must have it")]
+    if run.flag("gradient_checkpointing"):
+        made.append(
+            fixes.action(
+                "Call model.enable_input_require_grads(), or set use_reentrant: false",
+                "checkpointing cuts the graph where the embeddings are frozen",
+            )
+        )
+    made.append(fixes.action("Print the labels that are not -100 of one batch"))
+    return (*made, *fixes.bf16(run, "small gradients do not underflow"))
+
+
+def _ruled_out(run: Run, signals: Signals, first: int) -> tuple[RuledOut, ...]:
+    made = [RuledOut("Too few digits in the log", "the loss does not fall while the norm is 0")]
+    rate = signals.learning_rate_at(first)
+    if rate:
+        made.append(RuledOut("A learning rate of zero", f"it is {number(rate)} there"))
+    if run.task in RL_TASKS:
+        made.append(RuledOut("Groups without spread", "the reward has a spread at these steps"))
+    return tuple(made)
+
+
+FLAT = {"train_loss": 0.02, "grad_norm": 0.1, "reward_std": 0.1}
+BAD = (
+    drawn(
+        "from the start",
+        (0, 0),
+        FLAT,
+        severity="critical",
+        train_loss="0:2.2 600:2.2",
+        grad_norm="0:0 600:0",
+    ),
+    drawn(
+        "from the middle",
+        (300, 300),
+        FLAT,
+        severity="critical",
+        train_loss="0:2.2 290:1.3 600:1.3",
+        grad_norm="0:1 290:1 300:0 600:0",
+    ),
+    drawn(
+        "labels masked from the middle",
+        (300, 300),
+        FLAT,
+        severity="info",
+        train_loss="0:2.2 290:1.3 300:0 600:0",
+        grad_norm="0:1 290:1 300:0 600:0",
+    ),
+    drawn(
+        "underflow",
+        (300, 300),
+        FLAT,
+        severity="critical",
+        config={"fp16": True},
+        train_loss="0:2.2 290:1.3 600:1.3",
+        grad_norm="0:1 290:1 300:1e-9 600:1e-9",
+    ),
+)
+GOOD = (
+    drawn("healthy", noise=FLAT, train_loss="0:2.2 900:0.9", grad_norm="0:1 900:1"),
+    drawn(
+        "groups without spread",
+        noise=FLAT,
+        task="grpo",
+        train_loss="0:0 600:0",
+        grad_norm="0:0.1 290:0.1 300:0 600:0",
+        reward_std="0:0.3 290:0.3 300:0 600:0",
+    ),
+    drawn(
+        "too few digits",
+        noise=FLAT,
+        train_loss="0:2.2 300:1.3 900:0.6",
+        grad_norm="0:1 290:1 300:0 900:0",
+    ),
+    drawn("last point", noise=FLAT, train_loss="0:2.2 600:1", grad_norm="0:1 590:1 600:0"),
+    drawn("small norms", noise=FLAT, train_loss="0:2.2 900:0.9", grad_norm="0:1e-5 900:1e-6"),
+)
+
+RULE = Rule(
+    slug="grad-zero",
+    title="No gradient",
+    family="GRD",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("grad_norm",),
+    bad=BAD,
+    good=GOOD,
+)

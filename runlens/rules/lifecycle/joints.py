@@ -1,0 +1,80 @@
+"""Where one launch of a run hands over to the next."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import Curve, History
+from runlens.run import Run
+from runlens.signals import Signals
+
+LEAP = 3.0  # a rate that rises by this factor between two points has left its schedule
+BELOW_PEAK = 0.95  # a restart of the schedule goes back to its peak; a new plan does not
+ABOVE_NOTHING = 0.20  # of the peak: less is a restart's own warm-up
+
+
+class Joint(NamedTuple):
+    """A step at which a later launch takes over, and how that is known."""
+
+    step: int
+    how: str  # "launch", "event", "learning rate"
+
+
+def joints_of(run: Run, signals: Signals, again: int, match: float) -> list[Joint]:
+    """Return the joints of a run: by its launches, its resume events, else by its learning rate.
+
+    The rate shows a joint where it repeats its first `again` rising points within `match` of
+    them, or leaps once to a level below its peak.
+    """
+    firsts = [_first_step(run.history, number) for number in run.history.segments[1:]]
+    made = {at: Joint(at, "launch") for at in firsts if at is not None}
+    interval = signals.interval("train_loss")
+    for event in run.events_of("resume"):
+        at = event.step
+        if at is None or at <= run.first_step:
+            continue
+        if all(abs(at - known) > 2 * interval for known in made):
+            made[at] = Joint(at, "event")
+    if not made:
+        rate = signals.curve("learning_rate")
+        at = schedule_again(rate, again, match) or leap(rate)
+        made = {at: Joint(at, "learning rate")} if at else {}
+    return [made[at] for at in sorted(made)]
+
+
+def _first_step(history: History, number: int) -> int | None:
+    curves = [history.segment(m, number) for m in ("train_loss", "learning_rate", "reward")]
+    return min((int(curve.step[0]) for curve in curves if len(curve)), default=None)
+
+
+def schedule_again(rate: Curve, few: int, match: float) -> int:
+    """Return the step at which the rate falls and repeats its first, rising points; 0 if never."""
+    value = rate.value
+    if len(rate) < 3 * few or not (np.diff(value[:few]) > 0).all():
+        return 0
+    windows = np.lib.stride_tricks.sliding_window_view(value, few)  # (n - few + 1, few)
+    same = (np.abs(windows - value[:few]) <= match * value[:few].max()).all(axis=1)
+    fell = np.concatenate([[False], value[1:] < value[:-1] / 2])[: len(same)]
+    at = np.flatnonzero(same & fell)
+    return int(rate.step[at[0]]) if len(at) else 0
+
+
+def leap(rate: Curve) -> int:
+    """Return the step at which the rate leaps, once in the run, to below its peak; 0 if never."""
+    value = rate.value
+    if len(rate) < 3:  # noqa: PLR2004 - nothing before and after
+        return 0
+    peak = float(value.max())
+    settled = np.maximum.accumulate(value)[:-1] >= BELOW_PEAK * peak  # the peak came before
+    up = (value[1:] > LEAP * value[:-1]) & (value[1:] > ABOVE_NOTHING * peak) & settled
+    at = np.flatnonzero(up)
+    return int(rate.step[at[0] + 1]) if len(at) == 1 and value[at[0] + 1] < BELOW_PEAK * peak else 0
+
+
+def logged_past(run: Run, joint: Joint, at: float) -> float | None:
+    """Return the rate that the earlier launch had at a step which both logged."""
+    for number in reversed(run.history.segments[:-1]):
+        old = run.history.segment("learning_rate", number).finite()
+        if len(old) and old.step[0] < joint.step <= at <= old.step[-1]:
+            return float(np.interp(at, old.step, old.value))
+    return None

@@ -1,0 +1,85 @@
+"""Why a loss rises for good: schedule, norms, precision, or one part of a composite loss."""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Fix
+from runlens.rules.loss import surroundings
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.trend import mann_kendall
+from runlens.wording import step, times
+
+PENALTY_WEIGHTS = {"kl_weight", "kl_beta", "kld_weight", "kl_coeff", "beta"}
+FEWEST_PARTS = 12  # points of a part of the loss
+GREW = 1.5  # end over onset from which a part climbs
+STEADY = 0.5  # Kendall's tau of such a climb
+
+
+def growing_penalty(run: Run) -> str:
+    """Return the name of a logged penalty weight that grows, or an empty text."""
+    for name in run.history.metrics:
+        if name.rpartition("/")[2] in PENALTY_WEIGHTS:
+            value = run.curve(name).finite().value
+            if len(value) > 1 and value[-1] > value[0]:
+                return name
+    return ""
+
+
+def component(run: Run, onset: float) -> tuple[str, float]:
+    """Return (name, growth) of the part of a composite loss that climbs most from the onset.
+
+    A part is a logged training metric with "loss" in its name; it must climb steadily and by
+    half at least. ("", 1.0) where there is none.
+    """
+    best = ("", 1.0)
+    for name in run.history.metrics:
+        if name == "train_loss" or "loss" not in name or name.startswith(("eval", "grad")):
+            continue
+        part = run.curve(name).finite().after(int(onset)).value
+        width = max(3, len(part) // 10)
+        before, end = (float(np.median(some)) for some in (part[:width], part[-width:]))
+        if len(part) >= FEWEST_PARTS and before > 0 and end / before > max(best[1], GREW):
+            best = (name, end / before) if mann_kendall(part)[0] > STEADY else best
+    return best
+
+
+def causes(
+    run: Run, signals: Signals, onset: float, climb: float | None, *, jump: bool
+) -> tuple[Cause, ...]:
+    """Rank what made the loss rise at a step; `climb` is the gradient norm over its level."""
+    made = [surroundings.rate_cause(run, signals, onset, climb)]
+    part, growth = component(run, onset)
+    if part:
+        why = f"{part} rose {times(growth)} from step {step(onset)} on"
+        made.insert(0, Cause("One part of the loss", "most likely", why))
+    made += surroundings.clip_cause(run)
+    beta2 = run.number("adam_beta2")
+    if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - 0.95 is usual
+        made.append(Cause("Slow second moment of Adam", "possible", f"adam_beta2 is {beta2:g}"))
+    made += surroundings.precision_cause(run)
+    if jump:
+        why = f"loss jumped within {surroundings.NORMS} logged points"
+        made.append(Cause("A bad region of the data", "possible", why))
+    return tuple(made)
+
+
+def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tuple[Fix, ...]:
+    """Return what to do, checkpoint first."""
+    made: list[Fix] = []
+    margin = 0.02 * (run.last_step - run.first_step)
+    if kept := fixes.checkpoint_before(run, onset - margin):
+        made.append(fixes.action(f"Go back to {kept[1]}", "the last one saved before the onset"))
+    strong = climb is not None and climb >= 10  # noqa: PLR2004 - S1: a tenfold climb
+    why = f"gradient norm climbed {times(climb or 0.0)}" if strong else "loss rose for good"
+    made += fixes.learning_rate(run, signals, 1 / 5 if strong else 1 / 3, why)
+    made += fixes.clipping(run, "bounds a single step")
+    if (run.number("warmup_ratio") or 0.0) < 0.03:  # noqa: PLR2004 - S1: 3-10 %
+        made += fixes.longer_warmup(run, "smaller first steps")
+    made += fixes.bf16(run, "fp16 overflows at 65,504")
+    beta2 = run.number("adam_beta2")
+    if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - see causes()
+        made.append(
+            fixes.setting(run, "adam_beta2", 0.95, "Shorten Adam's memory", "reacts sooner")
+        )
+    return tuple(made)

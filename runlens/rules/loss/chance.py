@@ -1,0 +1,95 @@
+"""The loss of a model that knows nothing, and how low a loss must come to be called learnt."""
+
+from math import inf, log
+from typing import NamedTuple
+
+from runlens.rules.rule import LANGUAGE_TASKS
+from runlens.run import Run
+from runlens.wording import loss
+
+SHORTEST_WINDOW = 32  # tokens; see `of_language`
+# of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes
+KNOWN_VOCABULARIES = (30_522, 32_000, 32_128, 32_768, 50_257, 50_304, 128_256, 151_936, 256_000)
+PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
+IPO_BETA = 0.1  # of TRL's DPOConfig
+SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
+
+
+class Chance(NamedTuple):
+    """The loss at chance: a level, or a short range where a factor is not known."""
+
+    level: float
+    lowest: float  # below `level` where the framework may divide by more tokens than it predicts
+    name: str  # "ln 4 = 1.386"
+
+
+def of_run(run: Run) -> Chance | None:
+    """Return the loss at chance, or None where the run does not say what it chooses from."""
+    if run.task in LANGUAGE_TASKS:
+        return of_language(run)
+    if run.task == "classification":
+        return of_classes(classes(run))
+    if run.task in {"dpo", "reward-model"}:
+        return of_preferences(run)
+    if run.task == "contrastive":
+        batch = run.number("per_device_train_batch_size")
+        return of_classes(batch and batch * (run.number("num_processes") or 1))
+    return None
+
+
+def classes(run: Run) -> float | None:
+    """Return the number of classes by the settings; None where they do not say."""
+    named = sum(key.startswith(("id2label.", "id2label/")) for key in run.config)
+    return run.number("num_labels") or (float(named) if named > 1 else None)
+
+
+def of_classes(number: float | None) -> Chance | None:
+    """Return ln of the number of classes; None below two."""
+    if not number or number < 2:  # noqa: PLR2004 - one class is no choice
+        return None
+    return Chance(log(number), log(number), f"ln {number:,.0f} = {loss(log(number))}")
+
+
+def of_language(run: Run) -> Chance | None:
+    """Return ln of the vocabulary.
+
+    transformers divides the loss of the L - 1 predicted tokens of a window by all L labels, so
+    chance is (L - 1) / L of that; where the window is not known, up to 1 / 32 lower.
+    """
+    vocabulary = run.number("vocab_size")
+    return of_vocabulary(vocabulary, run.number("max_length")) if vocabulary else None
+
+
+def of_vocabulary(vocabulary: float, window: float | None = None) -> Chance | None:
+    """Return chance for a vocabulary and a window in tokens; None below two tokens."""
+    if vocabulary < 2:  # noqa: PLR2004 - one token is no choice
+        return None
+    full = log(vocabulary)
+    lowest = full * (1 - 1 / max(window or SHORTEST_WINDOW, 2))
+    name = f"ln {vocabulary:,.0f} = {loss(full)}"
+    if full - lowest > 0.01 * full:
+        name += f" ({loss(lowest)} for windows of {window or SHORTEST_WINDOW:.0f} tokens)"
+    return Chance(full, lowest, name)
+
+
+def of_known_vocabulary(level: float) -> Chance | None:
+    """Return chance for the well-known vocabulary that explains a level to 0.1 %, if one does."""
+    near = [size for size in KNOWN_VOCABULARIES if abs(level - log(size)) <= 1e-3 * level]
+    return of_vocabulary(min(near, key=lambda size: abs(level - log(size))), inf) if near else None
+
+
+def of_preferences(run: Run) -> Chance:
+    """Return the loss of a policy that still equals its reference."""
+    kind = str(run.setting("loss_type") or "sigmoid").lower()
+    if kind == "ipo":
+        level = (1 / (2 * (run.number("beta") or IPO_BETA))) ** 2
+        return Chance(level, level, f"(1 / 2 beta)² = {loss(level)}")
+    level = PREFERENCE_START.get(kind, log(2))
+    name = "ln 2 = 0.693" if kind not in PREFERENCE_START else f"{loss(level)} ({kind})"
+    return Chance(level, level, name)
+
+
+def from_scratch(run: Run, start: float) -> bool:
+    """Whether the run starts at the loss of an untrained model."""
+    chance = of_run(run)
+    return chance is not None and start >= SCRATCH * chance.lowest

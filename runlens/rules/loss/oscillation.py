@@ -1,0 +1,272 @@
+"""Oscillation: the loss swings wildly and goes nowhere.
+
+What is seen
+    After warm-up training loss scatters by more than a third of its level, without trend, below
+    its start neither at the end nor on the way, and the scatter does not shrink. Or the metric
+    of the evaluations goes up and down from one to the next by a fifth of its level.
+Why it matters
+    Steps are larger than the valley is wide, or the gradient is mostly noise: nothing adds up.
+Looks alike
+    Batches of one to four samples scatter by nature while their mean falls. Mixed data sets have
+    losses of several levels. Regular teeth are a sawtooth. Adversarial, diffusion and
+    policy-gradient losses are noisy by construction and not judged.
+Limits
+    fewest: points. scatter: scale of the losses over their level. tau: Kendall's, below minus
+    which the loss falls; above climb it rises, which is divergence. fell: scales by which the
+    loss fell from start to end. kept: scatter of the last third over that of the first.
+    Evaluations: fewest_evals, with turns (share of changes of direction) and range over the
+    level. batch: from this size on small batches are no excuse.
+    No false alarm on 10,000 simulated healthy runs (rules.md 9.1); 0.35 is practice.
+Fixes
+    Learning rate to a third; more accumulation; a decaying schedule; check the labels.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve
+from runlens.rules.loss import surroundings
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import mad
+from runlens.signals.trend import mann_kendall
+from runlens.wording import loss, percent, step
+
+EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 30
+    scatter: float = 0.35
+    tau: float = 0.1
+    climb: float = 0.3
+    fell: float = 1.0
+    kept: float = 0.8
+    fewest_evals: int = 8
+    turns: float = 0.7
+    range: float = 0.20
+    batch: int = 8
+
+
+class Swing(NamedTuple):
+    """How a curve scatters."""
+
+    level: float
+    scale: float
+    tau: float
+    fall: float  # from start to end
+    kept: float  # scale of the last third over that of the first
+
+    @property
+    def share(self) -> float:
+        """The scatter as a share of the level."""
+        return self.scale / max(abs(self.level), 1e-12)
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Judge the scatter of training loss, and that of the evaluations."""
+    train = surroundings.judged(signals)
+    metric = _wild_evaluation(signals, limits)
+    if len(train) < limits.fewest and not metric:
+        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+    swing = _swing(signals, train, limits) if len(train) >= limits.fewest else None
+    wild = swing is not None and _is_wild(swing, limits)
+    if not wild and not metric:
+        return passed(_calm(swing, limits))
+    return found(_finding(run, signals, train, swing if wild else None, metric, limits))
+
+
+def _swing(signals: Signals, train: Curve, limits: Limits) -> Swing | None:
+    first = int(np.searchsorted(train.step, signals.warmup.end))
+    value = train.value[first:] if len(train) - first >= limits.fewest else train.value
+    third = len(value) // 3
+    level = float(np.median(value))
+    if level <= 0:
+        return None
+    start = float(np.median(train.value[: max(3, len(train) // 20)]))
+    end = float(np.median(value[-max(3, len(value) // 5) :]))
+    early = mad(value[:third])
+    kept = mad(value[-third:]) / early if early > 0 else 0.0
+    return Swing(level, mad(value), mann_kendall(value)[0], start - end, kept)
+
+
+def _is_wild(swing: Swing, limits: Limits) -> bool:
+    return (
+        swing.share > limits.scatter
+        and -limits.tau < swing.tau < limits.climb
+        and swing.fall < limits.fell * swing.scale
+        and swing.kept >= limits.kept
+    )
+
+
+def _calm(swing: Swing | None, limits: Limits) -> str:
+    """Say by which number the loss is not wild."""
+    if swing is None:
+        return "loss is not above zero: a scatter relative to it means nothing"
+    if swing.share <= limits.scatter:
+        return f"loss scatters by {percent(swing.share)} of its level; 35 % would count"
+    if swing.kept < limits.kept:
+        return f"the scatter shrank to {percent(swing.kept)} of that of the first third"
+    return f"the scatter has a trend: Kendall's tau {swing.tau:.2f}, fall {loss(swing.fall)}"
+
+
+def _wild_evaluation(signals: Signals, limits: Limits) -> str:
+    """Return the evaluation metric that swings without trend, or an empty text."""
+    for name in EVAL_METRICS:
+        value = signals.curve(name).value
+        if len(value) < limits.fewest_evals:
+            continue
+        change = np.diff(value)
+        turns = float(np.mean(change[1:] * change[:-1] < 0))
+        level = abs(float(np.median(value)))
+        spread = float(np.quantile(value, 0.9) - np.quantile(value, 0.1))
+        calm = abs(mann_kendall(value)[0]) < limits.climb
+        if turns > limits.turns and spread > limits.range * level and calm:
+            return name
+    return ""
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    train: Curve,
+    swing: Swing | None,
+    metric: str,
+    limits: Limits,
+) -> Finding:
+    shown = "train_loss" if swing else metric
+    curve = train if swing else signals.curve(metric)
+    first = float(signals.warmup.end) if signals.warmup.present else float(curve.step[0])
+    onset = max(first, float(curve.step[0]))
+    low, high = (float(np.quantile(curve.value, share)) for share in (0.1, 0.9))
+    level = float(np.median(curve.value))
+    severity, out = _severity(run, swing, metric, limits)
+    evidence = [
+        Evidence(
+            "Scatter over the level" if swing else "Range of the evaluations over their level",
+            swing.share if swing else (high - low) / max(abs(level), 1e-12),
+            limits.scatter if swing else limits.range,
+            "0.35 is far above the noise of usual batches" if swing else "a fifth (S3)",
+            shown,
+            unit="%",
+        ),
+        Evidence("Median", level, where=shown),
+    ]
+    if swing:
+        evidence.append(Evidence("Kendall's tau", swing.tau, limits.climb, "no trend", above=False))
+        evidence.append(
+            Evidence("Scatter of the last third over the first", swing.kept, limits.kept)
+        )
+    name = shown.replace("_", " ")
+    return Finding(
+        severity=severity,
+        title=f"{name.capitalize()} swings without trend from step {step(onset)}: between "
+        f"{loss(low)} and {loss(high)} against a level of {loss(level)}.",
+        metric=shown,
+        onset=Moment(onset),
+        evidence=tuple(evidence),
+        seen=f"Four of five values lay between {loss(low)} and {loss(high)}, and the swing did not "
+        "shrink towards the end.",
+        causes=_causes(run, signals),
+        fixes=_fixes(run, signals),
+        ruled_out=out,
+        confidence=surroundings.confidence(
+            (swing.share / limits.scatter) if swing else 1.0, len(curve), len(out), 3, "the swing"
+        ),
+        chart=Chart("curves", (shown,)),
+    )
+
+
+def _severity(
+    run: Run, swing: Swing | None, metric: str, limits: Limits
+) -> tuple[Severity, tuple[RuledOut, ...]]:
+    batch = _batch(run)
+    out = [RuledOut("A falling mean under noise", "no trend, and the end is not below the start")]
+    if batch and batch >= limits.batch:
+        out.append(RuledOut("Tiny batches", f"{batch:g} samples a step"))
+    if swing and metric:
+        out.append(RuledOut("Noise of single batches", f"{metric} swings as well"))
+    loud = swing is not None and len(out) > 1 and run.task != "other"
+    return ("warning" if loud else "info"), tuple(out)
+
+
+def _batch(run: Run) -> float | None:
+    batch = run.number("per_device_train_batch_size")
+    return batch and batch * (run.number("gradient_accumulation_steps") or 1.0)
+
+
+def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
+    peak = signals.peak_learning_rate
+    batch = _batch(run)
+    made = [
+        Cause("Learning rate or momentum too high", "most likely", f"peak {peak:g}" if peak else "")
+    ]
+    if batch and batch < Limits.batch:
+        made.insert(0, Cause("Batch too small", "likely", f"{batch:g} samples a step"))
+    made.append(Cause("Labels do not belong to the inputs", "possible"))
+    return tuple(made)
+
+
+def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
+    made = list(fixes.learning_rate(run, signals, 1 / 3, "smaller steps"))
+    steps = int(run.number("gradient_accumulation_steps") or 1)
+    why = "halves the noise of a step"
+    made.append(
+        Fix("Accumulate over more steps", "gradient_accumulation_steps", steps, 4 * steps, why)
+    )
+    if run.setting("lr_scheduler_type") == "constant":
+        made.append(
+            fixes.setting(run, "lr_scheduler_type", "cosine", "Let the rate decay", "calms")
+        )
+    return (*made, *surroundings.first_checks()[1:])
+
+
+WILD = "0:5 900:5 ~0.1/333"
+BAD = (
+    drawn("noise of its own size", (0, 60), 0.6, severity="info", train_loss=WILD),
+    drawn(
+        "with whole batches",
+        (0, 60),
+        0.6,
+        severity="warning",
+        config={"per_device_train_batch_size": 32},
+        train_loss=WILD,
+    ),
+)
+GOOD = (
+    drawn("falls under noise", noise=0.4, train_loss="0:5 300:2 900:1"),
+    drawn("usual noise", noise=0.1, train_loss="0:5 900:5"),
+    drawn("calms down", train_loss="0:5 900:4.9", noise=0.2),
+)
+
+RULE = Rule(
+    slug="oscillation",
+    title="Oscillation",
+    family="LOS",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("train_loss|eval_loss|eval_accuracy",),
+    tasks=LOSS_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

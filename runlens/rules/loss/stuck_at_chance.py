@@ -1,0 +1,335 @@
+"""Stuck at chance: the loss is that of a model that guesses.
+
+What is seen
+    Training loss lies at ln of the number of classes, of the vocabulary, or at the start value
+    of a preference loss, over the whole second half of the run.
+Why it matters
+    The outputs carry nothing of the input: a wiring, label or learning-rate fault that no
+    longer training cures.
+Looks alike
+    The first tenth of a run that starts from nothing. A two-class loss near 0.69 with an
+    accuracy clearly above chance is a matter of calibration. A loss that still falls is slow,
+    not stuck. Without a recorded number of classes a level says nothing, unless accuracy lies
+    at one over that number too.
+Limits
+    fewest: points, fewest_exact where all of them agree with chance to four digits (exact).
+    share, least: distance from chance that counts as chance, as a share and in nats, or
+    noise_multiple standard errors; never more than most. done: share of the planned steps below
+    which nothing is said, unless it has done a long stretch of steps: with a working rate loss
+    leaves chance within some hundred. learnt: accuracy over chance from which the model has learnt.
+    accuracy: distance from one over the number of classes. back_from: a run that lay this share
+    below chance before has fallen back to it. By definition of cross-entropy; the 1 % is below
+    any fall that practice calls learning, 0.1 % of healthy curves lie at ln 2 by coincidence
+    (rules.md 9.1), so the number of classes must be known.
+Fixes
+    Overfit one batch; check labels, frozen parameters and the head; learning rate to a tenth
+    where the loss fell first and came back (S2).
+"""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve, FloatArray
+from runlens.rules.loss import chance, surroundings
+from runlens.rules.loss.chance import Chance
+from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.changes import last_false
+from runlens.signals.noise import MEDIAN_LOSS, sigma, smooth
+from runlens.wording import loss, step
+
+PERCENT_FROM = 1.5  # an accuracy above is logged in percent
+MOST_CLASSES = 1_000
+SHORT_WARMUP = 0.5  # of the covered steps: a run that is warming up longer is not judged
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 20
+    fewest_exact: int = 10
+    exact: float = 5e-4
+    share: float = 0.01
+    least: float = 0.01
+    noise_multiple: float = 2.0
+    most: float = 0.02
+    done: float = 0.1
+    long: int = 500
+    learnt: float = 1.2
+    accuracy: float = 0.03
+    back_from: float = 0.1
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the second half of the training loss with the loss at chance."""
+    train = surroundings.judged(signals)
+    at = _chance(run, signals, train, limits)
+    if at is None:
+        return unmet("the number of classes or the size of the vocabulary is not recorded")
+    half = train.value[len(train) // 2 :]
+    exact = len(half) > 0 and bool(np.ptp(train.value) <= limits.exact * at.level)
+    needed = limits.fewest_exact if exact else limits.fewest
+    if len(train) < needed:
+        return unmet(f"{len(train)} training losses; {needed} are needed")
+    done = run.state.done_share
+    if done is not None and done < limits.done and run.last_step < limits.long:
+        return unmet(f"{run.last_step} steps are less than a tenth of the plan")
+    if signals.warmup.present and signals.warmup.end > SHORT_WARMUP * run.last_step:
+        return unmet(f"warm-up lasts up to step {step(signals.warmup.end)}")
+    level, slack = float(np.median(half)), _slack(half, at, limits)
+    if not at.lowest - slack <= level <= at.level + slack:
+        return passed(f"loss settled at {loss(level)}; chance is {at.name}")
+    width = max(3, len(half) // 3)
+    fell = float(np.median(half[:width]) - np.median(half[-width:]))
+    if fell > slack or float(np.median(half[-width:])) < at.lowest - slack:
+        return passed(f"loss still fell by {loss(fell)} in the second half")
+    metric, accuracy = _accuracy(run, signals)
+    base = _base_accuracy(run, at)
+    if accuracy is not None and base and accuracy > limits.learnt * base:
+        return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
+    return found(_finding(run, signals, train, at, level, slack, limits))
+
+
+def _slack(half: FloatArray, at: Chance, limits: Limits) -> float:
+    """Return the distance from chance that still counts as chance."""
+    error = limits.noise_multiple * MEDIAN_LOSS * sigma(half) / max(len(half), 1) ** 0.5
+    most = limits.most * at.level
+    return float(min(max(limits.share * at.level, limits.least, error), most))
+
+
+def _chance(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
+    """Return chance by the settings; by loss and accuracy together where those disagree."""
+    known = chance.of_run(run)
+    if known is None:
+        return _by_level(run, signals, train, limits)
+    if run.task == "classification":  # a key of that name may count something else
+        return _by_accuracy(run, signals, train, limits) or known
+    return known
+
+
+def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
+    """Return chance where the settings do not say it and the curve leaves no other reading."""
+    if run.task == "classification":
+        return _by_accuracy(run, signals, train, limits)
+    if run.task == "pretrain" and len(train):
+        level = float(np.median(train.value))
+        moved = float(np.ptp(smooth(train.value)))
+        return chance.of_known_vocabulary(level) if moved <= limits.share * level else None
+    return None
+
+
+def _by_accuracy(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
+    """Return chance by an accuracy of one over a whole number that explains the loss too."""
+    metric, accuracy = _accuracy(run, signals)
+    if not metric or not accuracy or not len(train):
+        return None
+    classes = round(1 / accuracy)
+    level = float(np.median(train.value[len(train) // 2 :]))
+    if not 2 <= classes <= MOST_CLASSES or abs(accuracy - 1 / classes) > limits.accuracy / classes:  # noqa: PLR2004 - one class is no choice
+        return None
+    near = abs(level - log(classes)) <= limits.share * log(classes)
+    return chance.of_classes(classes) if near else None
+
+
+def _accuracy(run: Run, signals: Signals) -> tuple[str, float | None]:
+    """Return (metric, its median over the second half) of the accuracy that fits the task."""
+    names = {
+        "classification": ("eval_accuracy", "train_accuracy"),
+        "dpo": ("dpo_acc",),
+        "reward-model": ("dpo_acc", "eval_accuracy"),
+    }.get(run.task, ())
+    for name in names:
+        value = signals.curve(name).value
+        if len(value):
+            percent = value.max() > PERCENT_FROM
+            return name, float(np.median(value[len(value) // 2 :])) / (100 if percent else 1)
+    return "", None
+
+
+def _base_accuracy(run: Run, at: Chance) -> float | None:
+    if run.task == "classification":
+        return float(np.exp(-at.level))
+    return 0.5 if run.task in PREFERENCE_TASKS else None
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    train: Curve,
+    at: Chance,
+    level: float,
+    slack: float,
+    limits: Limits,
+) -> Finding:
+    shown = smooth(train.value)
+    onset_at = _onset(train, at, slack)
+    onset = float(train.step[onset_at])
+    low = float(shown.min())
+    back = onset_at > 0 and low < (1 - limits.back_from) * at.lowest
+    metric, accuracy = _accuracy(run, signals)
+    severity: Severity = "warning" if run.task == "dpo" else "critical"
+    distance = max(level - at.level, at.lowest - level, 0.0)
+    evidence = [
+        Evidence(
+            "Distance of train loss from chance",
+            distance,
+            slack,
+            f"chance is {at.name}; 1 % counts as chance",
+            "train_loss",
+            above=False,
+        ),
+        Evidence("Median train loss of the second half", level, where="train_loss"),
+        Evidence("First train loss", float(train.value[0]), where="train_loss", step=_first(train)),
+    ]
+    if accuracy is not None:
+        evidence.append(Evidence("Accuracy in the second half", accuracy, where=metric))
+    norms = signals.curve("grad_norm").value
+    if len(norms):
+        evidence.append(
+            Evidence("Median gradient norm", float(np.median(norms)), where="grad_norm")
+        )
+    known = f"; {metric} is {accuracy:.3f}" if accuracy is not None else ""
+    return Finding(
+        severity=severity,
+        title=f"Train loss is at chance from step {step(onset)}: {loss(level)} against {at.name}.",
+        metric="train_loss",
+        onset=Moment(onset),
+        evidence=tuple(evidence),
+        seen=f"The second half of the run has a median loss of {loss(level)}, as a model that "
+        f"guesses{known}.",
+        causes=_causes(run, signals, back=back, low=low),
+        fixes=_fixes(run, signals, back=back),
+        ruled_out=_ruled_out(metric, accuracy),
+        confidence=surroundings.confidence(
+            2.0 - distance / slack, len(train), 1 if accuracy is None else 2, 2, "the distance"
+        ),
+        chart=Chart("limit", ("train_loss",), limit=at.level),
+    )
+
+
+def _first(train: Curve) -> float:
+    return float(train.step[0])
+
+
+def _onset(train: Curve, at: Chance, slack: float) -> int:
+    """Return the index from which the loss lies at chance; early wandering counts as chance."""
+    shown = smooth(train.value)
+    wide = 2 * slack + 2 * sigma(train.value[len(train) // 2 :]) / 5**0.5
+    inside = (shown >= at.lowest - wide) & (shown <= at.level + wide)
+    index = last_false(inside[: len(train) // 2]) + 1
+    return 0 if index < 0.1 * len(train) else index
+
+
+def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
+    out = [RuledOut("Slow learning", "loss did not fall in the second half")]
+    if accuracy is not None:
+        out.append(RuledOut("Poor calibration", f"{metric} is at chance too: {accuracy:.3f}"))
+    return tuple(out)
+
+
+def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Cause, ...]:
+    made: list[Cause] = []
+    norms = signals.curve("grad_norm").value
+    flat = len(norms) > 0 and not norms.any()
+    if flat:
+        made.append(Cause("Frozen or unwired parameters", "most likely", "gradient norm is 0"))
+    if surroundings.too_low(run, signals, 10):
+        why = f"peak learning rate {signals.peak_learning_rate:g}"
+        made.append(Cause("Learning rate too low", "likely" if made else "most likely", why))
+    if back:
+        why = f"loss was {loss(low)} before it came back to chance"
+        made.insert(0, Cause("Learning rate too high", "most likely", why))
+    against = "" if not flat else "gradient norm is 0: labels play no part"
+    what = "Labels do not belong to the inputs"
+    made.append(Cause(what, "possible" if made else "most likely", "", against))
+    made.append(Cause("Inputs are empty, all padding, or wrongly normalized", "possible"))
+    return tuple(made)
+
+
+def _fixes(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
+    made = list(surroundings.first_checks())
+    made.append(
+        fixes.action("Check requires_grad and the optimizer's parameter groups", "frozen head")
+    )
+    if back:
+        why = "the loss fell first and came back to chance"
+        made += fixes.learning_rate(run, signals, 1 / 10, why)
+    elif surroundings.too_low(run, signals, 10):
+        made += fixes.learning_rate(run, signals, 10, "far below the usual range")
+    return tuple(made)
+
+
+CLASSES = {"num_labels": 4}
+AT_LN4 = "0:1.4 300:1.386 900:1.386"
+BAD = (
+    drawn("four classes", (0, 100), task="classification", config=CLASSES, train_loss=AT_LN4),
+    drawn(
+        "vocabulary, window unknown",
+        (0, 100),
+        0.002,
+        severity="critical",
+        task="pretrain",
+        config={"vocab_size": 509},
+        train_loss="0:6.15 900:6.11",
+    ),
+    drawn(
+        "fell first and came back",
+        (380, 480),
+        task="classification",
+        config=CLASSES,
+        train_loss="0:1.4 300:0.8 400:0.8 430:1.386 1200:1.386",
+    ),
+    drawn(
+        "preferences", severity="warning", task="dpo", noise=0.005, train_loss="0:0.693 900:0.693"
+    ),
+    drawn(
+        "classes by accuracy",
+        task="classification",
+        noise=0.005,
+        train_loss="0:2.4 100:2.303 900:2.303",
+        eval_accuracy="50:0.1 900:0.1",
+    ),
+)
+GOOD = (
+    drawn("learns", task="classification", config=CLASSES, train_loss="0:1.39 300:0.6 900:0.3"),
+    drawn(
+        "accuracy above chance",
+        task="classification",
+        noise=0.005,
+        config={"num_labels": 2},
+        train_loss="0:0.7 300:0.69 900:0.69",
+        eval_accuracy="50:0.55 900:0.72",
+    ),
+    drawn("slow start", task="pretrain", config={"vocab_size": 50257}, train_loss="0:10.8 900:7.5"),
+    drawn("above chance", task="classification", config=CLASSES, train_loss="0:1.6 900:1.6"),
+)
+
+RULE = Rule(
+    slug="stuck-at-chance",
+    title="Stuck at chance",
+    family="LOS",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("train_loss",),
+    tasks=LANGUAGE_TASKS | PREFERENCE_TASKS | {"classification", "contrastive"},
+    bad=BAD,
+    good=GOOD,
+)

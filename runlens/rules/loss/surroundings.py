@@ -1,0 +1,176 @@
+"""What stood around a moment of the loss: launches, learning rate, gradient norm, epochs."""
+
+from math import log2
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Confidence, Fix, Rank
+from runlens.history import Curve
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, percent, step, times
+
+NEAR_POINTS = 3  # logged points within which two moments count as one
+NORMS = 5  # gradient norms of a level
+CLIMBED = 3.0  # gradient norm over its level before: it climbed
+LATE_RATE = 0.2  # of the peak: below it the learning rate is seldom the cause
+ABOVE_PLAN = 1.5  # logged over configured learning rate from which the schedule is named
+FULL_POINTS = 100  # from which the number of points no longer lowers the confidence
+
+
+def launches(run: Run) -> list[int]:
+    """Return the first steps of all launches but the first, and the steps of resumes."""
+    starts = {segment.first_step for segment in run.segments if segment.number > 0}
+    return sorted(starts | {event.step for event in run.events_of("resume") if event.step})
+
+
+def launch_near(run: Run, signals: Signals, at: float) -> int | None:
+    """Return a later launch within three logged points of a step, if there is one."""
+    reach = NEAR_POINTS * signals.interval("train_loss")
+    near = [start for start in launches(run) if abs(start - at) <= reach]
+    return near[0] if near else None
+
+
+def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
+    """Whether a whole epoch lies within some logged points of a step; the start is none."""
+    per_epoch = signals.steps_per_epoch
+    if not per_epoch or at < 0.5 * per_epoch:
+        return False
+    off = abs(at / per_epoch - round(at / per_epoch)) * per_epoch
+    reach = points * signals.interval("train_loss")
+    return bool(off <= reach < 0.25 * per_epoch)
+
+
+def rate_share(signals: Signals, at: float) -> float | None:
+    """Return the learning rate at a step over its highest so far; None where it is not logged."""
+    rate, now = signals.curve("learning_rate"), signals.learning_rate_at(at)
+    if now is None:
+        return None
+    peak = max(float(rate.before(int(at) + 1).value.max(initial=0.0)), now)
+    return now / peak if peak > 0 else None
+
+
+def rate_words(run: Run, signals: Signals, at: float) -> str:
+    """Say where the learning rate stood: ``3e-4 at step 120, 98 % of its peak so far``."""
+    share, rate = rate_share(signals, at), signals.learning_rate_at(at)
+    if share is None or not rate:
+        return ""
+    words = f"{number(rate, 3)} at step {step(at)}, {percent(share)} of its peak so far"
+    configured = run.number("learning_rate")
+    if configured and rate > ABOVE_PLAN * configured:
+        words += f" and {times(rate / configured)} the configured {number(configured, 3)}"
+    return words
+
+
+def active_share(signals: Signals, first: float, last: float, floor: float) -> float | None:
+    """Return the share of logged rates between two steps above `floor` of the peak."""
+    rate, peak = signals.curve("learning_rate"), signals.peak_learning_rate
+    inside = rate.value[(rate.step >= first) & (rate.step <= last)]
+    if not len(inside) or not peak:
+        return None
+    return float(np.mean(inside > floor * peak))
+
+
+def norm_climb(signals: Signals, at: float) -> float | None:
+    """Return the highest gradient norm around a step over the usual one before it."""
+    norms = signals.curve("grad_norm")
+    reach = NEAR_POINTS * max(signals.interval("grad_norm"), signals.interval("train_loss"))
+    before = norms.before(int(at - reach)).value[-4 * NORMS :]
+    around = norms.value[(norms.step >= at - reach) & (norms.step <= at + reach)]
+    if len(before) < NORMS or not len(around):
+        return None
+    base = float(np.median(before))
+    return float(around.max()) / base if base > 0 else None
+
+
+def confidence(margin: float, points: int, tested: int, known: int, what: str) -> Confidence:
+    """Combine margin over the limit, points, and look-alikes tested; rules.md 1.12.
+
+    `margin` is value over limit: 1.0 counts 0.6, 2.0 and more counts 1. From 40 points on (0.7)
+    to 100 (1.0). `tested` of `known` look-alikes could be tested.
+    """
+    by_margin = float(np.clip(0.6 + 0.4 * (margin - 1), 0.6, 1.0))
+    size = log2(max(points, 1) / FULL_POINTS) if points < FULL_POINTS else 0.0
+    by_points = max(0.4, 1 + 0.23 * size)
+    by_tests = 0.8 + 0.2 * tested / max(known, 1)
+    reason = (
+        f"{what} is {times(margin)} its limit, {points} points, "
+        f"{tested} of {known} look-alikes tested"
+    )
+    return Confidence(round(by_margin * by_points * by_tests, 2), reason)
+
+
+def rate_cause(run: Run, signals: Signals, at: float, climb: float | None) -> Cause:
+    """Say what speaks for and against a learning rate that is too high."""
+    share = rate_share(signals, at)
+    reasons = [rate_words(run, signals, at)] if share is not None and share >= LATE_RATE else []
+    if climb is not None and climb >= CLIMBED:
+        reasons.append(f"gradient norm {times(climb)} its level before")
+    against = ""
+    if share is not None and share < LATE_RATE:
+        against = rate_words(run, signals, at)
+    elif climb is not None and climb < CLIMBED:
+        against = f"gradient norm stayed at {times(climb)} its level before"
+    rank: Rank = "unlikely" if share is not None and share < LATE_RATE else "most likely"
+    return Cause("Learning rate too high", rank, "; ".join(reasons), against)
+
+
+def clip_cause(run: Run) -> tuple[Cause, ...]:
+    """Name missing or loose clipping where the settings show it."""
+    limit = fixes.clip_limit(run)
+    if limit is None:
+        return ()
+    if limit <= 0 or limit > 5 * fixes.DEFAULT_CLIP:
+        return (Cause("No gradient clipping", "likely", f"max_grad_norm is {limit:g}"),)
+    return ()
+
+
+def precision_cause(run: Run) -> tuple[Cause, ...]:
+    """Name fp16 where it is set."""
+    return (Cause("fp16 overflow", "possible", "fp16 is set"),) if run.flag("fp16") else ()
+
+
+def first_checks() -> tuple[Fix, ...]:
+    """Return what to try first when a model does not learn (S2)."""
+    return (
+        fixes.action("Overfit one batch of 8 samples", "loss must come near 0 within 100 steps"),
+        fixes.action(
+            "Print 20 decoded samples with their label mask",
+            "shifted, shuffled or masked labels show there",
+        ),
+    )
+
+
+def usual_rate(run: Run) -> tuple[float, float] | None:
+    """Return the usual range of the learning rate, or None where the method is not known.
+
+    Sources: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4 (S4), widened to what is
+    accepted in practice; pretraining from scratch 1e-4 to 1e-3.
+    """
+    adapted = str(run.setting("adapter") or "").lower() in {"lora", "qlora", "dora"} or bool(
+        run.number("lora_r")
+    )
+    ranges = {
+        "sft": (2e-5, 5e-4) if adapted else (1e-5, 5e-5),
+        "classification": (2e-5, 5e-4) if adapted else (1e-5, 5e-5),
+        "pretrain": (1e-4, 1e-3),
+        "dpo": (5e-6, 5e-5) if adapted else (5e-7, 5e-6),
+    }
+    return ranges.get(run.task)
+
+
+def too_low(run: Run, signals: Signals, factor: float) -> bool:
+    """Whether the peak learning rate is below the usual range divided by `factor`."""
+    usual, peak = usual_rate(run), signals.peak_learning_rate
+    return usual is not None and peak is not None and peak < usual[0] / factor
+
+
+def judged(signals: Signals) -> Curve:
+    """Return the training loss without exact zeros at its end.
+
+    The Trainer logs 0.0 in place of NaN: those zeros are no loss (rule hidden-nan).
+    """
+    train = signals.curve("train_loss")
+    solid = np.flatnonzero(train.value)
+    return train.at(slice(0, int(solid[-1]) + 1)) if len(solid) else train

@@ -1,0 +1,315 @@
+"""Hidden NaN: a NaN loss that the logger shows as 0.0.
+
+What is seen
+    The training loss drops from its usual level to exactly 0.0 from one point to the next and
+    stays there, while the gradient norm is NaN or zero, or the evaluation loss NaN.
+Why it matters
+    The Trainer's logging_nan_inf_filter (on by default) puts the mean of the interval so far in
+    the place of a NaN loss, and that mean is zero after each log. The run looks as if it had
+    learnt everything; its weights are NaN.
+Looks alike
+    A memorised training set falls to 0.0 gradually, its gradient norm stays a number that
+    varies. Labels that are all masked give 0.0 from the first point with a gradient norm of
+    zero, and finite evaluations. RL losses are zero where no group has an advantage: there only
+    a gradient norm of NaN counts. A preference loss that saturates does not jump to 0.0.
+Limits
+    fewest: points of exactly 0.0 at the end that count with a second sign. fewest_alone: without
+    any second sign logged. level: the loss before them; the Trainer rounds to four digits, so
+    the drop is at least a factor 1,000. frozen: bit-equal points with a NaN norm, for loggers
+    that repeat the last value. alive: a gradient norm above this, and varying, is a running
+    optimizer (rules.md 4.1; the filter's arithmetic was read in the Trainer).
+Fixes
+    logging_nan_inf_filter: false shows the NaN; then as for nan-loss, by what stood before it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import causes, fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve
+from runlens.rules.numerics.not_finite import last_finite, level, phase, spent, zero_tail
+from runlens.rules.numerics.second_signs import (
+    Launch,
+    Signs,
+    is_alive,
+    launches,
+    norm_turned_nan,
+    signs_of,
+)
+from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import frozen_run
+from runlens.wording import loss, step
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 2
+    fewest_alone: int = 5
+    level: float = 0.05
+    frozen: int = 10
+    alive: float = 1e-6
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look for a cliff to exactly zero, launch by launch."""
+    reasons = []
+    for launch in launches(run):
+        stretch = _stretch(launch, limits)
+        if stretch is None:
+            last = loss(float(launch.loss.value[-1]))
+            reasons.append(f"no {limits.fewest} exact zeros at the end: the last loss is {last}")
+            continue
+        outcome = _judged(run, signals, launch, stretch, limits)
+        if outcome.findings:
+            return outcome
+        reasons.append(outcome.reason)
+    return passed(reasons[-1] if reasons else "no value of train_loss is finite: see nan-loss")
+
+
+def _stretch(launch: Launch, limits: Limits) -> int | None:
+    """Return the index from which the loss is a constant that hides a NaN; None for none."""
+    value = launch.loss.value
+    tail = zero_tail(value)
+    if len(value) - tail >= limits.fewest:
+        return tail
+    start, length = frozen_run(value)
+    norm = launch.norm.after(int(launch.loss.step[start])).value
+    lasts = start + length == len(value)
+    if length >= limits.frozen and lasts and len(norm) and np.isnan(norm).all():
+        return start
+    return None
+
+
+def _judged(run: Run, signals: Signals, launch: Launch, at: int, limits: Limits) -> Outcome:
+    curve = launch.loss
+    zeros = len(curve) - at
+    onset = int(curve.step[at])
+    if is_alive(launch, onset, limits.alive):
+        return passed(f"{zeros} losses of exactly 0.0, but the gradient norm is alive after them")
+    signs = signs_of(run, launch, onset)
+    if run.framework not in {*fixes.TRAINER_FRAMEWORKS, "unknown"} and not signs.nan:
+        return passed(f"{zeros} losses of exactly 0.0, but {run.framework} filters no NaN")
+    before = curve.value[max(0, at - 5) : at]
+    cliff = len(before) > 0 and min(before[-1], float(np.median(before))) >= limits.level
+    if run.task in RL_TASKS or not cliff:
+        # no level to fall from, or one that means nothing: only a norm that turned NaN tells
+        if not norm_turned_nan(launch, onset, at):
+            return passed(f"{zeros} losses of exactly 0.0, without a cliff or a NaN gradient norm")
+    elif not signs.nan and not signs.weak and len(launch.norm.after(onset)):
+        return passed("the loss falls to exactly 0.0, but the gradient norm is finite and moves")
+    return found(_finding(run, signals, launch, at, signs, limits))
+
+
+def _onset(launch: Launch, at: int) -> int:
+    """Return the first step that shows the NaN: the norm is of the step, the loss of the interval.
+
+    A norm that turns NaN at the log before the zeros dates the onset to that log.
+    """
+    onset = int(launch.loss.step[at])
+    if not at:
+        return onset
+    norm = launch.norm.after(int(launch.loss.step[at - 1]))
+    return int(norm.step[0]) if len(norm) and np.isnan(norm.value[0]) else onset
+
+
+def _finding(
+    run: Run, signals: Signals, launch: Launch, at: int, signs: Signs, limits: Limits
+) -> Finding:
+    curve = launch.loss
+    zeros, onset = len(curve) - at, _onset(launch, at)
+    held = float(curve.value[at])
+    severity, confidence = _severity(signs, zeros, limits)
+    if not launch.last and severity == "critical":
+        severity = "warning"  # a later launch went on from before
+    told = (*signs.nan, *signs.weak)
+    fell = f"fell from {level(float(curve.value[at - 1]))} to" if at else "was"
+    tree = causes.of_nan(run, signals, onset, float(curve.step[0]))
+    return Finding(
+        severity=severity,
+        title=f"Hidden NaN from step {step(onset)}: train loss {fell} exactly {held:.4g} "
+        f"and stayed there for {zeros:,} points" + (f"; {told[0]}." if told else "."),
+        metric="train_loss",
+        onset=Moment(float(onset)),
+        evidence=_evidence(run, signals, curve, at, onset, told, limits),
+        seen="A loss of exactly zero at one point is not learnt: the logger replaced a NaN."
+        if not signs.against
+        else "From the logs, labels that are all masked and a filtered NaN look the same; "
+        "finite evaluations speak for masked labels.",
+        causes=_causes(tree.causes, signs),
+        fixes=_fixes(run, tree.fixes, signs),
+        ruled_out=(
+            *tree.ruled_out,
+            RuledOut("Memorised data", "the fall to zero took one point, not many"),
+        ),
+        confidence=confidence,
+        chart=Chart(
+            "zoom",
+            tuple(name for name in ("train_loss", "grad_norm") if len(run.curve(name))),
+            marks=(Mark(float(curve.step[at]), held, f"exactly {held:.4g}"),),
+        ),
+    )
+
+
+def _causes(of_nan: tuple[Cause, ...], signs: Signs) -> tuple[Cause, ...]:
+    """Name masked labels beside a NaN, and before it where the evaluations are finite."""
+    if signs.nan:
+        return of_nan
+    why = "; ".join((*signs.weak, signs.against) if signs.against else signs.weak)
+    what = "All labels masked from there on"
+    if signs.against:
+        second = tuple(cause._replace(rank="possible") for cause in of_nan[:3])
+        return (Cause(what, "most likely", why), *second)
+    return (*of_nan[:3], Cause(what, "possible", why))
+
+
+def _fixes(run: Run, of_nan: tuple[Fix, ...], signs: Signs) -> tuple[Fix, ...]:
+    """Show the NaN first, then mend it; where the weights are alive look at the labels."""
+    why = "the filter shows a NaN loss as 0.0"
+    shown = fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as it is", why)
+    if signs.against and not signs.nan:
+        return fixes.action(
+            "Print the labels that are not -100 of 20 samples", "none is left"
+        ), shown
+    return (shown, *(fix for fix in of_nan if fix.setting != shown.setting))
+
+
+def _evidence(
+    run: Run,
+    signals: Signals,
+    curve: Curve,
+    at: int,
+    onset: int,
+    told: tuple[str, ...],
+    limits: Limits,
+) -> tuple[Evidence, ...]:
+    first = Evidence(
+        "Equal losses up to the end",
+        float(len(curve) - at),
+        float(limits.fewest),
+        "logging_nan_inf_filter writes 0.0 for an interval of NaN",
+        "train_loss",
+        float(curve.step[at]),
+    )
+    rows = [Evidence("Second sign", text) for text in told]
+    if text := last_finite(curve, float(curve.step[at])):
+        rows.append(Evidence("Last losses before it", text, where="train_loss"))
+    if text := phase(signals, onset):
+        rows.append(Evidence("Schedule at the onset", text, where="learning_rate"))
+    rows.append(Evidence("Run after the onset", spent(run, curve, onset)))
+    return (first, *rows[:5])
+
+
+def _severity(signs: Signs, zeros: int, limits: Limits) -> tuple[Severity, Confidence]:
+    if signs.nan:
+        return "critical", Confidence(1.0, signs.nan[0])
+    if signs.against:
+        return "info", Confidence(0.3, signs.against)
+    if signs.weak:
+        return "critical", Confidence(0.8, signs.weak[0])
+    if zeros >= limits.fewest_alone:
+        return "critical", Confidence(0.7, f"{zeros} exact zeros after a cliff, no second sign")
+    return "info", Confidence(0.4, f"only {zeros} exact zeros and no second sign logged")
+
+
+HEALTHY = "0:2.2 300:1.3 900:0.9"
+CLIFF = "0:2.2 400:1.2 410:0 900:0"
+BAD = (
+    drawn(
+        "norm is NaN",
+        (410, 410),
+        severity="critical",
+        train_loss=CLIFF,
+        grad_norm="0:1 400:1 410:nan 900:nan",
+    ),
+    drawn(
+        "norm turns NaN one log earlier",
+        (400, 400),
+        severity="critical",
+        train_loss=CLIFF,
+        grad_norm="0:1 390:1 400:nan 900:nan",
+    ),
+    drawn("nothing else logged", (410, 410), severity="critical", train_loss=CLIFF),
+    drawn(
+        "norm frozen at zero",
+        (410, 410),
+        severity="critical",
+        train_loss=CLIFF,
+        grad_norm="0:1 400:1 410:0 900:0",
+    ),
+    drawn(
+        "evaluations stay finite",
+        (410, 410),
+        severity="info",
+        train_loss=CLIFF,
+        grad_norm="0:1 400:1 410:0 900:0",
+        eval_loss="50:2 400:1.3 900:1.3",
+    ),
+    drawn(
+        "from the first point",
+        (0, 0),
+        severity="critical",
+        train_loss="0:0 500:0",
+        grad_norm="0:nan 500:nan",
+    ),
+    drawn(
+        "frozen value",
+        (500, 510),
+        severity="critical",
+        noise={"train_loss": 0.0, "grad_norm": 0.1},
+        train_loss="0:2.2 500:1.1 900:1.1",
+        grad_norm="0:1 490:1 500:nan 900:nan",
+    ),
+)
+GOOD = (
+    drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
+    drawn(
+        "memorised and rounded",
+        train_loss="0:2 300:0.02 400:0.001 450:0 900:0",
+        grad_norm="0:1 300:0.05 900:0.004",
+    ),
+    drawn("masked from the start", train_loss="0:0 500:0", grad_norm="0:0 500:0"),
+    drawn(
+        "groups without advantage",
+        task="grpo",
+        train_loss="0:0.1 300:0.08 310:0 900:0",
+        grad_norm="0:0.2 300:0.2 310:0 900:0",
+    ),
+    drawn("one zero at the end", train_loss="0:2.2 890:0.9 900:0", grad_norm="0:1 900:1"),
+    drawn(
+        "preference loss saturates",
+        task="dpo",
+        train_loss="0:0.69 300:0.1 500:0.01 600:0.0004 700:0 900:0",
+        grad_norm="0:5 300:1 900:0.001",
+    ),
+)
+
+RULE = Rule(
+    slug="hidden-nan",
+    title="NaN hidden by the logger",
+    family="NUM",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("train_loss",),
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,244 @@
+"""NaN evaluation: an evaluation loss is not a number.
+
+What is seen
+    The evaluation loss, or the metric that chooses the best model, is NaN or infinite while the
+    training loss is a number.
+Why it matters
+    The run is blind: early stopping, the best checkpoint and every comparison rest on a number
+    that is none. One sample whose labels are all masked does it: its loss is 0 / 0.
+Looks alike
+    A NaN at step 0 alone is a placeholder. Scores that have no value by design (precision
+    without a prediction, the ROC of one class) are no loss. If training is NaN as well, the
+    weights are: nan-loss or hidden-nan leads.
+Limits
+    lasting: from this share of evaluations on, or at the last one, the loss counts as lost and
+    not as a single bad evaluation.
+Fixes
+    Filter samples whose labels are all -100 after truncation; a longer limit for evaluation;
+    bf16_full_eval for fp16_full_eval; look at the size of the evaluation set.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    Rank,
+)
+from runlens.history import BoolArray, Curve
+from runlens.metrics import naming
+from runlens.rules.numerics.not_finite import finite_until, last_finite
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import loss, percent, step
+
+HELD_OUT = re.compile(
+    r"(eval|val|valid|validation|test)[_/:.].*(loss|ppl|perplexity|bpb|nll)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    lasting: float = 0.5
+
+
+class Lost(NamedTuple):
+    """An evaluation metric with values that are not finite."""
+
+    metric: str
+    curve: Curve
+    bad: BoolArray
+    onset: int
+
+
+def check(run: Run, _signals: Signals, limits: Limits) -> Outcome:
+    """Look at every evaluation loss; the one that fails first is told."""
+    judged = _judged(run)
+    if not judged:
+        return unmet("no evaluation loss is logged; set eval_strategy and an evaluation set")
+    lost = [one for one in (_lost(run, metric) for metric in judged) if one is not None]
+    if not lost:
+        points = sum(len(run.curve(metric)) for metric in judged)
+        return passed(f"all {points:,} evaluation losses are finite")
+    return found(_finding(run, min(lost, key=lambda one: (one.onset, one.metric)), limits))
+
+
+def _judged(run: Run) -> list[str]:
+    """Return the evaluation losses, and the metric by which the best model is chosen."""
+    chosen = run.setting("metric_for_best_model")
+    names = {"eval_loss", naming(str(chosen)).metric, f"eval_{chosen}"} if chosen else {"eval_loss"}
+    return [metric for metric in run.history.metrics if metric in names or HELD_OUT.match(metric)]
+
+
+def _lost(run: Run, metric: str) -> Lost | None:
+    """Return the metric with its onset; the infinite perplexity of a finite loss is no fault."""
+    curve = run.curve(metric)
+    derived = "ppl" in metric or "perplexity" in metric
+    bad = np.isnan(curve.value) if derived else ~np.isfinite(curve.value)
+    if len(bad) > 1 and curve.step[0] == 0 and bad[0] and not bad[1:].any():
+        return None
+    if not bad.any():
+        return None
+    return Lost(metric, curve, bad, int(curve.step[int(np.argmax(bad))]))
+
+
+def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
+    curve, bad = lost.curve, lost.bad
+    train_lost = finite_until(run)
+    trains = lost.onset < train_lost and len(run.curve("train_loss").finite()) > 0
+    blind = bool(bad[-1]) or bad.mean() >= limits.lasting
+    consequence = np.isfinite(train_lost) and not trains
+    words = lost.metric.replace("_", " ")
+    before = curve.before(lost.onset).finite()
+    was = (
+        f"it was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}"
+        if len(before)
+        else "it never was a number before"
+    )
+    kind = "NaN" if np.isnan(curve.value[bad][0]) else "infinite"
+    where = "from" if bad[-1] else "at"
+    return Finding(
+        severity="warning" if consequence or not blind else "critical",
+        title=f"{words.capitalize()} was {kind} {where} step {step(lost.onset)}: "
+        f"{int(bad.sum()):,} of {len(bad):,} evaluations; {was}.",
+        metric=lost.metric,
+        onset=Moment(float(lost.onset)),
+        evidence=_evidence(run, lost, train_lost),
+        seen="Training loss is a number all the while: the evaluation itself fails."
+        if not consequence
+        else f"Training loss was lost at step {step(train_lost)}: the evaluation follows it.",
+        end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
+        causes=_causes(run, lost, consequence=consequence),
+        fixes=() if consequence else _fixes(run),
+        confidence=Confidence(1.0, "the value itself is logged"),
+        chart=Chart("curves", tuple({lost.metric: 0, "train_loss": 0})),
+    )
+
+
+def _evidence(run: Run, lost: Lost, train_lost: float) -> tuple[Evidence, ...]:
+    rows = [
+        Evidence(
+            "Evaluations that are not finite",
+            float(lost.bad.sum()),
+            1.0,
+            "a loss is a number",
+            lost.metric,
+            float(lost.onset),
+        ),
+    ]
+    if told := last_finite(lost.curve, lost.onset):
+        rows.append(Evidence("Last finite evaluations", told, where=lost.metric))
+    train = run.curve("train_loss").finite()
+    later = train.after(lost.onset)
+    if len(later) and lost.onset < train_lost:
+        rows.append(
+            Evidence(
+                "Train loss after it",
+                float(later.value[0]),
+                where="train_loss",
+                step=float(later.step[0]),
+            )
+        )
+    norm = run.curve("grad_norm")
+    if len(norm):
+        share = float(np.isfinite(norm.value).mean())
+        rows.append(Evidence("Finite gradient norms", percent(share), where="grad_norm"))
+    return tuple(rows)
+
+
+def _causes(run: Run, lost: Lost, *, consequence: bool) -> tuple[Cause, ...]:
+    if consequence:
+        why = "the training loss is lost at or before this evaluation"
+        return (Cause("NaN weights", "most likely", why),)
+    always = f"{int(lost.bad.sum()):,} of {len(lost.bad):,} evaluations, train loss finite"
+    made: list[Cause] = []
+    if run.flag("fp16_full_eval"):
+        made.append(Cause("Overflow in fp16 evaluation", "most likely", "fp16_full_eval is set"))
+    rank: Rank = "likely" if made else "most likely"
+    if lost.bad.all():
+        made.append(Cause("An evaluation sample whose labels are all masked", rank, always))
+        made.append(Cause("A bad value in the evaluation data", "likely", "every evaluation fails"))
+        made.append(Cause("An empty evaluation set", "possible"))
+        return tuple(made)
+    made.append(Cause("Activations overflow in evaluation", rank, "earlier evaluations are finite"))
+    made.append(Cause("A sampled evaluation batch without labels", "likely", always))
+    return tuple(made)
+
+
+def _fixes(run: Run) -> tuple[Fix, ...]:
+    look = fixes.action(
+        "Filter evaluation samples whose labels are all -100 after truncation",
+        "a mean over no tokens is 0 / 0",
+    )
+    size = fixes.action("Print the size of the evaluation set and one batch of it")
+    if not run.flag("fp16_full_eval"):
+        return look, size
+    why = "no overflow at 65,504"
+    return (
+        fixes.setting(run, "bf16_full_eval", new=True, what="Evaluate in bf16", why=why),
+        fixes.setting(run, "fp16_full_eval", new=False, what="Switch fp16 evaluation off", why=why),
+        look,
+    )
+
+
+TRAIN = "0:2.2 300:1.3 900:0.9"
+BAD = (
+    drawn("always", (50, 50), severity="critical", train_loss=TRAIN, eval_loss="50:nan 900:nan"),
+    drawn(
+        "from the middle",
+        (400, 400),
+        severity="critical",
+        train_loss=TRAIN,
+        eval_loss="50:2 350:1.4 400:nan 900:nan",
+    ),
+    drawn(
+        "once",
+        (400, 400),
+        severity="warning",
+        train_loss=TRAIN,
+        eval_loss="50:2 350:1.4 400:nan 450:1.3 900:1.2",
+    ),
+    drawn(
+        "after the loss",
+        (450, 450),
+        severity="warning",
+        train_loss="0:2.2 400:1.2 410:nan 900:nan",
+        eval_loss="50:2 400:1.4 450:nan 900:nan",
+    ),
+)
+GOOD = (
+    drawn("healthy", train_loss=TRAIN, eval_loss="50:2 900:1.1"),
+    drawn("placeholder at step 0", train_loss=TRAIN, eval_loss="0:nan 50:2 900:1.1"),
+    drawn(
+        "score without a value",
+        train_loss=TRAIN,
+        eval_loss="50:2 900:1.1",
+        eval_precision="50:nan 900:nan",
+    ),
+)
+
+RULE = Rule(
+    slug="nan-eval",
+    title="NaN evaluation",
+    family="NUM",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

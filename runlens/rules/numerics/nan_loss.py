@@ -1,0 +1,245 @@
+"""NaN loss: a logged training loss is not a number.
+
+What is seen
+    The training loss is NaN or infinite at a logged step, for most runs from there to the end;
+    or a console log says so.
+Why it matters
+    One NaN in the loss makes every weight NaN at the next update. All steps after it are paid
+    for nothing and every checkpoint saved after it is unusable.
+Looks alike
+    A NaN at step 0 alone is a placeholder logged before the first update. A NaN evaluation is
+    nan-eval. A gradient norm that is NaN while the loss is finite is nan-grad. A log line that
+    speaks of NaN while the logged numbers go on finite is about another loss.
+Limits
+    isolated_share: up to 1 % of points, with finite losses after them, is a warning: single bad
+    batches that the run survived (rules.md 4.1). The loss counts as lost for good when 90 % of
+    the points from a step on are not finite.
+Fixes
+    By what stood before the onset: learning rate to a fifth, clipping at 1.0, longer warm-up;
+    bf16 for fp16; or the batch itself (S0, S1, S2, S4).
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import causes
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, Severity
+from runlens.history import BoolArray, Curve
+from runlens.rules.numerics.not_finite import (
+    Losing,
+    fatal_from,
+    last_finite,
+    level,
+    losing,
+    norm_before,
+    phase,
+    spent,
+)
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Event, Run
+from runlens.signals import Signals
+from runlens.wording import number, step
+
+LOSSES = ("train_loss", "d_loss", "g_loss", "value_loss")  # the first that is logged is judged
+SAID = 85  # row of the message table: a log line that says that the loss is NaN
+OTHER_LOSS = re.compile(r"(eval|val|valid|validation|test)[a-z]*[_/ ]?loss", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    isolated_share: float = 0.01
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look for a value that is not finite, launch by launch; else for a log line that says so."""
+    metric = next((name for name in LOSSES if len(run.curve(name))), "")
+    lost = losing(run, metric) if metric else None
+    if lost is not None:
+        return found(_finding(run, signals, metric, lost, limits))
+    said = _said(run, metric)
+    if said is not None:
+        return found(_from_log(run, signals, metric, said))
+    if not metric:
+        return unmet("no training loss is logged")
+    curve = run.curve(metric)
+    return passed(f"all {len(curve):,} values of {metric} are finite")
+
+
+def _said(run: Run, metric: str) -> Event | None:
+    """Return the first log line on a NaN loss that no later number contradicts."""
+    last = run.curve(metric).finite().step[-1:].tolist()
+    for event in run.messages("num"):
+        if event.data.get("row") != SAID or OTHER_LOSS.search(event.text):
+            continue
+        later = event.step is None or event.step <= last[0] if len(last) else False
+        if not later or event.data.get("last"):
+            return event
+    return None
+
+
+def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limits) -> Finding:
+    curve, bad = lost.curve, lost.bad
+    fatal = fatal_from(bad)
+    at = fatal if fatal >= 0 else int(np.argmax(bad))
+    onset = float(curve.step[at])
+    kind = "NaN" if np.isnan(curve.value[at]) else "Infinite"
+    tree = causes.of_nan(run, signals, onset, float(curve.step[0]))
+    return Finding(
+        severity=_severity(lost, fatal, limits),
+        title=f"{kind} loss {_where(signals, curve, at, fatal, bad)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=_evidence(run, signals, metric, lost, onset),
+        seen=_seen(lost, fatal, at),
+        end=None if fatal >= 0 and lost.last else Moment(float(curve.step[bad][-1])),
+        causes=tree.causes,
+        fixes=tree.fixes,
+        ruled_out=tree.ruled_out,
+        confidence=Confidence(1.0, "the value itself is logged"),
+        chart=Chart("zoom", _shown(run, metric)),
+    )
+
+
+def _severity(lost: Losing, fatal: int, limits: Limits) -> Severity:
+    """Critical, unless the run outlived it: a few single points, or a resume from before."""
+    rare = fatal < 0 and lost.bad.mean() <= limits.isolated_share
+    return "warning" if rare or not lost.last else "critical"
+
+
+def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) -> str:
+    onset = int(curve.step[at])
+    before = curve.at(slice(0, at)).finite()
+    amount = f"{int(bad.sum()):,} of {len(bad):,} points are not finite"
+    if fatal < 0:
+        after = curve.at(slice(at, None)).finite()
+        return (
+            f"at step {step(onset)}: {amount}; the next finite loss was "
+            f"{level(float(after.value[0]))} at step {step(int(after.step[0]))}"
+        )
+    if not len(before):
+        return f"from the first logged step, {step(onset)}: {amount}"
+    norm = norm_before(signals, onset)
+    told = f", gradient norm {number(norm[1])} at step {step(norm[0])}" if norm else f"; {amount}"
+    return (
+        f"from step {step(onset)}: the last finite loss was {level(float(before.value[-1]))} "
+        f"at step {step(int(before.step[-1]))}{told}"
+    )
+
+
+def _seen(lost: Losing, fatal: int, at: int) -> str:
+    curve = lost.curve
+    text = "The loss was not finite again to the end of the log."
+    if fatal < 0:
+        text = "Finite losses were logged after it: the weights survived."
+    elif not lost.last:
+        text = "That launch did not recover; a later launch went on from before."
+    elif fatal > 0 and lost.bad[:fatal].any():
+        early = int(curve.step[int(np.argmax(lost.bad))])
+        text += f" Single points were lost before, the first at step {step(early)}."
+    gap = int(curve.step[at] - curve.step[at - 1]) if at else 0
+    if gap > 1:
+        text += f" It began within the {step(gap)} steps up to the onset: logs are that far apart."
+    return text
+
+
+def _evidence(
+    run: Run, signals: Signals, metric: str, lost: Losing, onset: float
+) -> tuple[Evidence, ...]:
+    amount = Evidence(
+        "Points that are not finite",
+        float(lost.bad.sum()),
+        1.0,
+        "a loss is a number",
+        metric,
+        onset,
+    )
+    rows = [amount]
+    if told := last_finite(lost.curve, onset):
+        rows.append(Evidence("Last finite losses", told, where=metric))
+    if told := last_finite(run.curve("grad_norm"), onset):
+        rows.append(Evidence("Gradient norms before it", told, where="grad_norm"))
+    if told := phase(signals, onset):
+        rows.append(Evidence("Schedule at the onset", told, where="learning_rate"))
+    rows.append(Evidence("Run after the onset", spent(run, lost.curve, onset)))
+    return tuple(rows)
+
+
+def _from_log(run: Run, signals: Signals, metric: str, said: Event) -> Finding:
+    onset = None if said.step is None else float(said.step)
+    curve = run.curve(metric).finite() if metric else None
+    known = f"the last logged loss was {level(float(curve.value[-1]))}" if curve else ""
+    first = float(curve.step[0]) if curve else float(run.first_step)
+    tree = causes.of_nan(run, signals, run.last_step if onset is None else onset, first)
+    count = int(said.data.get("count", 1))
+    at = f"at step {step(onset)}" if onset is not None else f"after step {step(run.last_step)}"
+    return Finding(
+        severity="critical",
+        title=f"NaN loss {at}: {count:,} log lines say so" + (f"; {known}." if known else "."),
+        metric=metric or "train_loss",
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Log lines with a NaN loss", float(count), 1.0, "a loss is a number"),
+            Evidence("First of them", said.text, where=said.where, step=onset),
+        ),
+        seen="The log says that the loss is no number; no finite loss was logged after it.",
+        causes=tree.causes,
+        fixes=tree.fixes,
+        ruled_out=tree.ruled_out,
+        confidence=Confidence(0.9, "read from a log line"),
+        chart=Chart("log", log=((said.where, said.text, True),)),
+    )
+
+
+def _shown(run: Run, metric: str) -> tuple[str, ...]:
+    return (metric, "grad_norm") if len(run.curve("grad_norm")) else (metric,)
+
+
+HEALTHY = "0:2.2 300:1.3 900:0.9"
+BAD = (
+    drawn(
+        "after a climbing norm",
+        (500, 500),
+        severity="critical",
+        train_loss="0:2.2 400:1.2 490:6 500:nan 900:nan",
+        grad_norm="0:1 400:1 490:400 500:nan 900:nan",
+    ),
+    drawn("from the first step", (0, 0), severity="critical", train_loss="0:nan 500:nan"),
+    drawn("infinite", (300, 300), severity="critical", train_loss="0:2 290:1.4 300:inf 500:inf"),
+    drawn(
+        "one point of 201",
+        (1000, 1000),
+        severity="warning",
+        train_loss="0:2 990:1.4 1000:nan 1010:1.4 2000:1",
+    ),
+    drawn("last point", (600, 600), severity="critical", train_loss="0:2 590:1 600:nan"),
+)
+GOOD = (
+    drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
+    drawn("placeholder at step 0", train_loss="0:nan 10:2.2 900:1"),
+    drawn("norm only", train_loss=HEALTHY, grad_norm="0:1 400:nan 410:1 900:1"),
+    drawn("evaluation only", train_loss=HEALTHY, eval_loss="50:nan 900:nan"),
+    drawn(
+        "log speaks of another loss",
+        train_loss=HEALTHY,
+        events=(
+            Event("message", 300, text="'eval_loss': nan", data={"row": SAID, "class": "num"}),
+        ),
+    ),
+    drawn("huge but finite", train_loss="0:2 400:1 500:1e30 900:1e30"),
+)
+
+RULE = Rule(
+    slug="nan-loss",
+    title="NaN loss",
+    family="NUM",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,231 @@
+"""Completions clipped: most answers are cut at the length limit.
+
+What is seen
+    The share of completions that end at the limit instead of ending by themselves is high over
+    a large part of the run, or the mean length is the limit itself.
+Why it matters
+    A cut completion has no answer and mostly no reward; the policy learns from what it could
+    not finish, and the end-of-text token is hardly ever trained.
+Looks alike
+    A start at the limit that goes away as the model learns to stop. A share around a half costs
+    signal but is no fault by itself: said as info.
+Limits
+    alarm: share of cut completions (S4; below 0.3 is healthy: info_from). half: of the points
+    that must be above the alarm, over the run or in its last half. tail: the same from some step
+    to the end, over at least this share of the run. fewest: points. pinned: share of points
+    whose mean length is exactly the longest one, where the cut share is not logged: a mean
+    equals the limit only if every completion reaches it.
+Fixes
+    Double the limit if memory allows; check the end-of-text token and stop words; ask for
+    shorter answers; leave cut completions out of the loss (S4).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import BoolArray, Curve, FloatArray
+from runlens.rules.rl import policy
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import running_median, window
+from runlens.wording import number, percent, step
+
+RANDOM = 2.0  # nats a token at the end: far above what a language model has on its own text
+WHOLE = 1e-6  # tokens: a mean that is the limit is a whole number
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    alarm: float = 0.8
+    info_from: float = 0.3
+    half: float = 0.5
+    tail: float = 0.3
+    fewest: int = 10
+    pinned: float = 0.8
+
+
+class Cut(NamedTuple):
+    """Where completions are cut."""
+
+    at: int
+    share: float  # of the completions, median since then
+    severity: Severity
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Judge the cut share; where it is not logged, the mean length."""
+    curve = signals.curve("len_clipped")
+    if len(curve) >= limits.fewest:
+        cut = _cut(curve.value, limits)
+        if cut is None:
+            middle = float(np.median(curve.value))
+            return passed(f"{percent(middle)} of the completions were cut, at the median")
+        return found(_finding(run, signals, curve, "len_clipped", cut, limits))
+    lengths = signals.curve("len_mean")
+    if len(lengths) < limits.fewest:
+        most = max(len(curve), len(lengths))
+        return unmet(f"{most} points of length; {limits.fewest} are needed")
+    at_top = lengths.value >= lengths.value.max() - WHOLE
+    whole = abs(lengths.value.max() - round(lengths.value.max())) < WHOLE
+    if whole and at_top.mean() >= limits.pinned and lengths.value.max() > 1:
+        cut = Cut(int(np.argmax(at_top)), float(at_top.mean()), "warning")
+        return found(_finding(run, signals, lengths, "len_mean", cut, limits))
+    return passed(f"the mean length is at its highest on {policy.share_words(at_top)}")
+
+
+def _cut(value: FloatArray, limits: Limits) -> Cut | None:
+    value = value / 100 if value.max() > 1.5 else value  # noqa: PLR2004 - logged in percent
+    count = len(value)
+    shown = running_median(value, window(count))
+    high: BoolArray = shown > limits.alarm
+    at = policy.stays_from(high, 0.9)
+    late = float(np.median(value[count // 2 :]))
+    if at is not None and count - at >= max(5, limits.tail * count):
+        return Cut(at, float(np.median(value[at:])), "warning")
+    if late > limits.alarm or ((value > limits.alarm).mean() > limits.half and at is not None):
+        at = int(np.argmax(high))
+        return Cut(at, float(np.median(value[at:])), "warning")
+    if late > limits.info_from:
+        at = int(np.argmax(shown > limits.info_from))
+        return Cut(at, late, "info")
+    return None
+
+
+def _finding(
+    run: Run, signals: Signals, curve: Curve, metric: str, cut: Cut, limits: Limits
+) -> Finding:
+    onset = float(curve.step[cut.at])
+    limit = policy.length_limit(run, signals)
+    tokens = f" of {number(limit.tokens)} tokens" if limit else ""
+    needed = limits.alarm if cut.severity == "warning" else limits.info_from
+    first = Evidence(
+        "Completions cut at the limit, median since the onset",
+        cut.share,
+        needed,
+        "alarm value (S4)" if cut.severity == "warning" else "end of the healthy range (S4)",
+        metric,
+        unit="%",
+    )
+    what = f"{percent(cut.share)} of the completions were cut at the limit{tokens}"
+    if metric == "len_mean":
+        top = float(curve.value.max())
+        what = f"the mean length was {number(top)} tokens, the limit, on {percent(cut.share)} "
+        what += "of the points"
+        note = "a mean at the limit needs every completion at it"
+        first = Evidence("Points at the longest length", cut.share, 0.8, note, metric, unit="%")
+    rows = [first]
+    if limit:
+        rows.append(Evidence("Length limit", limit.tokens, source=limit.source))
+    gain = policy.gain_of(signals)
+    if gain:
+        rows.append(Evidence("Gain of the reward in standard deviations", gain.units))
+    return Finding(
+        severity=cut.severity,
+        title=f"Completions cut from step {step(onset)}: {what}, against a limit of "
+        f"{percent(needed)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=tuple(rows),
+        seen=f"Since step {step(onset)} {what}; {policy.gain_words(gain)}.",
+        causes=_causes(signals, limit),
+        fixes=_fixes(run, limit),
+        ruled_out=(RuledOut("Long answers only at the start", "the share is high to the end"),),
+        confidence=policy.confidence(1 + (cut.share - needed) / (1 - needed), len(curve) + 20),
+        chart=Chart("limit", (metric, "len_mean"), limit=needed if metric != "len_mean" else None),
+    )
+
+
+def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
+    ended = signals.curve("len_term").value
+    term = float(np.median(ended[ended > 0])) if (ended > 0).any() else None
+    short = f"the limit is {number(limit.tokens)}" if limit else ""
+    near = term is not None and limit is not None and term > 0.5 * limit.tokens
+    if near:
+        short += f", completions that end by themselves have {number(term or 0)} tokens"
+    entropy = signals.curve("entropy").value[-policy.FEWEST :]
+    last = float(np.median(entropy)) if len(entropy) else 0.0
+    noise = f"entropy ended at {number(last, 3)} nats a token"
+    return policy.ranked(
+        Cause("Limit too short for the task", "most likely" if near else "likely", short),
+        Cause("The model does not end its answers (end-of-text token, template)", "likely"),
+        Cause("The policy fell apart into endless text", "likely", noise)
+        if last > RANDOM
+        else None,
+        Cause("A reward that pays for length", "possible"),
+    )
+
+
+def _fixes(run: Run, limit: policy.Limit | None) -> tuple[Fix, ...]:
+    made = []
+    if limit:
+        old = int(limit.tokens)
+        why = "answers need room to end; check memory"
+        made.append(Fix("Let them finish", "max_completion_length", old, 2 * old, why))
+    if run.task == "grpo" and not run.flag("mask_truncated_completions"):
+        what, why = "Leave cut completions out of the loss", "they have no answer to learn from"
+        made.append(fixes.setting(run, "mask_truncated_completions", True, what, why))
+    return (
+        *made,
+        fixes.action("Check that the end-of-text token and the stop words are generated"),
+        fixes.action("Ask for shorter answers in the prompt"),
+    )
+
+
+BAD = (
+    drawn(
+        "all the time",
+        (0, 60),
+        task="grpo",
+        severity="warning",
+        len_clipped="0:0.92 600:0.93",
+        len_mean="0:120 600:122",
+        len_max="0:128 600:128",
+    ),
+    drawn(
+        "later on",
+        (200, 330),
+        task="grpo",
+        severity="warning",
+        len_clipped="0:0.1 200:0.3 300:0.95 600:0.98",
+    ),
+    drawn("a half", (0, 60), task="grpo", severity="info", len_clipped="0:0.5 600:0.5"),
+    drawn(
+        "mean at the limit", (0, 0), 0.0, task="grpo", severity="warning", len_mean="0:128 600:128"
+    ),
+)
+GOOD = (
+    drawn("learns to stop", task="grpo", len_clipped="0:0.92 200:0.1 600:0.02"),
+    drawn("some are cut", task="grpo", noise=0.3, len_clipped="0:0.1 600:0.15"),
+    drawn("lengths vary", task="grpo", noise=0.1, len_mean="0:90 600:110"),
+)
+
+RULE = Rule(
+    slug="completions-clipped",
+    title="Completions cut at the limit",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("len_clipped|len_mean",),
+    tasks=frozenset({"grpo", "ppo"}),
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,128 @@
+"""Entropy high: the policy of a language model does not settle.
+
+What is seen
+    The entropy is above 1 nat a token at the end, no lower than at the start, and the reward has
+    not risen.
+Why it matters
+    A policy that keeps its choices open to the end has not found what is rewarded.
+Looks alike
+    Small or freshly trained models have entropies of 1 to 2 nats in health, and fall from there
+    while reward rises. High temperatures and creative tasks keep it up on purpose. It is advice.
+Limits
+    high: nats a token at the end (S4: 0.05 to 0.5 is healthy for large instruct models). gain:
+    of the reward in its standard deviations, below which nothing was learnt. fewest: points.
+Fixes
+    Half of the learning rate or more steps; check the reward; a lower temperature.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, Outcome
+from runlens.rules.rl import policy
+from runlens.rules.rl.policy import Gain
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, step
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    high: float = 1.0
+    gain: float = 0.5
+    fewest: int = 30
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the end of the entropy with its start, and ask the reward."""
+    entropy = signals.curve("entropy")
+    gain = policy.gain_of(signals)
+    if len(entropy) < limits.fewest or gain is None:
+        return unmet(f"{len(entropy)} points of entropy; {limits.fewest} are needed, and reward")
+    tenth = max(3, len(entropy) // 10)
+    start = float(np.median(entropy.value[:tenth]))
+    end = float(np.median(entropy.value[-tenth:]))
+    if end <= limits.high:
+        return passed(f"entropy ends at {number(end, 3)}")
+    if end < start:
+        return passed(f"entropy fell from {number(start, 3)} to {number(end, 3)}")
+    if gain.units >= limits.gain and gain.tau > policy.RISING_TAU:
+        return passed(f"{policy.gain_words(gain)}: it learns")
+    return found(_finding(run, signals, start, end, gain, limits))
+
+
+def _finding(
+    run: Run, signals: Signals, start: float, end: float, gain: Gain, limits: Limits
+) -> Finding:
+    entropy = signals.curve("entropy")
+    at = policy.stays_from(signals.smooth("entropy") > limits.high) or 0
+    onset = float(entropy.step[at])
+    return Finding(
+        severity="info",
+        title=f"Entropy stayed high from step {step(onset)}: {number(end, 3)} nats a token at the "
+        f"end against {number(start, 3)} at the start; {policy.gain_words(gain)}.",
+        metric="entropy",
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Entropy at the end", end, limits.high, "0.05-0.5 is usual (S4)", "entropy"),
+            Evidence("Entropy at the start", start, where="entropy"),
+            Evidence(
+                "Gain of the reward in standard deviations", gain.units, limits.gain, above=False
+            ),
+        ),
+        seen="The policy did not settle on anything that the reward prefers.",
+        causes=(
+            policy.rate_cause(signals, onset),
+            Cause("A reward that tells the policy nothing", "likely", policy.gain_words(gain)),
+        ),
+        fixes=(
+            *fixes.learning_rate(run, signals, 1 / 2, "lets the policy settle"),
+            fixes.action("Check that better completions earn more"),
+        ),
+        confidence=policy.confidence(end / limits.high, len(entropy)),
+        chart=Chart("limit", ("entropy", "reward"), limit=limits.high),
+    )
+
+
+BAD = (
+    drawn(
+        "never settles",
+        (0, 900),
+        task="grpo",
+        severity="info",
+        entropy="0:1.2 900:1.8",
+        reward="0:0.3 900:0.3",
+    ),
+    drawn(
+        "falls apart",
+        (150, 420),
+        task="grpo",
+        severity="info",
+        entropy="0:0.2 300:0.3 500:6 900:7",
+        reward="0:0.8 300:0.8 500:0 900:0",
+    ),
+)
+GOOD = (
+    drawn("settles", task="grpo", entropy="0:1.8 900:1.1", reward="0:0.3 900:0.7"),
+    drawn("rises and learns", task="grpo", entropy="0:1.1 900:1.3", reward="0:0.3 900:0.7"),
+    drawn("usual", task="grpo", entropy="0:0.4 900:0.5", reward="0:0.3 900:0.3"),
+)
+
+RULE = Rule(
+    slug="entropy-high",
+    title="Entropy high",
+    family="RLX",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("entropy",),
+    tasks=frozenset({"grpo", "ppo"}),
+    bad=BAD,
+    good=GOOD,
+)

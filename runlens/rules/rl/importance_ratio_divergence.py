@@ -1,0 +1,239 @@
+"""Importance ratio: completions come from another policy than the one that is trained.
+
+What is seen
+    The log-probabilities of the sampler and of the trainer lie more than 1 nat apart, or the
+    importance-sampling ratios are far from 1.
+Why it matters
+    The gradient is an average over the policy's own completions. Those of a stale or differently
+    computed policy point somewhere else; the correction by ratios then only adds noise.
+Looks alike
+    Ratios of long sequences are products of many factors: their mean strays far from 1 while
+    the reward still rises, which is said as info.
+    The smallest ratio over all tokens of a batch is near 0 in health: it counts only beside a
+    mean that is off, or a difference of log-probabilities.
+Limits
+    alarm: difference of log-probabilities (S4; below 0.1 is healthy: apart). points, share: in a
+    row above the alarm, or share of all points. least: smallest ratio (S4: above 0.1) that must
+    be undercut on least_share of the points, and there together with a difference above `apart`
+    or a mean ratio outside low to high. half: mean ratio that is told by itself, over `row`
+    points in a row or far_share of all (and its inverse). fewest: points.
+Fixes
+    Bring new weights to the sampler more often; sample in the same precision as the training;
+    correct by importance sampling; mask what is too far off (S4).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome, Severity
+from runlens.history import BoolArray, Curve
+from runlens.rules.rl import policy
+from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import longest_true
+from runlens.wording import number, step
+
+MEAN_IS_1 = "a ratio of the same policy is 1 on average"
+FIRST_PART = 0.1  # of the run: apart from the start on, no staleness that grew
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    alarm: float = 1.0
+    apart: float = 0.1
+    points: int = 3
+    share: float = 0.05
+    least: float = 0.01
+    least_share: float = 0.5
+    low: float = 0.8
+    high: float = 1.25
+    half: float = 0.5
+    row: int = 5
+    far_share: float = 0.2
+    fewest: int = 10
+
+
+class Apart(NamedTuple):
+    """Which quantity is off, and where."""
+
+    metric: str
+    bad: BoolArray  # points beyond the limit, shape (n,)
+    limit: float
+    source: str
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Judge the difference of log-probabilities, then the ratios together."""
+    gap, least = signals.curve("logp_diff"), signals.curve("is_ratio_min")
+    if max(len(gap), len(least)) < limits.fewest:
+        return unmet(f"{max(len(gap), len(least))} points; {limits.fewest} are needed")
+    apart = _by_difference(gap, limits) or _by_ratio(signals, least, gap, limits)
+    if apart:
+        return found(_finding(run, signals, apart))
+    if len(gap):
+        return passed(f"log-probabilities differ by {number(float(gap.value.max()), 3)} at most")
+    return passed(f"smallest ratio is {number(float(np.median(least.value)), 3)} at the median")
+
+
+def _by_difference(gap: Curve, limits: Limits) -> Apart | None:
+    above = gap.value > limits.alarm
+    if not len(gap):
+        return None
+    often = above.sum() >= limits.points and above.mean() >= limits.share
+    if longest_true(above)[1] < limits.points and not often:
+        return None
+    return Apart("logp_diff", above, limits.alarm, "alarm value (S4)")
+
+
+def _by_ratio(signals: Signals, least: Curve, gap: Curve, limits: Limits) -> Apart | None:
+    ratio = signals.curve("is_ratio_mean")
+    far = (ratio.value < limits.half) | (ratio.value > 1 / limits.half)
+    if len(ratio) >= limits.fewest and (
+        longest_true(far)[1] >= limits.row or far.mean() >= limits.far_share
+    ):
+        down = float(np.median(ratio.value[far])) < 1
+        return Apart("is_ratio_mean", far, limits.half if down else 1 / limits.half, MEAN_IS_1)
+    if len(least) < limits.fewest or (least.value < limits.least).mean() < limits.least_share:
+        return None
+    mean = signals.curve("is_ratio_mean")
+    off = (mean.value < limits.low) | (mean.value > limits.high)
+    if len(mean) and longest_true(off)[1] >= limits.points and off.mean() >= limits.share:
+        down = float(np.median(mean.value[off])) < 1
+        return Apart("is_ratio_mean", off, limits.low if down else limits.high, MEAN_IS_1)
+    wide = gap.value > limits.apart
+    if len(gap) and wide.mean() >= limits.least_share:
+        return Apart("logp_diff", wide, limits.apart, "end of the healthy range (S4)")
+    return None
+
+
+def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
+    curve = signals.curve(apart.metric)
+    onset = float(curve.step[_first(apart.bad)])
+    level = float(np.median(curve.value[apart.bad]))
+    name = "log-probability difference" if apart.metric == "logp_diff" else "mean ratio"
+    above = level > apart.limit
+    rows = [
+        Evidence(
+            f"{name.capitalize()}, median of the bad points",
+            level,
+            apart.limit,
+            apart.source,
+            apart.metric,
+            above=above,
+        ),
+        Evidence("Points beyond the limit", float(apart.bad.sum()), where=apart.metric),
+    ]
+    least = signals.curve("is_ratio_min").value
+    if len(least):
+        rows.append(
+            Evidence("Smallest ratio, median", float(np.median(least)), 0.1, "S4", "", above=False)
+        )
+    gain = policy.gain_of(signals)
+    by_ratio = apart.metric == "is_ratio_mean"
+    severity: Severity = "info" if by_ratio and gain is not None and gain.rising else "warning"
+    return Finding(
+        severity=severity,
+        title=f"Completions of another policy from step {step(onset)}: {name} "
+        f"{number(level, 3)} against a limit of {number(apart.limit, 3)}, on "
+        f"{policy.share_words(apart.bad)}.",
+        metric=apart.metric,
+        onset=Moment(onset),
+        evidence=tuple(rows),
+        seen=f"Sampler and trainer disagreed on {policy.share_words(apart.bad)}.",
+        causes=_causes(run, onset),
+        fixes=_fixes(run),
+        confidence=policy.confidence(
+            level / apart.limit if above else apart.limit / max(level, 1e-9), len(curve)
+        ),
+        chart=Chart("limit", (apart.metric, "reward"), limit=apart.limit),
+    )
+
+
+def _first(bad: BoolArray, lasting: int = 3) -> int:
+    """Return where the first lasting stretch begins; the first bad point where none lasts."""
+    stretch = np.convolve(bad, np.ones(lasting), "valid") >= lasting - 0.5
+    return int(np.argmax(stretch)) if stretch.any() else int(np.argmax(bad))
+
+
+def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
+    early = onset <= run.first_step + FIRST_PART * max(run.last_step - run.first_step, 1)
+    every = run.number("vllm_sync_interval")
+    grew = "" if early else f"it began at step {step(onset)} only"
+    return policy.ranked(
+        Cause(
+            "Sampler and trainer compute differently (precision, kernels, routing)",
+            "most likely" if early else "possible",
+            "they disagreed from the start" if early else "",
+        ),
+        Cause("The sampler lags behind", "likely", f"vllm_sync_interval is {every:g}")
+        if every and every > 1
+        else None,
+        Cause(
+            "A policy that moves too far between samples", "possible" if early else "likely", grew
+        ),
+    )
+
+
+def _fixes(run: Run) -> tuple[Fix, ...]:
+    made: list[Fix] = []
+    every = run.number("vllm_sync_interval")
+    if every and every > 1:
+        what, why = "Bring new weights to the sampler more often", "less stale completions (S4)"
+        made.append(fixes.setting(run, "vllm_sync_interval", max(1, int(every) // 2), what, why))
+    if run.task == "grpo" and run.flag("vllm_importance_sampling_correction") is not True:
+        key, what = "vllm_importance_sampling_correction", "Correct by importance sampling"
+        made.append(fixes.setting(run, key, True, what, "weighs stale tokens down"))
+    return (
+        *made,
+        fixes.action("Sample in the same number format as the training"),
+        fixes.action("Compare both log-probabilities of one completion before any update"),
+    )
+
+
+BAD = (
+    drawn("far apart", (250, 420), task="grpo", logp_diff="0:0.02 300:0.1 400:2 900:3"),
+    drawn(
+        "ratios off",
+        (200, 320),
+        task="grpo",
+        is_ratio_min="0:0.3 200:0.005 900:0.001",
+        is_ratio_mean="0:1 200:0.95 300:0.4 900:0.2",
+    ),
+    drawn(
+        "a little, all the time",
+        (0, 20),
+        task="grpo",
+        is_ratio_min="0:0.002 900:0.002",
+        logp_diff="0:0.3 900:0.3",
+    ),
+)
+GOOD = (
+    drawn(
+        "near 0 by chance",
+        task="grpo",
+        is_ratio_min="0:0.001 900:0.001",
+        is_ratio_mean="0:0.99 900:1.01",
+        logp_diff="0:0.01 900:0.02",
+    ),
+    drawn("one point", noise=0.0, task="grpo", logp_diff="0:0.02 490:0.02 500:4 510:0.02 900:0.02"),
+)
+
+RULE = Rule(
+    slug="importance-ratio-divergence",
+    title="Importance ratio far from 1",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("logp_diff|is_ratio_min",),
+    tasks=RL_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

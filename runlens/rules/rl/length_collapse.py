@@ -1,0 +1,167 @@
+"""Length collapse: completions shrink to almost nothing.
+
+What is seen
+    The mean length of the completions falls to a few tokens for a stretch of the run.
+Why it matters
+    An answer of a few tokens says nothing; the policy has found that stopping at once is the
+    best it can do, or it has lost its language.
+Looks alike
+    Answers that are short by nature: the start is short as well. Answers that get shorter while
+    the reward rises: said as info. Episodes of classic environments are never judged.
+Limits
+    fewest: points. tokens, share: at most this many tokens, or this share of the start, whichever
+    is more. start: the least start for that, in tokens. one: at most this many tokens on average,
+    judged for any start of at least short_start. points, lasting: points in a row, and share of
+    the run, for which it must hold.
+Fixes
+    Read the short completions; weaken a penalty of length; let empty outputs earn nothing; half
+    of the learning rate.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Evidence,
+    Finding,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.rules.rl import policy
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import longest_true
+from runlens.wording import number, step
+
+PAYS = 1.0  # standard deviations of the reward that were gained
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 20
+    tokens: float = 5.0
+    share: float = 0.10
+    start: float = 20.0
+    one: float = 1.5
+    short_start: float = 4.0
+    points: int = 5
+    lasting: float = 0.10
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look for a stretch of points whose mean length is next to nothing."""
+    length = signals.curve("len_mean")
+    count = len(length)
+    if count < limits.fewest:
+        return unmet(f"{count} points of length; {limits.fewest} are needed")
+    start = float(np.median(length.value[: max(3, count // 20)]))
+    limit = max(limits.tokens, limits.share * start) if start >= limits.start else limits.one
+    if start < limits.short_start:
+        return passed(f"completions were short from the start: {number(start, 3)} tokens")
+    at, lasted = longest_true(length.value <= limit)
+    if lasted < max(limits.points, limits.lasting * count):
+        least = float(length.value.min())
+        return passed(
+            f"mean length was {number(least, 3)} at least; {number(limit, 3)} would count"
+        )
+    return found(_finding(run, signals, start, limit, at, lasted))
+
+
+def _finding(
+    run: Run, signals: Signals, start: float, limit: float, at: int, lasted: int
+) -> Finding:
+    length = signals.curve("len_mean")
+    onset, over = float(length.step[at]), float(length.step[at + lasted - 1])
+    level = float(np.median(length.value[at : at + lasted]))
+    gain = policy.gain_of(signals)
+    earns = gain is not None and gain.units >= PAYS
+    severity: Severity = "info" if earns or gain is None else "warning"
+    came_back = at + lasted < len(length)
+    return Finding(
+        severity=severity,
+        title=f"Completions collapsed from step {step(onset)}: {number(level, 2)} tokens on "
+        f"average against {number(start, 3)} at the start; {policy.gain_words(gain)}.",
+        metric="len_mean",
+        onset=Moment(onset),
+        end=Moment(over) if came_back else None,
+        evidence=(
+            Evidence(
+                "Mean length", level, limit, "next to nothing", "len_mean", onset, above=False
+            ),
+            Evidence("Mean length at the start", start, where="len_mean"),
+            Evidence("Points in a row", float(lasted), where="len_mean"),
+        ),
+        seen=f"The mean length was at most {number(limit, 3)} tokens from step {step(onset)} to "
+        f"{step(over)}.",
+        causes=(
+            Cause("Stopping at once earns as much as answering", "likely", policy.gain_words(gain)),
+            Cause("Penalty of length too strong", "possible"),
+            policy.rate_cause(signals, onset),
+        ),
+        fixes=(
+            fixes.action("Read the short completions of this step and their rewards"),
+            fixes.action("Give empty and cut-off answers no reward", cost="one run"),
+            *fixes.learning_rate(run, signals, 1 / 2, "smaller steps keep the language"),
+        ),
+        ruled_out=()
+        if severity == "info"
+        else (RuledOut("Short answers that are right", policy.gain_words(gain)),),
+        confidence=policy.confidence(limit / max(level, 1e-9), len(length)),
+        chart=Chart("limit", ("len_mean", "reward"), limit=limit),
+    )
+
+
+BAD = (
+    drawn(
+        "stops at once",
+        (280, 420),
+        task="grpo",
+        severity="warning",
+        len_mean="0:110 300:100 400:3 900:3",
+        reward="0:0.8 300:0.8 400:0 900:0",
+    ),
+    drawn(
+        "for a while",
+        (280, 420),
+        task="grpo",
+        severity="warning",
+        len_mean="0:110 300:100 350:3 500:3 600:250 900:250",
+        reward="0:0.8 300:0.8 400:0 900:0",
+    ),
+    drawn(
+        "pays",
+        (80, 220),
+        task="grpo",
+        severity="info",
+        len_mean="0:8.7 200:1 900:1",
+        reward="0:0.1 200:0.5 900:0.5",
+    ),
+)
+GOOD = (
+    drawn("short by nature", task="grpo", len_mean="0:3 900:1.2", reward="0:0.5 900:0.5"),
+    drawn("more to the point", task="grpo", len_mean="0:370 900:45", reward="0:0.3 900:1.7"),
+    drawn("two points", task="grpo", len_mean="0:110 490:110 500:2 510:2 520:110 900:110"),
+)
+
+RULE = Rule(
+    slug="length-collapse",
+    title="Completions shrink to nothing",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("len_mean",),
+    tasks=frozenset({"grpo", "ppo"}),
+    bad=BAD,
+    good=GOOD,
+)

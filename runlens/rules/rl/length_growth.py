@@ -1,0 +1,252 @@
+"""Length growth: completions climb to the limit, and the reward gains nothing by it.
+
+What is seen
+    The mean length of the completions grows by half or more and ends near the limit, or with
+    half of the completions cut, while the reward stays where it was or falls.
+Why it matters
+    Longer completions cost time and memory; without reward they are filler, and those cut at
+    the limit carry no answer.
+Looks alike
+    Models that learn to think longer earn more with it: said as info. Lengths that grow but
+    stay far from the limit are left alone.
+Limits
+    fewest: points. growth: end over start. near_limit: share of the limit at the end;
+    cut: or share of cut completions at the end. gain: of the reward in its standard deviations,
+    from which the growth pays, if it is this share of the start as well (worth).
+    lasting: share of the run for which the growth must hold.
+    Measured on 3,000 simulated runs: no false alarm, power 95 %.
+Fixes
+    A loss that is not summed over tokens (dr_grpo, dapo), a penalty for overlong answers, cut
+    completions out of the loss, a reward that does not pay for length (S4).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.rules.rl import policy
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, percent, step, times
+
+UNDER_WAY = 0.25  # of the growth: from here on the lengths stay above what they were
+UNBIASED = ("dr_grpo", "dapo", "bnpo")  # losses without a bias of length (TRL)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 30
+    growth: float = 1.5
+    near_limit: float = 0.8
+    cut: float = 0.5
+    gain: float = 0.5
+    worth: float = 0.10
+    lasting: float = 0.05
+
+
+class Climb(NamedTuple):
+    """How far the mean length climbed."""
+
+    at: int
+    start: float
+    end: float
+    limit: policy.Limit | None
+    cut: float | None  # share of cut completions at the end
+
+    @property
+    def ratio(self) -> float:
+        """The end over the start."""
+        return self.end / self.start
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the end of the mean length with its start, with the limit and with the reward."""
+    length = signals.curve("len_mean")
+    if len(length) < limits.fewest:
+        return unmet(f"{len(length)} points of length; {limits.fewest} are needed")
+    climb = _climb(run, signals)
+    if climb.ratio < limits.growth:
+        return passed(f"mean length ends at {times(climb.ratio)} its start")
+    shown = signals.smooth("len_mean")
+    since = policy.stays_from(shown >= limits.growth * climb.start)
+    if since is None or len(length) - since < max(3, limits.lasting * len(length)):
+        return passed("mean length did not stay long")
+    near = climb.limit is not None and climb.end >= limits.near_limit * climb.limit.tokens
+    cut = climb.cut is not None and climb.cut >= limits.cut
+    if not near and not cut:
+        top = f" of {number(climb.limit.tokens)}" if climb.limit else ""
+        return passed(f"mean length grew to {number(climb.end)} tokens{top}, far from the limit")
+    return found(_finding(run, signals, climb, limits))
+
+
+def _climb(run: Run, signals: Signals) -> Climb:
+    value = signals.curve("len_mean").value
+    tenth = max(3, len(value) // 10)
+    start = max(float(np.median(value[: max(3, tenth // 2)])), 1e-9)
+    end = float(np.median(value[-tenth:]))
+    shown = signals.smooth("len_mean")
+    onset = policy.stays_from(shown >= start + UNDER_WAY * (end - start), 0.9) or 0
+    cut = signals.curve("len_clipped").value
+    share = float(np.median(cut[-max(3, len(cut) // 10) :])) if len(cut) else None
+    return Climb(onset, start, end, policy.length_limit(run, signals), share)
+
+
+def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Finding:
+    length = signals.curve("len_mean")
+    onset = float(length.step[climb.at])
+    gain = policy.gain_of(signals)
+    pays = gain is not None and _pays(gain, limits)
+    severity: Severity = "info" if pays or gain is None else "warning"
+    rows = [Evidence("End over start", climb.ratio, limits.growth, "by half", "len_mean")]
+    if climb.limit:
+        source, near = climb.limit.source, limits.near_limit * climb.limit.tokens
+        rows.append(Evidence("Mean length at the end", climb.end, near, f"80 % of {source}"))
+    if climb.cut is not None:
+        rows.append(Evidence("Completions cut at the end", climb.cut, limits.cut, unit="%"))
+    if gain:
+        share = (gain.end - gain.start) / max(abs(gain.start), 1e-9)
+        what, why = "Gain of the reward over its start", "from here it pays"
+        rows.append(Evidence(what, share, limits.worth, why, "reward", above=False, unit="%"))
+    top = f", limit {number(climb.limit.tokens)}" if climb.limit else ""
+    return Finding(
+        severity=severity,
+        title=f"Completions grew from step {step(onset)}: {number(climb.start, 3)} to "
+        f"{number(climb.end, 3)} tokens{top}, while {policy.gain_words(gain)}.",
+        metric="len_mean",
+        onset=Moment(onset),
+        evidence=tuple(rows),
+        seen=f"The mean length ended at {times(climb.ratio)} its start"
+        + (f" with {percent(climb.cut)} of the completions cut." if climb.cut is not None else "."),
+        causes=_causes(run, signals, climb, onset),
+        fixes=_fixes(run),
+        ruled_out=()
+        if pays or gain is None
+        else (RuledOut("Thinking longer that pays", policy.gain_words(gain)),),
+        confidence=policy.confidence(climb.ratio / limits.growth, len(length)),
+        chart=Chart("curves", ("len_mean", "reward")),
+    )
+
+
+def _pays(gain: policy.Gain, limits: Limits) -> bool:
+    more = gain.end - gain.start >= limits.worth * abs(gain.start)
+    return more and gain.units >= limits.gain and gain.p < policy.RISING_P
+
+
+def _causes(run: Run, signals: Signals, climb: Climb, onset: float) -> tuple[Cause, ...]:
+    loss = run.setting("loss_type")
+    biased = run.task == "grpo" and loss not in UNBIASED
+    fast = policy.too_fast(signals, onset + 1)
+    said = f"loss_type is {loss}" if loss else "loss_type is not recorded"
+    cut = climb.cut is not None and climb.cut > 0
+    return policy.ranked(
+        Cause("A loss or reward that pays for length", "likely", said) if biased else None,
+        Cause("The policy drifts into endless text", "likely", fast) if fast else None,
+        Cause(
+            "The end-of-text token is not learnt",
+            "possible",
+            f"{percent(climb.cut or 0)} of the completions do not end by themselves" if cut else "",
+        ),
+        Cause("Overlong answers are not penalised", "possible"),
+    )
+
+
+def _fixes(run: Run) -> tuple[Fix, ...]:
+    made = []
+    if run.task == "grpo":
+        if run.setting("loss_type") not in UNBIASED:
+            what, why = "Use a loss without a bias of length", "sums over tokens pay for length"
+            made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
+        if not run.flag("mask_truncated_completions"):
+            what, why = "Leave cut completions out of the loss", "they have no answer"
+            made.append(fixes.setting(run, "mask_truncated_completions", True, what, why))
+    return (
+        *made,
+        fixes.action("Add a penalty for overlong answers to the reward", cost="one run"),
+        fixes.action("Read the longest completions of the end", "filler or reasoning"),
+    )
+
+
+BAD = (
+    drawn(
+        "to the limit",
+        (0, 330),
+        task="grpo",
+        severity="warning",
+        len_mean="0:110 200:120 600:480 900:505",
+        len_clipped="0:0 300:0.1 900:0.9",
+        len_max="0:400 300:512 900:512",
+        reward="0:0.5 900:0.5",
+    ),
+    drawn(
+        "and less reward",
+        (100, 400),
+        task="grpo",
+        severity="warning",
+        config={"max_completion_length": 512},
+        len_mean="0:110 300:110 350:505 900:505",
+        reward="0:0.8 300:0.8 400:0.1 900:0.1",
+    ),
+    drawn(
+        "it pays",
+        (0, 330),
+        task="grpo",
+        severity="info",
+        config={"max_completion_length": 512},
+        len_mean="0:110 200:120 600:480 900:505",
+        reward="0:0.2 900:0.9",
+    ),
+)
+GOOD = (
+    drawn(
+        "far from the limit",
+        task="grpo",
+        config={"max_completion_length": 4096},
+        len_mean="0:100 900:400",
+        reward="0:0.5 900:0.5",
+    ),
+    drawn(
+        "steady",
+        noise=0.1,
+        task="grpo",
+        config={"max_completion_length": 128},
+        len_mean="0:110 900:118",
+        reward="0:0.5 900:0.5",
+    ),
+    drawn(
+        "a hump",
+        task="grpo",
+        config={"max_completion_length": 512},
+        len_mean="0:110 300:500 600:110 900:110",
+        reward="0:0.5 900:0.5",
+    ),
+)
+
+RULE = Rule(
+    slug="length-growth",
+    title="Completions grow to the limit",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("len_mean",),
+    tasks=frozenset({"grpo", "ppo"}),
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,198 @@
+"""What several rules of reinforcement learning ask: gain of the reward, limits, usual fixes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Confidence, Fix, Rank
+from runlens.history import BoolArray, Curve, FloatArray
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import mad, smooth
+from runlens.wording import number, percent
+
+RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
+FEWEST = 8  # points from which a gain of the reward is told
+RISING_P, RISING_TAU = 0.01, 0.1  # a rise of the reward (rules.md 4.6, reward-flat)
+LATE_START = 0.05  # of the last step: a history that begins later lacks its start
+AT_LIMIT = 0.2  # share of points whose longest completion is the longest of all: a limit
+OFTEN_GENERATED = 16  # completions a prompt, S4
+USUAL_TEMPERATURE = 1.0  # S4: 0.8 to 1.0
+LOW_TEMPERATURE = 0.8
+NEW_BETA = 0.04  # S4: 0.001 to 0.1
+
+
+class Gain(NamedTuple):
+    """How the reward moved over the run, in its own unit."""
+
+    start: float  # of the first tenth
+    end: float  # of the last tenth
+    scatter: float  # standard deviation about the smooth curve
+    tau: float
+    p: float
+
+    @property
+    def units(self) -> float:
+        """The gain in standard deviations of the reward about its smooth curve."""
+        return (self.end - self.start) / self.scatter
+
+    @property
+    def rising(self) -> bool:
+        """Whether the reward rose over the run, by trend and not by chance."""
+        return self.p < RISING_P and self.tau > RISING_TAU and self.end > self.start
+
+
+def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
+    """Return the gain of the reward; None below 8 points."""
+    value = signals.curve(metric).value
+    if len(value) < FEWEST:
+        return None
+    tenth = max(3, len(value) // 10)
+    moved = signals.trend(metric)
+    # shares of few completions repeat themselves: their median jumps, or sticks to 0
+    level = np.mean if 2 * len(np.unique(value)) < len(value) else np.median
+    start, end = float(level(value[:tenth])), float(level(value[-tenth:]))
+    return Gain(start, end, scatter(value), moved.tau, moved.p)
+
+
+def scatter(value: FloatArray) -> float:
+    """Return the spread about the smooth curve; robust, and not 0 where most values are equal."""
+    residual = value - smooth(value)
+    return max(mad(residual), 0.5 * float(residual.std()), 1e-12)
+
+
+def gain_words(gain: Gain | None) -> str:
+    """Say how the reward moved: ``reward went from 0.2 to 0.5``."""
+    if gain is None:
+        return "reward is not logged often enough to compare"
+    return f"reward went from {number(gain.start, 3)} to {number(gain.end, 3)}"
+
+
+def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
+    """Return the first index from which `mask` holds at `share` of the points, and at the end.
+
+    None where the last points do not hold.
+    """
+    tail = max(3, len(mask) // 20)
+    if not len(mask) or mask[-tail:].mean() < share:
+        return None
+    following = np.cumsum(mask[::-1])[::-1] / np.arange(len(mask), 0, -1)
+    return int(np.flatnonzero(mask & (following >= share))[0])
+
+
+def starts_late(curve: Curve) -> bool:
+    """Whether the start of a metric is missing: what is relative to it cannot be judged."""
+    if len(curve) < FEWEST:
+        return False
+    spacing = float(np.median(np.diff(curve.step)))
+    return bool(curve.step[0] > max(LATE_START * curve.step[-1], 3 * spacing))
+
+
+def top_of(value: FloatArray) -> float | None:
+    """Return the highest possible reward where it is known: 1 for shares and accuracies."""
+    within = len(value) and value.min() >= 0 and 0 < value.max() <= 1
+    return 1.0 if within else None
+
+
+class Limit(NamedTuple):
+    """The longest completion that is generated, in tokens."""
+
+    tokens: float
+    source: str
+
+
+def length_limit(run: Run, signals: Signals) -> Limit | None:
+    """Return the length limit: as configured, else the length that keeps being the longest."""
+    known = run.number("max_completion_length")
+    if known:
+        return Limit(known, "max_completion_length")
+    longest = signals.curve("len_max").value
+    if len(longest) and np.mean(longest >= longest.max() - 0.5) >= AT_LIMIT:
+        return Limit(float(longest.max()), "longest completion, again and again")
+    return None
+
+
+def too_fast(signals: Signals, onset: float) -> str:
+    """Say what speaks for steps that are too large before `onset`; empty for nothing."""
+    seen = []
+    for metric, alarm, words in (
+        ("kl", 0.5, "KL"),
+        ("kl_step", 0.05, "KL of one update"),
+        ("clip_ratio", 0.3, "clip ratio"),
+    ):
+        value = signals.curve(metric).before(int(onset) + 1).value[-20:]
+        if len(value) and value.max() > alarm:
+            seen.append(f"{words} reached {number(float(value.max()), 3)} before it")
+    return ", ".join(seen)
+
+
+def rate_cause(signals: Signals, onset: float) -> Cause:
+    """Blame the learning rate, ranked by what KL and clip ratio say."""
+    why = too_fast(signals, onset)
+    against = "" if why else "KL and clip ratio show no sign of it"
+    unlogged = not any(len(signals.curve(name)) for name in ("kl", "kl_step", "clip_ratio"))
+    against = "KL and clip ratio are not logged" if unlogged else against
+    return Cause("Learning rate too high", "most likely" if why else "likely", why, against)
+
+
+def more_generations(run: Run, why: str) -> tuple[Fix, ...]:
+    """Generate 16 completions a prompt; nothing where as many are made."""
+    old = run.number("num_generations")
+    if run.task != "grpo" or (old is not None and old >= OFTEN_GENERATED):
+        return ()
+    what = "Generate more completions a prompt"
+    return (fixes.setting(run, "num_generations", OFTEN_GENERATED, what, why),)
+
+
+def warmer(run: Run, why: str) -> tuple[Fix, ...]:
+    """Sample at temperature 1.0; nothing where it is as high or not known."""
+    old = run.number("temperature")
+    if old is None or old >= USUAL_TEMPERATURE:
+        return ()
+    what = "Raise the sampling temperature"
+    return (fixes.setting(run, "temperature", USUAL_TEMPERATURE, what, why),)
+
+
+def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
+    """Hold the policy closer to its reference: beta times `factor`, or 0.04 where it is 0.
+
+    A run that logs KL has a beta: where that is not recorded the new one is not known either.
+    """
+    if run.task == "rl":
+        return ()
+    old = run.number("beta")
+    if old is None and len(run.curve("kl")):
+        return (fixes.action(f"Multiply beta by {factor:g}", why, "settings only"),)
+    new = fixes.two_digits(factor * old) if old else NEW_BETA
+    return (fixes.setting(run, "beta", new, "Strengthen the KL term", why),)
+
+
+def ranked(*made: Cause | None) -> tuple[Cause, ...]:
+    """Return the causes that have something to say, the most likely first, four at most."""
+    said = [one for one in made if one is not None]
+    return tuple(sorted(said, key=lambda one: RANKS.index(one.rank))[:4])
+
+
+def confidence(margin: float, points: int, reason: str = "") -> Confidence:
+    """Return how sure a finding is (rules.md 1.12).
+
+    Args:
+        margin: how many times beyond its limit the value is; 0.6 at the limit, full at twice.
+        points: logged points; 0.7 at 40, full from 100.
+        reason: a clause put behind the numbers.
+
+    """
+    by_margin = min(1.0, 0.6 + 0.4 * max(0.0, margin - 1.0))
+    by_points = min(1.0, 0.5 + 0.005 * points)
+    tail = f", {reason}" if reason else ""
+    shown = (
+        f"{number(margin, 2)} times the limit" if np.isfinite(margin) else "far beyond the limit"
+    )
+    return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} points{tail}")
+
+
+def share_words(mask: BoolArray) -> str:
+    """Say on how many points something holds: ``45 of 50 points (90 %)``."""
+    hits = int(mask.sum())
+    return f"{hits:,} of {len(mask):,} points ({percent(hits / max(len(mask), 1))})"

@@ -1,0 +1,61 @@
+"""Causes and fixes of the ways in which learning from preferences fails."""
+
+from typing import Literal
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Fix
+from runlens.rules.rl.policy import ranked
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number
+
+Pattern = Literal["chance", "reversed", "displacement", "saturation"]
+LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO (rules.md 4.9)
+
+
+def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]:
+    """Rank the causes of a pattern by the settings of the run."""
+    rate, beta = signals.peak_learning_rate, run.number("beta")
+    known = f"peak {number(rate)}" if rate else "not recorded"
+    if pattern == "reversed":
+        return (
+            Cause("Chosen and rejected are swapped", "most likely", "fewer than half are right"),
+            Cause("Learning rate too high: the model broke", "likely", known),
+        )
+    if pattern == "chance":
+        low = rate is not None and rate < LOW_RATE
+        return ranked(
+            Cause("Pairs without a learnable preference", "likely"),
+            Cause("Learning rate too low", "most likely" if low else "possible", known),
+            Cause("Chosen and rejected cut to the same text", "possible"),
+        )
+    small = f"beta is {number(beta)}" if beta else "beta is not recorded"
+    return (
+        Cause("Learning rate too high for preferences", "likely", known),
+        Cause("beta too small to hold the model", "likely", small),
+        Cause("Chosen and rejected too much alike", "possible")
+        if pattern == "displacement"
+        else Cause("Pairs that are too easy", "likely"),
+    )
+
+
+def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
+    """Return what to change, the cheapest first."""
+    look = fixes.action("Read ten pairs as the trainer sees them", "after template and truncation")
+    if pattern == "reversed":
+        swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")
+        return (look, swap, *fixes.learning_rate(run, signals, 1 / 3, "if the pairs are right"))
+    if pattern == "chance":
+        rate = signals.peak_learning_rate
+        if rate and rate < LOW_RATE:
+            return (look, *fixes.learning_rate(run, signals, 3, "nothing moved"))
+        return (look,)
+    made = [*fixes.learning_rate(run, signals, 1 / 3, "keeps the answers likely")]
+    old = run.number("beta")
+    if run.task == "dpo" and (old is None or old < 0.3):  # noqa: PLR2004 - rules.md section 8
+        why = "holds the model near its reference"
+        made.append(fixes.setting(run, "beta", 0.3, "Strengthen beta", why))
+    if run.task == "dpo" and pattern == "displacement":
+        what = "Add a share of the supervised loss"
+        made.append(fixes.setting(run, "rpo_alpha", 0.5, what, "keeps the chosen answers likely"))
+    return (*made, look)

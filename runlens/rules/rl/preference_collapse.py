@@ -1,0 +1,338 @@
+"""Preference collapse: the pairs are not learnt, or learnt at the cost of the answers.
+
+What is seen
+    One of four things. Chance: the pairs are ranked no better than by a coin and the loss stays
+    at ln 2. Reversed: fewer than half of the pairs are ranked right, and the margins are
+    negative. Displacement: the chosen answers themselves become ever less likely. Saturated:
+    margins grow without end while every pair is already ranked right.
+Why it matters
+    At chance nothing was learnt. Reversed pairs train the wrong preference. Displaced answers
+    are no longer what the model writes, and saturated margins move it away from them further.
+Looks alike
+    A mild fall of the chosen log-probability is usual in DPO: said as info. Small batches have
+    noisy accuracies: their mean counts. Both log-probabilities that rise are fine. A rise of the
+    evaluation loss is another rule.
+Limits
+    fewest: points. done: share of the plan below which chance is no more than info. coin_low,
+    coin_high: mean accuracy of the last half that is a coin. loss_slack: how far below ln 2 a
+    loss at chance may lie. margin: mean margin of chance where the loss is not the usual one.
+    fall, fall_noise: least fall of the chosen log-probability, as share of its start and in
+    noise scales. chosen: implicit reward of the chosen below which it is told. nats, loud_fall:
+    loss of log-probability, and as share of its start, that is loud while it goes on. margins:
+    end of the margins at beta 0.1, with done_loss and done_accuracy, within the first epoch.
+Fixes
+    A third of the learning rate, or three times where nothing moved; beta 0.1 to 0.3; a share
+    of the supervised loss (rpo_alpha); look at ten pairs; swap them where they are reversed.
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.diagnosis import (
+    Chart,
+    Evidence,
+    Finding,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.rules.rl import policy
+from runlens.rules.rl.preference_advice import Pattern, causes_of, fixes_of
+from runlens.rules.rule import PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import loss, number, percent, step
+
+LN_2 = log(2.0)
+USUAL_BETA = 0.1  # TRL's default for DPO
+STILL = 1e-4  # margin of a model that did not move
+SIGMOID_START = (0.5, 1.0)  # a first loss in here is that of the logistic loss, ln 2
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 10
+    done: float = 0.5
+    coin_low: float = 0.45
+    coin_high: float = 0.55
+    loss_slack: float = 0.005
+    margin: float = 0.01
+    fall: float = 0.20
+    fall_noise: float = 3.0
+    chosen: float = -1.0
+    nats: float = 50.0
+    loud_fall: float = 0.5
+    margins: float = 10.0
+    done_loss: float = 0.01
+    done_accuracy: float = 0.99
+
+
+class Late(NamedTuple):
+    """Means over the last half of the run; None where a metric is not logged."""
+
+    accuracy: float | None
+    margin: float | None
+    loss: float | None
+    logistic: bool  # the first loss is that of the logistic loss
+
+
+class Kind(NamedTuple):
+    """Which of the four it is."""
+
+    name: Pattern
+    severity: Severity
+    metric: str
+    at: int
+    title: str  # with {onset}
+    evidence: tuple[Evidence, ...]
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Try the four patterns; the first that holds is told."""
+    logged = ("dpo_acc", "dpo_margin", "logp_chosen", "dpo_chosen")
+    most = max(len(signals.curve(name)) for name in logged)
+    if most < limits.fewest:
+        return unmet(f"{most} points of the pairs; {limits.fewest} are needed")
+    late = _late(signals)
+    for test in (_unlearnt, _displaced, _saturated):
+        kind = test(run, signals, late, limits)
+        if kind:
+            return found(_finding(run, signals, kind, late))
+    words = f"accuracy is {percent(late.accuracy)}" if late.accuracy is not None else "no accuracy"
+    margin = f", margin {number(late.margin, 3)}" if late.margin is not None else ""
+    return passed(f"{words}{margin} in the last half")
+
+
+def _late(signals: Signals) -> Late:
+    def mean(metric: str) -> float | None:
+        value = signals.curve(metric).value
+        return float(value[len(value) // 2 :].mean()) if len(value) else None
+
+    first = signals.curve("train_loss").value[:3]
+    logistic = bool(len(first)) and SIGMOID_START[0] < float(np.median(first)) < SIGMOID_START[1]
+    return Late(mean("dpo_acc"), mean("dpo_margin"), mean("train_loss"), logistic)
+
+
+def _unlearnt(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
+    accuracy = signals.curve("dpo_acc")
+    if late.accuracy is None or len(accuracy) < limits.fewest or late.accuracy > limits.coin_high:
+        return None
+    if late.logistic and late.loss is not None:
+        untaught = late.loss >= LN_2 - limits.loss_slack
+        second = Evidence(
+            "Loss, mean of the last half", late.loss, LN_2 - limits.loss_slack, "ln 2: a coin"
+        )
+    elif late.margin is not None:
+        untaught = late.margin < limits.margin
+        second = Evidence("Margin, mean of the last half", late.margin, limits.margin, above=False)
+    else:
+        return None
+    if not untaught:
+        return None
+    # equal rewards count as wrong: a model that did not move has accuracy 0 and margin 0
+    moved = late.margin is None or late.margin < -STILL
+    reversed_ = late.accuracy < limits.coin_low and moved
+    limit = limits.coin_low if reversed_ else limits.coin_high
+    what = "Pairs learnt the wrong way round" if reversed_ else "Pairs not learnt"
+    told = f"; loss {loss(late.loss)} against ln 2 = 0.693" if late.loss is not None else ""
+    share = run.state.done_share
+    early = share is not None and share < limits.done and not reversed_
+    return Kind(
+        "reversed" if reversed_ else "chance",
+        "info" if early else "warning",
+        "dpo_acc",
+        0,
+        f"{what} from step {{onset}}: accuracy {percent(late.accuracy)} in the last half against "
+        f"{percent(0.5)} for a coin{told}.",
+        (
+            Evidence(
+                "Accuracy, mean of the last half",
+                late.accuracy,
+                limit,
+                "a coin",
+                "dpo_acc",
+                above=False,
+                unit="%",
+            ),
+            second,
+        ),
+    )
+
+
+def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind | None:
+    logp, chosen = signals.curve("logp_chosen"), signals.curve("dpo_chosen")
+    if len(logp) < limits.fewest or len(chosen) < limits.fewest:
+        return None
+    tenth = max(3, len(logp) // 10)
+    start, end = float(np.median(logp.value[:tenth])), float(np.median(logp.value[-tenth:]))
+    reward = float(np.median(chosen.value[-max(3, len(chosen) // 10) :]))
+    trend = signals.trend("dpo_chosen")
+    needed = max(limits.fall * abs(start), limits.fall_noise * signals.sigma_long("logp_chosen"))
+    falling = trend.p < policy.RISING_P and trend.tau < 0
+    if start - end < needed or reward > limits.chosen or not falling:
+        return None
+    nats = abs(reward) / (run.number("beta") or USUAL_BETA)
+    shown = signals.smooth("logp_chosen")
+    at = policy.stays_from(shown < start - 0.5 * needed) or 0
+    last = float(np.median(chosen.value[len(chosen) * 3 // 4 :]))
+    loud = start - end >= limits.loud_fall * abs(start) and nats > limits.nats
+    return Kind(
+        "displacement",
+        "warning" if loud and reward <= last else "info",
+        "logp_chosen",
+        at,
+        f"Chosen answers became less likely from step {{onset}}: log-probability "
+        f"{number(start)} to {number(end)}, implicit reward {number(reward, 3)}.",
+        (
+            Evidence("Fall of the chosen log-probability", start - end, needed, "a fifth of it"),
+            Evidence("Implicit reward of the chosen", reward, limits.chosen, above=False),
+            Evidence("Nats below the reference", nats, limits.nats, "loud from here"),
+        ),
+    )
+
+
+def _saturated(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind | None:
+    margin, accuracy = signals.curve("dpo_margin"), signals.curve("dpo_acc")
+    if len(margin) < limits.fewest or len(accuracy) < limits.fewest:
+        return None
+    end, right = signals.levels("dpo_margin").end, signals.levels("dpo_acc").end
+    last = signals.levels("train_loss").end
+    limit = limits.margins * (run.number("beta") or USUAL_BETA) / USUAL_BETA
+    trend = signals.trend("dpo_margin")
+    growing = trend.p < policy.RISING_P and trend.tau > 0
+    done = right >= limits.done_accuracy and last < limits.done_loss
+    if not (done and growing and end > limit):
+        return None
+    at = policy.stays_from(signals.smooth("dpo_margin") > limit) or 0
+    epoch = float(margin.epoch[at])
+    first = np.isfinite(epoch) and epoch <= 1
+    return Kind(
+        "saturation",
+        "warning" if first else "info",
+        "dpo_margin",
+        at,
+        f"Margins grew past all pairs from step {{onset}}: {number(end, 3)} against "
+        f"{number(limit, 3)}, with accuracy {percent(right)} and loss {loss(last)}.",
+        (
+            Evidence("Margin at the end", end, limit, "10 at beta 0.1", "dpo_margin"),
+            Evidence("Loss at the end", last, limits.done_loss, above=False),
+            Evidence("Accuracy at the end", right, limits.done_accuracy, unit="%"),
+        ),
+    )
+
+
+def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
+    curve = signals.curve(kind.metric)
+    onset = float(curve.step[kind.at])
+    margin = f", margins {number(late.margin, 3)}" if late.margin is not None else ""
+    accuracy = f"accuracy {percent(late.accuracy)}" if late.accuracy is not None else "no accuracy"
+    return Finding(
+        severity=kind.severity,
+        title=kind.title.replace("{onset}", step(onset)),
+        metric=kind.metric,
+        onset=Moment(onset),
+        evidence=kind.evidence,
+        seen=f"In the last half of the run: {accuracy}{margin}.",
+        causes=causes_of(run, signals, kind.name),
+        fixes=fixes_of(run, signals, kind.name),
+        ruled_out=(RuledOut("Noise of small batches", "the mean of half a run counts"),)
+        if kind.name in {"chance", "reversed"}
+        else (),
+        confidence=policy.confidence(1.5, len(curve), f"by {kind.name}"),
+        chart=Chart("curves", ("dpo_chosen", "dpo_rejected", "dpo_acc")),
+    )
+
+
+BAD = (
+    drawn(
+        "a coin",
+        (0, 10),
+        0.05,
+        task="dpo",
+        severity="warning",
+        train_loss="0:0.695 600:0.7",
+        dpo_acc="0:0.5 600:0.5",
+        dpo_margin="0:0.001 600:0.002",
+    ),
+    drawn(
+        "reversed",
+        (0, 10),
+        0.05,
+        task="dpo",
+        severity="warning",
+        train_loss="0:0.7 600:1.3",
+        dpo_acc="0:0.45 100:0.3 600:0.3",
+        dpo_margin="0:0 600:-0.4",
+    ),
+    drawn(
+        "displaced",
+        (50, 350),
+        0.02,
+        task="dpo",
+        severity="warning",
+        train_loss="0:0.69 600:0.1",
+        dpo_acc="0:0.5 100:0.9 600:0.95",
+        logp_chosen="0:-120 600:-260",
+        dpo_chosen="0:0 600:-14",
+        dpo_margin="0:0 600:5",
+    ),
+    drawn(
+        "saturated",
+        (200, 600),
+        0.01,
+        task="dpo",
+        severity="warning",
+        steps_per_epoch=700,
+        train_loss="0:0.69 200:0.02 600:0.0001",
+        dpo_acc="0:0.5 150:1 600:1",
+        dpo_margin="0:0 600:25",
+    ),
+)
+GOOD = (
+    drawn(
+        "learns",
+        noise=0.05,
+        task="dpo",
+        train_loss="0:0.69 600:0.4",
+        dpo_acc="0:0.5 600:0.8",
+        dpo_margin="0:0 600:1.2",
+        logp_chosen="0:-120 600:-118",
+        dpo_chosen="0:0 600:0.2",
+    ),
+    drawn(
+        "slow start",
+        noise=0.03,
+        task="dpo",
+        train_loss="0:0.693 600:0.6",
+        dpo_acc="0:0.5 200:0.52 600:0.7",
+        dpo_margin="0:0 600:0.3",
+    ),
+    drawn(
+        "odds ratio",
+        noise=0.02,
+        task="dpo",
+        train_loss="0:2.1 600:0.9",
+        dpo_acc="0:0.46 600:0.75",
+        dpo_margin="0:0 600:0.004",
+    ),
+)
+
+RULE = Rule(
+    slug="preference-collapse",
+    title="Preferences not learnt, or at the cost of the answers",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("dpo_acc|dpo_margin|dpo_chosen",),
+    tasks=PREFERENCE_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

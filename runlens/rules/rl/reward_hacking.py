@@ -1,0 +1,246 @@
+"""Reward hacking: the reward rises, and something that it should stand for gets worse.
+
+What is seen
+    The reward rises clearly while at least two companions go wrong (KL above its alarm,
+    completions that run to the limit, entropy that collapses), or while the true measure falls:
+    an evaluation score, or one of several reward functions.
+Why it matters
+    The policy has found a way to be paid without doing the task; the better it gets at it, the
+    worse the model.
+Looks alike
+    Longer completions while the evaluation improves are no hack. One companion alone has its own
+    rule.
+Limits
+    fewest: points of reward. gain: its rise in standard deviations. kl: alarm value (S4).
+    length: end over start, near_limit: share of the limit. entropy: end as share of the start.
+    tau, p: trend of a true measure that falls. companions: how many must go wrong.
+Fixes
+    A stronger KL term; a reward that the hack does not earn; a penalty of length; the checkpoint
+    before the onset (S4).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome
+from runlens.rules.rl import policy
+from runlens.rules.rl.policy import Gain
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, step
+
+TRUE_MEASURES = ("eval_reward", "eval_accuracy", "eval_success_rate", "eval_score")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 30
+    gain: float = 1.0
+    kl: float = 2.0
+    length: float = 2.0
+    near_limit: float = 0.8
+    entropy: float = 0.05
+    tau: float = -0.3
+    p: float = 0.01
+    companions: int = 2
+
+
+class Sign(NamedTuple):
+    """One thing that went wrong while the reward rose."""
+
+    what: str
+    metric: str
+    at: float  # step
+    value: float
+    limit: float
+    above: bool
+    decides: bool  # enough by itself
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Ask whether the reward rose, and what happened to its companions."""
+    reward = signals.curve("reward")
+    gain = policy.gain_of(signals)
+    if len(reward) < limits.fewest or gain is None:
+        return unmet(f"{len(reward)} points of reward; {limits.fewest} are needed")
+    if not gain.rising or gain.units < limits.gain:
+        return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
+    signs = [
+        sign
+        for sign in (
+            *_falling(run, signals, limits),
+            _far(signals, limits),
+            _long(run, signals, limits),
+            _frozen(signals, limits),
+        )
+        if sign
+    ]
+    if any(sign.decides for sign in signs) or len(signs) >= limits.companions:
+        return found(_finding(run, signals, gain, signs))
+    told = f", though {signs[0].what} went wrong" if signs else ""
+    return passed(f"{policy.gain_words(gain)}; no two companions went wrong{told}")
+
+
+def _falling(run: Run, signals: Signals, limits: Limits) -> list[Sign]:
+    """Return the true measures that fall: evaluation scores, and parts of the reward."""
+    parts = [name for name in run.history.metrics if name.startswith("reward:")]
+    made = []
+    for metric in (*TRUE_MEASURES, *(parts if len(parts) > 1 else ())):
+        curve = signals.curve(metric)
+        if len(curve) < policy.FEWEST:
+            continue
+        moved = signals.trend(metric)
+        gain = policy.gain_of(signals, metric)
+        falls = moved.p < limits.p and moved.tau < limits.tau
+        if gain and falls and gain.units < -limits.gain:
+            best = float(curve.step[int(np.argmax(signals.smooth(metric)))])
+            name = metric.partition(":")[2] or metric
+            # a part may be a penalty: only a score that is held out decides by itself
+            held_out = metric in TRUE_MEASURES
+            made.append(Sign(name, metric, best, moved.tau, limits.tau, False, held_out))
+    return made
+
+
+def _far(signals: Signals, limits: Limits) -> Sign | None:
+    kl = signals.curve("kl")
+    at = policy.stays_from(signals.smooth("kl") > limits.kl) if len(kl) >= policy.FEWEST else None
+    if at is None:
+        return None
+    level = float(np.median(kl.value[at:]))
+    return Sign("KL", "kl", float(kl.step[at]), level, limits.kl, above=True, decides=False)
+
+
+def _long(run: Run, signals: Signals, limits: Limits) -> Sign | None:
+    length, limit = signals.curve("len_mean"), policy.length_limit(run, signals)
+    if len(length) < limits.fewest or limit is None:
+        return None
+    tenth = max(3, len(length) // 10)
+    start, end = float(np.median(length.value[:tenth])), float(np.median(length.value[-tenth:]))
+    if end < limits.length * start or end < limits.near_limit * limit.tokens:
+        return None
+    at = policy.stays_from(signals.smooth("len_mean") > (start + end) / 2) or 0
+    ratio = end / max(start, 1e-9)
+    at_step = float(length.step[at])
+    return Sign(
+        "length over its start",
+        "len_mean",
+        at_step,
+        ratio,
+        limits.length,
+        above=True,
+        decides=False,
+    )
+
+
+def _frozen(signals: Signals, limits: Limits) -> Sign | None:
+    entropy = signals.curve("entropy")
+    if len(entropy) < limits.fewest:
+        return None
+    tenth = max(3, len(entropy) // 10)
+    start = float(np.median(entropy.value[:tenth]))
+    limit = limits.entropy * start
+    at = policy.stays_from(signals.smooth("entropy") < limit)
+    if at is None or start <= 0:
+        return None
+    end = float(np.median(entropy.value[-tenth:]))
+    return Sign("entropy", "entropy", float(entropy.step[at]), end, limit, False, False)
+
+
+def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Finding:
+    signs = sorted(signs, key=lambda sign: (not sign.decides, sign.at))
+    onset = min(sign.at for sign in signs)
+    told = " and ".join(f"{sign.what} went to {number(sign.value, 3)}" for sign in signs[:2])
+    rows = [
+        Evidence(
+            f"{sign.what}: {'trend' if sign.metric.startswith(('eval', 'reward')) else 'level'}",
+            sign.value,
+            sign.limit,
+            "goes wrong while the reward rises",
+            sign.metric,
+            sign.at,
+            sign.above,
+        )
+        for sign in signs
+    ]
+    rows.append(Evidence("Gain of the reward in standard deviations", gain.units, where="reward"))
+    return Finding(
+        severity="warning",
+        title=f"Reward rose at the cost of the task from step {step(onset)}: "
+        f"{policy.gain_words(gain)}, while {told}.",
+        metric="reward",
+        onset=Moment(onset),
+        evidence=tuple(rows),
+        seen=f"While {policy.gain_words(gain)}, {len(signs)} companions went wrong.",
+        causes=(
+            Cause("A reward that can be earned without the task", "most likely", told),
+            Cause("KL term too weak", "likely", f"beta is {number(run.number('beta') or 0)}"),
+        ),
+        fixes=_fixes(run, signals, onset),
+        confidence=policy.confidence(1 + 0.3 * len(signs), len(signals.curve("reward"))),
+        chart=Chart("curves", ("reward", *(sign.metric for sign in signs))),
+    )
+
+
+def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
+    kept = fixes.checkpoint_before(run, onset)
+    use = (fixes.action(f"Use {kept[1]}", "the last saved before it"),) if kept else ()
+    return (
+        *use,
+        fixes.action("Read completions of the end that earn most", "shows what is paid for"),
+        *policy.stronger_beta(run, "keeps the policy near its reference (S4)"),
+        *fixes.learning_rate(run, signals, 1 / 2, "less far a step"),
+    )
+
+
+BAD = (
+    drawn(
+        "true score falls",
+        (0, 400),
+        task="grpo",
+        severity="warning",
+        reward="0:0.2 900:0.9",
+        eval_accuracy="50:0.6 200:0.62 900:0.3",
+    ),
+    drawn(
+        "far and long",
+        (200, 700),
+        task="grpo",
+        severity="warning",
+        config={"max_completion_length": 512},
+        reward="0:0.2 900:0.9",
+        kl="0:0.05 400:0.2 600:4 900:6",
+        len_mean="0:100 400:120 700:500 900:505",
+    ),
+)
+GOOD = (
+    drawn(
+        "longer and better",
+        task="grpo",
+        config={"max_completion_length": 512},
+        reward="0:0.2 900:0.9",
+        len_mean="0:100 900:505",
+        eval_accuracy="50:0.3 900:0.6",
+    ),
+    drawn("plain success", task="grpo", reward="0:0.2 900:0.9", kl="0:0.01 900:0.2"),
+    drawn("no rise", noise=0.2, task="grpo", reward="0:0.4 900:0.4", kl="0:1 900:5"),
+)
+
+RULE = Rule(
+    slug="reward-hacking",
+    title="Reward hacking",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("reward",),
+    tasks=frozenset({"grpo", "ppo"}),
+    bad=BAD,
+    good=GOOD,
+)

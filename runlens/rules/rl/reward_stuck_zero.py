@@ -1,0 +1,298 @@
+"""Reward stuck at zero: no attempt was ever rewarded.
+
+What is seen
+    The reward is 0, or at its lowest value, on nearly all points of the run.
+Why it matters
+    Equal rewards have no advantage and no gradient: the policy is the one it was at the start,
+    whatever the run cost. S4 asks for a reward above 0.15 by step 20.
+Looks alike
+    Rewards that are centred on 0 vary within their groups (reward_std). Small rewards that
+    differ from point to point may be a unit: said as info. A sparse environment needs many
+    frames until its first success: loud only after a tenth of the plan. A penalty that is 0 was
+    never earned. A reward that is constant above zero belongs to zero-reward-std.
+Limits
+    zero: a reward of at most this size is none (S4). share: of the points that must be so.
+    floor_share: of the points that must have one and the same value, at or below zero.
+    rare_share, rare_points: also found where this share of at least so many points lies exactly
+    at the lowest value and the reward has no upward trend: three of four steps teach nothing.
+    spread: a median reward_std above it means that rewards do differ. fewest: points (S4: by
+    step 20); few: from here on it is said as info. frames: share of the plan that a sparse
+    environment is given.
+Fixes
+    Run the reward function on one right answer by hand; print completions; check that the
+    dataset columns arrive; a longer completion limit; easier prompts or a reward for form (S4).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import BoolArray, Curve
+from runlens.rules.rl import policy
+from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, percent, step
+
+PENALTIES = ("penal", "repet", "overlong", "too_long", "toolong", "soft_punish")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    zero: float = 0.01
+    share: float = 0.95
+    floor_share: float = 0.98
+    rare_share: float = 0.75
+    rare_points: int = 50
+    spread: float = 0.05
+    fewest: int = 20
+    few: int = 5
+    frames: float = 0.10
+
+
+class Stuck(NamedTuple):
+    """How a reward is stuck."""
+
+    level: float
+    hit: BoolArray  # points at that level, shape (n,)
+    needed: float  # share that counts
+    exact: bool  # one and the same value, not merely a small one
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Count the points at zero or at the floor, of the reward and of each of its parts."""
+    reward = signals.curve("reward")
+    parts = [name for name in run.history.metrics if name.startswith("reward:")]
+    if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
+        return unmet(f"{len(reward)} points of reward; {limits.few} are needed")
+    stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
+    if stuck:
+        return found(_finding(run, signals, "reward", stuck, limits))
+    gain = policy.gain_of(signals)
+    dead = [
+        (name, one)
+        for name in parts
+        if not any(word in name for word in PENALTIES)
+        and (one := _stuck(signals.curve(name), signals, name, limits, rare=False))
+        and one.exact
+    ]
+    if dead:
+        rising = gain is not None and gain.rising
+        return found(_finding(run, signals, *dead[0], limits, tuple(dead), rising=rising))
+    share = float(np.mean(np.abs(reward.value) <= limits.zero)) if len(reward) else 0.0
+    return passed(f"reward is 0 on {percent(share)} of {len(reward):,} points")
+
+
+def _varies(signals: Signals, metric: str, limits: Limits) -> bool:
+    """Whether rewards differ within their groups, so that a mean of 0 is centred, not stuck."""
+    value = signals.curve(metric.replace("reward", "reward_std", 1)).value
+    return len(value) > 0 and float(np.median(value)) > limits.spread
+
+
+def _stuck(
+    curve: Curve, signals: Signals, metric: str, limits: Limits, *, rare: bool
+) -> Stuck | None:
+    value = curve.value
+    if len(value) < limits.few or _varies(signals, metric, limits):
+        return None
+    middle = float(np.median(value))
+    if middle > limits.zero:
+        return None
+    same = value == middle
+    if same.mean() >= limits.floor_share:
+        return Stuck(middle, same, limits.floor_share, exact=True)
+    small = np.abs(value) <= limits.zero
+    if small.mean() >= limits.share:
+        return Stuck(0.0, small, limits.share, exact=bool(same.mean() >= limits.rare_share))
+    moved = signals.trend(metric)
+    rises = moved.p < policy.RISING_P and moved.tau > 0
+    lowest = middle == float(value.min()) and same.mean() >= limits.rare_share
+    if rare and len(value) >= limits.rare_points and lowest and not rises:
+        return Stuck(middle, same, limits.rare_share, exact=True)
+    return None
+
+
+def _severity(run: Run, curve: Curve, stuck: Stuck, limits: Limits) -> tuple[Severity, str]:
+    if len(curve) < limits.fewest:
+        return "info", f"only {len(curve)} points"
+    if not stuck.exact:
+        return "info", "the values differ: rewards that small are no proof"
+    if run.task == "rl":
+        share = run.state.done_share
+        if share is None or share < limits.frames:
+            return "info", "a sparse environment needs time until its first success"
+        return "warning", ""
+    return ("critical" if stuck.hit.mean() >= limits.share else "warning"), ""
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    metric: str,
+    stuck: Stuck,
+    limits: Limits,
+    parts: tuple[tuple[str, Stuck], ...] = (),
+    *,
+    rising: bool = False,
+) -> Finding:
+    curve = signals.curve(metric)
+    onset = float(curve.step[0])
+    severity, quiet = _severity(run, curve, stuck, limits)
+    name = "Reward"
+    if parts:  # some of several reward functions
+        names = ", ".join(part.partition(":")[2] for part, _ in parts)
+        name = f"Reward function{'s' if len(parts) > 1 else ''} {names}"
+        severity = "info" if rising or severity == "info" else "warning"
+    ruled_out = (RuledOut("Rewards centred on 0", "reward_std is 0 on most points"),)
+    return Finding(
+        severity=severity,
+        title=f"{name} stayed at {number(stuck.level)} from step {step(onset)} on: "
+        f"{policy.share_words(stuck.hit)} up to step {step(float(curve.step[-1]))}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=_rows(curve, metric, stuck),
+        seen=f"The highest value was {number(float(curve.value.max()))}, the mean "
+        f"{number(float(curve.value.mean()))}.",
+        causes=_causes(run, signals),
+        fixes=_fixes(run, signals),
+        ruled_out=ruled_out if len(signals.curve("reward_std")) else (),
+        confidence=Confidence(0.95 if not quiet else 0.6, quiet or policy.share_words(stuck.hit)),
+        chart=Chart("limit", (metric,), limit=stuck.level),
+    )
+
+
+def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
+    return (
+        Evidence(
+            f"Share of points with reward {number(stuck.level)}",
+            float(stuck.hit.mean()),
+            stuck.needed,
+            "nothing to learn from (S4)",
+            metric,
+            unit="%",
+        ),
+        Evidence("Highest value", float(curve.value.max()), where=metric),
+        Evidence("Mean", float(curve.value.mean()), where=metric),
+    )
+
+
+def _clipped(signals: Signals) -> float | None:
+    value = signals.curve("len_clipped").value
+    return float(np.median(value)) if len(value) else None
+
+
+def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
+    if run.task == "rl":
+        return (
+            Cause("Success too rare to be met by chance", "most likely"),
+            Cause("A reward that the environment never sends", "likely"),
+        )
+    cut = _clipped(signals)
+    is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - alarm value of S4
+    why = f"{percent(cut or 0)} of the completions are cut at the limit"
+    return policy.ranked(
+        Cause("Completions cut before the answer", "most likely", why) if is_cut else None,
+        Cause(
+            "Reward function that does not match the completions",
+            "likely" if is_cut else "most likely",
+            "not one was rewarded" if signals.curve("reward").value.max(initial=0) <= 0 else "",
+        ),
+        Cause("A dataset column that does not reach the reward function", "possible"),
+        Cause("Model too weak for the task", "possible"),
+    )
+
+
+def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
+    if run.task == "rl":
+        return (
+            fixes.action("Give a reward for progress, not only for success", cost="one run"),
+            fixes.action("Check the sum of rewards of one episode by hand"),
+        )
+    made = [
+        fixes.action("Call the reward function on one right answer by hand", "it must return > 0"),
+        fixes.action("Print ten completions beside what the reward function looks for"),
+    ]
+    limit, cut = policy.length_limit(run, signals), _clipped(signals)
+    if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - alarm value of S4
+        new, why = int(2 * limit.tokens), f"{percent(cut)} of the completions are cut"
+        made.insert(0, Fix("Let them finish", "max_completion_length", int(limit.tokens), new, why))
+    easier = "Start with easier prompts, or train on examples first"
+    return (*made, fixes.action(easier, "the first successes must happen by chance", "one run"))
+
+
+BAD = (
+    drawn(
+        "never rewarded",
+        (0, 10),
+        task="grpo",
+        severity="critical",
+        reward="0:0 600:0",
+        reward_std="0:0 600:0",
+    ),
+    drawn("at its floor", (0, 10), 0.0, task="ppo", severity="critical", reward="0:-1 600:-1"),
+    Case(
+        "one function of two",
+        {
+            "reward": "0:0.5 600:0.5",
+            "reward:format": "0:0.5 600:0.5",
+            "reward:answer": "0:0 600:0",
+            "reward_std": "0:0.4 600:0.4",
+        },
+        (0, 10),
+        task="grpo",
+        severity="warning",
+    ),
+    drawn("sparse environment", (0, 10), task="rl", severity="info", reward="0:0 600:0"),
+    Case(
+        "one function of two, it learns",
+        {"reward": "0:0.2 600:0.8", "reward:a": "0:0.2 600:0.8", "reward:b": "0:0 600:0"},
+        (0, 10),
+        task="grpo",
+        severity="info",
+    ),
+)
+GOOD = (
+    drawn("low but rising", task="grpo", reward="0:0 200:0.02 600:0.3"),
+    drawn("centred", noise=0.5, task="grpo", reward="0:0 600:0", reward_std="0:0.9 600:0.9"),
+    drawn("constant above zero", noise=0.0, task="grpo", reward="0:1 600:1"),
+    Case(
+        "a penalty of 0",
+        {
+            "reward": "0:0.2 600:0.8",
+            "reward:answer": "0:0.2 600:0.8",
+            "reward:repetition_penalty": "0:0 600:0",
+        },
+        task="grpo",
+    ),
+    drawn("stuck at first", task="rl", reward="0:0 300:0 600:12"),
+)
+
+RULE = Rule(
+    slug="reward-stuck-zero",
+    title="Reward stuck at zero",
+    family="RLX",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("reward",),
+    tasks=RL_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

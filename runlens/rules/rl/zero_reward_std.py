@@ -1,0 +1,285 @@
+"""Zero reward spread: the completions of a group all earn the same.
+
+What is seen
+    The share of groups without any spread of rewards is near 1, or the spread itself is 0, on
+    most points of the run or from some step to the end.
+Why it matters
+    The advantage of a completion is its reward against its group. Equal rewards give an
+    advantage of exactly 0: the step costs its generation and teaches nothing.
+Looks alike
+    A task that was learnt ends with all rewards at their highest: said as info, nothing is
+    left to learn. One constant function among several does not matter as long as the sum
+    varies. Half of the groups without spread is usual for rewards of 0 and 1.
+Limits
+    dead_share: a point whose share of equal groups is at least this is dead. dead_std: the
+    same where only the spread is logged. share: of the points that must be dead, over the run
+    or from the onset to the end. lasting, fewest: share of the run and points that the dead part
+    must cover. near: mean share of equal groups from which it is said as info (S4: 0.8).
+Fixes
+    Temperature 1.0, 16 completions a prompt, graded rewards, prompts that are neither always
+    nor never solved (S4).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import BoolArray, Curve
+from runlens.rules.rl import policy
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, percent, step
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    dead_share: float = 0.95
+    dead_std: float = 1e-6
+    share: float = 0.8
+    lasting: float = 0.2
+    fewest: int = 10
+    near: float = 0.8
+
+
+class Level(NamedTuple):
+    """What the reward did while the groups were equal."""
+
+    words: str
+    saturated: bool  # it had risen before, to the best of the run
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Find from where on most points have no spread."""
+    metric = "frac_zero_std" if len(signals.curve("frac_zero_std")) else "reward_std"
+    curve = signals.curve(metric)
+    if len(curve) < limits.fewest:
+        return unmet(f"{len(curve)} points of {metric}; {limits.fewest} are needed")
+    by_share = metric == "frac_zero_std"
+    value = curve.value
+    dead = value >= limits.dead_share if by_share else value <= limits.dead_std
+    at = _since(dead, limits)
+    if at is not None:
+        return found(_finding(run, signals, curve, metric, at, dead, limits))
+    near = _near(curve, limits) if by_share else None
+    if near is not None:
+        return found(_nearly(run, signals, curve, near, limits))
+    return passed(f"rewards were all equal on {policy.share_words(dead)}")
+
+
+def _since(dead: BoolArray, limits: Limits) -> int | None:
+    at = policy.stays_from(dead, limits.share)
+    least = max(limits.fewest, round(limits.lasting * len(dead)))
+    if at is not None and len(dead) - at >= least:
+        return at
+    return int(np.argmax(dead)) if dead.mean() >= limits.share else None
+
+
+def _near(curve: Curve, limits: Limits) -> int | None:
+    """Return the index from which the share of equal groups is at least `near` on average."""
+    following = np.cumsum(curve.value[::-1])[::-1] / np.arange(len(curve), 0, -1)
+    high = (curve.value >= limits.near) & (following >= limits.near)
+    at = int(np.argmax(high))
+    return at if high.any() and len(curve) - at >= max(limits.fewest, len(curve) // 2) else None
+
+
+def _level(signals: Signals, onset: float) -> Level:
+    reward = signals.curve("reward")
+    after = reward.after(int(onset)).value
+    if not len(after):
+        return Level("reward is not logged", saturated=False)
+    now = float(np.median(after))
+    before = reward.value[: max(3, len(reward) // 20)]
+    top = float(reward.value.max())
+    rose = now - float(np.median(before)) > policy.scatter(reward.value)
+    return Level(
+        f"reward is {number(now, 3)}",
+        saturated=rose and now >= top - 0.02 * max(abs(top), top - float(reward.value.min())),
+    )
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    curve: Curve,
+    metric: str,
+    at: int,
+    dead: BoolArray,
+    limits: Limits,
+) -> Finding:
+    onset = float(curve.step[at])
+    level = _level(signals, onset)
+    severity: Severity = "critical" if dead.all() and len(dead) >= 2 * limits.fewest else "warning"
+    if level.saturated:
+        severity = "info"
+    limit = limits.dead_share if metric == "frac_zero_std" else limits.dead_std
+    since = dead[at:]
+    solved = "nothing is left to learn: " if level.saturated else ""
+    return Finding(
+        severity=severity,
+        title=f"Groups without spread from step {step(onset)}: {solved}all rewards of a group "
+        f"were equal on {policy.share_words(since)}; {level.words}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=_rows(curve, metric, at, dead, limits),
+        seen=f"From step {step(onset)} on a step had no advantage to learn from on "
+        f"{percent(float(since.mean()))} of the points.",
+        causes=_causes(run, signals, level, onset),
+        fixes=_fixes(run, level),
+        ruled_out=()
+        if level.saturated
+        else (RuledOut("A solved task", f"{level.words}, not risen to the best of the run"),),
+        confidence=policy.confidence(
+            1 + (float(since.mean()) - limits.share) / (1 - limits.share), len(since) + 40
+        ),
+        chart=Chart("limit", (metric, "reward"), limit=limit),
+    )
+
+
+def _rows(
+    curve: Curve, metric: str, at: int, dead: BoolArray, limits: Limits
+) -> tuple[Evidence, ...]:
+    return (
+        Evidence(
+            "Points without spread since the onset",
+            float(dead[at:].mean()),
+            limits.share,
+            "no advantage, no gradient (S4)",
+            metric,
+            float(curve.step[at]),
+            unit="%",
+        ),
+        Evidence("Points without spread in the whole run", float(dead.mean()), unit="%"),
+        Evidence(f"Median {metric} since the onset", float(np.median(curve.value[at:]))),
+    )
+
+
+def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -> Finding:
+    onset = float(curve.step[at])
+    level = _level(signals, onset)
+    mean = float(curve.value[at:].mean())
+    return Finding(
+        severity="info",
+        title=f"Few groups teach anything from step {step(onset)}: {percent(mean)} had equal "
+        f"rewards, against a limit of {percent(limits.near)}; {level.words}.",
+        metric="frac_zero_std",
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Groups without spread", mean, limits.near, "S4", "frac_zero_std", unit="%"),
+            Evidence("Points since the onset", float(len(curve) - at)),
+        ),
+        seen=f"On average {percent(1 - mean)} of the groups had something to compare.",
+        causes=_causes(run, signals, level, onset),
+        fixes=_fixes(run, level),
+        confidence=policy.confidence(mean / limits.near, len(curve)),
+        chart=Chart("limit", ("frac_zero_std", "reward"), limit=limits.near),
+    )
+
+
+def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cause, ...]:
+    if level.saturated:
+        return (Cause("The prompts are solved", "most likely", level.words),)
+    cut = signals.curve("len_clipped").after(int(onset)).value
+    entropy = signals.curve("entropy").after(int(onset)).value
+    made = [Cause("Reward too coarse for the difficulty of the prompts", "likely", level.words)]
+    if len(cut) and np.median(cut) > 0.8:  # noqa: PLR2004 - alarm value of S4
+        why = f"{percent(float(np.median(cut)))} of the completions hit the limit"
+        made.insert(0, Cause("Completions cut before the answer", "most likely", why))
+    if len(entropy) and np.median(entropy) < 0.05:  # noqa: PLR2004 - lower end of S4's range
+        why = f"entropy is {number(float(np.median(entropy)), 3)}"
+        made.insert(0, Cause("A policy that always answers the same", "most likely", why))
+    few = run.number("num_generations")
+    if few is not None and few < 8:  # noqa: PLR2004 - TRL's default
+        made.append(Cause("Too few completions a prompt", "likely", f"{few:g} are generated"))
+    return tuple(made)
+
+
+def _fixes(run: Run, level: Level) -> tuple[Fix, ...]:
+    if level.saturated:
+        return (fixes.action("Stop here, or go on with harder prompts", level.words),)
+    return (
+        *policy.warmer(run, "completions that differ (S4)"),
+        *policy.more_generations(run, "a rare success shows up in more groups (S4)"),
+        fixes.action("Grade the reward: part of it for part of the answer", cost="one run"),
+        fixes.action("Leave out prompts that are always or never solved", "they teach nothing"),
+    )
+
+
+BAD = (
+    drawn(
+        "none at all",
+        (0, 10),
+        task="grpo",
+        severity="critical",
+        frac_zero_std="0:1 600:1",
+        reward="0:0 600:0",
+    ),
+    drawn("spread only", (0, 10), task="grpo", severity="critical", reward_std="0:0 600:0"),
+    drawn(
+        "once it broke",
+        (280, 320),
+        0.0,
+        task="grpo",
+        severity="warning",
+        frac_zero_std="0:0.3 290:0.3 300:1 600:1",
+        reward="0:0.8 290:0.7 300:0 600:0",
+    ),
+    drawn(
+        "solved",
+        (280, 320),
+        0.0,
+        task="grpo",
+        severity="info",
+        frac_zero_std="0:0.3 290:0.6 300:1 600:1",
+        reward="0:0.1 290:0.9 300:1 600:1",
+    ),
+    drawn(
+        "most groups",
+        (0, 60),
+        0.02,
+        task="grpo",
+        severity="info",
+        frac_zero_std="0:0.85 600:0.87",
+        reward="0:0.2 600:0.2",
+    ),
+)
+GOOD = (
+    drawn("half of the groups", task="grpo", frac_zero_std="0:0.5 600:0.6", reward="0:0.2 600:0.6"),
+    drawn("spread falls", task="grpo", reward_std="0:0.5 600:0.1", reward="0:0.2 600:0.9"),
+    drawn(
+        "a short stretch",
+        noise=0.0,
+        task="grpo",
+        frac_zero_std="0:0.4 190:0.4 200:1 260:1 270:0.4 600:0.4",
+        reward="0:0.2 600:0.9",
+    ),
+)
+
+RULE = Rule(
+    slug="zero-reward-std",
+    title="Groups without reward spread",
+    family="RLX",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("frac_zero_std|reward_std",),
+    tasks=frozenset({"grpo", "ppo"}),
+    bad=BAD,
+    good=GOOD,
+)

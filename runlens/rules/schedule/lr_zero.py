@@ -1,0 +1,268 @@
+"""Learning rate zero: the rate is zero for a large part of a run that is still meant to learn.
+
+What is seen
+    The learning rate is exactly zero, or a millionth of its usual value, on a long stretch;
+    loss is flat there.
+Why it matters
+    At rate zero no weight moves: every step of the stretch was paid for nothing.
+Looks alike
+    The first point of a warm-up and the last points of a decay are zero by design. A log that
+    rounds to few digits shows a small rate as zero: then loss still falls. A second parameter
+    group may still learn. A rate of zero for a few fp16 steps follows skipped updates.
+Limits
+    fewest: points of the learning rate. zero: at or below this, or below tiny of its usual value,
+    the rate counts as zero. share: of the points that may be zero. tail: the last points of a
+    decay, as a share of the run, are left out. most: beyond this share of zeros the finding is
+    critical, as it is where loss is flat there (flat: it falls less than this share). rounded:
+    with a peak of fewer units of the last digit than this the log may have rounded.
+Fixes
+    Build the schedule for the steps that are run: max_steps, num_train_epochs, and the total
+    steps handed to the scheduler are one number; count devices and accumulation only once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve
+from runlens.metrics import base
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import longest_true
+from runlens.wording import loss, number, percent, step
+
+NEAR_RATIO = 0.03  # a planned total this close to a whole multiple of the zero step is one
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 10
+    zero: float = 1e-12
+    tiny: float = 1e-6
+    share: float = 0.20
+    tail: float = 0.02
+    most: float = 0.50
+    flat: float = 0.05
+    rounded: float = 20.0
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look for the longest stretch without a learning rate."""
+    rate = signals.curve("learning_rate")
+    if len(rate) < limits.fewest:
+        return unmet(f"{len(rate)} points of the learning rate; {limits.fewest} are needed")
+    peak = float(rate.value.max())
+    usual = float(np.median(rate.value[rate.value > 0])) if peak > 0 else 0.0
+    dead = rate.value <= max(limits.zero, limits.tiny * usual)
+    share = float(dead.mean())
+    first, length = longest_true(dead)
+    if not length:
+        return passed(f"the learning rate is never zero; its least is {number(rate.value.min())}")
+    covered = (int(rate.step[first + length - 1]) - int(rate.step[first])) / max(run.last_step, 1)
+    if share <= limits.share or covered <= limits.tail:
+        return passed(f"{percent(share)} of the points are zero; {percent(limits.share)} count")
+    if other := _other_group(run, signals):
+        return passed(f"{other} is not zero: another parameter group learns")
+    stretch = rate.at(slice(first, first + length))
+    fell = _fall(signals, stretch)
+    if _rounds(rate, limits) and (fell is None or fell > limits.flat):
+        return passed("the log rounds the rate to few digits and loss still falls")
+    return found(_finding(run, signals, stretch, share, fell, limits))
+
+
+def _other_group(run: Run, signals: Signals) -> str:
+    names = [m for m in run.history.metrics if base(m) == "learning_rate" and m != base(m)]
+    return next((m for m in names if (signals.curve(m).value > 0).mean() > 0.5), "")  # noqa: PLR2004
+
+
+def _rounds(rate: Curve, limits: Limits) -> bool:
+    """Whether all rates are few multiples of one unit, as ``%.4f`` prints them."""
+    positive = rate.value[rate.value > 0]
+    if not len(positive):
+        return True
+    units = positive / positive.min()
+    return bool(units.max() <= limits.rounded and (np.abs(units - np.round(units)) < 1e-6).all())  # noqa: PLR2004
+
+
+def _fall(signals: Signals, stretch: Curve) -> float | None:
+    """Return how far train loss fell in the stretch, as a share of its level; None if unknown."""
+    train = signals.curve("train_loss")
+    inside = train.after(int(stretch.step[0])).before(int(stretch.step[-1]) + 1).value
+    if len(inside) < 6:  # noqa: PLR2004 - two medians of three
+        return None
+    width = max(3, len(inside) // 5)
+    before = float(np.median(inside[:width]))
+    return (before - float(np.median(inside[-width:]))) / max(abs(before), 1e-12)
+
+
+def _finding(
+    run: Run, signals: Signals, stretch: Curve, share: float, fell: float | None, limits: Limits
+) -> Finding:
+    onset, last = float(stretch.step[0]), float(stretch.step[-1])
+    rate = signals.curve("learning_rate")
+    peak = float(rate.value.max())
+    flat = fell is not None and fell < limits.flat
+    severity: Severity = "critical" if share > limits.most or flat else "warning"
+    until = "to the end" if last >= rate.step[-1] else f"to step {step(last)}"
+    evidence = [
+        Evidence(
+            "Points at a learning rate of zero",
+            share,
+            limits.share,
+            "the last points of a decay are far fewer",
+            "learning_rate",
+            onset,
+            unit="%",
+        ),
+        Evidence("Peak learning rate", peak, where="learning_rate"),
+        Evidence("Steps at rate zero", last - onset, where="learning_rate", step=onset),
+    ]
+    if fell is not None:
+        evidence.append(Evidence("Fall of train loss there", fell, where="train_loss", unit="%"))
+    return Finding(
+        severity=severity,
+        title=f"Learning rate zero from step {step(onset)} {until}: {percent(share)} of the points "
+        f"are zero, the peak was {number(peak)}.",
+        metric="learning_rate",
+        onset=Moment(onset),
+        end=None if last >= rate.step[-1] else Moment(last),
+        evidence=tuple(evidence),
+        seen=_seen(signals, stretch, fell),
+        causes=_causes(run, stretch, peak),
+        fixes=_fixes(run, onset, peak),
+        ruled_out=(
+            RuledOut("End of a decay", f"it lasts {step(last - onset)} steps"),
+            RuledOut("Another parameter group learns", "no other rate is logged above zero"),
+        ),
+        confidence=Confidence(
+            0.95 if flat else 0.8,
+            "loss is flat at rate zero" if flat else "what loss did there is not decisive",
+        ),
+        chart=Chart("curves", ("learning_rate", "train_loss"), marks=()),
+    )
+
+
+def _seen(signals: Signals, stretch: Curve, fell: float | None) -> str:
+    text = f"The rate was zero for {step(float(stretch.step[-1] - stretch.step[0]))} steps."
+    if fell is None:
+        return text
+    end = loss(signals.levels("train_loss").end)
+    return f"{text} Train loss changed {percent(-fell)} there and ended at {end}."
+
+
+def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
+    onset = float(stretch.step[0])
+    planned = float(run.state.planned_steps or 0)
+    configured = run.number("learning_rate")
+    if peak <= 0:
+        why = f"learning_rate is {configured:g}" if configured is not None else "no point above 0"
+        return (Cause("Learning rate set to zero, or no scheduler step", "most likely", why),)
+    if onset <= run.first_step:
+        why = "zero from the first point"
+        return (Cause("Start of the schedule delayed", "most likely", why),)
+    made: list[Cause] = []
+    resumed = [e.step for e in run.events_of("resume") if e.step is not None]
+    if any(abs(at - onset) <= 0.02 * max(run.last_step, 1) for at in resumed):
+        why = f"resumed at step {step(onset)}"
+        made.append(Cause("Resumed with a schedule that had ended", "most likely", why))
+    multiple = planned / onset if onset else 0.0
+    whole = multiple >= 2 - NEAR_RATIO and abs(multiple - round(multiple)) < NEAR_RATIO * multiple
+    why = f"it reached zero at step {step(onset)}"
+    why += f" of {step(planned)} planned" if planned else f" of {step(run.last_step)}"
+    made.append(
+        Cause(
+            "Schedule built for too few steps",
+            "likely" if made else "most likely",
+            why,
+        )
+    )
+    if whole:
+        why = f"the plan is {round(multiple)} times the length of the schedule"
+        made.append(Cause("Devices or accumulation steps counted twice", "likely", why))
+    return tuple(made)
+
+
+def _fixes(run: Run, onset: float, peak: float) -> tuple[Fix, ...]:
+    planned = run.state.planned_steps or run.last_step
+    kept = fixes.checkpoint_before(run, onset)
+    if peak <= 0:
+        return (
+            Fix(
+                "Set a learning rate",
+                "learning_rate",
+                run.number("learning_rate"),
+                2e-5,
+                "the Trainer's SFT default in TRL",
+            ),
+        )
+    where = f"Start again from {kept[1]}" if kept else "Start again"
+    return (
+        fixes.action(
+            f"Build the schedule for {step(planned)} steps, not {step(onset)}",
+            "the total handed to the scheduler ended there",
+            "settings only",
+        ),
+        fixes.action(
+            f"{where} with a new schedule", "the steps at rate zero taught nothing", "one run"
+        ),
+    )
+
+
+BAD = (
+    drawn(
+        "schedule too short",
+        (160, 200),
+        severity="critical",
+        train_loss="0:6 170:4.7 400:4.7",
+        learning_rate="0:0 20:1e-3 170:0 400:0",
+        noise={"train_loss": 0.01},
+    ),
+    drawn(
+        "zero all along",
+        (0, 0),
+        severity="critical",
+        train_loss="0:2.3 600:2.3",
+        learning_rate="0:0 600:0",
+        config={"learning_rate": 0.0},
+    ),
+    drawn("late, loss not logged", (650, 700), learning_rate="0:1e-4 670:0 1000:0"),
+)
+GOOD = (
+    drawn("linear to zero", train_loss="0:2 600:1", learning_rate="0:0 50:1e-4 600:0"),
+    drawn("constant", train_loss="0:2 600:1", learning_rate="0:1e-4 600:1e-4"),
+    drawn("short zero tail", train_loss="0:2 600:1", learning_rate="0:1e-4 540:0 600:0"),
+    drawn(
+        "rounded by the log",
+        train_loss="0:3 600:1",
+        learning_rate="0:1e-4 200:1e-4 210:0 600:0",
+    ),
+)
+
+RULE = Rule(
+    slug="lr-zero",
+    title="Learning rate zero",
+    family="LRS",
+    severity="critical",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("learning_rate",),
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,355 @@
+"""Schedule mismatch: the learning-rate curve is not what the configuration says.
+
+What is seen
+    The logged rate leaps up in mid-run, has another peak, another shape or another warm-up than
+    configured, or a finished run ends far above the end of its decay.
+Why it matters
+    The run did not do what its configuration promises: it cannot be repeated from it, and a leap
+    of the rate breaks what was learnt.
+Looks alike
+    Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
+    rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
+    which has its own rule. A run that was stopped before its plan ended.
+Limits
+    fewest: points of the learning rate. leap: factor between two records that no schedule has.
+    peak: deviation from the configured rate. fit: deviation from the configured shape, as a share
+    of the peak, that at most outside of the points may pass. warmup: factor between configured and
+    seen length. undone: share of the peak that a finished decay may be above zero at most.
+Fixes
+    One number of total steps for trainer and scheduler; set the scheduler in the configuration;
+    let the run finish.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    FULL_FROM,
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    Severity,
+)
+from runlens.history import Curve, FloatArray
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run, State
+from runlens.signals import Signals
+from runlens.wording import number, percent, step, times
+
+OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
+DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
+FLAT = ("constant", "constant_with_warmup")
+PEAK = "Peak off the configured rate, share"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 10
+    leap: float = 3.0
+    peak: float = 0.05
+    fit: float = 0.10
+    outside: float = 0.10
+    warmup: float = 2.0
+    undone: float = 0.20
+
+
+class Mismatch(NamedTuple):
+    """One way in which the curve is not as configured."""
+
+    at: float
+    text: str  # continues "from step {at}: "
+    what: str  # noun phrase of the evidence
+    value: float
+    limit: float
+    cause: str
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the learning-rate curve with the configured schedule."""
+    rate = signals.curve("learning_rate")
+    if len(rate) < limits.fewest or rate.value.max() <= 0:
+        return unmet(f"{len(rate)} points of the learning rate; {limits.fewest} above 0 are needed")
+    if any(word in str(run.setting("optim")).lower().replace("-", "_") for word in OWN_RATE):
+        return passed(f"optimizer {run.setting('optim')} sets its own rate")
+    leap = _leap(run, rate, limits)
+    made = [
+        *leap,
+        *_shape(run, signals, rate, limits),
+        *_peak(run, signals, rate, limits),
+        *_warmup(run, signals, limits),
+        *_undone(run, rate, limits),
+    ]
+    if not made:
+        scheduler = run.setting("lr_scheduler_type") or "no scheduler on record"
+        return passed(f"the rate goes without a leap; {scheduler}, peak {number(rate.value.max())}")
+    return found(_finding(run, made, "warning" if leap else "info"))
+
+
+def _name(run: Run) -> str:
+    return str(run.setting("lr_scheduler_type") or "").lower().rpartition(".")[2]
+
+
+def _resumed(run: Run) -> bool:
+    return len(run.history.segments) > 1 or bool(run.events_of("resume"))
+
+
+def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
+    """Return the largest leap of the rate after it had reached its peak region."""
+    name = _name(run)
+    if _resumed(run) or "restart" in name or "cyclic" in name or "cycle" in name:
+        return []
+    value = rate.value
+    peak = float(value.max())
+    fallen = np.maximum.accumulate(value)[:-1] > 2 * value[:-1]  # no warm-up: it was higher before
+    up = (value[1:] > limits.leap * value[:-1]) & fallen & (value[1:] > 0.1 * peak)
+    at = np.flatnonzero(up)
+    if not len(at):
+        return []
+    first = int(at[0])
+    before, after = float(value[first]), float(value[first + 1])
+    ratio = after / max(before, peak * 1e-6)
+    return [
+        Mismatch(
+            float(rate.step[first + 1]),
+            f"the rate leapt from {number(before, 3)} to {number(after, 3)}",
+            "Rise of the rate between two records, times",
+            ratio,
+            limits.leap,
+            "Planned steps changed, or a new schedule began",
+        )
+    ]
+
+
+def _expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:
+    """Return the configured schedule after its warm-up, as a share of the peak."""
+    done = np.clip((rate.step - start) / max(total - start, 1.0), 0.0, 1.0)
+    if name in FLAT:
+        return np.ones(len(rate))
+    shapes = {"linear": 1 - done, "cosine": (1 + np.cos(np.pi * done)) / 2}
+    return shapes.get(name)
+
+
+def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mismatch]:
+    name, total, warm = _name(run), run.state.planned_steps, signals.warmup
+    if not total or _resumed(run) or warm.how == "assumed":
+        return []
+    after = rate.after(warm.end)
+    peak = float(rate.value.max())
+    expected = _expected(name, after, float(warm.end), float(total))
+    if expected is None or len(after) < limits.fewest:
+        return []
+    off = np.abs(after.value / peak - expected)
+    outside = off > limits.fit
+    if outside.mean() <= limits.outside:
+        return []
+    first = int(np.argmax(outside))
+    return [
+        Mismatch(
+            float(after.step[first]),
+            f"the rate is {number(float(after.value[first]), 3)} where {name} over {step(total)} "
+            f"steps has {number(float(expected[first]) * peak, 3)}",
+            f"Largest deviation from {name}, share of the peak",
+            float(off.max()),
+            limits.fit,
+            "Schedule built for other total steps, or another scheduler than configured",
+        )
+    ]
+
+
+def _peak(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mismatch]:
+    configured = run.number("learning_rate")
+    warm = signals.warmup
+    groups = any(name.startswith("learning_rate:") for name in run.history.metrics)
+    if not configured or groups or warm.how == "assumed" or rate.step[-1] <= warm.end:
+        return []
+    peak = float(rate.value.max())
+    total = float(run.state.planned_steps or rate.step[-1])
+    missed = 2 * signals.interval("learning_rate") / max(total, 1.0)  # between two records
+    low, high = configured * (1 - limits.peak - missed), configured * (1 + limits.peak)
+    if low <= peak <= high:
+        return []
+    return [
+        Mismatch(
+            float(rate.step[int(np.argmax(rate.value))]),
+            f"the peak rate was {number(peak)} where {number(configured)} is configured",
+            PEAK,
+            abs(peak / configured - 1),
+            limits.peak,
+            "Rate scaled by batch size or devices, or set in code",
+        )
+    ]
+
+
+def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
+    warm, total = signals.warmup, run.state.planned_steps
+    steps, ratio = run.number("warmup_steps"), run.number("warmup_ratio")
+    configured = steps or (ratio or 0.0) * (total or 0)
+    if steps and steps < 1:
+        configured = steps * (total or 0)
+    if warm.how != "learning rate" or not configured or signals.partial:
+        return []
+    slack = 2 * signals.interval("learning_rate")
+    seen = float(warm.end) if warm.present else 0.0
+    longer = seen > limits.warmup * configured + slack
+    shorter = seen + slack < configured / limits.warmup
+    if not (longer or shorter):
+        return []
+    return [
+        Mismatch(
+            seen,
+            f"warm-up took {step(seen)} steps where {step(configured)} are configured",
+            "Warm-up seen over configured, times",
+            max(seen, 1.0) / configured if longer else configured / max(seen, 1.0),
+            limits.warmup,
+            "Scheduler stepped once per device or per micro-batch",
+        )
+    ]
+
+
+def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
+    """Say that the run finished and its decay did not."""
+    done = run.state.done_share
+    finished = run.state.kind == "finished" and (done is None or done >= FULL_FROM)
+    peak, last = float(rate.value.max()), float(rate.value[-1])
+    near_end = rate.step[-1] >= 0.9 * run.last_step
+    if not finished or not near_end or _name(run) not in DECAYS or last <= limits.undone * peak:
+        return []
+    return [
+        Mismatch(
+            float(rate.step[-1]),
+            f"the run finished at a rate of {number(last, 3)}, {percent(last / peak)} of its peak",
+            "Rate at the end, share of the peak",
+            last / peak,
+            limits.undone,
+            "Scheduler built for more steps than were run",
+        )
+    ]
+
+
+_HEAD = {"warning": "The schedule broke off", "info": "The schedule is not as configured"}
+
+
+def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
+    first = made[0]
+    name = _name(run) or "not recorded"
+    return Finding(
+        severity=severity,
+        title=f"{_HEAD[severity]} at step {step(first.at)}: {first.text}.",
+        metric="learning_rate",
+        onset=Moment(first.at),
+        evidence=tuple(
+            Evidence(one.what, one.value, one.limit, "", "learning_rate", one.at) for one in made
+        ),
+        seen=". ".join(one.text[:1].upper() + one.text[1:] for one in made)
+        + f". Scheduler: {name}; planned steps: {step(run.state.planned_steps)}.",
+        causes=tuple(
+            Cause(one.cause, "most likely" if one is first else "possible", one.text)
+            for one in made[:4]
+        ),
+        fixes=_fixes(run, made, name),
+        confidence=Confidence(
+            round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),
+            f"{times(first.value / first.limit)} the limit; scheduler {name}",
+        ),
+        chart=Chart("curves", ("learning_rate",)),
+    )
+
+
+def _fixes(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
+    if made[0].what == PEAK:
+        what = "Set learning_rate to the peak that is wanted, with the scaling taken into account"
+        return (fixes.action(what, made[0].text, "settings only"),)
+    total = run.state.planned_steps or run.last_step
+    steps = fixes.action(
+        f"Hand {step(total)} steps to the scheduler, the number that is trained",
+        f"{name}: its length is fixed when it is built",
+        "settings only",
+    )
+    kept = fixes.checkpoint_before(run, made[0].at)
+    if kept and made[0].what.startswith("Rise"):
+        why = "the weights before the leap"
+        return (fixes.action(f"Go on from {kept[1]} with the old schedule", why, "one run"), steps)
+    return (steps,)
+
+
+FINISHED = State("finished", done_steps=600, planned_steps=600)
+BAD = (
+    drawn(
+        "leaps after its end",
+        (300, 310),
+        severity="warning",
+        learning_rate="0:0 20:1e-3 295:1e-5 305:7e-4 600:1e-4",
+        config={"lr_scheduler_type": "cosine"},
+    ),
+    drawn(
+        "linear, not constant",
+        severity="info",
+        learning_rate="0:1e-3 600:0",
+        config={"lr_scheduler_type": "constant", "learning_rate": 1e-3},
+        state=FINISHED,
+    ),
+    drawn(
+        "other peak",
+        severity="info",
+        learning_rate="0:0 50:4e-3 600:0",
+        config={"lr_scheduler_type": "linear", "learning_rate": 1e-3},
+        state=FINISHED,
+    ),
+    drawn(
+        "decay not done",
+        severity="info",
+        learning_rate="0:1e-3 600:6e-4",
+        config={"lr_scheduler_type": "linear"},
+        state=FINISHED,
+    ),
+)
+GOOD = (
+    drawn(
+        "linear as configured",
+        learning_rate="0:0 50:1e-3 600:0",
+        config={"lr_scheduler_type": "linear", "learning_rate": 1e-3, "warmup_steps": 50},
+        state=FINISHED,
+    ),
+    drawn(
+        "restarts as configured",
+        learning_rate="0:1e-3 290:0 300:1e-3 600:0",
+        config={"lr_scheduler_type": "cosine_with_restarts"},
+        state=FINISHED,
+    ),
+    drawn(
+        "minimum rate",
+        learning_rate="0:1e-3 500:3e-4 600:3e-4",
+        config={"lr_scheduler_type": "cosine_with_min_lr", "learning_rate": 1e-3},
+        state=FINISHED,
+    ),
+    drawn("no configuration", learning_rate="0:0 50:1e-3 600:4e-4"),
+    drawn(
+        "stopped before its end",
+        learning_rate="0:1e-3 300:5e-4",
+        config={"lr_scheduler_type": "linear", "learning_rate": 1e-3},
+        state=State("killed", done_steps=300, planned_steps=600),
+    ),
+)
+
+RULE = Rule(
+    slug="schedule-mismatch",
+    title="Schedule mismatch",
+    family="LRS",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("learning_rate",),
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,293 @@
+"""Warm-up shock: loss gets worse as the learning rate reaches its peak.
+
+What is seen
+    Training loss rises, by more than its noise, while the learning rate climbs or just after it
+    has reached its peak; without a warm-up, in the first steps.
+Why it matters
+    The peak rate is too high for these weights: what the model knew is damaged, and the run
+    spends its first part on repair, where it recovers at all.
+Looks alike
+    Noise: the rise must stand out of it, and of what loss had gained so far. One bad batch is a
+    spike, not a level. A rise at a small part of the peak rate is not the rate's. A rise that
+    begins long after the peak is divergence. Policy-gradient losses have no such level.
+Limits
+    fewest: training losses needed. after: share of the points after the end of warm-up that are
+    looked at, at least five. errors: standard errors of the difference. gained: share of the fall
+    so far. level: share of the level (first_level where the rise begins at the first points).
+    rate: the rise must last until this share of the peak rate. corroborated: with the median
+    gradient norm this many times its level before, few_errors and less_gained are enough.
+    Measured on 2,000 simulated runs: 0.3 % false alarms, power 63 % for humps of 0.6 to 3 times
+    the fall of loss.
+Fixes
+    A third of the peak rate; warm-up over 5 % of the steps.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+    RuledOut,
+)
+from runlens.history import Curve
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import MEDIAN_LOSS, inflation, running_median, sigma
+from runlens.wording import loss, number, percent, step
+
+WIDTH = 5  # points of a level
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 20
+    after: float = 0.04
+    errors: float = 4.5
+    gained: float = 0.50
+    level: float = 0.05
+    first_level: float = 0.10
+    rate: float = 0.20
+    corroborated: float = 3.0
+    few_errors: float = 3.0
+    less_gained: float = 0.20
+
+
+class Rise(NamedTuple):
+    """The largest rise of loss up to shortly after the end of warm-up. Indices into the curve."""
+
+    low: int
+    peak: int
+    until: int  # last point looked at with half the rise left
+    before: float
+    height: float
+    gained: float  # fall from the first level to the low
+    error: float
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Find the largest rise of training loss around the end of warm-up."""
+    train = signals.curve("train_loss")
+    if len(train) < limits.fewest:
+        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+    if signals.partial:
+        return unmet("the start of the run is not recorded")
+    warm = signals.warmup
+    if warm.how == "assumed" and signals.peak_learning_rate is None:
+        return unmet("neither the learning rate nor a warm-up is recorded")
+    rise = _largest_rise(train, signals, warm.end, limits)
+    least = limits.level if rise.low >= WIDTH else limits.first_level
+    least_rise = least * abs(rise.before)
+    needed = max(limits.errors * rise.error, limits.gained * rise.gained, least_rise)
+    norms = _norm_ratio(signals, train, rise)
+    if norms >= limits.corroborated:
+        fewer = max(limits.few_errors * rise.error, limits.less_gained * rise.gained, least_rise)
+        needed = min(needed, fewer)
+    if not rise.height > needed:
+        return passed(
+            f"up to shortly after warm-up (step {step(warm.end)}) train loss rose at most "
+            f"{loss(rise.height)}; {loss(needed)} would count"
+        )
+    rate, peak = signals.learning_rate_at(float(train.step[rise.until])), signals.peak_learning_rate
+    if rate is not None and peak and rate < limits.rate * peak:
+        return passed(f"train loss rose at {percent(rate / peak)} of the peak learning rate")
+    return found(_finding(run, signals, train, rise, needed, norms, limits))
+
+
+def _largest_rise(train: Curve, signals: Signals, end: int, limits: Limits) -> Rise:
+    value = train.value
+    level = running_median(value, WIDTH)
+    inside = int(np.searchsorted(train.step, end, side="right"))
+    inside = min(len(value), inside + max(5, round(limits.after * len(value))))
+    lowest = np.minimum.accumulate(level[:inside])
+    peak = int(np.argmax(level[:inside] - lowest))
+    low = int(np.argmin(level[: peak + 1]))
+    residual = value - signals.smooth("train_loss")
+    near = value[: max(inside, 4 * WIDTH)]
+    noise = max(signals.sigma("train_loss"), sigma(near)) * min(inflation(residual), 3.0)
+    points = min(WIDTH, low + 2)  # at the very start the level leans on fewer points
+    error = MEDIAN_LOSS * noise * (1 / points + 1 / WIDTH) ** 0.5
+    before = float(level[low])
+    height = float(level[peak]) - before
+    until = peak + int(np.flatnonzero(level[peak:inside] >= before + height / 2)[-1])
+    return Rise(low, peak, until, before, height, max(float(level[0]) - before, 0.0), error)
+
+
+def _norm_ratio(signals: Signals, train: Curve, rise: Rise) -> float:
+    """Return the median gradient norm in the rise over that before it; 0.0 where unknown."""
+    norm = signals.curve("grad_norm")
+    before = norm.before(int(train.step[rise.low]) + 1).value
+    during = norm.after(int(train.step[rise.low]) + 1).before(int(train.step[rise.peak]) + 1).value
+    if len(before) < 3 or len(during) < 3:  # noqa: PLR2004 - no median
+        return 0.0
+    base = float(np.median(before))
+    return float(np.median(during)) / base if base > 0 else 0.0
+
+
+def _onset(train: Curve, rise: Rise, limits: Limits) -> float:
+    """Return the first step from which loss stays first_level above its level before."""
+    level = running_median(train.value, WIDTH)[rise.low : rise.peak + 1]
+    below = np.flatnonzero(level < rise.before + limits.first_level * abs(rise.before))
+    first = rise.low + int(below[-1]) + 1 if len(below) else rise.low
+    return float(train.step[min(first, rise.peak)])
+
+
+def _recovered(train: Curve, rise: Rise) -> float | None:
+    """Return the step at which loss is back at its level before, for good; None if never."""
+    level = running_median(train.value[rise.peak :], WIDTH)
+    back = np.flatnonzero(level <= rise.before)
+    return float(train.step[rise.peak + int(back[0])]) if len(back) else None
+
+
+def _finding(
+    run: Run,
+    signals: Signals,
+    train: Curve,
+    rise: Rise,
+    needed: float,
+    norms: float,
+    limits: Limits,
+) -> Finding:
+    onset, peak = _onset(train, rise, limits), signals.peak_learning_rate
+    top = rise.before + rise.height
+    back = _recovered(train, rise)
+    after = f"came back after {step(back - onset)} steps" if back else "never came back"
+    warm = signals.warmup
+    when = f"around the end of warm-up at step {step(warm.end)}" if warm.present else "at the start"
+    evidence = [
+        Evidence(
+            "Rise of train loss",
+            rise.height,
+            needed,
+            "4.5 standard errors, half the fall so far, or 5 % of the level",
+            "train_loss",
+            float(train.step[rise.peak]),
+        ),
+        Evidence(
+            "Train loss before", rise.before, where="train_loss", step=float(train.step[rise.low])
+        ),
+    ]
+    if peak:
+        evidence.append(Evidence("Peak learning rate", peak, where="learning_rate"))
+    if norms:
+        evidence.append(Evidence("Gradient norm over its level before", norms, where="grad_norm"))
+    rate = f"A learning rate of {number(peak)}" if peak else "The peak learning rate"
+    return Finding(
+        severity="warning",
+        title=f"{rate} broke the run at step {step(onset)}: train loss rose from "
+        f"{loss(rise.before)} to {loss(top)} {when} and {after}.",
+        metric="train_loss",
+        onset=Moment(onset),
+        end=Moment(back) if back else None,
+        evidence=tuple(evidence),
+        seen=f"Train loss rose by {loss(rise.height)} between steps "
+        f"{step(float(train.step[rise.low]))} and {step(float(train.step[rise.peak]))}, "
+        "as the learning rate climbed to its peak.",
+        causes=_causes(run, signals, peak),
+        fixes=_fixes(run, signals),
+        ruled_out=(
+            RuledOut(
+                "Noise", f"the rise is {rise.height / max(rise.error, 1e-12):.1f} standard errors"
+            ),
+            RuledOut("One bad batch", f"the median of {WIDTH} points rose"),
+        ),
+        confidence=Confidence(
+            round(min(1.0, 0.5 + 0.2 * rise.height / needed), 2),
+            f"the rise is {rise.height / needed:.1f} times the limit",
+        ),
+        chart=Chart(
+            "curves",
+            ("train_loss", "learning_rate"),
+            marks=(Mark(onset, rise.before, f"{loss(rise.before)} before"),),
+        ),
+    )
+
+
+def _causes(run: Run, signals: Signals, peak: float | None) -> tuple[Cause, ...]:
+    warm = signals.warmup
+    total = run.state.planned_steps or run.last_step
+    made = [
+        Cause("Peak learning rate too high", "most likely", f"it is {number(peak)}" if peak else "")
+    ]
+    if not warm.present:
+        made.append(Cause("No warm-up", "likely", "the rate is at its peak from the first point"))
+    elif total and warm.end < 0.03 * total:  # S1: 3 to 10 %
+        why = f"{step(warm.end)} of {step(total)} steps"
+        made.append(Cause("Warm-up too short", "likely", why))
+    made.append(Cause("Other data after the first steps (curriculum, order)", "possible"))
+    return tuple(made)
+
+
+def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
+    warm, total = signals.warmup, run.state.planned_steps or run.last_step
+    short = (
+        not warm.present or warm.end < 0.05 * total
+    )  # a longer one is not the cure from there on
+    return (
+        *fixes.learning_rate(run, signals, 1 / 3, "loss rises at the peak rate"),
+        *(fixes.longer_warmup(run, "the optimizer settles before the peak (S1)") if short else ()),
+        *fixes.clipping(run, "bounds a single step"),
+    )
+
+
+WARM = "0:0 50:1e-3 600:0"
+BAD = (
+    drawn(
+        "damaged by warm-up",
+        (20, 60),
+        severity="warning",
+        train_loss="0:1.4 20:1.45 50:2.4 150:1.9 600:1.2",
+        learning_rate=WARM,
+    ),
+    drawn(
+        "falls, then jumps at the peak",
+        (40, 110),
+        severity="warning",
+        train_loss="0:9 80:6.8 100:15 200:8 1000:5",
+        learning_rate="0:0 100:2e-4 1000:0",
+    ),
+    drawn(
+        "no warm-up",
+        (0, 30),
+        train_loss="0:2 10:3.2 30:3 100:2 600:1.2",
+        learning_rate="0:1e-3 600:1e-4",
+        noise=0.01,
+    ),
+)
+GOOD = (
+    drawn("falls through warm-up", train_loss="0:3 50:2.2 600:1", learning_rate=WARM),
+    drawn("noisy", noise=0.15, train_loss="0:2.2 50:1.9 600:1.2", learning_rate=WARM),
+    drawn("diverges late", train_loss="0:3 50:2 300:1.2 600:4", learning_rate=WARM),
+    drawn(
+        "rises at a small rate",
+        train_loss="0:2.0 20:2.0 30:2.6 40:2.2 200:1.2 600:1",
+        learning_rate="0:0 30:1e-5 40:1e-5 180:1e-3 600:0",
+    ),
+)
+
+RULE = Rule(
+    slug="warmup-shock",
+    title="Warm-up shock",
+    family="LRS",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    needs=("train_loss",),
+    tasks=LOSS_TASKS,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,264 @@
+"""Throughput drop: the run becomes slower and stays so for a stretch.
+
+What is seen
+    Tokens, samples or steps a second fall clearly below what the run did at first, over at least
+    a tenth of it.
+Why it matters
+    The same training takes longer and costs more; a schedule with a time limit is cut short.
+Looks alike
+    Evaluation and saving between two records: single intervals, which the median leaves out.
+    Longer sequences or completions: fewer steps a second at the same tokens a second. The first
+    steps with compilation and cold caches. Another launch on other hardware: only the longest
+    launch is judged. Environments of rl runs whose episodes grow longer: info.
+Limits
+    fewest: rates needed. first, until: the base is the median between these shares of the run.
+    stretch: least share of the run that is slow. slow: rate below this share of the base.
+    alert: below this it is a warning (S1). errors: standard errors of the difference.
+    steady: share of the rates in the stretch that must lie below the alert, or it is info: a
+    machine shared with others is slow by fits. seconds: the least time that it must have cost.
+    Measured: 0.03 % false alarms, power 99.9 % for drops of 40 to 80 % (rules.md 9.1).
+Fixes
+    Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
+from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.throughput.speed import FEWEST, STAMPED, Speed, speed
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma
+from runlens.wording import duration, number, percent, step
+
+WORKERS = 4  # loader workers per GPU to start with (S1: 4 to 8)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 20
+    first: float = 0.05
+    until: float = 0.25
+    stretch: float = 0.10
+    slow: float = 0.70
+    alert: float = 0.50
+    errors: float = 3.0
+    steady: float = 0.80
+    seconds: float = 10.0
+
+
+class Drop(NamedTuple):
+    """A slow stretch. Indices into the rates."""
+
+    first: int
+    last: int
+    base: float
+    rate: float
+    error: float
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the slowest stretch of a run with its first quarter."""
+    made = speed(run, signals)
+    if made is None:
+        return unmet(f"no rate, step time or time stamps of at least {FEWEST} records")
+    drop = _slowest(made, limits)
+    share = drop.rate / drop.base
+    if share >= limits.slow:
+        return passed(f"the slowest tenth ran at {percent(share)} of the first quarter's speed")
+    if drop.base - drop.rate < limits.errors * drop.error:
+        return passed(
+            f"the slowest tenth lies within the noise of {number(drop.error)} {made.unit}"
+        )
+    lost = _lost(run, made, drop)
+    if lost is not None and lost < limits.seconds:
+        return passed(f"the slow stretch cost {duration(lost)}; {limits.seconds:g} s would count")
+    return found(_finding(run, signals, made, drop, lost, limits))
+
+
+def _slowest(made: Speed, limits: Limits) -> Drop:
+    rate, count = made.rate, len(made.rate)
+    begin, end = max(2, round(limits.first * count)), max(6, round(limits.until * count))
+    base = float(np.median(rate[begin:end]))
+    width = odd(max(5, round(limits.stretch * count)))
+    level = running_median(rate, width)
+    later = level[end : count - width // 2]
+    at = end + int(np.argmin(later)) if len(later) else count - 1
+    error = MEDIAN_LOSS * sigma(rate) * (1 / width + 1 / (end - begin)) ** 0.5
+    fast = running_median(rate, 5) >= limits.slow * base
+    fast_before, fast_after = np.flatnonzero(fast[: at + 1]), np.flatnonzero(fast[at:])
+    first = int(fast_before[-1]) + 1 if len(fast_before) else 0
+    last = at + int(fast_after[0]) - 1 if len(fast_after) else count - 1
+    first, last = min(first, at), max(last, at)
+    return Drop(first, last, base, float(level[at]), error)
+
+
+def _lost(run: Run, made: Speed, drop: Drop) -> float | None:
+    """Return the seconds that the slow stretch cost; None where no time can be told."""
+    for metric in STAMPED:
+        curve = run.curve(metric)
+        known = np.isfinite(curve.time)
+        if known.sum() > 1:
+            ends = [made.step[drop.first], made.step[drop.last]]
+            begun, ended = np.interp(ends, curve.step[known], curve.time[known])
+            return float(ended - begun) * (1 - drop.rate / drop.base)
+    if made.unit != "steps/s":
+        return None
+    covered = float(made.step[drop.last] - made.step[drop.first])
+    return covered * (1 / drop.rate - 1 / drop.base)
+
+
+def _finding(
+    run: Run, signals: Signals, made: Speed, drop: Drop, lost: float | None, limits: Limits
+) -> Finding:
+    onset, last = float(made.step[drop.first]), float(made.step[drop.last])
+    share = drop.rate / drop.base
+    lasting = drop.last >= len(made.rate) - 1
+    unknown = run.task in RL_TASKS and not made.corrected
+    rates = made.rate[drop.first : drop.last + 1]
+    steady = float(np.quantile(rates, limits.steady)) < limits.alert * drop.base
+    severity: Severity = "warning" if share < limits.alert and steady and not unknown else "info"
+    speeds = f"{number(drop.base, 3)} to {number(drop.rate, 3)} {made.unit}"
+    until = "to the end" if lasting else f"until step {step(last)}"
+    metric = made.metric.partition(" ")[0]
+    length = (
+        RuledOut("Longer sequences", "tokens a step are taken into account")
+        if made.corrected
+        else RuledOut("Longer sequences", "not checked: tokens a step are not logged")
+    )
+    return Finding(
+        severity=severity,
+        title=f"The run slowed down at step {step(onset)}: from {speeds}, "
+        f"{percent(1 - share)} less, {until}.",
+        metric=metric,
+        onset=Moment(onset),
+        end=None if lasting else Moment(last),
+        evidence=(
+            Evidence(
+                "Speed of the slowest tenth over that of the first quarter",
+                share,
+                limits.alert if severity == "warning" else limits.slow,
+                "half the speed is the usual alert (S1)",
+                made.metric,
+                onset,
+                above=False,
+                unit="%",
+            ),
+            Evidence(f"Speed before, {made.unit}", drop.base, where=made.metric),
+            Evidence(f"Speed in the slow stretch, {made.unit}", drop.rate, where=made.metric),
+        ),
+        seen=f"Speed fell from {speeds} at step {step(onset)} and stayed low {until}."
+        + (f" That cost {duration(lost)}." if lost is not None else ""),
+        causes=_causes(signals, onset),
+        fixes=_fixes(run),
+        ruled_out=(
+            length,
+            RuledOut("Evaluation or saving", "the median of a tenth of the run fell"),
+        ),
+        confidence=Confidence(
+            round(min(1.0, 0.6 + 0.4 * (limits.slow / max(share, 0.05) - 1)), 2),
+            f"{number(drop.rate, 3)} against {number(drop.base, 3)} {made.unit}",
+        ),
+        chart=Chart("curves", (metric,)),
+    )
+
+
+def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
+    util, memory = signals.curve("gpu_util"), signals.curve("gpu_mem")
+    made: list[Cause] = []
+    before, after = util.before(int(onset)).value, util.after(int(onset)).value
+    if len(before) and len(after):
+        was, now = float(np.median(before)), float(np.median(after))
+        if now < 0.8 * was:
+            why = f"GPU utilisation went from {was:.0f} to {now:.0f} %"
+            made.append(Cause("The data loader or disk became the bottleneck", "most likely", why))
+        else:
+            why = f"GPU utilisation stayed at {now:.0f} %"
+            made.append(Cause("GPU throttled by heat or power", "most likely", why))
+    if len(memory) > 1 and memory.value[-1] > 1.1 * memory.value[0]:
+        why = f"memory grew from {number(memory.value[0])} to {number(memory.value[-1])} GiB"
+        made.append(Cause("Memory pressure", "likely", why))
+    if not len(util):
+        against = "GPU utilisation is not logged: it would decide"
+        made.append(Cause("The data loader or disk became the bottleneck", "likely", "", against))
+        made.append(Cause("GPU throttled by heat or power", "possible", "", against))
+    made.append(Cause("Another job on the machine", "possible"))
+    return tuple(made[:4])
+
+
+def _fixes(run: Run) -> tuple[Fix, ...]:
+    look = fixes.action(
+        "Watch clocks, temperature and other processes while it is slow (nvidia-smi dmon, top)",
+        "tells throttling and neighbours from a slow loader",
+    )
+    workers = run.number("dataloader_num_workers")
+    if workers is not None and workers >= WORKERS:
+        return (look,)
+    why = "batches are then ready when the GPU is"
+    return (look, fixes.setting(run, "dataloader_num_workers", WORKERS, "Load in parallel", why))
+
+
+BAD = (
+    drawn(
+        "drops to a third",
+        (380, 420),
+        0.05,
+        severity="warning",
+        throughput_tokens="0:3000 400:3000 401:1000 1000:1000",
+    ),
+    drawn(
+        "slow for a while",
+        (480, 520),
+        0.05,
+        severity="warning",
+        step_time="0:1 500:1 501:4 700:4 701:1 1000:1",
+    ),
+    drawn(
+        "a third slower",
+        (280, 620),
+        0.05,
+        severity="info",
+        throughput_samples="0:30 300:30 600:19 1000:19",
+    ),
+)
+GOOD = (
+    drawn("steady", noise=0.1, throughput_tokens="0:3000 1000:2900"),
+    drawn("slow start", noise=0.05, throughput_tokens="0:300 20:2500 40:3000 1000:3000"),
+    drawn(
+        "longer completions",
+        noise=0.05,
+        task="grpo",
+        step_time="0:2 1000:8",
+        len_mean="0:200 1000:800",
+    ),
+    drawn("constant pace", train_loss="0:2 600:1", seconds_per_step=2.0),
+)
+
+RULE = Rule(
+    slug="throughput-drop",
+    title="Throughput drop",
+    family="PRF",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

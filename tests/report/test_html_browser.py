@@ -1,0 +1,131 @@
+"""The page in a real browser: quiet, offline, inert, usable by keyboard and on a phone."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens.report.html import render
+from tests.report.browser import Browser
+from tests.report.diagnoses import SHAPES, hostile, overfitting, reinforcement
+
+pytestmark = pytest.mark.browser
+
+FRAME = "document.querySelector('#tl-box').focus(), document.activeElement.id"
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """Return a page of an overfitting run on disk."""
+    path = tmp_path / "run.html"
+    path.write_text(render(overfitting()), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pages_load_in_silence(shape: str, browser: Browser, tmp_path: Path) -> None:
+    """No console message, no refused script or style, no request but the file itself."""
+    path = tmp_path / "run.html"
+    path.write_text(render(SHAPES[shape]()), encoding="utf-8")
+    page = browser.open(path)
+    assert page.complaints == []
+    assert page.requests == [path.as_uri()]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("width", [390, 768])
+def test_pages_never_scroll_sideways(
+    shape: str, width: int, browser: Browser, tmp_path: Path
+) -> None:
+    """Everything fits a phone and a tablet; what is wide scrolls inside its own box."""
+    path = tmp_path / "run.html"
+    path.write_text(render(SHAPES[shape](), static=True), encoding="utf-8")
+    page = browser.open(path, width)
+    page.value("document.querySelectorAll('details').forEach(part => part.open = true)")
+    assert page.value(OVERFLOW) == 0
+    assert page.value("innerWidth") == width
+
+
+def test_hostile_words_are_inert(browser: Browser, tmp_path: Path) -> None:
+    """The document holds no image, no stranger's script and no handler; nothing ran."""
+    path = tmp_path / "run.html"
+    path.write_text(render(hostile()), encoding="utf-8")
+    page = browser.open(path)
+    assert (
+        page.value("document.querySelectorAll('img, iframe, object, a[href^=javascript]').length")
+        == 0
+    )
+    assert page.value("document.scripts.length") == 3
+    assert page.value("document.styleSheets.length") == 1
+    assert (
+        page.value("[...document.querySelectorAll('*')].some(e => e.onerror || e.onmouseover)")
+        is False
+    )
+    assert "</script><script>alert(1)</script>" in page.value(
+        "document.querySelector('h1').textContent"
+    )
+    assert page.complaints == []
+
+
+def test_the_policy_refuses_what_is_not_ours(browser: Browser, written: Path) -> None:
+    """A script that is put into the page does not run."""
+    page = browser.open(written)
+    page.value(
+        "(() => {const s = document.createElement('script'); s.textContent = 'window.ran = 1';"
+        "document.body.append(s)})()"
+    )
+    assert page.value("window.ran") is None
+    assert any("Content Security Policy" in one for one in page.complaints)
+
+
+def test_plotly_is_unpacked_on_demand(browser: Browser, tmp_path: Path) -> None:
+    """It is absent until the button is pressed, then it draws every panel without a complaint."""
+    path = tmp_path / "run.html"
+    path.write_text(render(reinforcement()), encoding="utf-8")
+    page = browser.open(path)
+    assert page.value("typeof Plotly") == "undefined"
+    page.value("document.querySelector('[data-plotly]').click()")
+    page.until("document.querySelectorAll('#tl-box .plotly .subplot').length === 5")
+    assert page.value("document.querySelectorAll('#tl-box svg.ch').length") == 0
+    assert page.complaints == []
+    assert page.requests == [path.as_uri()]
+
+
+def test_values_are_read_with_the_keyboard(browser: Browser, written: Path) -> None:
+    """The timeline takes focus; arrows and End move, and the readout names every series."""
+    page = browser.open(written)
+    assert page.value(FRAME) == "tl-box"
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="End", code="End")
+    last = page.value("document.getElementById('tl-read').textContent")
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowLeft", code="ArrowLeft")
+    assert last.startswith("step 1,000train_loss 1.03")
+    assert "eval_loss 1.45" in last
+    assert page.value("document.getElementById('tl-read').textContent").startswith("step 990")
+
+
+def test_without_scripts_the_page_is_complete(browser: Browser, written: Path) -> None:
+    """Verdict, advice, charts and tables stand there; buttons that would do nothing do not."""
+    page = browser.open(written, scripts=False)
+    visible = page.call("DOM.getDocument")["root"]["nodeId"]
+    buttons = page.call("DOM.querySelectorAll", nodeId=visible, selector="button")["nodeIds"]
+    charts = page.call("DOM.querySelectorAll", nodeId=visible, selector="svg.ch.w-only")["nodeIds"]
+    assert all(not _drawn(page.call, node) for node in buttons)
+    assert all(_drawn(page.call, node) for node in charts[:2])
+
+
+def _drawn(call, node: int) -> bool:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    try:
+        return bool(call("DOM.getBoxModel", nodeId=node)["model"]["width"])
+    except AssertionError:
+        return False  # no box: it is not displayed
+
+
+@pytest.mark.parametrize(("width", "shown", "hidden"), [(390, "n", "w"), (1280, "w", "n")])
+def test_one_drawing_of_each_chart_is_shown(
+    width: int, shown: str, hidden: str, browser: Browser, written: Path
+) -> None:
+    """Phones see the narrow drawing, wide screens the wide one."""
+    page = browser.open(written, width)
+    box = "document.querySelector('#tl-box svg.{}-only').getBoundingClientRect().width"
+    assert page.value(box.format(shown)) > 300
+    assert page.value(box.format(hidden)) == 0

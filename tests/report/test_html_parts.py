@@ -1,0 +1,319 @@
+"""The parts of the page: what each says, and how it says what is missing."""
+
+from dataclasses import replace
+
+import pytest
+
+from runlens.diagnosis import (
+    Advice,
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Fix,
+    Incident,
+    Moment,
+    Outcome,
+    SettingRow,
+    Verdict,
+)
+from runlens.report import values
+from runlens.report.html import render, words
+from runlens.run import Event, Problem, State
+from tests.report.diagnoses import (
+    NAN,
+    crashed,
+    curve,
+    diagnosis,
+    finding,
+    losses,
+    overfitting,
+    reinforcement,
+    with_values,
+)
+from tests.report.markup import Document
+
+
+def section(page: str, anchor: str) -> str:
+    """Return the text of a part of the page."""
+    return Document(page).one("section", id=anchor).text
+
+
+def test_the_verdict_says_what_when_and_how_sure() -> None:
+    """Severity as word, counts, the sentence as h1, and the line below it."""
+    page = Document(render(overfitting()))
+    top = page.one("section", class_="verdict").text
+    assert page.one("h1").text == finding().title
+    assert top.startswith("Warning 1 incident · 1 check passed · 2 could not run")
+    assert "sft run by trl, finished, step 1,000 of 1,000" in top
+    assert "from step 500 (epoch 1.5), confidence high (0.8): 10 later evaluations agree" in top
+
+
+@pytest.mark.parametrize(
+    ("health", "word"), [("healthy", "Healthy"), ("unknown", "Cannot judge"), ("info", "Info")]
+)
+def test_each_health_has_its_word(health: str, word: str) -> None:
+    """A run without an alarm says which kind of quiet it is."""
+    verdict = Verdict("A sentence.", "", health)  # type: ignore[arg-type]
+    assert (
+        word in Document(render(diagnosis(verdict=verdict))).one("section", class_="verdict").text
+    )
+
+
+def test_copy_gives_the_new_settings_without_signs() -> None:
+    """The removed line is shown and not copied."""
+    page = Document(render(overfitting()))
+    box = page.one("pre", id="diff")
+    assert box.attributes["data-text"] == "# config.yaml\nnum_epochs: 2"
+    assert [one.text for one in page.all("del")] == ["- num_epochs: 3\n"]
+
+
+def test_advice_without_a_diff_is_steps_alone() -> None:
+    """No empty box beside the steps."""
+    page = Document(render(diagnosis(do_first=Advice((("Do not resume", ""),)))))
+    assert "Do not resume." in page.one("section", id="do-first").text
+    assert not page.all("pre", id="diff")
+
+
+def test_evidence_shows_value_limit_and_source() -> None:
+    """The limit has its side, its unit and its source; bold rows are beyond it."""
+    page = Document(render(overfitting()))
+    rows = [row for row in page.all("tr") if "Rise of eval loss" in row.text]
+    assert "20\u202f%" in rows[0].text
+    assert "≥ 5.0\u202f%" in rows[0].text
+    assert "rise 5 % (S1)" in rows[0].text
+    assert "eval_loss, step 1,000" in rows[0].text
+    assert rows[0].attributes["class"] == "bad"
+    below = next(row for row in page.all("tr") if row.text.startswith("Entropy0.01"))
+    assert "≤ 0.05" in below.text
+
+
+def test_fixes_show_old_and_new_and_invent_nothing() -> None:
+    """An old value that is not recorded is named as such; an action has no setting."""
+    text = section(render(overfitting()), "incidents")
+    assert "num_train_epochs: 3.0 to 2. The best is there." in text
+    assert "load_best_model_at_end: true (old value not recorded)." in text
+    assert "Use checkpoint-500 · minutesSaved at the best." in text
+
+
+def test_causes_are_ranked_with_for_and_against() -> None:
+    """What speaks against a cause is said even when it is nothing; four causes at most."""
+    causes = tuple(Cause(f"Cause {i}", "possible", "a number") for i in range(6))
+    text = section(render(diagnosis(findings=(finding(causes=causes),))), "incidents")
+    assert "Cause 3 · possible" in text
+    assert "Cause 4" not in text
+    assert "againstnothing in the data" in text
+
+
+def test_followers_are_folded_below_their_first_mover() -> None:
+    """One fault is told once; what followed keeps its own evidence, closed."""
+    page = Document(render(overfitting()))
+    follower = next(one for one in page.all("details") if "epoch boundaries" in one.text)
+    assert len(page.all("article")) == 1
+    assert "open" not in follower.attributes
+    assert "Same root, not counted again" in page.one("article").text
+
+
+def test_a_log_line_is_the_proof_where_no_curve_is() -> None:
+    """Six lines at most, with the blamed one marked among them."""
+    page = Document(render(crashed()))
+    assert page.one("mark").text == "train.log:8  frame 8"
+    assert page.one("pre", aria_label="Lines of the log").text.startswith("train.log:4  frame 4")
+    assert "3 more lines are left out" in page.one("section", id="incidents").text
+    assert "No curve was recorded" in page.one("section", id="timeline").text
+
+
+def test_key_figures_are_eight_and_say_what_is_unknown() -> None:
+    """Never left out: what was not recorded says so."""
+    page = Document(render(crashed()))
+    values = [one.text for one in page.all("span", class_="v")]
+    assert len(values) == 8
+    assert values[:3] == ["0", "Crashed", "Not recorded"]
+
+
+def test_key_figures_of_a_healthy_run() -> None:
+    """Best and last of train and eval loss, the largest norm, and the sources."""
+    values = dict(_figures(render(diagnosis())))
+    assert values["Steps"] == "1,000 of 1,000"
+    assert values["Best eval loss"] == "1.200"
+    assert values["Last eval loss"] == "1.450"
+    assert values["Largest gradient norm"] == "1.1"
+    assert values["Sources"] == "2 read"
+
+
+def test_key_figures_of_a_reward_run() -> None:
+    """Reward in place of the loss, higher being better; KL and entropy beside it."""
+    values = dict(_figures(render(reinforcement())))
+    assert values["Best reward"] == "2.1"
+    assert {"Last reward", "Last KL", "Last entropy"} <= set(values)
+
+
+def _figures(page: str) -> list[tuple[str, str]]:
+    parsed = Document(page)
+    names = [one.text for one in parsed.all("dt")]
+    return list(zip(names, [one.text for one in parsed.all("span", class_="v")], strict=True))
+
+
+def test_a_loss_that_ends_in_nan_says_its_last_number() -> None:
+    """The figure is NaN, the note has the last finite value."""
+    page = render(with_values({"train_loss": [2.0, 1.5, NAN]}))
+    assert dict(_figures(page))["Last train loss"] == "NaN"
+    assert "last finite: 1.500" in page
+
+
+def test_duration_is_known_where_times_are() -> None:
+    """From the first event to the last record; without times the sources stand there."""
+    timed = diagnosis(events=(Event("launch", 0, 1000.0),), state=State(last_time=8200.0))
+    assert dict(_figures(render(timed)))["Duration"] == "2 h"
+
+
+def test_checks_add_up_and_give_their_reasons() -> None:
+    """Found, passed, could not run and errors sum to the number of rules."""
+    outcomes = {
+        "a": Outcome("found"),
+        "b": Outcome("passed", "0.1; 0.5 would count"),
+        "c": Outcome("unmet", "kl is not logged"),
+        "d": Outcome("unmet", "kl is not logged"),
+        "e": Outcome("unmet", "holds for grpo, ppo; this run is sft"),
+        "f": Outcome("error", "ZeroDivisionError: x"),
+    }
+    text = section(render(diagnosis(outcomes=outcomes, titles={"e": "Entropy"})), "checks")
+    assert "6 checks: 1 found something, 1 passed, 3 could not run, 1 error." in text
+    assert "0.1; 0.5 would count" in text
+    assert "c, dKl is not logged." in text
+    assert "1 check holds for other kinds of runs: Entropy." in text
+    assert "ZeroDivisionError: x" in text
+
+
+def test_settings_that_findings_name_come_first() -> None:
+    """Blamed rows are open with the name of the finding; the rest is folded."""
+    page = Document(render(overfitting()))
+    folded = next(one for one in page.all("details") if "All other settings" in one.text)
+    assert "max_grad_norm" in folded.text
+    assert "num_train_epochs" not in folded.text
+    assert "Overfitting" in section(render(overfitting()), "settings")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(2e-05, "2e-5"), (0.002, "0.002"), (True, "true"), (2400, "2400"), (None, "Not recorded")],
+)
+def test_settings_are_written_as_in_a_file(value: float | None, shown: str) -> None:
+    """No thousands comma, short exponents, lower-case booleans."""
+    assert words.setting(value) == shown
+
+
+def test_many_checkpoints_are_one_row() -> None:
+    """Hundreds of checkpoints do not bury the resume between them."""
+    events = [Event("checkpoint", 10 * i) for i in range(1, 100)] + [Event("resume", 500)]
+    text = section(render(diagnosis(events=tuple(events))), "log")
+    assert "10 to 99099 checkpoints" in text
+    assert "500resume" in text
+
+
+def test_data_problems_are_listed_and_their_absence_said() -> None:
+    """Where, what, how much; or that everything was read."""
+    lost = diagnosis(problems=(Problem("train.log:3", "not UTF-8", "3 of 9 lines"),))
+    assert "train.log:3not UTF-83 of 9 lines" in section(render(lost), "problems")
+    assert "None: everything in every source was read." in section(render(diagnosis()), "problems")
+
+
+def test_provenance_gives_reasons_for_task_and_state() -> None:
+    """Sources, framework, task with its reason, the end with its reason and how sure it is."""
+    text = section(render(crashed()), "provenance")
+    assert "out/trainer_state.json" in text
+    assert "sftmean_token_accuracy is logged" in text
+    assert "crashed (likely)the log ends in a traceback; exit code 1" in text
+
+
+def test_numbers_behind_the_chart_hold_evaluations_and_cited_steps() -> None:
+    """The table behind the timeline has a row for each evaluation and each step of a finding."""
+    fault = finding(metric="train_loss", onset=Moment(510.0))
+    page = Document(render(diagnosis(findings=(fault,))))
+    numbers = page.one("div", role="region", class_="scroll").text
+    assert "500" in numbers
+    assert "510" in numbers
+    assert "520" not in numbers
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "shown"),
+    [
+        ("learning_rate", 0.002, "2e-3"),
+        ("learning_rate", 0.0, "0"),
+        ("learning_rate:1", 1.384e-3, "1.38e-3"),
+        ("train_loss", 2.5, "2.500"),
+        ("grad_norm", 0.002, "0.002"),
+    ],
+)
+def test_values_are_written_in_the_way_of_their_metric(
+    metric: str, value: float, shown: str
+) -> None:
+    """Losses with three decimals, learning rates with their power of ten."""
+    assert values.value_of(metric, value) == shown
+
+
+def test_words_become_sentences_and_names_stay() -> None:
+    """A sentence has a capital and a stop; a setting or a file at its front keeps its letters."""
+    assert words.sentence("needs half the memory") == "Needs half the memory."
+    assert words.sentence("lora_r is 64") == "lora_r is 64."
+    assert words.sentence("train.py:8 in main") == "train.py:8 in main."
+
+
+def test_long_paths_show_their_end() -> None:
+    """The evidence names the file; the whole path is in the title of the cell."""
+    item = Evidence("Asked for", 2.3, where="/home/me/run/train.log:95", unit="GiB")
+    page = Document(render(diagnosis(findings=(finding(evidence=(item,)),))))
+    cell = page.one("td", title="/home/me/run/train.log:95")
+    assert cell.text == "train.log:95"
+
+
+def test_a_crash_with_system_metrics_alone_has_no_timeline() -> None:
+    """What a tracker records by itself is no sign that the training began."""
+    page = render(with_values({"heartbeat": [1, 1], "host_mem": [0.7, 0.8]}))
+    assert "No curve was recorded" in section(page, "timeline")
+    assert "host_mem" in section(page, "metrics")
+    assert "heartbeat" not in section(page, "metrics")
+
+
+def test_spans_say_how_long_a_finding_holds() -> None:
+    """To the end, to a step, one step, or the whole run."""
+    assert words.span(finding()) == "step 500 (epoch 1.5) to the end"
+    assert words.span(finding(end=Moment(700.0))) == "step 500 (epoch 1.5) to 700"
+    assert words.span(finding(onset=Moment(5.0), end=Moment(5.0))) == "step 5"
+    assert words.span(finding(onset=Moment())) == "the whole run"
+
+
+def test_incidents_keep_the_order_of_the_diagnosis() -> None:
+    """The page does not sort again; an empty incident is no card."""
+    cards = (
+        Incident((finding(title="First.", severity="critical"),)),
+        Incident(()),
+        Incident((finding(title="Second."),)),
+    )
+    page = Document(render(diagnosis(incidents=cards)))
+    assert [one.text for one in page.all("h3", class_="ti")] == ["First.", "Second."]
+
+
+def test_text_evidence_and_low_confidence_are_told() -> None:
+    """A value may be words; confidence has a word, a number and its reason."""
+    fault = finding(
+        evidence=(Evidence("Error", "torch.OutOfMemoryError", where="train.log:9"),),
+        confidence=Confidence(0.3, "one point"),
+        fixes=(Fix("Log more often"),),
+        chart=Chart(),
+    )
+    text = section(render(diagnosis(findings=(fault,))), "incidents")
+    assert "torch.OutOfMemoryError" in text
+    assert "confidence low (0.3): one point" in text
+
+
+def test_a_run_without_settings_events_or_log_says_so() -> None:
+    """Each part stays, with a sentence instead of an empty table."""
+    bare = replace(diagnosis(), settings=(), events=(), log_tail=(), curves=losses())
+    page = render(bare)
+    assert "No settings were recorded" in section(page, "settings")
+    assert "No event was recorded" in section(page, "log")
+    assert "No log file was read" in section(page, "log")
+    assert SettingRow("a", 1, "b").blamed == ""
+    assert curve([1.0]).points == 1

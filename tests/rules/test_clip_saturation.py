@@ -1,0 +1,88 @@
+"""Clipping all the time: what the drawn cases cannot say."""
+
+import pytest
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.gradients.clip_saturation import COMPANIONS, RULE
+from runlens.rules.rule import Case, drawn
+from runlens.signals import Signals
+
+LOSS = "0:2.2 300:1.3 900:0.9"
+NOISE = {"train_loss": 0.02, "grad_norm": 0.2}
+
+
+def said(case: Case) -> Outcome:
+    """Ask the rule."""
+    run = case.run()
+    return examine(RULE, run, Signals(run))
+
+
+@pytest.mark.parametrize(("norm", "companions"), [("1.6", ()), ("4", COMPANIONS)])
+def test_companion_raises_only_from_twice_the_limit(norm: str, companions: tuple[str, ...]) -> None:
+    """An unsteady loss beside norms just above the limit proves nothing."""
+    norms = f"0:{norm} 900:{norm}"
+    clip = {"max_grad_norm": 1.0}
+    case = drawn("c" + norm, noise=NOISE, config=clip, train_loss=LOSS, grad_norm=norms)
+    finding = said(case).findings[0]
+    assert finding.severity == "info"
+    assert finding.louder_with == companions
+
+
+def test_framework_without_a_default_is_unmet() -> None:
+    """Where nothing says what the limit is, nobody can tell."""
+    case = drawn("u", framework="keras", train_loss=LOSS, grad_norm="0:20 900:20", noise=NOISE)
+    assert said(case).status == "unmet"
+
+
+def test_tiny_limit_of_a_quantised_adapter_is_meant() -> None:
+    """QLoRA recipes clip at 0.1 to 0.3 on purpose."""
+    curves = {"train_loss": LOSS, "grad_norm": "0:0.6 900:0.6"}
+    tiny: dict[str, float | bool] = {"max_grad_norm": 0.1}
+    loud = Case("l", curves, noise=NOISE, config=tiny)
+    meant = Case("m", curves, noise=NOISE, config=tiny | {"load_in_4bit": True})
+    assert said(loud).findings[0].severity == "warning"
+    assert said(meant).findings[0].severity == "info"
+
+
+def test_few_points_are_info_only() -> None:
+    """Eight norms far above the limit are worth a word, not an alarm."""
+    case = drawn("f", noise=NOISE, train_loss="0:2.2 120:1.2", grad_norm="0:30 120:30")
+    finding = said(case).findings[0]
+    assert finding.severity == "info"
+    assert finding.louder_with == ()
+
+
+def test_healthy_loss_widens_the_limit_first() -> None:
+    """Twice the median norm: only outliers are cut then."""
+    case = drawn(
+        "w",
+        noise=NOISE,
+        config={"max_grad_norm": 1.0, "learning_rate": 1e-4},
+        train_loss=LOSS,
+        grad_norm="0:20 900:20",
+    )
+    first = said(case).findings[0].fixes[0]
+    assert (first.setting, first.old) == ("max_grad_norm", 1.0)
+    assert first.new == pytest.approx(40.0, rel=0.1)
+
+
+def test_flat_loss_lowers_the_learning_rate_first() -> None:
+    """Where nothing is learnt the rate is the suspect."""
+    case = drawn(
+        "l",
+        noise=NOISE,
+        config={"max_grad_norm": 1.0, "learning_rate": 1e-4},
+        train_loss="0:2.2 900:2.2",
+        grad_norm="0:20 900:20",
+    )
+    first = said(case).findings[0].fixes[0]
+    assert (first.setting, first.new) == ("learning_rate", 5e-5)
+
+
+def test_share_that_the_framework_logs_is_read_directly() -> None:
+    """The share of clipped updates alone (fairseq) is info: how far they were is unknown."""
+    often = drawn("s", framework="fairseq", train_loss=LOSS, clip_share="0:0.9 900:0.9")
+    assert said(often).findings[0].severity == "info"
+    seldom = drawn("r", framework="fairseq", train_loss=LOSS, clip_share="0:0.1 900:0.1")
+    assert said(seldom).status == "passed"

@@ -1,0 +1,72 @@
+"""Divergence beside resumes, other data, unknown tasks and adversaries."""
+
+from dataclasses import replace
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.loss.divergence import RULE
+from runlens.rules.rule import drawn
+from runlens.run import Event, Run
+from runlens.signals import Signals
+
+JUMP = "0:3 400:1.5 401:4 800:4"
+
+
+def ask(run: Run) -> Outcome:
+    """Examine one run."""
+    return examine(RULE, run, Signals(run))
+
+
+def test_jump_at_a_resume_is_left_to_the_resume() -> None:
+    """The same jump is found without the resume and passed with it."""
+    run = drawn("jump", train_loss=JUMP).run()
+    assert ask(run).status == "found"
+    outcome = ask(replace(run, events=(Event("resume", 400),)))
+    assert outcome.status == "passed"
+    assert "resume-jump" in outcome.reason
+
+
+def test_new_data_at_an_epoch_are_only_noted() -> None:
+    """A jump with an epoch, after which the loss falls again under a calm norm, is info."""
+    curve = "0:3 400:1.2 401:4 800:2.6"
+    run = drawn("stage", steps_per_epoch=400, train_loss=curve, grad_norm="0:1 800:1").run()
+    assert ask(run).findings[0].severity == "info"
+    norm = "0:1 400:1 401:9 800:9"
+    wild = drawn("wild", steps_per_epoch=400, train_loss=curve, grad_norm=norm).run()
+    assert ask(wild).findings[0].severity != "info"
+
+
+def test_unknown_task_needs_twice_the_rise() -> None:
+    """A rise that undoes two thirds of the fall is no finding where nobody knows the loss."""
+    curve = "0:4 400:1 900:3.1 1000:3.1"
+    assert ask(drawn("known", train_loss=curve).run()).status == "found"
+    assert ask(drawn("unknown", train_loss=curve, task="other").run()).status == "passed"
+
+
+def test_adversarial_loss_is_not_judged() -> None:
+    """A discriminator's loss makes the run unmet."""
+    run = drawn("gan", train_loss=JUMP, d_loss="0:1 800:0.2", task="gan-diffusion").run()
+    assert ask(run).status == "unmet"
+
+
+def test_climbing_part_of_the_loss_is_named_as_cause() -> None:
+    """The first cause of a composite loss that rises names its part."""
+    run = drawn("parts", train_loss=JUMP, aux_loss="0:1 400:1 800:5").run()
+    assert "aux_loss" in ask(run).findings[0].causes[0].evidence_for
+
+
+def test_zeros_in_place_of_nan_do_not_hide_it() -> None:
+    """Exact zeros at the end are no loss; the rise before them is critical."""
+    run = drawn("zeros", train_loss="0:4 300:1 500:3 600:3.2 610:0 620:0 800:0").run()
+    assert ask(run).findings[0].severity == "critical"
+
+
+def test_fix_goes_back_before_the_onset() -> None:
+    """The checkpoint named is the last one before the rise, the rate a third of its peak."""
+    saved = tuple(
+        Event("checkpoint", at, data={"path": f"out/checkpoint-{at}"}) for at in (200, 300, 500)
+    )
+    run = drawn("saved", train_loss=JUMP, learning_rate="0:3e-4 800:3e-4", events=saved).run()
+    fixes = ask(run).findings[0].fixes
+    assert "checkpoint-300" in fixes[0].what
+    assert (fixes[1].setting, fixes[1].old, fixes[1].new) == ("learning_rate", 3e-4, 1e-4)

@@ -1,0 +1,99 @@
+"""Exploding gradient: what the drawn cases cannot say."""
+
+import numpy as np
+import pytest
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.history import FloatArray, History, columns
+from runlens.rules.gradients.grad_explosion import RULE
+from runlens.rules.rule import Case, drawn
+from runlens.run import Run, State
+from runlens.signals import Signals
+
+LOSS = "0:2.2 300:1.3 900:0.9"
+
+
+def said(case: Case) -> Outcome:
+    """Ask the rule."""
+    run = case.run()
+    return examine(RULE, run, Signals(run))
+
+
+def of_norms(norm: FloatArray) -> Outcome:
+    """Ask the rule about a norm beside a falling loss."""
+    step = np.arange(len(norm)) * 10
+    loss = columns(step, np.linspace(2, 1, len(norm)))
+    history = History({"train_loss": loss, "grad_norm": columns(step, norm)})
+    run = Run("r", "r", history, task="sft")
+    return examine(RULE, run, Signals(run))
+
+
+@pytest.mark.parametrize("factor", [20, 100, 1000])
+@pytest.mark.parametrize("scatter", [0.1, 0.4])
+def test_climbs_are_found_near_their_onset(factor: float, scatter: float) -> None:
+    """Within 10 % of the run, whatever the noise."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        ramp = np.clip((np.arange(300) - 180) / 60, 0, 1)
+        norm = np.exp(scatter * rng.normal(size=300) + np.log(factor) * ramp)
+        finding = of_norms(norm).findings[0]
+        assert finding.onset.step is not None
+        assert abs(finding.onset.step - 1800) <= 300
+
+
+def test_heavy_tails_and_slow_growth_are_quiet() -> None:
+    """Not one of 100 healthy norms is called an explosion."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        norm = np.exp(0.6 * rng.normal(size=200) + np.linspace(0, rng.uniform(-1, 0.7), 200))
+        assert of_norms(norm).status == "passed"
+
+
+def test_crash_at_high_norms_is_critical() -> None:
+    """Three norms above ten times the base and the run is over."""
+    case = drawn(
+        "c",
+        noise=0.0,
+        state=State("crashed"),
+        train_loss=LOSS,
+        grad_norm="0:1 870:1 880:50 900:90",
+    )
+    assert said(case).findings[0].severity == "critical"
+
+
+def test_loss_that_explodes_at_once_is_found() -> None:
+    """A run lost within a few points has its first norms as base."""
+    case = drawn(
+        "a", train_loss="0:2 190:9 200:nan 900:nan", grad_norm="0:1 20:1 100:1e4 190:1e9 200:nan"
+    )
+    finding = said(case).findings[0]
+    assert finding.severity == "critical"
+    assert finding.onset.step is not None
+    assert finding.onset.step <= 60
+
+
+def test_huge_norms_are_a_fault_only_where_the_loss_does_not_fall() -> None:
+    """A scale of 1e5 is no explosion; with a flat loss it is worth a warning."""
+    flat = drawn("f", train_loss="0:2.2 900:2.2", grad_norm="0:500 900:500")
+    assert said(flat).findings[0].severity == "warning"
+    assert said(drawn("g", train_loss=LOSS, grad_norm="0:500 900:500")).status == "passed"
+
+
+def test_too_few_norms_are_unmet() -> None:
+    """The reason says how many are needed."""
+    outcome = said(drawn("n", train_loss="0:2 100:1", grad_norm="0:1 100:50"))
+    assert outcome.status == "unmet"
+    assert "20" in outcome.reason
+
+
+def test_learning_rate_fix_has_the_old_and_the_new_value() -> None:
+    """A third of what the run used, in two digits."""
+    case = drawn(
+        "l",
+        config={"learning_rate": 2e-4},
+        train_loss="0:2 500:1 900:3",
+        grad_norm="0:1 500:1 700:60 900:80",
+    )
+    fix = said(case).findings[0].fixes[0]
+    assert (fix.setting, fix.old, fix.new) == ("learning_rate", 2e-4, 6.7e-05)

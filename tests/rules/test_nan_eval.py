@@ -1,0 +1,62 @@
+"""NaN evaluation: what the drawn cases cannot say."""
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.numerics.nan_eval import RULE
+from runlens.rules.rule import Case, drawn
+from runlens.signals import Signals
+
+TRAIN = "0:2.2 300:1.3 900:0.9"
+
+
+def said(case: Case) -> Outcome:
+    """Ask the rule."""
+    run = case.run()
+    return examine(RULE, run, Signals(run))
+
+
+def test_each_evaluation_set_is_looked_at() -> None:
+    """One of several sets fails: the finding names it."""
+    curves = {"train_loss": TRAIN, "eval_loss:en": "50:2 900:1", "eval_loss:de": "50:nan 900:nan"}
+    assert said(Case("sets", curves)).findings[0].metric == "eval_loss:de"
+
+
+def test_metric_of_the_best_model_is_looked_at() -> None:
+    """What chooses the checkpoint must be a number."""
+    case = drawn(
+        "best",
+        config={"metric_for_best_model": "eval_accuracy"},
+        train_loss=TRAIN,
+        eval_loss="50:2 900:1",
+        eval_accuracy="50:nan 900:nan",
+    )
+    assert said(case).findings[0].metric == "eval_accuracy"
+
+
+def test_value_loss_is_no_evaluation() -> None:
+    """`value_loss` begins like `val_loss` and is another thing."""
+    case = drawn("v", task="rl", eval_loss="50:2 900:1", value_loss="0:nan 900:nan")
+    assert said(case).status == "passed"
+
+
+def test_infinite_perplexity_of_a_finite_loss_is_no_fault() -> None:
+    """exp() of a large loss overflows; the loss itself is told elsewhere."""
+    case = drawn("p", train_loss=TRAIN, eval_loss="50:900 900:800", eval_ppl="50:inf 900:inf")
+    assert said(case).status == "passed"
+
+
+def test_all_evaluations_blame_the_data_and_half_precision_comes_first_if_set() -> None:
+    """The causes follow what the run recorded."""
+    always = said(drawn("d", train_loss=TRAIN, eval_loss="50:nan 900:nan")).findings[0]
+    assert "masked" in always.causes[0].what
+    config: dict[str, bool] = {"fp16_full_eval": True}
+    half = said(drawn("h", config=config, train_loss=TRAIN, eval_loss="50:nan 900:nan"))
+    assert "fp16" in half.findings[0].causes[0].what
+    assert half.findings[0].fixes[0].setting == "bf16_full_eval"
+
+
+def test_no_evaluation_is_unmet() -> None:
+    """The reason says how to get one."""
+    outcome = said(drawn("n", train_loss=TRAIN))
+    assert outcome.status == "unmet"
+    assert "eval_strategy" in outcome.reason

@@ -1,0 +1,99 @@
+"""NaN loss: what the drawn cases cannot say."""
+
+import math
+
+import numpy as np
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.history import History, columns
+from runlens.rules.numerics.nan_loss import RULE
+from runlens.rules.rule import drawn
+from runlens.run import Event, Run
+from runlens.signals import Signals
+
+
+def said(run: Run) -> Outcome:
+    """Ask the rule."""
+    return examine(RULE, run, Signals(run))
+
+
+def a_log_line(text: str, step: int | None) -> Event:
+    """Make the event that a console reader makes of a line about a NaN loss."""
+    return Event("message", step, text=text, where="train.log:7", data={"row": 85, "class": "num"})
+
+
+def test_log_line_alone_is_enough() -> None:
+    """A console log without numbers still tells that the loss was NaN, and where it says so."""
+    run = Run("r", "r", History({}), events=(a_log_line("loss: nan", 40),))
+    finding = said(run).findings[0]
+    assert finding.severity == "critical"
+    assert finding.onset.step == 40
+    assert finding.chart.log == (("train.log:7", "loss: nan", True),)
+
+
+def test_log_line_about_the_evaluation_is_not_this_fault() -> None:
+    """`eval_loss: nan` is nan-eval."""
+    run = drawn("e", train_loss="0:2 500:1", events=(a_log_line("eval_loss: nan", 900),)).run()
+    assert said(run).status == "passed"
+
+
+def test_log_line_after_the_last_number_counts() -> None:
+    """Numbers that end before the line do not contradict it."""
+    run = drawn("e", train_loss="0:2 500:1", events=(a_log_line("loss: nan", 510),)).run()
+    finding = said(run).findings[0]
+    assert finding.onset.step == 510
+    assert "1." in finding.title
+
+
+def test_resume_from_before_the_nan_is_a_warning() -> None:
+    """A later launch that went on from before has clean weights: nothing but time was lost."""
+    step = np.concatenate([np.arange(0, 500, 10), np.arange(300, 900, 10)])
+    value = np.full(len(step), 1.5)
+    value[40:50] = math.nan
+    segment = np.repeat([0, 1], [50, 60])
+    run = Run("r", "r", History({"train_loss": columns(step, value, segment=segment)}))
+    finding = said(run).findings[0]
+    assert finding.severity == "warning"
+    assert finding.onset.step == 400
+    assert finding.end is not None
+    assert finding.end.step == 490
+
+
+def test_early_single_points_do_not_date_the_loss_for_good() -> None:
+    """The onset is where the run was lost; the single point before is told."""
+    case = drawn("s", train_loss="0:2 100:nan 110:2 800:1.2 810:nan 900:nan")
+    finding = said(case.run()).findings[0]
+    assert finding.onset.step == 810
+    assert "the first at step 100" in finding.seen
+
+
+def test_critic_stands_in_where_no_training_loss_is_logged() -> None:
+    """RL loops log the loss of the value function only."""
+    finding = said(drawn("v", task="rl", value_loss="0:5 200:nan 500:nan").run()).findings[0]
+    assert finding.metric == "value_loss"
+    assert finding.onset.step == 200
+
+
+def test_no_loss_at_all_is_unmet() -> None:
+    """The reason names what is missing."""
+    outcome = said(drawn("n", learning_rate="0:1e-3 100:0").run())
+    assert outcome.status == "unmet"
+    assert "loss" in outcome.reason
+
+
+def test_evidence_shows_what_stood_before() -> None:
+    """The last finite losses and norms, the learning rate, and the waste are on the page."""
+    case = drawn(
+        "w",
+        noise=0.0,
+        train_loss="0:2 490:1 500:nan 1000:nan",
+        grad_norm="0:1 490:1 500:nan 1000:nan",
+        learning_rate="0:0 100:1e-3 1000:0",
+        seconds_per_step=2.0,
+    )
+    rows = {row.what: str(row.value) for row in said(case.run()).findings[0].evidence}
+    assert rows["Last finite losses"].endswith("1.000")
+    assert rows["Gradient norms before it"].endswith("1.000")
+    assert "after the peak" in rows["Schedule at the onset"]
+    assert rows["Run after the onset"] == "500 of 1,000 steps, 17 min"

@@ -1,0 +1,54 @@
+"""Not learning where the start is missing, the noise is strong, or a second sign speaks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.history import History, columns
+from runlens.rules.loss.not_learning import RULE
+from runlens.rules.rule import drawn
+from runlens.run import Run, Segment
+from runlens.signals import Signals
+
+
+def ask(run: Run) -> Outcome:
+    """Examine one run."""
+    return examine(RULE, run, Signals(run))
+
+
+def test_late_slice_of_a_run_is_unmet() -> None:
+    """A flat history that begins mid-run says nothing."""
+    step = np.arange(5_000, 9_000, 20)
+    history = History({"train_loss": columns(step, 3.7 + 0.02 * np.sin(step))})
+    assert ask(Run("late", "late", history, task="pretrain")).status == "unmet"
+
+
+def test_resumed_launch_alone_is_unmet() -> None:
+    """What is left of a run that was resumed at its first point lacks its start."""
+    run = drawn("flat", train_loss="10:3.2 900:3.2").run()
+    assert ask(run).status == "found"
+    assert ask(replace(run, segments=(Segment(1, 10, 900),))).status == "unmet"
+
+
+def test_run_inside_its_warmup_is_unmet() -> None:
+    """The learning rate still rises at the end."""
+    run = drawn("warming", train_loss="0:3.2 300:3.2", config={"warmup_steps": 1000}).run()
+    assert ask(run).status == "unmet"
+
+
+@pytest.mark.parametrize(("norm", "status"), [("0:0 900:0", "found"), ("0:1 900:1", "passed")])
+def test_strong_noise_needs_a_second_sign(norm: str, status: str) -> None:
+    """Noise of 40 % hides a small fall; a gradient norm of zero decides."""
+    run = drawn("noisy", noise=0.4, task="regression", train_loss="0:5 900:5", grad_norm=norm).run()
+    assert ask(run).status == status
+
+
+def test_low_rate_is_raised_into_its_range() -> None:
+    """The fix for a rate of 1e-9 is the low end of the usual range."""
+    rate = "0:1e-9 900:1e-9"
+    run = drawn("tiny", train_loss="0:3.2 900:3.2", learning_rate=rate).run()
+    fix = ask(run).findings[0].fixes[0]
+    assert (fix.setting, fix.old, fix.new) == ("learning_rate", 1e-9, 1e-5)

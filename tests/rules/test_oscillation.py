@@ -1,0 +1,49 @@
+"""Swings of the evaluations, alone and together with those of the training loss."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.history import History, columns
+from runlens.rules.loss.oscillation import RULE
+from runlens.rules.rule import drawn
+from runlens.run import Run
+from runlens.signals import Signals
+
+
+def ask(run: Run) -> Outcome:
+    """Examine one run."""
+    return examine(RULE, run, Signals(run))
+
+
+def with_evals(run: Run, values: list[float]) -> Run:
+    """Add evaluation losses 50 steps apart to the training loss of a run."""
+    train = run.curve("train_loss")
+    metrics = {
+        "train_loss": columns(train.step, train.value),
+        "eval_loss": columns(50 * np.arange(1, len(values) + 1), values),
+    }
+    return replace(run, history=History(metrics))
+
+
+def test_alternating_evaluations_are_noted() -> None:
+    """Evaluations that go up and down by half their level are info beside a calm loss."""
+    run = with_evals(drawn("calm", train_loss="0:2 600:1").run(), [1.0, 1.6] * 6)
+    outcome = ask(run)
+    assert [finding.severity for finding in outcome.findings] == ["info"]
+    assert outcome.findings[0].metric == "eval_loss"
+
+
+def test_steady_evaluations_pass() -> None:
+    """A twentieth of the level is no swing."""
+    run = with_evals(drawn("calm", train_loss="0:2 600:1").run(), [1.0, 1.05] * 6)
+    assert ask(run).status == "passed"
+
+
+def test_both_swings_together_are_a_warning() -> None:
+    """Evaluations average many batches: their swing rules out batch noise."""
+    wild = drawn("noise of its own size", noise=0.6, train_loss="0:5 900:5 ~0.1/333").run()
+    assert ask(wild).findings[0].severity == "info"
+    assert ask(with_evals(wild, [4.0, 7.0] * 6)).findings[0].severity == "warning"

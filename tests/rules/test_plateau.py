@@ -1,0 +1,53 @@
+"""Plateaus by task: which level counts, and who knows it."""
+
+import pytest
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.loss.plateau import RULE
+from runlens.rules.rule import drawn
+from runlens.run import Run
+from runlens.signals import Signals
+
+RATE = "0:2e-5 900:2e-5"
+
+
+def ask(run: Run) -> Outcome:
+    """Examine one run."""
+    return examine(RULE, run, Signals(run))
+
+
+@pytest.mark.parametrize(("masked", "status"), [(False, "found"), (None, "passed")])
+def test_level_of_chat_data_needs_chat_data(masked: bool | None, status: str) -> None:
+    """2.9 is high where prompts are masked, and usual for raw text."""
+    config = {} if masked is None else {"train_on_inputs": masked}
+    curve = "0:4.5 80:2.95 900:2.9"
+    run = drawn("level", 0, config=config, train_loss=curve, learning_rate=RATE).run()  # type: ignore[arg-type]
+    assert ask(run).status == status
+
+
+def test_rate_that_is_gone_early_is_the_cause() -> None:
+    """A learning rate that decays within a tenth of the run is named first."""
+    rate = "0:1e-3 10:1e-3 60:1e-5 900:1e-9"
+    run = drawn(
+        "gone",
+        task="pretrain",
+        config={"vocab_size": 509},
+        train_loss="0:6.2 60:5.4 900:5.38",
+        learning_rate=rate,
+    ).run()
+    finding = ask(run).findings[0]
+    assert finding.causes[0].what == "Learning rate decayed too early"
+
+
+def test_trained_language_model_has_no_limit() -> None:
+    """Going on with a model that is far below chance is never loud."""
+    run = drawn(
+        "continued",
+        task="pretrain",
+        noise=0.005,
+        config={"vocab_size": 32000},
+        train_loss="0:3.4 60:3 900:2.98",
+        learning_rate=RATE,
+    ).run()
+    assert all(finding.severity == "info" for finding in ask(run).findings)

@@ -1,0 +1,39 @@
+"""Flat reward: when it is loud, and what is proposed."""
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.rl.reward_flat import RULE
+from runlens.rules.rule import Case, drawn
+from runlens.run import State
+from runlens.signals import Signals
+
+
+def outcome_of(case: Case) -> Outcome:
+    """Draw a run and ask the rule."""
+    run = case.run()
+    return examine(RULE, run, Signals(run))
+
+
+FLAT = "0:0.4 1500:0.4"
+
+
+def test_early_in_the_plan_it_is_no_alarm() -> None:
+    """After a tenth of the plan a flat reward is info."""
+    state = State(done_steps=1500, planned_steps=15_000)
+    outcome = outcome_of(drawn("early", noise=0.3, task="rl", state=state, reward=FLAT))
+    assert [finding.severity for finding in outcome.findings] == ["info"]
+
+
+def test_the_rate_is_raised_only_where_nothing_moved() -> None:
+    """A KL near 0 shows a policy that stood still; a clip ratio of 0 shows nothing."""
+    config = {"learning_rate": 1e-6}
+    for kl, proposed in (("0:0 1500:0.0002", [3e-6]), ("0:0 1500:0.3", [])):
+        case = drawn("still", noise=0.3, task="grpo", config=config, reward=FLAT, kl=kl)
+        fixes = outcome_of(case).findings[0].fixes
+        assert [fix.new for fix in fixes if fix.setting == "learning_rate"] == proposed
+
+
+def test_a_slow_rise_in_strong_noise_is_no_flat_reward() -> None:
+    """Over many points a rise of half the noise shows in the thirds of the run."""
+    slow = "0:0.4 20000:0.5"
+    assert outcome_of(drawn("slow", noise=0.4, task="grpo", reward=slow)).status == "passed"

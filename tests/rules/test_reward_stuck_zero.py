@@ -1,0 +1,49 @@
+"""Reward stuck at zero: which function it was, and how few points suffice."""
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.rl.reward_stuck_zero import RULE
+from runlens.rules.rule import Case, drawn
+from runlens.signals import Signals
+
+
+def outcome_of(case: Case) -> Outcome:
+    """Draw a run and ask the rule."""
+    run = case.run()
+    return examine(RULE, run, Signals(run))
+
+
+def test_the_dead_function_is_named() -> None:
+    """Of several reward functions the title names those that never paid."""
+    curves = {"reward": "0:0.5 600:0.5", "reward:answer": "0:0 600:0", "reward:form": "0:1 600:1"}
+    finding = outcome_of(Case("parts", curves, task="grpo")).findings[0]
+    assert "answer" in finding.title
+    assert "form" not in finding.title
+    assert finding.metric == "reward:answer"
+
+
+def test_few_points_are_told_quietly() -> None:
+    """Eight steps without reward are said, but not as an alarm."""
+    outcome = outcome_of(drawn("few", task="grpo", reward="1:0 8:0 /1"))
+    assert [finding.severity for finding in outcome.findings] == ["info"]
+
+
+def test_cut_completions_come_first_among_the_causes() -> None:
+    """Who is cut before the answer is never paid: the limit is doubled."""
+    case = drawn(
+        "cut",
+        task="grpo",
+        config={"max_completion_length": 128},
+        reward="0:0 600:0",
+        len_clipped="0:0.95 600:0.95",
+    )
+    finding = outcome_of(case).findings[0]
+    assert finding.causes[0].what == "Completions cut before the answer"
+    assert (finding.fixes[0].old, finding.fixes[0].new) == (128, 256)
+
+
+def test_rare_successes_without_a_trend_are_a_warning() -> None:
+    """Four of five steps at exactly 0 teach nothing, though the fifth paid."""
+    paid = " ".join(f"{at - 10}:0 {at}:0.2 {at + 10}:0" for at in range(50, 1000, 50))
+    outcome = outcome_of(drawn("rare", task="grpo", reward=f"0:0 {paid} 1000:0"))
+    assert [finding.severity for finding in outcome.findings] == ["warning"]

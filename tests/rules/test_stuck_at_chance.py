@@ -1,0 +1,83 @@
+"""Chance by settings, by accuracy, by a known vocabulary; and where it cannot be known."""
+
+from math import log
+
+import pytest
+
+from runlens.diagnosis import Outcome
+from runlens.engine import examine
+from runlens.rules.loss import chance
+from runlens.rules.loss.stuck_at_chance import RULE
+from runlens.rules.rule import drawn
+from runlens.run import Run, Setting, State
+from runlens.signals import Signals
+
+LN4 = "0:1.386 900:1.386"
+
+
+def ask(run: Run) -> Outcome:
+    """Examine one run."""
+    return examine(RULE, run, Signals(run))
+
+
+def test_level_alone_is_unmet() -> None:
+    """A loss of ln 4 without a number of classes says nothing."""
+    run = drawn("who knows", task="classification", noise=0.005, train_loss=LN4).run()
+    assert ask(run).status == "unmet"
+
+
+def test_wrong_setting_gives_way_to_loss_and_accuracy() -> None:
+    """200 classes by the settings, but loss ln 4 and an accuracy of 25 percent."""
+    run = drawn(
+        "percent",
+        task="classification",
+        noise=0.003,
+        config={"num_labels": 200},
+        train_loss=LN4,
+        eval_accuracy="50:25 900:25",
+    ).run()
+    finding = ask(run).findings[0]
+    assert "ln 4" in finding.title
+
+
+def test_known_vocabulary_is_enough_where_nothing_moves() -> None:
+    """A flat loss of ln 50,257 is GPT-2 at chance; a moving one is not."""
+    run = drawn("gpt2", task="pretrain", noise=0.0005, train_loss="0:10.825 900:10.825").run()
+    assert ask(run).findings[0].severity == "critical"
+    moving = drawn("moving", task="pretrain", train_loss="0:11.2 900:10.5", noise=0.0005).run()
+    assert ask(moving).status == "unmet"
+
+
+def test_first_steps_of_a_long_plan_are_unmet() -> None:
+    """A tenth of the plan must be done."""
+    state = State(done_steps=400, planned_steps=9_000)
+    config: dict[str, Setting] = {"vocab_size": 50257}
+    run = drawn(
+        "begun", task="pretrain", config=config, state=state, train_loss="0:10.8 400:10.8"
+    ).run()
+    assert ask(run).status == "unmet"
+
+
+@pytest.mark.parametrize(
+    ("task", "config", "level"),
+    [
+        ("classification", {"id2label.0": "no", "id2label.1": "yes"}, log(2)),
+        ("contrastive", {"per_device_train_batch_size": 32, "num_processes": 4}, log(128)),
+        ("dpo", {}, log(2)),
+        ("dpo", {"loss_type": "hinge"}, 1.0),
+        ("dpo", {"loss_type": "ipo", "beta": 0.1}, 25.0),
+    ],
+)
+def test_chance_of_each_task(task: str, config: dict[str, Setting], level: float) -> None:
+    """Loss at chance follows from the settings."""
+    run = drawn("any", task=task, config=config, train_loss="0:1 100:1").run()  # type: ignore[arg-type]
+    known = chance.of_run(run)
+    assert known is not None
+    assert known.level == pytest.approx(level)
+
+
+def test_windows_lower_the_chance_of_a_language_model() -> None:
+    """47 of 48 tokens are predicted in a window of 48."""
+    known = chance.of_vocabulary(509, 48)
+    assert known is not None
+    assert known.lowest == pytest.approx(log(509) * 47 / 48)

@@ -1,0 +1,38 @@
+"""Speed by time stamps."""
+
+import numpy as np
+
+from runlens.history import FloatArray, History, columns
+from runlens.rules.throughput.throughput_drop import RULE
+from runlens.run import Run
+from runlens.signals import Signals
+
+STEPS = np.arange(0, 1000, 10)
+
+
+def _run(seconds: FloatArray) -> Run:
+    """Return a run whose intervals took `seconds` each."""
+    time = 1.7e9 + np.concatenate([[0.0], np.cumsum(seconds)])
+    loss = columns(STEPS, 2 - STEPS / 1000, time=time)
+    return Run("timed", "timed", History({"train_loss": loss}), task="sft")
+
+
+def test_time_stamps_show_a_drop() -> None:
+    """Intervals of 10 s become intervals of 50 s at step 600."""
+    run = _run(np.where(STEPS[:-1] < 600, 10.0, 50.0))
+    finding = RULE.check(run, Signals(run), RULE.limits).findings[0]
+    assert finding.severity == "warning"
+    assert finding.onset.step == 600
+
+
+def test_a_drop_that_cost_seconds_is_not_worth_a_finding() -> None:
+    """The same shape at a thousand times the speed cost two seconds."""
+    run = _run(np.where(STEPS[:-1] < 600, 0.01, 0.05))
+    outcome = RULE.check(run, Signals(run), RULE.limits)
+    assert (outcome.status, "cost" in outcome.reason) == ("passed", True)
+
+
+def test_evaluation_between_records_is_no_drop() -> None:
+    """Every fifth interval holds an evaluation of a minute."""
+    run = _run(np.where(STEPS[:-1] % 50 == 0, 70.0, 10.0))
+    assert RULE.check(run, Signals(run), RULE.limits).status == "passed"

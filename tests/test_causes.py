@@ -1,0 +1,108 @@
+"""The tree of NaN causes takes the branch for which this run has evidence."""
+
+import numpy as np
+import pytest
+
+from runlens import causes
+from runlens.history import History, columns
+from runlens.rules.rule import Case, drawn
+from runlens.run import Event, Run
+from runlens.signals import Signals
+
+LOST = "0:2.2 490:1.2 500:nan 900:nan"
+
+
+def tree(case: Case, onset: float = 500, first: float = 0) -> causes.NanCauses:
+    """Ask the tree."""
+    run = case.run()
+    return causes.of_nan(run, Signals(run), onset, first)
+
+
+@pytest.mark.parametrize(
+    ("branch", "case"),
+    [
+        (
+            "optimisation",
+            drawn("up", train_loss=LOST, grad_norm="0:1 400:1 490:90 500:nan 900:nan"),
+        ),
+        ("optimisation", drawn("inf", train_loss=LOST, grad_norm="0:1 490:inf 500:nan 900:nan")),
+        ("optimisation", drawn("loss up", train_loss="0:2.2 460:1.2 490:5 500:nan 900:nan")),
+        ("forward", drawn("flat", train_loss=LOST, grad_norm="0:1 490:1 500:nan 900:nan")),
+        ("backward", drawn("norm first", train_loss=LOST, grad_norm="0:1 400:1 410:nan 900:nan")),
+        (
+            "scaler",
+            drawn("scale", train_loss=LOST, loss_scale="0:65536 450:65536 490:16 900:1"),
+        ),
+        ("resume", drawn("resume", train_loss=LOST, events=(Event("resume", 490),))),
+        ("open", drawn("nothing", train_loss=LOST)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Case) else value,
+)
+def test_branch_follows_the_evidence(branch: str, case: Case) -> None:
+    """What stood before the onset decides."""
+    assert tree(case).branch == branch
+
+
+def test_first_point_blames_the_data_and_leaves_the_learning_rate_alone() -> None:
+    """A loss that is NaN before any update has nothing to do with the learning rate."""
+    case = drawn("d", config={"learning_rate": 1e-3}, train_loss="1:nan 500:nan")
+    found = tree(case, onset=1, first=1)
+    assert found.branch == "data"
+    assert "learning_rate" not in {fix.setting for fix in found.fixes}
+
+
+def test_nan_after_the_first_update_blames_the_update() -> None:
+    """One finite loss, then none: learning rate or warm-up."""
+    found = tree(drawn("u", train_loss="0:9 10:nan 500:nan"), onset=10)
+    assert found.branch == "optimisation"
+    assert "first updates" in found.causes[0].what
+
+
+def test_low_learning_rate_speaks_against_itself() -> None:
+    """At 3 % of its peak the rate is named, with what speaks against it."""
+    case = drawn(
+        "a",
+        train_loss=LOST,
+        grad_norm="0:1 400:1 490:90 500:nan",
+        learning_rate="0:1e-3 300:1e-3 490:3e-5 900:0",
+    )
+    assert "of its peak" in tree(case).causes[0].against
+
+
+def test_sample_that_comes_back_each_epoch_is_found_by_its_place() -> None:
+    """Single NaN steps one epoch apart are one sample."""
+    step = np.arange(0, 1000)
+    value = np.full(1000, 1.5)
+    value[[130, 430, 730]] = np.nan
+    norm = np.full(1000, 1.0)
+    history = History(
+        {"train_loss": columns(step, value, step / 300), "grad_norm": columns(step, norm)}
+    )
+    run = Run("s", "s", history)
+    found = causes.of_nan(run, Signals(run), 130, 0)
+    assert "comes back each epoch" in found.causes[0].what
+    assert found.causes[0].evidence_for.startswith("3 steps")
+
+
+def test_precision_is_named_in_every_branch() -> None:
+    """fp16 is a second cause beside a climbing norm, and ruled out in bf16."""
+    curves = {"train_loss": LOST, "grad_norm": "0:1 400:1 490:90 500:nan 900:nan"}
+    half = tree(Case("h", curves, config={"fp16": True}))
+    assert "fp16 overflow" in {cause.what for cause in half.causes[1:]}
+    brain = tree(Case("b", curves, config={"bf16": True}))
+    assert ("fp16 overflow", "bf16 is set") in brain.ruled_out
+
+
+def test_ratio_alarm_of_rl_is_named() -> None:
+    """A log-probability difference above 1 overflows in the ratio."""
+    case = drawn("r", task="grpo", train_loss=LOST, logp_diff="0:0.01 480:0.01 490:4 900:4")
+    assert any("ratio" in cause.what for cause in tree(case).causes)
+
+
+def test_separating_experiment_starts_at_the_checkpoint_before() -> None:
+    """The last one saved before the onset, not the last one."""
+    saved = tuple(
+        Event("checkpoint", at, data={"path": f"out/checkpoint-{at}"}) for at in (300, 450, 600)
+    )
+    found = tree(drawn("k", train_loss=LOST, events=saved))
+    assert any("checkpoint-450" in fix.what for fix in found.fixes)
