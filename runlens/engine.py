@@ -1,6 +1,6 @@
 """Runs the rules over a run and puts the diagnosis together. No rule can stop another one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from runlens.metrics import NAMES, base
 from runlens.rules import RULES
 from runlens.rules.rule import Rule, unmet
 from runlens.run import Run
+from runlens.settings import Settings
 from runlens.signals import Signals
 from runlens.sources import read
 from runlens.wording import count, loss, step
@@ -35,7 +36,11 @@ MOST_SETTINGS = 1_000
 
 
 def diagnose(
-    place: Run | str | Path, rules: Iterable[Rule[Any]] = RULES, *, preview: bool = False
+    place: Run | str | Path,
+    rules: Iterable[Rule[Any]] = RULES,
+    *,
+    preview: bool = False,
+    settings: Settings | None = None,
 ) -> Diagnosis:
     """Examine a run, or the run at a place.
 
@@ -43,6 +48,8 @@ def diagnose(
         place: a Run, or a path that `runlens.read` takes.
         rules: the rules to ask.
         preview: whether rules that have not yet proved their precision are asked as well.
+        settings: which rules, how loud, with which limits (`runlens.settings.load`); all as they
+            come where none is given.
 
     Raises:
         RunLensError: where nothing, or more than one run, lies at a path.
@@ -50,10 +57,12 @@ def diagnose(
     """
     run = place if isinstance(place, Run) else read(place)
     signals = Signals(run)
-    asked = [rule for rule in rules if preview or not rule.preview]
+    settings = settings or Settings(preview=preview)
+    asked = [rule for rule in settings.rules(rules) if settings.preview or not rule.preview]
     outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}
     findings = [one for outcome in outcomes.values() for one in outcome.findings]
-    kept, dropped = incidents.merged(incidents.louder(findings))
+    findings = [settings.lowered(one) for one in incidents.louder(findings)]
+    kept, dropped = incidents.merged(findings)
     for slug, reason in dropped.items():
         outcomes[slug] = Outcome("passed", reason)
     made = incidents.incidents(kept, max(run.last_step - run.first_step, 1), _slack(signals))
@@ -140,13 +149,22 @@ def _verdict(
     looked = any(outcome.status == "passed" for outcome in outcomes.values())
     loud = [incident for incident in made if incident.severity != "info"]
     if loud:
-        second = f"Then: {loud[1].title}" if len(loud) > 1 else loud[0].findings[0].seen
-        return Verdict(loud[0].title, second, worst or "unknown")
+        return Verdict(loud[0].findings[0].title, _second(loud), worst or "unknown")
     health: Health = worst or ("healthy" if looked else "unknown")
     if not looked:
         return Verdict(_cannot_judge(run), "", "unknown")
     second = made[0].title if made else ""
     return Verdict(_healthy(run, signals), second, health)
+
+
+def _second(loud: Sequence[Incident]) -> str:
+    """Return what the headline leaves out: the worst that came of it, and the next incident."""
+    lead, *rest = loud[0].findings
+    worse = [one for one in rest if one.severity == loud[0].severity and one.severity != "info"]
+    said = [worse[0].title if worse else lead.seen]
+    if len(loud) > 1:
+        said.append(f"Besides: {loud[1].findings[0].title}")
+    return " ".join(text for text in said if text)
 
 
 def _cannot_judge(run: Run) -> str:

@@ -10,6 +10,7 @@ from runlens.cli import ExitCode
 if TYPE_CHECKING:
     from runlens.diagnosis import Diagnosis
     from runlens.run import Run
+    from runlens.settings import Settings
 
 LEVELS = ("critical", "warning", "info")
 
@@ -24,6 +25,7 @@ LEVELS = ("critical", "warning", "info")
 @click.option("--all", "every", is_flag=True, help="Diagnose each of several runs in full.")
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 from this severity on.")
 @click.option("--preview", is_flag=True, help="Ask rules that are still on trial too.")
+@click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
 @click.option("--full", is_flag=True, help="JSON with curves, events, settings and log tail.")
 @click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
 @click.option("-q", "--quiet", is_flag=True, help="The verdict in one line.")
@@ -37,6 +39,7 @@ def command(
     output: str | None,
     names: tuple[str, ...],
     fail_on: str | None,
+    config: str | None,
     **how: bool,
 ) -> None:
     """Diagnose RUN: a file or a directory that a training run left behind (default: here).
@@ -46,13 +49,17 @@ def command(
     with --run NAME or --all. With --format that format alone goes to stdout, or to the file of
     -o (html: ./runlens-NAME.html, -o - for stdout); json takes all runs.
     """
+    import gc
+
     from runlens import errors
 
+    gc.disable()  # one short run: collecting costs more than it frees (a second on a long log)
     every = how["every"] or form == "json"
     diagnosed: list[tuple[Diagnosis, str]] = []
     try:
+        settings = _settings(config, preview=how["preview"])
         for place in places or (".",):
-            diagnosed += [(_judge(run, how), place) for run in _chosen(place, names)]
+            diagnosed += [(_judge(run, settings), place) for run in _chosen(place, names)]
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         if form == "json":
@@ -83,10 +90,19 @@ def _chosen(place: str, names: tuple[str, ...]) -> "list[Run]":
     return [run for run in runs if run.name in names]
 
 
-def _judge(run: "Run", how: dict[str, bool]) -> "Diagnosis":
+def _settings(config: str | None, *, preview: bool) -> "Settings":
+    from dataclasses import replace
+
+    from runlens.settings import find, load
+
+    settings = load(Path(config) if config else find(Path.cwd()))
+    return replace(settings, preview=True) if preview else settings
+
+
+def _judge(run: "Run", settings: "Settings") -> "Diagnosis":
     from runlens.engine import diagnose
 
-    return diagnose(run, preview=how["preview"])
+    return diagnose(run, settings=settings)
 
 
 def _report(

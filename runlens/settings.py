@@ -1,0 +1,131 @@
+"""Settings of RunLens itself: `runlens.toml`, or `[tool.runlens]` in `pyproject.toml`.
+
+The nearest file upwards of the current folder counts; it is never looked for inside a run.
+
+    select = ["hockey-stick", "nan-loss"]     # only these rules
+    ignore = ["epoch-staircase"]              # all but these
+    preview = false                           # rules that are still on trial
+
+    [severity]
+    clip-saturation = "info"                  # how loud a rule may be at most
+
+    [limits.hockey-stick]
+    rise = 0.10                               # see: runlens rules hockey-stick
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from runlens.diagnosis import SEVERITIES, Finding, Severity
+from runlens.errors import BadSettings, nearest, one_line
+from runlens.rules import RULES
+from runlens.rules.rule import Rule
+
+NAMES = ("runlens.toml", "pyproject.toml")
+KEYS = ("select", "ignore", "preview", "severity", "limits")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What may be set."""
+
+    select: tuple[str, ...] = ()  # empty: all
+    ignore: tuple[str, ...] = ()
+    preview: bool = False
+    severity: Mapping[str, Severity] = field(default_factory=dict)  # the loudest allowed, by rule
+    limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by rule
+
+    def rules(self, rules: Iterable[Rule[Any]] = RULES) -> list[Rule[Any]]:
+        """Return the rules that are asked, with their limits as set."""
+        return [
+            replace(rule, limits=replace(rule.limits, **self.limits.get(rule.slug, {})))
+            for rule in rules
+            if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
+        ]
+
+    def lowered(self, finding: Finding) -> Finding:
+        """Return a finding no louder than its rule may be."""
+        most = self.severity.get(finding.rule)
+        if most and SEVERITIES.index(finding.severity) < SEVERITIES.index(most):
+            return replace(finding, severity=most)
+        return finding
+
+
+def find(folder: Path) -> Path | None:
+    """Return the nearest settings file at or above `folder`; None where there is none."""
+    for place in (folder, *folder.parents):
+        for name in NAMES:
+            path = place / name
+            if path.is_file() and (name == NAMES[0] or "tool.runlens" in _text(path)):
+                return path
+    return None
+
+
+def load(path: Path | None) -> Settings:
+    """Read a settings file; raise BadSettings with the file and the key at fault."""
+    if path is None:
+        return Settings()
+    try:
+        document = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(one_line(f"{path}: is no TOML: {error}")) from None
+    if path.name == NAMES[1]:
+        document = document.get("tool", {}).get("runlens", {})
+    try:
+        return _settings(document)
+    except BadSettings as error:
+        raise BadSettings(one_line(f"{path}: {error}")) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings(one_line(f"{path}: cannot be read ({error})")) from None
+
+
+def _settings(document: Mapping[str, Any]) -> Settings:
+    slugs = [rule.slug for rule in RULES]
+    _known("key", document, KEYS)
+    for key in ("select", "ignore"):
+        if not isinstance(document.get(key, []), list):
+            raise BadSettings(f"{key} takes a list of rules")
+        _known(f"rule in {key}", document.get(key, []), slugs)
+    for key in ("severity", "limits"):
+        if not isinstance(document.get(key, {}), dict):
+            raise BadSettings(f"{key} takes a table, a rule a key")
+        _known(f"rule in {key}", document.get(key, {}), slugs)
+    for slug, level in document.get("severity", {}).items():
+        if level not in SEVERITIES:
+            raise BadSettings(f"severity of {slug} is {level!r}; use {', '.join(SEVERITIES)}")
+    if not isinstance(document.get("preview", False), bool):
+        raise BadSettings("preview takes true or false")
+    limits = {slug: _limits(slug, own) for slug, own in document.get("limits", {}).items()}
+    return Settings(
+        tuple(document.get("select", ())),
+        tuple(document.get("ignore", ())),
+        document.get("preview", False),
+        document.get("severity", {}),
+        limits,
+    )
+
+
+def _limits(slug: str, own: object) -> dict[str, Any]:
+    rule = next(rule for rule in RULES if rule.slug == slug)
+    if not isinstance(own, dict):
+        raise BadSettings(f"limits of {slug} take a table")
+    defaults = {item.name: getattr(rule.limits, item.name) for item in fields(rule.limits)}
+    _known(f"limit of {slug}", own, list(defaults))
+    for name, value in own.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadSettings(f"limit {name} of {slug} is {value!r}; it takes a number")
+    return {name: type(defaults[name])(value) for name, value in own.items()}
+
+
+def _known(what: str, names: Iterable[Any], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise BadSettings(f"unknown {what}: {name!r}{nearest(str(name), known)}")

@@ -1,0 +1,77 @@
+"""What may be set in runlens.toml, and what a mistake there says."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import diagnose
+from runlens.errors import BadSettings
+from runlens.settings import find, load
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def written(folder: Path, text: str, name: str = "runlens.toml") -> Path:
+    """Write a settings file."""
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_nearest_file_counts(tmp_path: Path) -> None:
+    """A pyproject.toml only where it has a table for RunLens."""
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert find(inner) is None or not find(inner).is_relative_to(tmp_path)  # type: ignore[union-attr]
+    outer = written(tmp_path, "ignore = []")
+    written(tmp_path / "a", "[project]\nname = 'x'\n", "pyproject.toml")
+    assert find(inner) == outer
+    mine = written(tmp_path / "a", "[tool.runlens]\nignore = ['plateau']\n", "pyproject.toml")
+    assert find(inner) == mine
+    assert load(mine).ignore == ("plateau",)
+
+
+def test_ignored_rules_are_not_asked_and_selected_ones_alone(tmp_path: Path) -> None:
+    """Neither found nor listed as passed."""
+    ignoring = load(written(tmp_path, "ignore = ['hockey-stick']"))
+    assert "hockey-stick" not in diagnose(FIXTURES / "hockey-stick", settings=ignoring).outcomes
+    alone = load(written(tmp_path, "select = ['hockey-stick']"))
+    assert set(diagnose(FIXTURES / "hockey-stick", settings=alone).outcomes) == {"hockey-stick"}
+
+
+def test_limits_and_severity_reach_the_rule(tmp_path: Path) -> None:
+    """A rise of 21 % is none at a limit of 50 %; and a rule may be made quieter."""
+    strict = load(written(tmp_path, "[limits.hockey-stick]\nrise = 0.5\n"))
+    diagnosis = diagnose(FIXTURES / "hockey-stick", settings=strict)
+    assert diagnosis.outcomes["hockey-stick"].status == "passed"
+    quiet = load(written(tmp_path, "[severity]\nhockey-stick = 'info'\n"))
+    found = {
+        f.rule: f.severity for f in diagnose(FIXTURES / "hockey-stick", settings=quiet).findings
+    }
+    assert found["hockey-stick"] == "info"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("slect = []", "unknown key: 'slect'; did you mean 'select'?"),
+        ("ignore = ['hokey-stick']", "did you mean 'hockey-stick'?"),
+        ("ignore = 'plateau'", "ignore takes a list"),
+        ("[severity]\nplateau = 'loud'", "severity of plateau is 'loud'"),
+        ("[limits.hockey-stick]\nrize = 1", "unknown limit of hockey-stick: 'rize'; did you mean"),
+        ("[limits.hockey-stick]\nrise = 'x'", "takes a number"),
+        ("limits = 3", "limits takes a table"),
+        ("preview = 1", "preview takes true or false"),
+        ("=", "is no TOML"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_file_and_key(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    """And suggests the nearest that exists."""
+    path = written(tmp_path, text)
+    with pytest.raises(BadSettings) as caught:
+        load(path)
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
