@@ -13,6 +13,7 @@ from runlens.wording import rate
 
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
+RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
 TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
 
@@ -25,18 +26,25 @@ def two_digits(value: float) -> float:
 def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[Fix, ...]:
     """Multiply the peak learning rate by `factor`; nothing where the rate is not known.
 
-    Usual factors (S0, S1, S4): 1/3, 1/5 when a NaN or divergence followed a climbing gradient
+    Usual factors: 1/3, 1/5 when a NaN or divergence followed a climbing gradient
     norm, 1/2 for a mild case, 3 when it is below the range of the method.
     """
     old, peak = run.number("learning_rate"), signals.peak_learning_rate
-    if old and peak and peak > SCHEDULE_AT_FAULT * old:
-        what = f"Mend the schedule: the learning rate reached {rate(peak)}"
-        return (action(what, f"configured is {rate(old)}"),)
+    if peak and (peak > SCHEDULE_AT_FAULT * old if old else _runs_away(signals)):
+        known = f"configured is {rate(old)}" if old else "it grew to the end of the run"
+        return (action(f"Mend the schedule: the learning rate reached {rate(peak)}", known),)
     old = old or peak
     if not old:
         return ()
     verb = "Lower" if factor < 1 else "Raise"
     return (Fix(f"{verb} the learning rate", "learning_rate", old, two_digits(old * factor), why),)
+
+
+def _runs_away(signals: Signals) -> bool:
+    """Whether the rate is at its peak at the end, ten times its level in the first quarter."""
+    value = signals.curve("learning_rate").value
+    early = value[: max(1, len(value) // 4)]
+    return len(value) > 1 and value[-1] >= value.max() > RUNAWAY * early.max()
 
 
 def clip_limit(run: Run) -> float | None:

@@ -65,6 +65,8 @@ def _why_nothing(path: Path, names: dict[Path, list[str]]) -> str:
     count = sum(len(files) for files in names.values())
     if path.is_dir() and not count:
         return f"is an empty directory; point at a run directory ({wanted})"
+    if any("latest-run" in files for files in names.values()):
+        return "latest-run is no link here but a text that names a run; point at that run's folder"
     return f"nothing readable here; looked for {wanted}"
 
 
@@ -75,7 +77,8 @@ def _problems(readings: list[SourceReading]) -> list[tuple[str, str]]:
 def _lost(readings: list[SourceReading]) -> str:
     problems = _problems(readings)
     if not problems:
-        return "no metric, log or event in what lies here; point at a run that logged something"
+        names = ", ".join(dict.fromkeys(reading.path.name for reading in readings[:SHOWN]))
+        return f"no metric, log or event in {names}; point at a run that logged something"
     said = "; ".join(f"{Path(where).name} {text}" for where, text in problems[:SHOWN])
     more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
     return f"nothing readable here: {said}{more}"

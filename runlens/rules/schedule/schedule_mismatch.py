@@ -49,6 +49,8 @@ DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
 FLAT = ("constant", "constant_with_warmup")
 PEAK = "Peak off the configured rate, share"
 
+WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -112,6 +114,10 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     peak = float(value.max())
     fallen = np.maximum.accumulate(value)[:-1] > 2 * value[:-1]  # no warm-up: it was higher before
     up = (value[1:] > limits.leap * value[:-1]) & fallen & (value[1:] > 0.1 * peak)
+    if (
+        not name
+    ):  # where the schedule is not recorded, a return to the peak may be a planned restart
+        up &= value[1:] < WHOLE_PEAK * peak
     at = np.flatnonzero(up)
     if not len(at):
         return []
@@ -319,6 +325,11 @@ GOOD = (
         learning_rate="0:0 50:1e-3 600:0",
         config={"lr_scheduler_type": "linear", "learning_rate": 1e-3, "warmup_steps": 50},
         state=FINISHED,
+    ),
+    drawn(
+        "restarts, the schedule not recorded",
+        train_loss="0:2.2 300:1.2 900:0.9",
+        learning_rate="0:2e-4 290:1e-6 300:2e-4 590:1e-6 600:2e-4 900:1e-6",
     ),
     drawn(
         "restarts as configured",

@@ -238,7 +238,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     )  # a longer one is not the cure from there on
     return (
         *fixes.learning_rate(run, signals, 1 / 3, "loss rises at the peak rate"),
-        *(fixes.longer_warmup(run, "the optimizer settles before the peak (S1)") if short else ()),
+        *(fixes.longer_warmup(run, "the optimizer settles before the peak") if short else ()),
         *fixes.clipping(run, "bounds a single step"),
     )
 
