@@ -7,10 +7,12 @@ from runlens import fixes
 from runlens.config_keys import change_lines
 from runlens.diagnosis import SEVERITIES, Advice, Finding, Fix, Incident
 from runlens.run import Run
-from runlens.wording import step
+from runlens.wording import count, step
 
 MOST_CHANGES = 4
 MOST_STEPS = 3
+GOES_ON = ("Resume from", "Go back to", "Use ")
+ENDED = frozenset({"crashed", "killed", "oom-cliff", "hang", "known-error", "stopped-early"})
 # findings after which the weights are not worth going on with
 WASTED = frozenset(
     {
@@ -35,46 +37,91 @@ def first_steps(run: Run, incidents: Sequence[Incident]) -> Advice:
     loud = [one for one in incidents if one.severity != "info"]
     if not loud:
         return Advice()
-    lead = loud[0]
+    lead = [one for one in loud[0].findings if one.severity != "info"]
     changes = _changes(loud)
-    steps = [*_with_what_exists(run, lead)]
-    if changes:
-        why = next(iter(changes.values())).why
-        steps.append((f"Start again with {_settings(len(changes))} changed", why))
-    told = any(
-        name in what for what, _ in steps for name in ("checkpoint", "Resume", "Start again")
-    )
-    steps += [
-        (fix.what, fix.why)
-        for one in lead.findings
+    kept = _with_what_exists(run, lead, changed=bool(changes))
+    changed = [_change(list(changes.values()), kept)] if changes else []
+    left = [
+        fix
+        for one in lead
         for fix in one.fixes
-        if not fix.setting and not (told and fix.what.startswith(("Resume from", "Use checkpoint")))
+        if fix.setting or not (kept and fix.what.startswith((*GOES_ON, "Start again")))
     ]
+    actions = [(fix.what, fix.why) for fix in left if not fix.setting]
+    # fixes come fastest first: where the first of all is to look at something, that goes first
+    looks = bool(left) and not left[0].setting
+    steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
+    again = bool(kept) and kept[0][0].startswith("Start again")
+    steps = [*steps[:1], *kept, *steps[1:]] if again else [*kept, *steps]
     diff = change_lines(
         {fix.setting: (fix.old, fix.new) for fix in changes.values()}, run.framework
     )
     return Advice(tuple(_distinct(steps))[:MOST_STEPS], tuple(diff))
 
 
-def _with_what_exists(run: Run, lead: Incident) -> list[tuple[str, str]]:
-    rules = {finding.rule for finding in lead.findings if finding.severity != "info"}
-    onset = min((_at(one) for one in lead.findings if one.rule in WASTED), default=None)
-    if onset is not None and onset != inf:
+def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> list[tuple[str, str]]:
+    """Say which weights to go on from; nothing where only new settings or new data help."""
+    rules = {finding.rule for finding in lead}
+    onset = min((_at(one) for one in lead if one.rule in WASTED and one.end is None), default=inf)
+    if onset != inf:
         kept = fixes.checkpoint_before(run, onset - 1)
         if kept:
             return [(f"Go back to {kept[1]}", f"the last saved before step {step(onset)}")]
-        return [("Do not resume this run", f"no checkpoint from before step {step(onset)}")]
+        what = (
+            "Do not use the last weights"
+            if run.state.kind == "finished"
+            else "Do not resume this run"
+        )
+        return [(what, f"no checkpoint from before step {step(onset)} is known")]
     if rules & USELESS:
-        return [("Stop this run", "it has learnt nothing that a new start would not")]
-    if rules & {"crashed", "killed", "oom-cliff", "hang", "known-error", "stopped-early"}:
-        kept = fixes.checkpoint_before(run, inf)
-        if kept:
-            lost = max(0, run.last_step - kept[0])
-            return [
-                (f"Resume from {kept[1]} once the cause is mended", f"{step(lost)} steps are lost")
-            ]
-        return [("Start again once the cause is mended", "no checkpoint was found")]
-    return []
+        over = run.state.kind not in {"running", "unknown"}
+        return [] if over else [("Stop this run if it still goes on", "it has learnt nothing")]
+    if "hockey-stick" in rules:
+        return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
+    return _after_the_end(run, rules, changed=changed) if rules & ENDED else []
+
+
+def _best_weights(run: Run, finding: Finding) -> list[tuple[str, str]]:
+    best = _at(finding)
+    kept = fixes.checkpoint_before(run, best)
+    if kept:
+        return [(f"Use {kept[1]}", f"eval loss was best at step {step(best)}")]
+    what = f"Use the weights of step {step(best)}, if they were saved"
+    return [(what, "eval loss was best there; no checkpoint from before it is known")]
+
+
+def _after_the_end(run: Run, rules: set[str], *, changed: bool) -> list[tuple[str, str]]:
+    """Say how to go on after an end that was not wanted."""
+    kept = fixes.checkpoint_before(run, inf)
+    once = "" if rules & ENDED <= {"killed", "stopped-early"} else " once the cause is mended"
+    if kept:
+        lost = max(0, run.last_step - kept[0])
+        cost = (
+            f"{count(lost, 'step')} {'is' if lost == 1 else 'are'} lost"
+            if lost
+            else "no step is lost"
+        )
+        return [(f"Resume from {kept[1]}{once}", cost)]
+    if changed:
+        return []  # the step with the settings says that it starts again
+    if not run.last_step:
+        return [(f"Start again{once}", "it ended before the first step")]
+    return [(f"Start again{once}", "no checkpoint was found")]
+
+
+def _change(changes: Sequence[Fix], kept: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Return the step that names the settings of the diff, in words."""
+    many = "this setting" if len(changes) == 1 else f"these {len(changes)} settings"
+    goes_on = any(fix.setting == "resume_from_checkpoint" for fix in changes)
+    if goes_on or (kept and kept[0][0].startswith(("Resume from", "Go back to"))):
+        what = f"Change {many} before it goes on"
+    elif kept and kept[0][0].startswith("Use "):
+        what = f"Change {many} for the next run"
+    else:
+        what = f"Start again with {many} changed"
+    words = [fix.what[0].lower() + fix.what[1:] for fix in changes]
+    *most, last = dict.fromkeys(words)
+    return what, f"{', '.join(most)} and {last}" if most else last
 
 
 def _changes(loud: Sequence[Incident]) -> dict[str, Fix]:
@@ -88,10 +135,6 @@ def _changes(loud: Sequence[Incident]) -> dict[str, Fix]:
         if len(made) < MOST_CHANGES and fix.old != fix.new:
             made.setdefault(fix.setting, fix)
     return made
-
-
-def _settings(count: int) -> str:
-    return "this setting" if count == 1 else f"these {count} settings"
 
 
 def _distinct(steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

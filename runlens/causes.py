@@ -16,7 +16,8 @@ from runlens.history import Curve, IntArray
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
-from runlens.wording import number, percent, step, times
+from runlens.wording import count, number, percent, step, times
+from runlens.wording import rate as as_rate
 
 Branch = Literal["data", "optimisation", "forward", "backward", "scaler", "resume", "open"]
 
@@ -100,14 +101,19 @@ def _by_start(tree: _Tree, first_logged: float) -> None:
         return
     if tree.onset > first_logged:
         why = f"finite at step {step(first_logged)}, not finite at step {step(tree.onset)}"
-        tree.add("The first updates: learning rate too high or no warm-up", why)
-        tree.add("Data, labels or wiring", "it fails so early", rank="likely")
+        warm = "" if tree.signals.warmup.present else " or no warm-up"
+        tree.add(f"The first updates: learning rate too high{warm}", why)
+        tree.add(
+            "Data, labels or the wiring of the model",
+            "it fails within the first steps",
+            rank="likely",
+        )
         tree.take("optimisation")
         return
     tree.out.append(RuledOut("Slow divergence", "no finite point came before"))
     if tree.branch == "open":
         why = f"not finite on the first logged point, step {step(tree.onset)}"
-        tree.add("Data, labels or wiring", why)
+        tree.add("Data, labels or the wiring of the model", why)
         if tree.onset > 1:
             told = f"{step(tree.onset)} steps came before the first logged point"
             tree.add("Learning rate too high from the start", told)
@@ -119,7 +125,7 @@ def _by_norm(tree: _Tree, norms: Curve) -> None:
     finite = norms.value[np.isfinite(norms.value) & (norms.value > 0)]
     few = len(finite) < FEWEST
     if few and not (len(finite) >= FIRST_STEPS and finite[-1] >= EXPLODED * finite[0]):
-        told = f"not checked: {len(finite)} gradient norms before it"
+        told = f"not checked: {count(len(finite), 'gradient norm')} before it, {FEWEST} are needed"
         tree.out.append(RuledOut("Exploding gradient", told))
         _by_loss(tree)
         return
@@ -158,7 +164,9 @@ def _too_fast(tree: _Tree, why: str) -> None:
     against = ""
     if len(rates) and rates[-1] >= 0 and rates.max() > 0:
         share = float(rates[-1] / rates.max())
-        told = f"the rate is {number(float(rates[-1]))} there, {percent(share)} of its peak"
+        told = (
+            f"the learning rate is {as_rate(float(rates[-1]))} there, {percent(share)} of its peak"
+        )
         against = told if share < DECAYED else ""
         why += "" if against else f"; {told}"
     found = [Cause("Learning rate too high", "most likely", why, against)]
@@ -249,21 +257,21 @@ def _by_policy(tree: _Tree) -> None:
 
 
 def _by_prior(tree: _Tree, *, logged: bool) -> None:
-    """Nothing was logged that decides: rank by how often it is the cause (S1, S2)."""
+    """Nothing was logged that decides: rank by how often it is the cause."""
     against = "" if logged else "grad_norm is not logged: it would decide"
-    tree.add("Learning rate too high", "the most common cause (S1, S2)", against, "likely")
+    tree.add("Learning rate too high", "the most common cause of a NaN", against, "likely")
     tree.add("A bad sample or layer numerics", "", "no sign of it logged")
 
 
 def _fixes(tree: _Tree) -> tuple[Fix, ...]:
     """Order the fixes by branch, then the run that separates data from learning rate."""
     run, branch = tree.run, tree.branch
-    rate = fixes.learning_rate(run, tree.signals, 1 / 5, "5 to 10 times lower after a NaN (S1)")
+    rate = fixes.learning_rate(run, tree.signals, 1 / 5, "5 to 10 times lower is usual after a NaN")
     clip = fixes.clipping(run, "bounds a single step")
     warm = fixes.longer_warmup(run, "smaller first steps")
     half = fixes.bf16(run, "no overflow at 65,504")
     look = fixes.action(
-        "Print the batch at this step: empty labels, empty sequences, odd values",
+        f"Print the batch of step {step(tree.onset)}: empty labels, empty sequences, odd values",
         "one bad sample is enough",
     )
     shown: tuple[Fix, ...] = ()

@@ -5,6 +5,7 @@ runs use it as it is. Sources of the spellings: rules.md section 8 of the design
 axolotl 0.19, LLaMA-Factory, ms-swift, Megatron, nanoGPT, fairseq and Lightning.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -91,7 +92,14 @@ KEYS = (
     Key(
         "model_name",
         "base_model",
-        ("model_name_or_path", "base_model_name_or_path", "_name_or_path", "model", "model_id"),
+        (
+            "model_name_or_path",
+            "pretrained_model_name_or_path",
+            "base_model_name_or_path",
+            "_name_or_path",
+            "model",
+            "model_id",
+        ),
     ),
     Key("model_type"),
     Key("architectures"),
@@ -215,14 +223,25 @@ def change_lines(
 def _line(name: str, value: object, *, as_yaml: bool) -> str:
     if as_yaml:
         shown = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
-        return f"{name}: {shown or written(value)}"
+        return f"{name}: {shown or _yaml(value)}"
     return f"{name}={repr(value) if isinstance(value, str | bool) else written(value)},"
+
+
+def _yaml(value: object) -> str:
+    """Write a setting for YAML 1.1, to which ``2e-4`` is a text and only ``2.0e-4`` a number."""
+    text = written(value)
+    mantissa, power, exponent = text.partition("e")
+    if not isinstance(value, float) or not power:
+        return text
+    sign = "" if exponent.startswith("-") else "+"
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}e{sign}{exponent}"
 
 
 def written(value: object) -> str:
     """Write a setting as a config file does: ``2e-4``, ``0.05``, ``16``."""
     if isinstance(value, float):
-        if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):  # noqa: PLR2004 - as %g does
+        size = abs(value)
+        if 0 < size < 1e-3 or 1e6 <= size < math.inf:  # noqa: PLR2004 - as %g does
             mantissa, _, exponent = f"{value:.3e}".partition("e")
             return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
         return f"{value:.6g}"

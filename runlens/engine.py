@@ -57,8 +57,9 @@ def diagnose(
     """
     run = place if isinstance(place, Run) else read(place)
     signals = Signals(run)
-    settings = settings or Settings(preview=preview)
-    asked = [rule for rule in settings.rules(rules) if settings.preview or not rule.preview]
+    settings = settings or Settings()
+    trial = preview or settings.preview
+    asked = [rule for rule in settings.rules(rules) if trial or not rule.preview]
     outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}
     findings = [one for outcome in outcomes.values() for one in outcome.findings]
     findings = [settings.lowered(one) for one in incidents.louder(findings)]
@@ -146,7 +147,8 @@ def _verdict(
 ) -> Verdict:
     found = {finding.severity for incident in made for finding in incident.findings}
     worst = next((severity for severity in SEVERITIES if severity in found), None)
-    looked = any(outcome.status == "passed" for outcome in outcomes.values())
+    judged = {outcome.status for outcome in outcomes.values()} & {"passed", "found"}
+    looked = bool(judged) and (len(run.history) > 0 or bool(made))
     loud = [incident for incident in made if incident.severity != "info"]
     if loud:
         return Verdict(loud[0].findings[0].title, _second(loud), worst or "unknown")
@@ -226,8 +228,8 @@ def thinned(curve: Curve, cited: Iterable[float] = (), most: int = MOST_POINTS) 
     if size <= most:
         return curve
     per = -(-2 * size // most)
-    used = size // per * per
-    blocks = curve.value[:used].reshape(-1, per)
+    padded = np.pad(curve.value, (0, -size % per), constant_values=np.nan)
+    blocks = padded.reshape(-1, per)
     offset = np.arange(len(blocks)) * per
     finite = np.where(np.isfinite(blocks), blocks, np.nan)
     low = np.where(np.isnan(finite), np.inf, finite).argmin(axis=1) + offset

@@ -34,7 +34,7 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
         known = f"configured is {rate(old)}" if old else "it grew to the end of the run"
         return (action(f"Mend the schedule: the learning rate reached {rate(peak)}", known),)
     old = old or peak
-    if not old:
+    if not old or not math.isfinite(old):
         return ()
     verb = "Lower" if factor < 1 else "Raise"
     return (Fix(f"{verb} the learning rate", "learning_rate", old, two_digits(old * factor), why),)

@@ -54,7 +54,7 @@ METRICS = (
            "< 0.5"),
     Metric("learning_rate", "", "", "of the first parameter group",
            ("lr", "actor_lr", "last_lr", "info_last_lr", "policy_learning_rate", "lr_pg0",
-           "learning_rate_0", "lr_abs", "train_samples_lr")),
+           "learning_rate_0", "lr_abs", "train_samples_lr", "x_lr0")),
     Metric("tokens", "tokens", "higher", "tokens seen so far",
            ("num_tokens", "total_tokens", "tokens_total", "num_input_tokens_seen", "tokens_seen")),
     Metric("loss_scale", "", "higher", "dynamic loss scale of fp16",
@@ -251,31 +251,32 @@ def naming(logged: str, framework: str = "") -> Naming:
         return Naming(_SPECIAL[framework][name])
     if name in _CANONICAL:
         return Naming(_CANONICAL[name])
-    return Naming(_by_prefix(logged, name, framework))
+    return _by_prefix(logged, name, framework)
 
 
-def _by_prefix(logged: str, name: str, framework: str) -> str:
+def _by_prefix(logged: str, name: str, framework: str) -> Naming:
     reward = re.fullmatch(r"rewards?_(.+?)(?:_(mean|std))?", name)
     if reward and "/" in logged and reward[1] not in {"chosen", "rejected"}:
-        return ("reward_std:" if reward[2] == "std" else "reward:") + reward[1]
+        return Naming(("reward_std:" if reward[2] == "std" else "reward:") + reward[1])
     if optimizer := _LIGHTNING_LR.fullmatch(name):
-        return f"learning_rate:{optimizer[1]}" if optimizer[1] else "learning_rate"
+        return Naming(f"learning_rate:{optimizer[1]}" if optimizer[1] else "learning_rate")
     train = _TRAIN.sub("", name)
     if train != name:
-        known = _CANONICAL.get(train)
-        return known or (naming(logged[6:], framework).metric if logged[5:6] == "/" else logged)
+        inner = naming(logged[6:] if logged[5:6] == "/" else train, framework)
+        known = base(inner.metric) in NAMES or logged[5:6] == "/"
+        return inner if known else Naming(logged)
     held_out = _EVAL.sub("", name)
     if held_out == name:
-        return logged
+        return Naming(logged)
     if held_out == "loss" or _CANONICAL.get(held_out) == "train_loss":
-        return "eval_loss"
+        return Naming("eval_loss")
     if set_of := re.fullmatch(r"(.+)_loss", held_out):
         # an evaluation set of the Trainer, or a component such as val/box_loss
         of_set = logged.startswith(("eval_", "eval/"))
-        return f"eval_loss:{set_of[1]}" if of_set else f"eval_{held_out}"
-    inner = naming(held_out, framework).metric
-    inner = inner if inner in NAMES else held_out
-    return f"eval_{inner.removeprefix('train_').removeprefix('eval_')}"
+        return Naming(f"eval_loss:{set_of[1]}" if of_set else f"eval_{held_out}")
+    inner = naming(held_out, framework)
+    metric = inner.metric if inner.metric in NAMES else held_out
+    return Naming(f"eval_{metric.removeprefix('train_').removeprefix('eval_')}", inner.factor)
 
 
 def base(metric: str) -> str:

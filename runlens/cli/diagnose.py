@@ -1,5 +1,6 @@
 """`runlens diagnose`: read runs, judge them, report."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,15 +125,17 @@ def _report(
         return
     from runlens.report import text
 
-    options = text_options(verbose=how["verbose"], no_color=how["no_color"])
+    goes_to = output if form == "text" else None
+    to_file = goes_to not in {None, "-"}
+    options = text_options(verbose=how["verbose"], no_color=how["no_color"] or to_file)
     if how["quiet"]:
-        content = "".join(text.verdict(diagnosis) for diagnosis in diagnoses)
+        content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
         content = text.overview(diagnoses, options)
         content += "Choose with --run NAME, or --all for each in full.\n"
     else:
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
-    emit(content, output if form == "text" else None)
+    emit(content, goes_to, sys.stdout.encoding)
     whole = len(diagnoses) == 1 or how["every"]
     if form is None and not how["no_html"] and not how["quiet"] and whole:
         _pages(diagnosed, output, how)

@@ -1,10 +1,14 @@
 """`runlens export`: the normalized frame as a file."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from runlens.cli import ExitCode
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 
@@ -37,14 +41,16 @@ def command(ctx: click.Context, place: str, output: str, name: str | None) -> No
     chosen = [run for run in runs if not name or run.name == name]
     if len(chosen) > 1:
         raise click.UsageError(f"{errors.SeveralRuns(place, names)} with --run NAME")
-    frame = chosen[0].frame
+    frame = _writable(chosen[0].frame)
     try:
         if ending == ".csv":
             frame.to_csv(output, index=False)
         elif ending == ".parquet":
             frame.to_parquet(output, index=False)
         else:
-            frame.to_json(output, orient="records", lines=ending == ".jsonl", double_precision=15)
+            _spelled_out(frame).to_json(
+                output, orient="records", lines=ending == ".jsonl", double_precision=15
+            )
     except ImportError:
         raise click.UsageError(
             "Parquet needs pyarrow; pip install 'runlens-training[parquet]'"
@@ -52,3 +58,25 @@ def command(ctx: click.Context, place: str, output: str, name: str | None) -> No
     except OSError as error:
         raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
     click.echo(f"{len(frame):,} observations of {frame['metric'].nunique()} metrics: {output}")
+
+
+def _writable(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the frame with halves of surrogate pairs, which UTF-8 cannot write, as escapes."""
+    names = {
+        column: frame[column].cat.rename_categories(
+            lambda name: str(name).encode("utf-8", "backslashreplace").decode()
+        )
+        for column in ("metric", "source")
+    }
+    return frame.assign(**names)
+
+
+def _spelled_out(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the frame with the values that JSON lacks as "NaN", "Infinity", "-Infinity"."""
+    import numpy as np
+
+    from runlens.diagnosis import spell_out
+
+    if np.isfinite(frame["value"]).all():
+        return frame
+    return frame.assign(value=frame["value"].astype(object).map(spell_out))

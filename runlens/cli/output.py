@@ -72,10 +72,14 @@ def write(path: Path, content: str) -> None:
         ) from None
 
 
-def emit(content: str, output: str | None) -> None:
-    """Write a result to a file, or to stdout for None and ``-``."""
+def emit(content: str, output: str | None, encoding: str = "utf-8") -> None:
+    """Write a result to a file, or to stdout for None and ``-``.
+
+    JSON and pages are UTF-8 whatever the terminal speaks; text goes in the terminal's encoding.
+    """
     if output is None or output == "-":
-        sys.stdout.write(content)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content.encode(encoding, "replace"))
         sys.stdout.flush()
     else:
         write(Path(output), content)

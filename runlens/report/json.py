@@ -53,8 +53,28 @@ def unreadable(place: str, problems: list[tuple[str, str]]) -> str:
 
 def written(document: Any) -> str:  # noqa: ANN401 - JSON is of any type
     """Return `document` as indented JSON that ends with a line break."""
-    encoded = msgspec.json.encode(spell_out(document))
+    plain = spell_out(document)
+    try:
+        encoded = msgspec.json.encode(plain, enc_hook=_number)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_whole(plain), enc_hook=_number)
     return msgspec.json.format(encoded, indent=1).decode() + "\n"
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return one of numpy's numbers as Python's."""
+    if not hasattr(value, "item"):
+        raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return spell_out(value.item())
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return `value` with halves of surrogate pairs, which UTF-8 cannot write, as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_whole(key): _whole(inner) for key, inner in value.items()}
+    return [_whole(inner) for inner in value] if isinstance(value, list) else value
 
 
 @cache

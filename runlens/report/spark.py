@@ -26,11 +26,11 @@ def spark(values: Sequence[float], cells: int, *, ascii_only: bool = False) -> s
     if low > 0 and high / low > LOG_FROM:
         heights = [None if height is None else math.log(height) for height in heights]
         low, high = math.log(low), math.log(high)
-    span = high - low
+    span = high / 2 - low / 2  # halves: the whole may be beyond the largest number
     return "".join(
         ("x" if ascii_only else GONE)
         if height is None
-        else marks[0 if span <= 0 else min(7, int(8 * (height - low) / span))]
+        else marks[0 if span <= 0 else min(7, int(8 * ((height / 2 - low / 2) / span)))]
         for height in heights
     )
 

@@ -2,13 +2,14 @@
 
 import io
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix
+from runlens.report.missing import MERGED, OTHER_TASKS, UNTESTED, told
 from runlens.report.spark import spark
 from runlens.report.values import evidence_value, value_of
 from runlens.wording import MINUS, NARROW, count, step
@@ -29,6 +30,8 @@ SHOWN_CURVES = 4
 SHOWN_PROBLEMS = 3
 SHOWN_SOURCES = 4
 NAME_WIDTH = 16
+WIDE = 100  # characters from which an overview has long sparklines,
+NARROWEST_DRAWN = 60  # and any
 SPACES = f" {NARROW}\u00a0"
 PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "≥": ">=", "≤": "<=", "…": "."})
 
@@ -68,8 +71,7 @@ def render(diagnosis: Diagnosis, options: Options | None = None) -> str:
     )
     for line in _lines(diagnosis, options):
         console.print(line)
-    text = buffer.getvalue()
-    return text.translate(PLAIN).encode("ascii", "replace").decode() if options.ascii_only else text
+    return _characters(buffer.getvalue(), options)
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
@@ -77,22 +79,25 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     options = options or Options()
     order = ("critical", "warning", "info", "healthy", "unknown")
     rows = sorted(diagnoses, key=lambda one: (order.index(one.health), one.run_name))
-    name_width = min(32, max(len(one.run_name) for one in rows))
+    cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
+    longest = min(32, max(len(clean(one.run_name)) for one in rows))
+    name_width = min(longest, max(8, options.width - cells - 44))
     lines = []
     for one in rows:
-        head = f"{one.health.upper():<9} {clean(one.run_name)[:name_width]:<{name_width}} "
-        head += f"{step(one.last_step):>9}  {_main_spark(one, 20, options):<20}  "
-        room = max(20, options.width - len(head))
+        head = f"{one.health.upper():<8} {_cut(clean(one.run_name), name_width):<{name_width}} "
+        head += f"{step(one.last_step):>9}  {_main_spark(one, cells, options):<{cells}}  "
+        room = max(8, options.width - len(head))
         lines.append(head + textwrap.shorten(clean(one.verdict.sentence), room, placeholder=" ..."))
     found = {health: sum(one.health == health for one in rows) for health in order}
     counts = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
     lines.append(f"\n{count(len(rows), 'run')}: {counts}")
-    return "\n".join(lines) + "\n"
+    return _characters("\n".join(lines) + "\n", options)
 
 
-def verdict(diagnosis: Diagnosis) -> str:
-    """Return the verdict as one line."""
-    return f"{diagnosis.health.upper()} {clean(diagnosis.run_name)}: {diagnosis.verdict.sentence}\n"
+def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:
+    """Return the verdict as one line, however long."""
+    line = f"{diagnosis.health.upper()} {diagnosis.run_name}: {diagnosis.verdict.sentence}"
+    return _characters(clean(line) + "\n", options or Options())
 
 
 def clean(text: str) -> str:
@@ -100,6 +105,15 @@ def clean(text: str) -> str:
     return "".join(
         char if char.isprintable() or char in SPACES else repr(char)[1:-1] for char in text
     )
+
+
+def _characters(text: str, options: Options) -> str:
+    """Return text in the characters that the terminal has."""
+    return text.translate(PLAIN).encode("ascii", "replace").decode() if options.ascii_only else text
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 3] + "..."
 
 
 def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
@@ -126,8 +140,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Text:
     if state.planned_steps and state.planned_steps != diagnosis.last_step:
         done += f" of {step(state.planned_steps)}"
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
-    room = options.width - len(word) - len(done) - 3
-    name = name if len(name) <= room else name[: max(8, room - 3)] + "..."
+    name = _cut(name, max(8, options.width - len(word) - len(done) - 3))
     gap = max(1, options.width - len(word) - 2 - len(name) - len(done))
     return Text.assemble(
         (word, STYLES.get(diagnosis.health, "bold green")), f"  {name}{' ' * gap}{done}"
@@ -145,14 +158,15 @@ def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     state = diagnosis.state
     yield from _wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
     ended = state.kind.replace("_", " ")
-    yield from _wrapped(f"State: {ended} ({state.sure}: {clean(state.why)}).", options)
+    why = state.why if state.kind == "unknown" else f"{state.sure}: {state.why}"
+    yield from _wrapped(f"State: {ended} ({clean(why)})." if why else f"State: {ended}.", options)
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
         loss_ = f" (lost: {lost})" if lost else ""
         yield from _wrapped(f"! {clean(where)}: {clean(text)}{loss_}", options, "  ")
     if len(problems) > most:
-        yield f"! {len(problems) - most} more problems (-v lists them)"
+        yield f"! {count(len(problems) - most, 'more problem')} (-v lists them)"
     yield ""
 
 
@@ -170,7 +184,7 @@ def _do_first(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
 def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     wanted = [finding.metric for finding in diagnosis.findings if finding.severity != "info"]
     names = [name for name in dict.fromkeys([*MAIN, *wanted]) if name in diagnosis.curves]
-    cells = 30 if options.width < WIDEST else 60
+    cells = 60 if options.width >= WIDEST else min(30, options.width - NAME_WIDTH - 22)
     for name in names[: SHOWN_CURVES + (4 if options.verbose else 0)]:
         curve = diagnosis.curves[name]
         first, last = value_of(name, curve.value[0]), value_of(name, curve.value[-1])
@@ -186,9 +200,16 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
         lead = incident.findings[0]
         at = f"step {step(lead.onset.step)}" if lead.onset.step is not None else ""
         proof = _evidence(lead.evidence[0]) if lead.evidence else ""
-        head = f"{lead.severity.upper():<9}"
-        text = f"{lead.rule:<20} {at:<12} {proof}"
-        yield Text.assemble(f"  {place} ", (head, STYLES[lead.severity]), clean(text))
+        head = f"{incident.severity.upper():<9}"
+        text = f"  {place} {head}{lead.rule:<20} {at:<12} {proof}"
+        first, *more = _wrapped(text, options, " " * 13)
+        begin, end = (len(part) for part in first.partition(head.rstrip())[:2])
+        yield Text.assemble(
+            first[:begin],
+            (first[begin : begin + end], STYLES[incident.severity]),
+            first[begin + end :],
+        )
+        yield from more
         if len(incident.findings) > 1:
             then = ", ".join(f"{one.rule} ({one.severity})" for one in incident.findings[1:])
             yield from _wrapped(f"then     {then}", options, "             ", "    ")
@@ -207,8 +228,10 @@ def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
     head = (finding.severity.upper(), STYLES[finding.severity])
     yield Text.assemble(head, f" {finding.rule}, confidence {finding.confidence.value:.2f}")
     yield from _wrapped(finding.title, options, "  ", "  ")
+    if finding.seen:
+        yield from _wrapped(finding.seen, options, "  ", "  ")
     if finding.confidence.reason:
-        yield from _wrapped(f"Sure because: {finding.confidence.reason}", options, "  ", "  ")
+        yield from _wrapped(f"It rests on: {finding.confidence.reason}", options, "  ", "  ")
     for item in finding.evidence:
         source = f" [{item.source}]" if item.source else ""
         where = f", {item.where}" if item.where else ""
@@ -221,7 +244,8 @@ def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
             f"cause ({cause.rank}) {cause.what}{reason}{against}", options, "    ", "  "
         )
     for out in finding.ruled_out:
-        yield from _wrapped(f"ruled out {out.what}: {out.why}", options, "    ", "  ")
+        word = "open" if out.why.startswith(UNTESTED) else "ruled out"
+        yield from _wrapped(f"{word} {out.what}: {out.why}", options, "    ", "  ")
     for fix in finding.fixes:
         yield from _wrapped(f"fix {_fix(fix)}", options, "    ", "  ")
     yield ""
@@ -230,29 +254,48 @@ def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
 def _fix(fix: Fix) -> str:
     if not fix.setting:
         return fix.what + (f": {fix.why}" if fix.why else "")
-    old = "not recorded" if fix.old is None else written(fix.old)
-    return f"{fix.what}, {fix.setting} {old} -> {written(fix.new)}" + (
-        f": {fix.why}" if fix.why else ""
-    )
+    old = " (old value not recorded)" if fix.old is None else ""
+    change = written(fix.new) if old else f"{written(fix.old)} -> {written(fix.new)}"
+    return f"{fix.what}, {fix.setting} {change}{old}" + (f": {fix.why}" if fix.why else "")
 
 
 def _checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     passed, unmet = diagnosis.reasons("passed"), diagnosis.reasons("unmet")
     errors = diagnosis.reasons("error")
+    merged = {slug: why for slug, why in passed.items() if why.startswith(MERGED)}
+    other = {slug for slug, why in unmet.items() if why.startswith(OTHER_TASKS)}
+    lacking = {slug: told(why) for slug, why in unmet.items() if slug not in other}
+    kept = {slug: why for slug, why in passed.items() if slug not in merged}
     if options.verbose:
-        other = {slug for slug, why in unmet.items() if why.startswith("holds for")}
-        for word, reasons in (("passed", passed), ("could not run", unmet), ("broken", errors)):
-            for slug, why in reasons.items():
-                if slug not in other:
-                    yield from _wrapped(f"{word} {slug}: {clean(why)}", options, "    ")
+        for word, reasons in (
+            ("found", merged),
+            ("passed", kept),
+            ("could not run", lacking),
+            ("broken", errors),
+        ):
+            for why, slugs in _by_reason(reasons).items():
+                yield from _wrapped(f"{word} {', '.join(slugs)}: {clean(why)}", options, "    ")
         if other:
             yield from _wrapped(
                 f"not for {diagnosis.task} runs: {', '.join(sorted(other))}", options, "  "
             )
         yield ""
-    line = f"{count(len(passed), 'check')} passed, {len(unmet)} could not run"
-    line += f", {len(errors)} broken" if errors else ""
-    yield line + ("" if options.verbose else " (-v lists them)")
+    parts = [
+        f"{count(len(kept), 'check')} passed",
+        f"{len(lacking)} could not run",
+        f"{len(other)} for other tasks" if other else "",
+        f"{len(errors)} broken" if errors else "",
+    ]
+    line = ", ".join(part for part in parts if part)
+    yield from _wrapped(line + ("" if options.verbose else " (-v lists them)"), options)
+
+
+def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the checks under each reason: one that many share is told once."""
+    made: dict[str, list[str]] = {}
+    for slug, why in reasons.items():
+        made.setdefault(why, []).append(slug)
+    return made
 
 
 def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:

@@ -4,12 +4,30 @@ from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
 from runlens.run import Run
-from runlens.sources import config_files, console, tensorboard, trainer_state, wandb_dir
+from runlens.sources import (
+    config_files,
+    console,
+    csv_log,
+    jsonl_log,
+    mlflow_dir,
+    tensorboard,
+    trainer_state,
+    wandb_dir,
+)
 from runlens.sources.files import walk
 from runlens.sources.merge import runs_of
 from runlens.sources.reading import Reader, SourceReading
 
-READERS: tuple[Reader, ...] = (trainer_state, tensorboard, wandb_dir, console, config_files)
+READERS: tuple[Reader, ...] = (
+    trainer_state,
+    tensorboard,
+    wandb_dir,
+    jsonl_log,
+    csv_log,
+    mlflow_dir,
+    console,
+    config_files,
+)
 
 SHOWN = 3
 

@@ -19,6 +19,7 @@ from runlens.wording import number
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "rounded": 2e-3}  # relative
 DISAGREE = 0.01  # share of common points that differ, from which it is said
+COARSE = 1_000  # steps below it lose nothing to three printed digits
 FAR = np.int64(2) ** 40  # keeps (segment, step) in one integer
 
 
@@ -144,7 +145,7 @@ def combined(some: Sequence[Part]) -> tuple[Columns, list[Problem]]:
     for part in some:
         key = part.key
         new = ~np.isin(key, known)
-        if taken and part.content.reading.steps_inferred:
+        if taken and (part.content.reading.steps_inferred or _coarse(part, taken[0][0])):
             new &= _beyond(part, taken)
         elif taken:
             problems += _disagreement(taken[0][0], part)
@@ -162,6 +163,16 @@ def combined(some: Sequence[Part]) -> tuple[Columns, list[Problem]]:
         for part, new in taken
     ]
     return Columns._make(np.concatenate(column) for column in zip(*columns, strict=True)), problems
+
+
+def _coarse(part: Part, best: Part) -> bool:
+    """Whether a printed log rounded its steps too: ``4.51e+04`` for 45,056."""
+    steps = part.series.step
+    large = steps[steps >= COARSE]
+    if part.content.reading.precision != "rounded" or not len(large):
+        return False
+    unit = 10 ** (np.floor(np.log10(large)).astype(np.int64) - 2)  # three digits were printed
+    return bool((large % unit == 0).all() and not np.isin(large, best.series.step).all())
 
 
 def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:

@@ -82,7 +82,7 @@ def parse_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return the JSON value in `data`; raise Unreadable for all that can be wrong with it."""
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
-        return json.loads(text)
+        return _loaded(text)
     except UnicodeDecodeError:
         raise Unreadable("is no text in UTF-8") from None
     except json.JSONDecodeError as error:
@@ -92,6 +92,23 @@ def parse_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON is of any type
         raise Unreadable("is nested too deeply") from None
     except (ValueError, OverflowError, MemoryError) as error:
         raise Unreadable(f"holds JSON that cannot be taken in ({error})") from None
+
+
+def _loaded(text: str) -> Any:  # noqa: ANN401 - JSON is of any type
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # an integer of thousands of digits
+        return json.loads(text, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | str:
+    """Return an integer; one of more digits than Python converts stays a text."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is of any type
@@ -113,6 +130,7 @@ def parse_yaml(data: bytes | str) -> Any:  # noqa: ANN401 - YAML is of any type
         """Builds plain values whatever the tag says."""
 
     Plain.add_multi_constructor("", _untagged)
+    Plain.add_constructor("tag:yaml.org,2002:int", _yaml_integer)
     try:
         depth = aliases = 0
         for event in yaml.parse(data, Loader=loader):
@@ -127,6 +145,13 @@ def parse_yaml(data: bytes | str) -> Any:  # noqa: ANN401 - YAML is of any type
         raise Unreadable(f"is no YAML ({what})") from None
     except (RecursionError, ValueError, OverflowError, MemoryError, TypeError) as error:
         raise Unreadable(f"holds YAML that cannot be taken in ({error})") from None
+
+
+def _yaml_integer(loader: Any, node: Any) -> Any:  # noqa: ANN401
+    try:
+        return loader.construct_yaml_int(node)
+    except ValueError:
+        return loader.construct_scalar(node)
 
 
 def _untagged(loader: Any, _suffix: str, node: Any) -> Any:  # noqa: ANN401

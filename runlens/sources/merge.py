@@ -22,7 +22,9 @@ from runlens.sources.task import typed
 # the most specific word about who wrote the run wins
 FRAMEWORKS = ("axolotl", "llama-factory", "ms-swift", "unsloth", "trl", "verl", "openrlhf")
 # whose settings are believed first: what the trainer itself recorded, then what it was given
-TRUST = ("wandb", "tensorboard", "trainer_state", "config", "console")
+TRUST = (
+    "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "config", "console",
+)  # fmt: skip
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
 _OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
 TAIL = 200  # lines kept of a console log
@@ -81,8 +83,11 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
 
 
 def _first_loss(metrics: dict[str, Columns]) -> float | None:
-    """Return the highest of the first three training losses: one batch says little."""
-    rows = metrics.get("train_loss")
+    """Return the highest of the first three training losses: one batch says little.
+
+    Where none was logged the evaluation loss has to do.
+    """
+    rows = metrics.get("train_loss", metrics.get("eval_loss"))
     first = rows.value[np.isfinite(rows.value)][:3] if rows is not None else np.array([])
     return float(first.max()) if len(first) else None
 

@@ -152,6 +152,8 @@ def _by_tracker(
     tracker = next((hint.tracker_state for hint in hints if hint.tracker_state), "")
     if share is not None and share >= COMPLETE:
         return "finished", f"all planned steps were done: {plan.words}", "likely"
+    if tracker == "finished" and (share is None or share >= STOPPED):
+        return "finished", "the tracker says so", "likely"
     if tracker == "running":
         return "running", "the tracker says so", "likely"
     if tracker in {"crashed", "failed", "killed"}:

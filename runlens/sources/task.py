@@ -16,6 +16,8 @@ FROM_SCRATCH = 0.5
 TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
 FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
 SCRATCH_LOSS = 7.0  # first loss that only an untrained language model has, where V is not known
+# no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
+NO_LANGUAGE_LOSS = 16.0
 CLASSES_LOSS = log(1_000)
 
 BY_METHOD: Mapping[str, Task] = {
@@ -27,14 +29,24 @@ BY_METHOD: Mapping[str, Task] = {
     "ktotrainer": "dpo", "orpotrainer": "dpo",
 }  # fmt: skip
 METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
-PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "output_dir")
+PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "experiment_name", "output_dir")
 BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
     ("grpo", ("grpo",)), ("dpo", ("dpo",)), ("dpo", ("orpo",)), ("dpo", ("kto",)),
     ("ppo", ("ppo",)), ("reward-model", ("reward", "model")), ("sft", ("sft",)),
-    ("pretrain", ("pretrain",)), ("pretrain", ("pretraining",)),
+    ("pretrain", ("pretrain",)), ("pretrain", ("pretraining",)), ("asr", ("asr",)),
+    ("asr", ("speech", "recognition")), ("asr", ("speech", "to", "text")),
+    ("asr", ("speech", "model")),
 )  # fmt: skip
 LAYERS = ("n_layer", "num_layers", "num_hidden_layers")
 HEADS = ("n_head", "num_heads", "num_attention_heads")
+WIDTHS = ("d_model", "n_embd", "hidden_size", "embed_dim")
+TRAINED = ("model_name", "pretrained_model_name_or_path")
+# in the name of a model that is already trained: families of language models that only generate
+FAMILIES = (
+    "gpt", "llama", "qwen", "mistral", "mixtral", "gemma", "phi", "pythia", "falcon", "bloom",
+    "opt", "glm", "chatglm", "deepseek", "baichuan", "internlm", "smollm", "tinyllama",
+)  # fmt: skip
+OWN = "the settings describe a transformer of one's own"
 RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
 
 # any of these metrics -> task, in this order
@@ -50,7 +62,7 @@ BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
 )
 RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
 GENERATIVE = (
-    "discrim", "generator", "codebook", "vq", "quant", "diffus", "denois", "kimg", "recon",
+    "discrim", "generator", "codebook", "vq", "diffus", "denois", "kimg", "recon",
 )  # fmt: skip
 SCORES = ("f1", "iou", "recall", "precision", "auc", "matthews", "mcc", "top1", "top5")
 DETECTION = ("box_loss", "mAP", "dfl_loss", "obj_loss")
@@ -209,6 +221,8 @@ def _by_tuning(
         chance, begins = log(size), f"the loss begins at {first_loss:.2f}"
         if first_loss >= FROM_SCRATCH * chance:
             return "pretrain", f"{begins}, near ln({size:g})"
+        if framework in {"", "lightning"} and _own_transformer(config):
+            return "pretrain", OWN
         return "sft", f"{begins}, below ln({size:g}) = {chance:.2f}"
     return None
 
@@ -224,15 +238,31 @@ def _by_level(
         or "eval_train_loss" in names
     ):
         return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
-    layered = any(key in config for key in LAYERS) and any(key in config for key in HEADS)
-    if layered and "vocab_size" not in config and framework == "":
-        return "pretrain", "the settings describe a transformer of one's own"
-    if first_loss > SCRATCH_LOSS:
+    if framework == "" and "vocab_size" not in config and _own_transformer(config):
+        return "pretrain", OWN
+    if SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS:
         return "pretrain", f"the loss begins at {first_loss:.2f}"
     if framework == "transformers" and TWO_CLASSES[0] < first_loss < TWO_CLASSES[1]:
         return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
     if framework == "transformers":
         return "sft", f"a language-model loss of {framework} that begins at {first_loss:.2f}"
+    if first_loss < CLASSES_LOSS:
+        return _by_family(config)
+    return None
+
+
+def _own_transformer(config: Mapping[str, Configured]) -> bool:
+    """Whether the settings of the training give the shape of a model, and name no trained one."""
+    shaped = any(key in config for key in (*HEADS, *WIDTHS))
+    named = any(key in config for key in (*TRAINED, "architectures", "model_type"))
+    return shaped and not named and any(key in config for key in LAYERS)
+
+
+def _by_family(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
+    for key in TRAINED:
+        model = str(config[key].value) if key in config else ""
+        if _words(model, FAMILIES):
+            return "sft", f"starts from {model}"
     return None
 
 

@@ -236,3 +236,39 @@ def test_a_missing_place_and_an_empty_folder_are_told_apart(tmp_path: Path) -> N
         read(tmp_path / "nowhere")
     with pytest.raises(NothingReadable, match="is an empty directory"):
         read(tmp_path)
+
+
+def test_siblings_of_one_seed_stay_apart_although_they_begin_alike() -> None:
+    """Equal to the last digit for two thirds of the run; then a setting shows."""
+    other = LOSS.copy()
+    other[27:] += RNG.normal(0, 0.05, 13)
+    sources = [
+        reading(f"r/{name}/trainer_state.json", "trainer_state", {"loss": series(STEPS, value)})
+        for name, value in (("a", LOSS), ("b", other))
+    ]
+    assert len(runs_of(Path("r"), "r", sources)) == 2
+
+
+def test_a_resume_that_repeats_steps_with_other_values_is_one_run() -> None:
+    """Event files alone, no two values of the repeated steps equal: told by start and place."""
+    first = {"train/loss": series(STEPS[:30], LOSS[:30])}
+    again = {"train/loss": series(STEPS[20:], LOSS[20:] + 0.03)}
+    sources = [
+        reading("r/runs/a/events.1", "tensorboard", first, started=1.0),
+        reading("r/runs/b/events.2", "tensorboard", again, started=2.0),
+    ]
+    (run,) = runs_of(Path("r"), "r", sources)
+    assert [segment.first_step for segment in run.segments] == [10, 210]
+
+
+def test_three_hundred_runs_are_told_apart_in_good_time() -> None:
+    """Comparing every pair stays affordable."""
+    sources = [
+        reading(
+            f"r/{n}/trainer_state.json",
+            "trainer_state",
+            {"loss": series(STEPS, LOSS + RNG.normal(0, 0.05, 40))},
+        )
+        for n in range(300)
+    ]
+    assert len(runs_of(Path("r"), "r", sources)) == 300

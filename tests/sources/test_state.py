@@ -35,6 +35,7 @@ def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: 
         ({"done": 400}, ("finished", "likely")),
         ({"tracker_state": "crashed"}, ("crashed", "likely")),
         ({"tracker_state": "crashed", "done": 400}, ("finished", "likely")),
+        ({"tracker_state": "finished", "planned": None}, ("finished", "likely")),
         ({"tracker_state": "running"}, ("running", "likely")),
         ({"no_exit_record": True}, ("stopped_early", "likely")),
         ({"kind": "console", "ended_step": 200}, ("stopped_early", "likely")),

@@ -93,7 +93,8 @@ def confidence(sure: Confidence) -> str:
     """Return ``confidence high (0.8): 30 later evaluations agree``."""
     word = next((word for least, word in SURE if sure.value >= least), SURE[-1][1])
     reason = f": {sure.reason}" if sure.reason else ""
-    return f"confidence {word} ({number(sure.value, 2)}){reason}"
+    value = "1.0" if sure.value >= 1 else number(sure.value, 2)
+    return f"confidence {word} ({value}){reason}"
 
 
 def setting(value: Setting) -> str:

@@ -19,10 +19,10 @@ Limits
     below this share at the end is healthy. seen_before: share of the training fall that came
     before the first evaluation. climbs: a rise of this share over the first is overfitting.
     never_better: evaluations count as no better above this share of the first.
-    Measured: 0.16 % false alarms, power 87 % (rules.md 9.1).
+    Measured: 0.16 % false alarms, power 87 %.
 Fixes
     Print one decoded evaluation sample with its label mask beside a training sample; use one chat
-    template; evaluate the adapter that is trained; then look at the split (S1, in this order).
+    template; evaluate the adapter that is trained; then look at the split, in this order.
 """
 
 from dataclasses import dataclass
@@ -107,7 +107,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     needed = max(limits.fall * abs(pair.first), limits.noise_multiple * pair.error)
     if pair.fall < needed:
         return passed(
-            f"train loss fell {loss(pair.fall)} since the first evaluation; {loss(needed)} "
+            f"train loss {'fell' if pair.fall >= 0 else 'rose'} by {loss(abs(pair.fall))} "
+            f"since the "
+            f"first evaluation; a fall of {loss(needed)} "
             "would count as learning"
         )
     name = spoken(metric)
@@ -168,7 +170,9 @@ def _finding(
     late = form == "level" and pair.start - pair.first > limits.seen_before * whole
     heart = pair.epochs > 1
     frozen = bool(np.ptp(evals.value) == 0)
-    ruled_out = [RuledOut("Evaluation at its floor", f"it ends {percent(_gap(evals, pair))} above")]
+    gap = _gap(evals, pair)
+    why = f"it ends {percent(abs(gap))} {'above' if gap >= 0 else 'below'} train loss"
+    ruled_out = [RuledOut("Evaluation at its floor", why)]
     if not heart and pair.epochs:
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
         ruled_out.append(RuledOut("Learnt by heart before the first look", why))
@@ -185,14 +189,14 @@ def _finding(
             Evidence("Eval loss at the end", end, where=metric, step=float(evals.step[-1])),
             Evidence("Gap to train loss at the end", _gap(evals, pair), unit="%"),
         ),
-        seen=f"Train loss fell {percent(pair.fall / max(abs(pair.first), 1e-12))} between the "
+        seen=f"Train loss fell by {percent(pair.fall / max(abs(pair.first), 1e-12))} between the "
         f"first and the last of {len(evals)} evaluations; eval loss did not follow.",
         causes=_causes(pair, first, frozen=frozen, heart=heart),
         fixes=_fixes(run, frozen=frozen),
         ruled_out=tuple(ruled_out),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.05 * len(evals)) * min(1.0, 0.6 + 0.2 * pair.fall / needed), 2),
-            f"{len(evals)} evaluations; train loss fell {pair.fall / needed:.1f} times the limit",
+            f"{len(evals)} evaluations; train loss fell {pair.fall / needed:.1f} × the limit",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, first, loss(first)),)),
     )
@@ -224,7 +228,7 @@ def _rank(made: list[Cause]) -> Rank:
 def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
     look = fixes.action(
         "Print one decoded evaluation sample with its label mask beside a training sample",
-        "a template or mask on one side only is seen at once (S1)",
+        "a template or mask on one side only is seen at once",
     )
     weights = fixes.action(
         "Evaluate the trained weights: no cache, adapter active, no second copy of the model",

@@ -14,7 +14,7 @@ Limits
     fewest: evaluations needed. gap: the gap at the end exceeds this share of training loss and
     at_least (nat). tau: the gap must widen (Kendall). widened: by this share of its final size,
     or it is an offset. rise: evaluation loss that ends this share above its best is overfitting
-    (S1). opened: the onset is the first evaluation from which on the gap stays above this share
+   . opened: the onset is the first evaluation from which on the gap stays above this share
     of its final size.
 Fixes
     Fewer epochs; dropout, weight decay; more data; a split drawn from the same source.
@@ -70,14 +70,20 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     if len(evals) < limits.fewest:
-        return unmet(f"{len(evals)} evaluations beside training loss; {limits.fewest} are needed")
+        return unmet(
+            f"only {len(evals)} of the {limits.fewest} evaluations beside training loss "
+            f"that are needed"
+        )
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")
     last = max(1, min(3, len(gap) // 3))
     end, needed = float(np.median(gap[-last:])), max(limits.gap * abs(train[-1]), limits.at_least)
     if end < needed:
-        return passed(f"eval loss ends {loss(end)} above train loss; {loss(needed)} would count")
+        return passed(
+            f"eval loss ends {loss(abs(end))} {'above' if end >= 0 else 'below'} train loss; "
+            f"a gap of {loss(needed)} would count"
+        )
     bottom = bottom_of(evals)
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
         return passed(f"eval loss rises {percent(bottom.share)} from its best: overfitting")
@@ -123,7 +129,7 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.03 * len(evals)) * min(1.0, 0.6 + 0.4 * (end / needed - 1)), 2),
-            f"{len(evals)} evaluations; the gap is {end / needed:.1f} times the limit",
+            f"{len(evals)} evaluations; the gap is {end / needed:.1f} × its limit",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )

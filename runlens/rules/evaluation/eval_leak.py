@@ -17,7 +17,7 @@ Limits
     first evaluation, with tau (Kendall) below its negative: a constant factor is no leak. begins:
     the onset is the first evaluation from which on the ratio stays below. heart: training loss
     below this and a tenth of its start (gone) counts as learnt by heart, after epochs passes;
-    beside: evaluation loss within this share of it. Weakly grounded (rules.md 9.3).
+    beside: evaluation loss within this share of it. Weakly grounded.
 Fixes
     Hash the rows of both sets and drop the overlap; split by source before any augmentation.
 """
@@ -46,8 +46,9 @@ from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.wording import loss, percent, step
+from runlens.wording import loss, percent, step, times
 
+MANY_TIMES = 2.0  # from here on a ratio reads better as times than as percent
 LIKE_ONE_FACTOR = 0.15  # a ratio this close to 1 / accumulation steps is that factor
 
 
@@ -77,7 +78,10 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
     evals, train = evals.at(usable), train[usable]
     if len(evals) < limits.fewest:
-        return unmet(f"{len(evals)} evaluations beside training loss; {limits.fewest} are needed")
+        return unmet(
+            f"only {len(evals)} of the {limits.fewest} evaluations beside training loss "
+            f"that are needed"
+        )
     if _by_heart(run, signals, evals, train, limits):
         return found(_vanished(signals, metric, evals, train))
     ratio = evals.value / train
@@ -85,7 +89,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if end < limits.low and len(evals.after(run.last_step // 3)) >= limits.fewest:
         return _below(run, metric, evals, train, ratio, limits)
     return passed(
-        f"eval loss ends at {percent(end)} of train loss; below {percent(limits.low)} counts"
+        f"eval loss ends at {percent(end) if end < MANY_TIMES else times(end)} of train loss; "
+        f"below {percent(limits.low)} would count"
     )
 
 
@@ -111,7 +116,8 @@ def _below(
     return found(
         Finding(
             severity=severity,
-            title=f"Evaluation data leak into training: from step {step(onset)} {spoken(metric)} "
+            title=f"Evaluation rows are among the training data: from step {step(onset)} "
+            f"{spoken(metric)} "
             f"lay below train loss and ended at {loss(final)} against {loss(level)}.",
             metric=metric,
             onset=Moment(onset),
@@ -120,7 +126,7 @@ def _below(
                     "Eval loss as a share of train loss",
                     end,
                     limits.low,
-                    "dropout explains 0.6 to 0.95",
+                    "dropout explains 60 to 95 %",
                     metric,
                     float(evals.step[-1]),
                     above=False,
@@ -194,7 +200,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
 
 def _confidence(count: int, margin: float) -> Confidence:
     value = min(1.0, 0.5 + 0.05 * count) * min(1.0, 0.2 + 0.5 * margin)
-    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} times the limit")
+    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} × the limit")
 
 
 def _chart(metric: str, onset: float, value: float) -> Chart:

@@ -12,17 +12,17 @@ Looks alike
     nothing was learnt by heart. If accuracy still improves
     after the bottom, the model has only become over-confident: that is said as info.
 Limits
-    rise: 5 % above the best, the usual alert level (S1). few_rise: 10 % where only two
+    rise: 5 % above the best, the usual alert level. few_rise: 10 % where only two
     evaluations follow the bottom. noise_multiple: three noise scales are seldom chance.
     fewest: evaluations needed, one less suffices for a rise of steep (20 %). A rise of steep that
     ends above the first evaluation is critical.
     tau: the evaluations from the bottom on must climb (Kendall). train_slack: training loss may
     lie this share above its level at the bottom. Measured on 10,000 simulated runs: 0.29 % false
-    alarms, power 93 % for rises of 8-80 %, onset within 3.2 % of the run (rules.md 9.1).
+    alarms, power 93 % for rises of 8-80 %, onset within 3.2 % of the run.
     severe: a rise of half is critical where no earlier checkpoint was kept.
 Fixes
     Use the checkpoint at the bottom; stop there; fewer epochs; early stopping with patience 3;
-    more dropout, smaller LoRA rank, more data (S1, S4).
+    more dropout, smaller LoRA rank, more data.
 """
 
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = signals.curve(metric)
     if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
-        return unmet(f"{len(evals)} evaluations; {limits.fewest} are needed")
+        return unmet(f"only {len(evals)} of the {limits.fewest} evaluations that are needed")
     bottom = bottom_of(evals)
     later = len(evals) - bottom.at - 1
     onset = float(evals.step[bottom.at])
@@ -86,7 +86,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if later < 2:  # noqa: PLR2004 - one bad evaluation is no trend
         return passed(f"{name} is best at step {step(onset)}, at or near the end")
     if len(evals) < limits.fewest and bottom.share < limits.steep:
-        return unmet(f"{len(evals)} evaluations; {limits.fewest} are needed")
+        return unmet(f"only {len(evals)} of the {limits.fewest} evaluations that are needed")
     rise = bottom.end - bottom.best
     share = limits.few_rise if later == 2 else limits.rise  # noqa: PLR2004 - see the page
     needed = max(share * abs(bottom.best), limits.noise_multiple * bottom.noise)
@@ -137,18 +137,18 @@ def _finding(
     name = spoken(metric)
     evidence = [
         Evidence(
-            "Rise of eval loss over its bottom",
+            "Rise of eval loss over its best, medians of 3",
             bottom.end - bottom.best,
             needed,
-            "rise 5 % (S1), or three noise scales",
+            "5 % of the best, or three noise scales",
             metric,
             float(evals.step[-1]),
         ),
-        Evidence("Best eval loss", bottom.lowest, where=metric, step=onset),
+        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
         Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
     ]
     if train:
-        evidence.append(Evidence("Train loss at the best", train.then, where="train_loss"))
+        evidence.append(Evidence("Train loss at that step", train.then, where="train_loss"))
     return Finding(
         severity=severity,
         title=f"Overfitting from step {step(onset)}: {name} rose "
@@ -227,14 +227,24 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
         made.append(fixes.setting(run, "num_train_epochs", best, "Train fewer epochs", why))
     elif run.state.planned_steps and onset < run.state.planned_steps:
         made.append(
-            Fix("Stop at the best", "max_steps", run.state.planned_steps, int(onset), "best there")
+            Fix(
+                "Stop at the best step",
+                "max_steps",
+                run.state.planned_steps,
+                int(onset),
+                "eval loss was best there",
+            )
         )
     if not run.flag("load_best_model_at_end"):
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
     dropout = run.number("lora_dropout")
     if dropout is not None and dropout < 0.05:  # noqa: PLR2004 - the value that S4 starts with
-        made.append(fixes.setting(run, "lora_dropout", 0.05, "Add dropout", "regularises"))
+        made.append(
+            fixes.setting(
+                run, "lora_dropout", 0.05, "Add dropout", "single samples are learnt less by heart"
+            )
+        )
     return tuple(made)
 
 
@@ -243,8 +253,7 @@ def _confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
     points = min(1.0, 0.6 + 0.05 * count)
     return Confidence(
         round(margin * points, 2),
-        f"the rise is {(bottom.end - bottom.best) / needed:.1f} times the limit, "
-        f"{count} evaluations",
+        f"the rise is {(bottom.end - bottom.best) / needed:.1f} × its limit, {count} evaluations",
     )
 
 

@@ -21,7 +21,7 @@ Limits
     near: below this ratio pretraining is normal. scaled: from here the norm is no true norm if
     the loss falls. piled and pile: share of points within that distance of the highest. fewest
     and fewest_info: points after warm-up for a warning and for info. window: points, or 5 % of
-    them, over which the share is kept at the onset (rules.md 4.4, measured on 15 real runs).
+    them, over which the share is kept at the onset (measured on 15 real runs).
 Fixes
     Half the learning rate; or a limit of twice the median norm where the loss is healthy.
 """
@@ -32,14 +32,16 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Fix, Moment, Outcome
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, Outcome
 from runlens.history import BoolArray, Curve
+from runlens.rules.gradients import clip_advice
 from runlens.rules.gradients.norms import loss_fell, settled
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall, theil_sen
 from runlens.wording import number, percent, step, times
+from runlens.wording import rate as as_rate
 
 COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
 # in these tasks the size of the norm is known well enough to warn; elsewhere it needs a companion
@@ -84,7 +86,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return _by_share(shares, limits)
     curve = settled(run, signals).curve.finite()
     if len(curve) < limits.fewest_info:
-        return unmet(f"{len(curve)} gradient norms after warm-up; {limits.fewest_info} are needed")
+        return unmet(
+            f"only {len(curve)} of the {limits.fewest_info} gradient norms after warm-up "
+            f"that are needed"
+        )
     if (top := _piled_at(curve, limits)) is not None:
         return found(_after_clipping(curve, top))
     limit = fixes.clip_limit(run)
@@ -112,7 +117,7 @@ def _by_share(told: Curve, limits: Limits) -> Outcome:
         Finding(
             severity="info",
             title=f"Clipping was engaged from step {step(first)}: {percent(share)} of the updates "
-            f"in the middle, against {percent(limits.share)}.",
+            f"at the median, against {percent(limits.share)}.",
             metric="clip_share",
             onset=Moment(float(first)),
             evidence=(
@@ -198,6 +203,9 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     curve = clipped.curve
     fell = loss_fell(run, signals, int(curve.step[0]), int(curve.step[-1]))
     scaled = fell and clipped.ratio >= limits.scaled
+    levels = signals.levels("train_loss")
+    # a loss that came down again from a shock is no reason to leave clipping as it is
+    learns = fell and levels.end < levels.start
     loud, why = _loud(run, clipped, limits, fell=fell)
     least = limits.many if clipped.share >= limits.many else limits.share
     onset = _onset(clipped, least, limits)
@@ -211,16 +219,16 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         severity="warning" if loud else "info",
         title=f"Clipping is engaged {'all the time' if least == limits.many else 'mostly'} from "
         f"step {step(onset)}: gradient norm above max_grad_norm {number(clipped.limit)} on "
-        f"{hits:,} of {len(curve):,} points, {number(median)} in the middle.",
+        f"{hits:,} of {len(curve):,} points, its median is {number(median)}.",
         metric="grad_norm",
         onset=Moment(onset),
-        evidence=_evidence(run, clipped, why, limits, fell=fell),
+        evidence=_evidence(run, clipped, why, limits, fell=learns),
         seen="Adam is nearly blind to the scale of the gradient: a run that is clipped all the "
         "time still learns."
-        if fell
-        else "The loss does not fall while every step is cut to the same length.",
-        causes=_causes(run, signals, clipped, scaled=scaled),
-        fixes=_fixes(run, signals, clipped, healthy=fell),
+        if learns
+        else "The loss does not fall below its start while every step is cut to the same length.",
+        causes=_causes(run, signals, clipped, scaled=scaled, fell=learns),
+        fixes=clip_advice.cures(run, signals, clipped.limit, clipped.ratio, fell=learns, loud=loud),
         confidence=_confidence(run, clipped),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
         louder_with=COMPANIONS if companion and known and not loud else (),
@@ -241,40 +249,39 @@ def _evidence(
             unit="%",
         ),
         Evidence("Median norm over the limit", clipped.ratio, limits.ratio, why, "grad_norm"),
-        Evidence("Share of the gradient that is kept", min(1.0, 1 / clipped.ratio), unit="%"),
+        Evidence(
+            "Share of the gradient that is kept, at the median",
+            min(1.0, 1 / clipped.ratio),
+            unit="%",
+        ),
         Evidence(
             "max_grad_norm",
             clipped.limit,
             where="config" if known else "default of the framework",
         ),
-        Evidence("Train loss meanwhile", "falls" if fell else "does not fall", where="train_loss"),
+        Evidence(
+            "Train loss meanwhile",
+            "falls" if fell else "does not fall below its start",
+            where="train_loss",
+        ),
     )
 
 
-def _causes(run: Run, signals: Signals, clipped: Clipped, *, scaled: bool) -> tuple[Cause, ...]:
+def _causes(
+    run: Run, signals: Signals, clipped: Clipped, *, scaled: bool, fell: bool
+) -> tuple[Cause, ...]:
     if scaled:
         why = f"{times(clipped.ratio)} the limit from the first row, and the loss falls"
         return (Cause("A norm that is summed over tokens or not unscaled", "most likely", why),)
     rate = signals.peak_learning_rate
-    told = f"peak learning rate {number(rate)}" if rate else ""
-    high = Cause("Learning rate too high", "likely", told)
+    told = f"its peak is {as_rate(rate)}" if rate else ""
+    against = "train loss falls" if fell else ""
+    high = Cause("Learning rate too high", "possible" if fell else "likely", told, against)
     if run.number("max_grad_norm") is not None and clipped.limit < fixes.TIGHTER_CLIP:
         return Cause("Limit too low", "most likely", f"max_grad_norm is {clipped.limit:g}"), high
     spread = float(np.quantile(clipped.curve.value, 0.95) / np.median(clipped.curve.value))
     why = f"95th percentile {times(spread)} the median"
     return high, Cause("Small or outlying batches", "possible", why)
-
-
-def _fixes(run: Run, signals: Signals, clipped: Clipped, *, healthy: bool) -> tuple[Fix, ...]:
-    lower = fixes.learning_rate(run, signals, 1 / 2, "shorter steps need less clipping")
-    wide = fixes.setting(
-        run,
-        "max_grad_norm",
-        fixes.two_digits(2 * clipped.ratio * clipped.limit),
-        "Widen the clipping limit",
-        "twice the median norm: only outliers are cut",
-    )
-    return (wide, *lower) if healthy or clipped.limit <= fixes.TIGHTER_CLIP else (*lower, wide)
 
 
 def _confidence(run: Run, clipped: Clipped) -> Confidence:

@@ -7,20 +7,20 @@ Why it matters
     The norm is logged before clipping: clipping keeps a step small, not its direction right. An
     explosion comes before a NaN, a divergence, or a model that is quietly being destroyed.
 Looks alike
-    The first steps: S1 calls the norm of warm-up no signal. Growth by 2 to 5 over a long
+    The first steps: the norm of warm-up is no signal. Growth by 2 to 5 over a long
     pretraining is normal. LoRA starts at a norm of almost zero. A norm of 1e5 from the first
     row is a scale, not an explosion: only the ratio to its own base counts. A climb under which
     the loss still falls and the norm stays in the healthy range is said as info. Single peaks
     are grad-spike.
 Limits
-    ratio: ten times the base (S0, S1). climb: three times the base dates the onset. fewest:
+    ratio: ten times the base. climb: three times the base dates the onset. fewest:
     norms after warm-up; fewest_lost where the loss was lost. ended: points before a lost loss
     that must all be above. stretch: share of the points of an excursion that came back.
-    healthy: upper end of the range S4 calls healthy. start_median: back-up for norms that are
+    healthy: upper end of the usual range. start_median: back-up for norms that are
     far beyond it from the start while the loss does not fall. Measured on 10,000 simulated
-    norms: no false alarm, power 99.8 % for climbs of 15-1000 times (rules.md 9.1).
+    norms: no false alarm, power 99.8 % for climbs of 15-1000 times.
 Fixes
-    A third to a tenth of the learning rate (S0), clipping at 1.0, warm-up over 5 %, a larger
+    A third to a tenth of the learning rate, clipping at 1.0, warm-up over 5 %, a larger
     Adam epsilon, bf16 for fp16.
 """
 
@@ -51,6 +51,7 @@ from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import longest_true
 from runlens.wording import loss, number, percent, step, times
+from runlens.wording import rate as as_rate
 
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
 
@@ -85,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lost = np.isfinite(norms.lost_at)
     needed = limits.fewest_lost if lost else limits.fewest
     if count < needed:
-        return unmet(f"{count} gradient norms after warm-up; {needed} are needed")
+        return unmet(f"only {count} of the {needed} gradient norms after warm-up that are needed")
     positive = norms.curve.value[norms.curve.value > 0]
     if not len(positive):
         return passed("the gradient norm is 0 throughout: see grad-zero")
@@ -165,7 +166,7 @@ def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits)
                 "Median gradient norm",
                 median,
                 limits.start_median,
-                "S4 calls 0.1 to 10 healthy",
+                "0.1 to 10 is healthy",
                 "grad_norm",
             ),
             Evidence("Train loss at the end", levels.end, where="train_loss", step=float(last)),
@@ -188,7 +189,7 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
             "Gradient norm at the end" if climb.kind != "came back" else "Gradient norm up there",
             climb.top,
             limits.ratio * climb.base,
-            "ten times its own base (S0, S1)",
+            "ten times its own base",
             "grad_norm",
             float(norms.curve.step[-1]),
         ),
@@ -247,7 +248,7 @@ def _causes(run: Run, signals: Signals, onset: int) -> tuple[Cause, ...]:
     why = against = ""
     if len(rates) and rates[-1] >= 0 and rates.max() > 0:
         share = float(rates[-1] / rates.max())
-        why = f"learning rate {number(float(rates[-1]))} there, {percent(share)} of its peak so far"
+        why = f"it is {as_rate(float(rates[-1]))} there, {percent(share)} of its peak so far"
         against = "it has decayed" if share < DECAYED else ""
     made.append(Cause("Learning rate too high", "most likely", why, against))
     clip = run.number("max_grad_norm")
@@ -261,7 +262,7 @@ def _causes(run: Run, signals: Signals, onset: int) -> tuple[Cause, ...]:
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made = [
-        *fixes.learning_rate(run, signals, 1 / 3, "3 to 10 times lower (S0)"),
+        *fixes.learning_rate(run, signals, 1 / 3, "3 to 10 times lower"),
         *fixes.clipping(run, "bounds a single step"),
         *fixes.longer_warmup(run, "smaller first steps"),
     ]
@@ -275,9 +276,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
 def _confidence(ratio: float, points: int, limits: Limits) -> Confidence:
     margin = min(1.0, 0.6 + 0.4 * (ratio / limits.ratio - 1)) if np.isfinite(ratio) else 1.0
     known = min(1.0, 0.6 + points / 250)
-    told = (
-        f"{number(ratio / limits.ratio, 2)} times the limit" if np.isfinite(ratio) else "infinite"
-    )
+    told = f"{times(ratio / limits.ratio)} its limit" if np.isfinite(ratio) else "infinite"
     return Confidence(round(margin * known, 2), f"the climb is {told}, {points:,} norms")
 
 

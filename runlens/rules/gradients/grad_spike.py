@@ -10,9 +10,9 @@ Looks alike
     norm: that is its size. Norms with heavy tails have peaks in health. RL norms do as well,
     and are not judged. A norm that stays high is grad-explosion.
 Limits
-    ratio: ten times the running median of 51 points (S0). tail: so many noise scales above the
+    ratio: ten times the running median of 51 points. tail: so many noise scales above the
     median of the logarithm; without it 3.7 % of healthy norms have a spike, with it 0.2 %
-    where the logarithm scatters by less than 0.3 (rules.md 4.4). width: points until it is
+    where the logarithm scatters by less than 0.3. width: points until it is
     back. fewest: norms needed. many and share: number and share of points from which spikes
     are a warning, if the loss feels as many of them or the share is five times that.
     epoch_slack: share of an epoch within which a spike lies at its boundary.
@@ -56,7 +56,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     norms = settled(run, signals)
     curve = norms.curve.finite()
     if len(curve) < limits.fewest:
-        return unmet(f"{len(curve)} gradient norms after warm-up; {limits.fewest} are needed")
+        return unmet(
+            f"only {len(curve)} of the {limits.fewest} gradient norms after warm-up that are needed"
+        )
     log = np.log(np.maximum(curve.value, _least(curve.value)))
     base = running_median(log, odd(min(WINDOW, max(5, len(log) // 3))))
     starts = _spikes(log, base, limits)
@@ -128,7 +130,7 @@ def _finding(
                 "Gradient norm at the largest spike",
                 top,
                 limits.ratio * under,
-                "ten times the local median (S0)",
+                "ten times the local median",
                 "grad_norm",
                 float(curve.step[worst]),
             ),
@@ -144,7 +146,10 @@ def _finding(
         ),
         fixes=(
             *fixes.clipping(run, "bounds a single step"),
-            fixes.action("Look at the batches of these steps", "lengths, duplicates, odd values"),
+            fixes.action(
+                f"Look at the batches of {_places(curve, starts)}",
+                "lengths, duplicates, odd values",
+            ),
         ),
         confidence=Confidence(0.8 if len(curve) >= 2 * WINDOW else 0.6, f"{len(curve):,} norms"),
         chart=Chart(
@@ -158,6 +163,14 @@ def _marks(curve: Curve, starts: IntArray) -> tuple[Mark, ...]:
         Mark(float(curve.step[at]), float(curve.value[at]), number(float(curve.value[at])))
         for at in starts[:SHOWN]
     )
+
+
+def _places(curve: Curve, starts: IntArray) -> str:
+    """Name the spikes' steps, the first three of many."""
+    steps = [step(int(curve.step[at])) for at in starts[:3]]
+    if len(starts) == 1:
+        return f"step {steps[0]}"
+    return f"steps {', '.join(steps)}" + (" and the others" if len(starts) > len(steps) else "")
 
 
 def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:

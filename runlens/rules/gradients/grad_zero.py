@@ -11,7 +11,7 @@ Looks alike
 Limits
     least: a norm that is zero in effect. relative: the same as a share of the median of the
     other norms. fewest and share: length of the stretch in points and as a share of all.
-    no_spread: share of groups without spread from which RL has nothing to learn (rules.md 4.4).
+    no_spread: share of groups without spread from which RL has nothing to learn.
     all_of_rl: a policy's norm is often zero for a while; below this share of the run it is info.
 Fixes
     List the parameters with requires_grad; enable_input_require_grads() where checkpointing
@@ -38,11 +38,23 @@ from runlens.diagnosis import (
 )
 from runlens.history import BoolArray, Curve, IntArray
 from runlens.rules.gradients.norms import loss_fell
-from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import (
+    LANGUAGE_TASKS,
+    PREFERENCE_TASKS,
+    RL_TASKS,
+    Rule,
+    drawn,
+    found,
+    passed,
+    unmet,
+)
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
 from runlens.wording import loss, number, percent, step
+from runlens.wording import rate as as_rate
+
+TEXT = LANGUAGE_TASKS | PREFERENCE_TASKS | RL_TASKS  # tasks whose labels have masks
 
 
 @dataclass(frozen=True)
@@ -61,12 +73,16 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch of norms that are zero in effect."""
     curve = signals.curve("grad_norm")
     if len(curve) < limits.fewest:
-        return unmet(f"{len(curve)} gradient norms; {limits.fewest} are needed")
+        return unmet(f"only {len(curve)} of the {limits.fewest} gradient norms that are needed")
     zero = _zero(curve, limits)
     start, length = longest_true(zero)
     needed = max(limits.fewest, ceil(limits.share * len(curve)))
     if length < needed:
-        return passed(f"at most {length} gradient norms of zero in a row; {needed} would count")
+        return passed(
+            f"{length} gradient norms of 0 in a row at most; {needed} would count"
+            if length
+            else "no gradient norm is 0"
+        )
     first, last = int(curve.step[start]), int(curve.step[start + length - 1])
     if run.task in RL_TASKS and (reason := _no_advantage(run, curve.step[zero], limits)):
         return passed(reason)
@@ -157,7 +173,7 @@ def _severity(
         return "info", f"train loss is {level}, and the spread of the reward is not logged"
     covered = (last - first) / max(1, run.last_step - run.first_step)
     if run.task in RL_TASKS and covered < limits.all_of_rl:
-        return "info", f"train loss is {level} there; norms of a policy vary from 0 up"
+        return "info", f"train loss is {level} there, and a policy has norms of 0 now and then"
     return "critical", f"train loss stayed at {level}"
 
 
@@ -172,7 +188,8 @@ def _causes(run: Run, signals: Signals, start: int, severity: Severity) -> tuple
         if checkpointing:
             why += ", with gradient_checkpointing and frozen embeddings"
         made.append(Cause("Frozen or detached parameters", "most likely", why))
-        made.append(Cause("All labels masked", "possible"))
+        if run.task in TEXT:
+            made.append(Cause("All labels masked", "possible"))
     elif run.flag("fp16"):
         made.append(Cause("Underflow at a low loss scale", "most likely", "fp16 is set"))
     made.append(Cause("Dead or saturated units", "possible" if made else "most likely"))
@@ -191,7 +208,8 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
                 "checkpointing cuts the graph where the embeddings are frozen",
             )
         )
-    made.append(fixes.action("Print the labels that are not -100 of one batch"))
+    if run.task in TEXT:
+        made.append(fixes.action("Print the labels that are not -100 of one batch"))
     return (*made, *fixes.bf16(run, "small gradients do not underflow"))
 
 
@@ -199,7 +217,7 @@ def _ruled_out(run: Run, signals: Signals, first: int) -> tuple[RuledOut, ...]:
     made = [RuledOut("Too few digits in the log", "the loss does not fall while the norm is 0")]
     rate = signals.learning_rate_at(first)
     if rate:
-        made.append(RuledOut("A learning rate of zero", f"it is {number(rate)} there"))
+        made.append(RuledOut("A learning rate of zero", f"it is {as_rate(rate)} there"))
     if run.task in RL_TASKS:
         made.append(RuledOut("Groups without spread", "the reward has a spread at these steps"))
     return tuple(made)

@@ -12,7 +12,7 @@ Looks alike
     done its planned steps is finished.
 Limits
     complete: from this share of the planned steps on the training itself was done, and the
-    exception that came after it is a warning (rules.md 4.8).
+    exception that came after it is a warning.
 Fixes
     Read the exception and its last frame in own code; resume from the last checkpoint.
 """
@@ -21,7 +21,16 @@ from dataclasses import dataclass
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
-from runlens.rules.lifecycle.ending import Ending, ending, how_far, log_chart, onset_step, resume
+from runlens.rules.lifecycle.ending import (
+    UNRECORDED,
+    Ending,
+    ending,
+    how_far,
+    log_chart,
+    onset_step,
+    resume,
+    shortened,
+)
 from runlens.rules.lifecycle.oom_cliff import message
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run, State
@@ -39,17 +48,17 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at what ended the run."""
     end = ending(run, signals)
     if end.kind == "unknown":
-        return unmet(f"nothing says how the run ended: {end.why}")
+        return unmet(UNRECORDED)
     if end.kind != "crashed":
-        return passed(f"the run ended otherwise: {end.kind}")
+        return passed(end.told)
     return found(_finding(run, end, limits))
 
 
 def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     proof = end.proof
     data = proof.data if proof else {}
-    exception = str(data.get("exception") or (end.text if proof else "") or end.why)[:160]
-    frame = str(data.get("frame") or "")
+    exception = shortened(str(data.get("exception") or end.text or end.why), 160)
+    frame = _own(str(data.get("frame") or ""))
     share = run.state.done_share
     done = share is not None and share >= limits.complete
     after = ", after all planned steps were done" if done else ""
@@ -58,16 +67,20 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         Evidence("Last step", onset_step(run)),
     ]
     if frame:
-        evidence.append(Evidence("Last frame in own code", frame, where=frame))
+        evidence.append(
+            Evidence("Last frame in own code", frame, where=proof.where if proof else "")
+        )
     if run.state.exit_code is not None:
         evidence.append(Evidence("Exit code", float(run.state.exit_code), where="state"))
     return Finding(
         severity="warning" if done else "critical",
-        title=f"The run crashed {how_far(run)}{after}: {exception.rstrip('.')}.",
+        title=f"The run crashed {how_far(run)}{after}: {exception}.",
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen=f"{run.state.why[0].upper()}{run.state.why[1:]}; no training record follows.",
+        seen="No training record follows this exception."
+        if proof
+        else f"What says so: {run.state.why}.",
         causes=(
             Cause(
                 str(data.get("cause") or "The exception named above").rstrip("."),
@@ -76,14 +89,26 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
             ),
         ),
         fixes=(
-            fixes.action(str(data.get("fix") or "Mend what the exception names"), frame),
+            fixes.action(_fix(str(data.get("fix") or ""), frame), frame),
             *resume(run),
         ),
         confidence=Confidence(
-            0.95 if proof else 0.7, "a traceback ends the log" if proof else "by state alone"
+            0.95 if proof else 0.7,
+            "a traceback ends the log" if proof else "no traceback was found",
         ),
         chart=log_chart(run, proof),
     )
+
+
+def _own(frame: str) -> str:
+    """Return the last frame where it lies in a script; a launcher's (torchrun:7) says nothing."""
+    return frame if ".py:" in frame else ""
+
+
+def _fix(known: str, frame: str) -> str:
+    if known and (frame or "frame" not in known):
+        return known
+    return "Mend what the exception names" if frame else "Read the whole traceback, of every rank"
 
 
 ERROR = "KeyError: 'input_ids'"

@@ -25,6 +25,16 @@ SILENCE = 30.0  # seconds without a record, at least: two system records of a tr
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
 # what a training logs itself; system records go on without it
+UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
+HOW: dict[EndingKind, str] = {
+    "oom": "ran out of memory",
+    "hang": "hung",
+    "killed": "was stopped from outside or by hand",
+    "crashed": "crashed",
+    "stopped-early": "stopped before its plan, without an error",
+    "finished": "ended by itself",
+    "unknown": "has no known end",
+}
 TRAINED = ("train_loss", "grad_norm", "learning_rate", "reward", "entropy", "eval_loss")
 
 
@@ -39,7 +49,18 @@ class Ending(NamedTuple):
     @property
     def text(self) -> str:
         """The proof as text, short."""
-        return self.proof.text.strip()[:200] if self.proof else self.why
+        return shortened(self.proof.text, 200) if self.proof else self.why
+
+    @property
+    def told(self) -> str:
+        """How it ended instead, for a rule that looked for another end."""
+        return f"the run {HOW[self.kind]}"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a line of a log without its last stop or colon; where it was cut, it says so."""
+    text = " ".join(text.split())
+    return text.rstrip(" .:,") if len(text) <= most else f"{text[:most].rstrip(' .:,')} …"
 
 
 def ending(run: Run, signals: Signals) -> Ending:
@@ -145,10 +166,19 @@ def onset_step(run: Run) -> float:
 def resume(run: Run) -> tuple[Fix, ...]:
     """Go on from the last checkpoint, where there is one."""
     kept = fixes.checkpoint_before(run, float("inf"))
+    if not onset_step(run):
+        return ()
     if kept is None:
-        return (fixes.action("Save checkpoints more often", "none was found to go on from"),)
+        return (fixes.action("Save checkpoints more often", "no checkpoint was found"),)
     lost = max(0.0, onset_step(run) - kept[0])
-    return (fixes.action(f"Resume from {kept[1]}", f"{step(lost)} steps are lost"),)
+    return (fixes.action(f"Resume from {kept[1]}", lost_since(lost)),)
+
+
+def lost_since(steps: float) -> str:
+    """Say what going back to a checkpoint costs."""
+    if not steps:
+        return "no step is lost"
+    return "1 step is lost" if steps == 1 else f"{step(steps)} steps are lost"
 
 
 def log_chart(run: Run, proof: Event | None, context: int = 5) -> Chart:

@@ -14,7 +14,7 @@ Limits
     between two records, evaluations and saves included.
 Fixes
     Find the first traceback of all ranks; TORCH_DISTRIBUTED_DEBUG=DETAIL; fewer data workers;
-    the same collectives in the same order on each rank (S2).
+    the same collectives in the same order on each rank.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _finding(run: Run, end: Ending) -> Finding:
-    what = end.text.rstrip(".") if end.proof else f"{duration(end.silent)} without a record"
+    what = end.text if end.proof else f"{duration(end.silent)} without a record"
     evidence = [Evidence("What says so", end.text, where=end.proof.where if end.proof else "time")]
     if end.silent:
         evidence.insert(

@@ -11,7 +11,7 @@ Looks alike
     the failure is reported instead. A kill after the planned steps were done is none. A log that
     breaks off says nothing about why: that is stopped-early.
 Limits
-    complete: from this share of the planned steps on a kill took nothing (rules.md 4.8).
+    complete: from this share of the planned steps on a kill took nothing.
 Fixes
     Resume from the last checkpoint; more host memory or fewer workers after SIGKILL; a longer
     time limit; save so often that at most ten minutes are lost.
@@ -23,6 +23,7 @@ from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
 from runlens.rules.lifecycle.ending import (
     BY_HAND,
+    UNRECORDED,
     Ending,
     ending,
     how_far,
@@ -49,9 +50,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at what ended the run."""
     end = ending(run, signals)
     if end.kind == "unknown":
-        return unmet(f"nothing says how the run ended: {end.why}")
+        return unmet(UNRECORDED)
     if end.kind != "killed":
-        return passed(f"the run ended otherwise: {end.kind}")
+        return passed(end.told)
     share = run.state.done_share
     if share is not None and share >= limits.complete:
         return passed("the kill came after the planned steps were done")
@@ -63,7 +64,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     severity: Severity = "warning" if by_hand else "critical"
     who = "by hand" if by_hand else "from outside"
     evidence = [
-        Evidence("What says so", end.text, where=end.proof.where if end.proof else "state"),
+        Evidence("What says so", _sign(run, end), where=end.proof.where if end.proof else "state"),
         Evidence("Last step", onset_step(run)),
     ]
     if run.state.exit_code is not None:
@@ -74,16 +75,24 @@ def _finding(run: Run, end: Ending) -> Finding:
     advice = (fixes.action(fix),) if fix and not by_hand else ()
     return Finding(
         severity=severity,
-        title=f"The run was stopped {who} {how_far(run)}: {end.text.rstrip('.')}.",
+        title=f"The run was stopped {who} {how_far(run)}: {_sign(run, end)}.",
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="The curves up to there say nothing about the end.",
-        causes=(Cause(cause, "most likely", end.text),),
+        seen="Nothing in the curves up to there announces it.",
+        causes=(Cause(cause, "most likely", _sign(run, end)),),
         fixes=(*resume(run), *advice),
-        confidence=Confidence(0.95 if end.proof else 0.8, run.state.why),
+        confidence=Confidence(
+            0.95 if end.proof else 0.8,
+            "the log names it" if end.proof else "by the exit code alone",
+        ),
         chart=log_chart(run, end.proof),
     )
+
+
+def _sign(run: Run, end: Ending) -> str:
+    """Return what says so, without the step: the sentence has it."""
+    return end.text.removesuffix(f", {how_far(run)}")
 
 
 def _by_hand(run: Run, end: Ending) -> bool:

@@ -12,14 +12,14 @@ Limits
     complete: from this share of the planned steps on the message is a warning, since the training
     itself was done.
 Fixes
-    The cure of the row, as in the seeds (S1, S2, S4) and in the frameworks' own documentation.
+    The cure of the row, as in common practice and in the frameworks' own documentation.
 """
 
 from dataclasses import dataclass
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
-from runlens.rules.lifecycle.ending import ending, how_far, log_chart, onset_step
+from runlens.rules.lifecycle.ending import ending, how_far, log_chart, onset_step, shortened
 from runlens.rules.lifecycle.oom_cliff import message
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run, State
@@ -41,21 +41,21 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not messages:
         if not run.log_tail and not run.events_of("message"):
             return unmet("no log to look at; keep the console output (tee train.log)")
-        return passed("no line of the log is in the message table")
+        return passed("no line of the log is a known error")
     end = ending(run, signals)
     ended = end.kind in {"crashed", "hang"}
     last = [event for event in messages if event.data.get("last")]
     if not last:
-        return passed(f"training went on after: {messages[0].text.strip()[:100]}")
+        return passed(f"training went on after this line: {shortened(messages[0].text, 100)}")
     if not ended:
-        return passed(f"the run ended otherwise ({end.kind}): {last[0].text.strip()[:100]}")
+        return passed(f"{end.told}, not by this line: {shortened(last[0].text, 100)}")
     share = run.state.done_share
     done = share is not None and share >= limits.complete
     return found(_finding(run, last[0], "warning" if done else "critical"))
 
 
 def _finding(run: Run, event: Event, severity: Severity) -> Finding:
-    line = event.text.strip()[:200]
+    line = shortened(event.text, 200)
     cause, fix = str(event.data.get("cause", "")), str(event.data.get("fix", ""))
     times = event.data.get("count", 1)
     return Finding(
@@ -66,14 +66,16 @@ def _finding(run: Run, event: Event, severity: Severity) -> Finding:
         evidence=(
             Evidence("Line of the log", line, where=event.where),
             Evidence(
-                "Row of the message table", float(event.data.get("row", 0)), where=event.where
+                "Row of RunLens's table of messages",
+                float(event.data.get("row", 0)),
+                where=event.where,
             ),
             Evidence("Times it was printed", float(times if isinstance(times, int) else 1)),
         ),
-        seen=f"The log says: {line}",
+        seen=f"The log says: {line}.",
         causes=(Cause(cause.rstrip("."), "most likely", line),),
         fixes=(fixes.action(fix.rstrip(".")),) if fix else (),
-        confidence=Confidence(0.9, "the line matches the message table and no record follows"),
+        confidence=Confidence(0.9, "the line is a known error and no record follows it"),
         chart=log_chart(run, event),
     )
 

@@ -11,11 +11,11 @@ Looks alike
     nothing.
 Limits
     long: from this share of the planned steps on the memory was enough for most batches, so a
-    single long batch is the likely cause (S1).
+    single long batch is the likely cause.
 Fixes
     Halve the batch per device and double the accumulation; gradient checkpointing; a shorter
     sequence; 8-bit optimizer or QLoRA; expandable segments where much is reserved but not
-    allocated (S4's order).
+    allocated (in this order).
 """
 
 from dataclasses import dataclass
@@ -31,13 +31,22 @@ from runlens.diagnosis import (
     Outcome,
     RuledOut,
 )
-from runlens.rules.lifecycle.ending import ending, how_far, log_chart, onset_step, resume
+from runlens.rules.lifecycle.ending import (
+    UNRECORDED,
+    ending,
+    how_far,
+    log_chart,
+    onset_step,
+    resume,
+    shortened,
+)
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
 from runlens.wording import number, step
 
 FRAGMENTED = 0.2  # reserved but not allocated, as a share of the card: worth expandable segments
+GROWN = 1.1  # last over first record of memory
 HOST = 4  # row of the message table: memory of the machine, not of the card
 
 
@@ -53,7 +62,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     end = ending(run, signals)
     if end.kind != "oom" or end.proof is None:
         if not run.log_tail and not run.events_of("message") and run.state.kind == "unknown":
-            return unmet("no log, and nothing says how the run ended")
+            return unmet(UNRECORDED)
         return passed("no out-of-memory message ended the run")
     return found(_finding(run, end.proof, limits))
 
@@ -64,11 +73,11 @@ def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
     done = onset_step(run)
     return Finding(
         severity="critical",
-        title=f"Out of {where} {how_far(run)}: {_sizes(proof)}{step(done)} steps had gone well.",
+        title=f"Out of {where} {how_far(run)}{_sizes(proof)}{_before(done)}.",
         metric="gpu_mem",
         onset=Moment(done),
         evidence=(
-            Evidence("Last error in the log", proof.text.strip()[:160], where=proof.where),
+            Evidence("Last error in the log", shortened(proof.text, 160), where=proof.where),
             *_size_evidence(proof),
             Evidence("Steps done before it", done, where="log"),
         ),
@@ -87,8 +96,14 @@ def _sizes(proof: Event) -> str:
     if "allocated_gib" in data and "total_gib" in data:
         parts.append(f"{data['allocated_gib']:.2f} of {data['total_gib']:.2f} GiB in use")
     if "tried_gib" in data:
-        parts.append(f"{number(data['tried_gib'], 3)} GiB asked for")
-    return ", ".join(parts) + "; " if parts else ""
+        parts.append(f"{data['tried_gib']:.2f} GiB asked for")
+    return f": {', '.join(parts)}" if parts else ""
+
+
+def _before(done: float) -> str:
+    if done < 1:
+        return ""
+    return "; 1 step had gone well" if done == 1 else f"; {step(done)} steps had gone well"
 
 
 def _size_evidence(proof: Event) -> tuple[Evidence, ...]:
@@ -109,18 +124,37 @@ def _size_evidence(proof: Event) -> tuple[Evidence, ...]:
 def _causes(run: Run, proof: Event, limits: Limits) -> tuple[Cause, ...]:
     share = run.state.done_share
     at_start = onset_step(run) <= 1
-    causes = []
+    causes: list[Cause] = []
     if at_start:
-        causes.append(Cause("The settings are too large for the card", "most likely", "first step"))
-    elif len(run.curve("gpu_mem")) or len(run.curve("host_mem")):
-        causes.append(Cause("Memory that grew", "possible", "see memory-growth"))
-    if not at_start and share is not None and share >= limits.long:
+        causes.append(
+            Cause(
+                "The settings are too large for the card",
+                "most likely",
+                "it failed within the first step",
+            )
+        )
+    elif grown := _grown(run):
+        causes.append(Cause("Memory that grew", "likely", grown))
+    if not at_start:
+        late = share is not None and share >= limits.long
         why = f"{step(onset_step(run))} steps fitted"
-        causes.append(Cause("One batch longer than the others", "likely", why))
+        causes.append(
+            Cause("One batch longer than the others", "likely" if late else "possible", why)
+        )
     if proof.data.get("reserved_gib", 0) > FRAGMENTED * proof.data.get("total_gib", float("inf")):
         why = f"{proof.data['reserved_gib']:.2f} GiB reserved but not allocated"
         causes.append(Cause("Fragmented memory", "possible", why))
     return tuple(causes)
+
+
+def _grown(run: Run) -> str:
+    """Say by how much logged memory had grown, where it had."""
+    for metric, where in (("gpu_mem", "GPU memory"), ("host_mem", "host memory")):
+        value = run.curve(metric).finite().value
+        if len(value) > 1 and value[-1] > GROWN * value[0]:
+            first, last = float(value[0]), float(value[-1])
+            return f"{where} went from {number(first)} to {number(last)} GiB"
+    return ""
 
 
 def _fixes(run: Run, proof: Event) -> tuple[Fix, ...]:
@@ -129,13 +163,13 @@ def _fixes(run: Run, proof: Event) -> tuple[Fix, ...]:
         return (less, *resume(run))
     made = list(fixes.smaller_batch(run, "needs half the activations"))
     if not run.flag("gradient_checkpointing"):
-        why = "trades time for activations"
+        why = "less memory for about a third more time"
         made.append(
             fixes.setting(run, "gradient_checkpointing", True, "Recompute activations", why)
         )
     length = run.number("max_length")
     if length and length >= 512:  # noqa: PLR2004 - shorter ones are not the problem
-        why = "activations grow with it"
+        why = "activations grow with its length"
         made.append(fixes.setting(run, "max_length", int(length) // 2, "Halve the sequence", why))
     if proof.data.get("reserved_gib", 0) > FRAGMENTED * proof.data.get("total_gib", float("inf")):
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"

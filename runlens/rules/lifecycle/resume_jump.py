@@ -47,7 +47,8 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation
-from runlens.wording import loss, number, step, times
+from runlens.wording import loss, number, step
+from runlens.wording import rate as as_rate
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         severity = "critical"
     words = {
         "learning_rate": jump.rate
-        and f"learning rate {number(jump.rate[1])} instead of {number(jump.rate[0])}",
+        and f"learning rate {as_rate(jump.rate[1])} instead of {as_rate(jump.rate[0])}",
         "train_loss": jump.loss and f"train loss {loss(jump.loss[0])} to {loss(jump.loss[1])}",
         "grad_norm": jump.norm
         and f"gradient norm {number(jump.norm[0])} to {number(jump.norm[1])}",
@@ -193,16 +194,17 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         onset=Moment(onset),
         evidence=_evidence(jump, limits),
         seen=f"A later launch took over at step {step(onset)}, by {known}; {len(said)} of three "
-        f"signals jumped there." + (f" The run has {joints} such joints." if joints > 1 else ""),
+        f"signals (learning rate, loss, gradient norm) jumped there."
+        + (f" The run has {joints} such joints." if joints > 1 else ""),
         causes=_causes(jump),
         fixes=_fixes(run, onset),
         ruled_out=(
             RuledOut("Steps logged twice", "the values of the two launches differ"),
-            RuledOut("Restart of the schedule", f"a joint by {known}"),
+            RuledOut("A planned restart of the schedule", f"a new launch began there, by {known}"),
         ),
         confidence=Confidence(
             0.95 if jump.new_schedule or jump.parts > 1 else 0.75,
-            f"{jump.parts} of three signals jumped",
+            f"{jump.parts} of three signals jumped (learning rate, loss, gradient norm)",
         ),
         chart=Chart("boundary", tuple(said), marks=(Mark(onset, 0.0, "resume"),)),
     )
@@ -213,8 +215,9 @@ def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
     at = float(jump.joint.step)
     if jump.rate:
         expected, now = jump.rate
-        off = abs(now - expected) / max(expected, 1e-12)
-        what = "Learning rate off the schedule"
+        # of the greater one: a schedule that had come down to 0 is no divisor
+        off = abs(now - expected) / max(expected, now, 1e-12)
+        what = "Learning rate off the schedule, share of the greater"
         made.append(
             Evidence(
                 what, off, limits.rate, "a clean resume goes on", "learning_rate", at, unit="%"
@@ -237,12 +240,12 @@ def _causes(jump: Jump) -> tuple[Cause, ...]:
     made: list[Cause] = []
     if jump.new_schedule and jump.rate:
         why = (
-            f"the rate fell from {number(jump.rate[0])} to {number(jump.rate[1])} and climbs again"
+            f"the rate fell from {as_rate(jump.rate[0])} to {as_rate(jump.rate[1])} "
+            "and climbs again"
         )
         made.append(Cause("Scheduler state not restored", "most likely", why))
     elif jump.rate:
-        ratio = jump.rate[1] / max(jump.rate[0], 1e-12)
-        why = f"the rate is {times(ratio)} what the schedule has there"
+        why = f"the rate is {as_rate(jump.rate[1])} where the schedule has {as_rate(jump.rate[0])}"
         made.append(Cause("Learning rate or planned steps changed", "most likely", why))
     if jump.loss or jump.norm or jump.new_schedule:
         why = "loss or gradient norm rose at once" if jump.loss or jump.norm else ""
@@ -261,7 +264,7 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
     )
     why = "restores optimizer, schedule and data order"
     if kept is None:
-        what = "Resume from a whole checkpoint folder, not from its weights"
+        what = "Resume from a whole checkpoint folder, not from its weights alone"
         return (check_files, fixes.action(what, why, "one run"))
     what = "Resume from the whole checkpoint"
     again = fixes.setting(run, "resume_from_checkpoint", kept[1], what, why, "one run")

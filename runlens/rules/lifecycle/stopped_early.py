@@ -10,7 +10,7 @@ Looks alike
     checkpoint is a snapshot and says nothing about the end. Epochs that round to the plan are
     the plan. A run that is still going has no end.
 Limits
-    done: below this share of the plan the run counts as cut (rules.md 4.8).
+    done: below this share of the plan the run counts as cut.
 Fixes
     Resume from the last checkpoint; look for what ended it: a time limit, a full queue, a closed
     terminal.
@@ -19,12 +19,17 @@ Fixes
 from dataclasses import dataclass
 
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
-from runlens.rules.lifecycle.ending import Ending, ending, how_far, onset_step, resume
+from runlens.rules.lifecycle.ending import UNRECORDED, Ending, ending, how_far, onset_step, resume
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
-from runlens.wording import number, percent
+from runlens.wording import percent
 
+SAID = {
+    "certain": "the log says so",
+    "likely": "no closing record follows",
+    "guess": "the end is a guess",
+}
 SURE = {"certain": 0.95, "likely": 0.75, "guess": 0.5}
 
 
@@ -46,9 +51,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if share >= limits.done:
         return passed(f"{percent(share)} of the plan was done")
     if end.kind == "unknown":
-        return unmet(f"{percent(share)} of the plan, but {end.why}")
+        return unmet(f"{percent(share)} of the plan was done, and {UNRECORDED}")
     if end.kind != "stopped-early":
-        return passed(f"the run ended otherwise: {end.kind}")
+        return passed(end.told)
     return found(_finding(run, signals, end, share, limits))
 
 
@@ -72,7 +77,7 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
             "Share of the plan that was done",
             share,
             limits.done,
-            "done (rules.md 4.8)",
+            "from here on a run counts as done",
             "state",
             onset_step(run),
             above=False,
@@ -97,7 +102,9 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
             Cause("A copy of a run that is still going", "possible", "", "nothing tells it apart"),
         ),
         fixes=resume(run),
-        confidence=Confidence(SURE[run.state.sure], f"{number(100 * share, 3)} % of the plan"),
+        confidence=Confidence(
+            SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from runlens.rules.loss import surroundings
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, step
+from runlens.wording import rate as as_rate
 
 GONE = 0.05  # of the peak: a learning rate below it moves nothing
 
@@ -36,10 +37,10 @@ def causes(run: Run, signals: Signals, train: Curve, knee: float) -> tuple[Cause
         )
     usual, peak = surroundings.usual_rate(run), signals.peak_learning_rate
     if usual and peak and peak < usual[0]:
-        why = f"peak {number(peak, 3)}; usual {number(usual[0])} to {number(usual[1])}"
+        why = f"peak {as_rate(peak)}; usual are {as_rate(usual[0])} to {as_rate(usual[1])}"
         made.append(Cause("Learning rate too low", "likely", why))
     if usual and peak and peak > usual[1]:
-        why = f"peak {number(peak, 3)}; usual {number(usual[0])} to {number(usual[1])}"
+        why = f"peak {as_rate(peak)}; usual are {as_rate(usual[0])} to {as_rate(usual[1])}"
         made.append(Cause("Learning rate too high", "likely", why))
     limit = fixes.clip_limit(run)
     if norm is not None and limit and norm > 5 * limit:
@@ -47,14 +48,14 @@ def causes(run: Run, signals: Signals, train: Curve, knee: float) -> tuple[Cause
         made.append(Cause("Clipping too hard", "likely", why))
     if run.task in {"sft", "pretrain"}:
         made.append(Cause("Too few trained tokens: label mask or template", "possible"))
-    made.append(Cause("Capacity too small, or data that say no more", "possible"))
+    made.append(Cause("Model too small, or data without more to learn", "possible"))
     ranked = [made[0]._replace(rank="most likely"), *made[1:]]
     return tuple(ranked[:4])
 
 
 def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
     """Return what to try, cheapest first."""
-    made = list(surroundings.first_checks())
+    made = list(surroundings.first_checks(run))
     usual, peak = surroundings.usual_rate(run), signals.peak_learning_rate
     if rate_gone(signals, train) is not None:
         made.insert(0, fixes.action("Stretch the schedule over the planned steps", "it ends early"))
@@ -65,7 +66,7 @@ def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
     decay, rank = run.number("weight_decay"), run.number("lora_r")
     if rank and decay and decay > 0.1:  # noqa: PLR2004 - S4: above 0.1 with LoRA
         made.append(
-            fixes.setting(run, "weight_decay", 0.01, "Lower the weight decay", "0-0.1 (S4)")
+            fixes.setting(run, "weight_decay", 0.01, "Lower the weight decay", "0 to 0.1 is usual")
         )
     if rank and rank <= 8:  # noqa: PLR2004 - S4: 8 to 32
         made.append(fixes.setting(run, "lora_r", 32, "Raise the LoRA rank", "more capacity"))

@@ -13,9 +13,9 @@ Limits
     or share_many from many boundaries on. contrast: times the same difference in mid-epoch, and
     contrast_errors standard errors more. agree: share of the boundaries that step down.
     rate_drop: factor by which a learning rate lowered at the boundaries explains them.
-    Measured: 0.9 % false alarms, power 63 % for steps of 5-25 % (rules.md 9.1).
+    Measured: 0.9 % false alarms, power 63 % for steps of 5-25 %.
 Fixes
-    One or two epochs; a lower learning rate for later epochs; remove duplicates (S1, S4).
+    One or two epochs; a lower learning rate for later epochs; remove duplicates.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.cycles import EpochSteps, epoch_steps
-from runlens.wording import count, loss, percent, step
+from runlens.wording import loss, percent, step
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the loss before and after each epoch boundary."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
     epoch = _epochs(train, signals)
     if epoch is None:
         return unmet("neither the epoch nor the steps of an epoch are recorded")
@@ -73,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     if mean <= needed or float(np.mean(steps.fall > 0)) < limits.agree:
         return passed(
-            f"loss falls by {loss(mean)} at epoch boundaries and {loss(middle)} between; "
+            f"loss {_moved(mean)} at epoch boundaries and {_moved(middle)} between; a fall of "
             f"{loss(needed)} would count"
         )
     if _rate_explains(signals, train, steps, limits):
@@ -119,28 +119,32 @@ def _finding(
     )
     return Finding(
         severity="info",
-        title=f"Train loss falls in steps at epoch boundaries from step {step(onset)}: by "
-        f"{loss(mean)} on average against {loss(middle)} within an epoch.",
+        title=f"Train loss falls in steps at epoch boundaries from step {step(onset)}: it "
+        f"{_moved(mean)} there on average and {_moved(middle)} in mid-epoch.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
             Evidence("Mean fall at epoch boundaries", mean, needed, "2.5 times the fall between"),
-            Evidence("Mean fall in mid-epoch", middle, where="train_loss"),
+            Evidence("Mean fall in mid-epoch (rise where below 0)", middle, where="train_loss"),
             Evidence("Share of the start", mean / max(abs(level), 1e-12), unit="%"),
             Evidence("Boundaries that step down", f"{int((steps.fall > 0).sum())} of {boundaries}"),
         ),
-        seen=f"At {count(boundaries, 'epoch boundary')[:-1] + 'ies' if boundaries > 1 else 'one'} "
-        f"loss drops by {percent(mean / max(abs(level), 1e-12))} of its start and is flatter "
+        seen=f"At {f'{boundaries} epoch boundaries' if boundaries > 1 else 'one epoch boundary'} "
+        f"train loss drops by {percent(mean / max(abs(level), 1e-12))} of its start and is flatter "
         "in between.",
         causes=(
             Cause("Samples remembered from the epoch before", "most likely", _passes(run, signals)),
             Cause("Duplicates in the training data", "possible"),
         ),
         fixes=_fixes(run, signals),
-        ruled_out=(RuledOut("A smooth fall", f"mid-epoch it falls by {loss(middle)}"),),
+        ruled_out=(RuledOut("A smooth fall", f"in mid-epoch loss {_moved(middle)}"),),
         confidence=surroundings.confidence(mean / needed, len(train), 1, 2, "the step"),
         chart=Chart("boundary", ("train_loss",), marks=marks),
     )
+
+
+def _moved(fall: float) -> str:
+    return f"fell by {loss(fall)}" if fall >= 0 else f"rose by {loss(-fall)}"
 
 
 def _passes(run: Run, signals: Signals) -> str:

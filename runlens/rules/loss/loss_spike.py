@@ -11,7 +11,7 @@ Looks alike
     tail of the noise. One high point at each end of an epoch is the partial last batch: info. A
     jump at a resume belongs to the resume. A rise that stays is divergence.
 Limits
-    fewest: points. Tall form: ratio to the level under it (S1, S4: above 2), z local noise
+    fewest: points. Tall form: ratio to the level under it (above 2), z local noise
     scales, tail times the 95th percentile of the upward noise. Where doubling is out of reach
     (losses near ln of a vocabulary): sharp_ratio with sharp_z and sharp_tail. Long form: a block
     of 1 % of the points above long_ratio of the four before it, the next above long_next, by
@@ -23,7 +23,7 @@ Limits
     which one is loud. kept: of its height left over after it, loud. other_ratio: where the task
     is not known.
     Measured: 1.8 % of simulated healthy runs (all with heavy-tailed noise of at least 10 %),
-    0.15 % for the long form; power 96 % for 2.5 to 8 times (rules.md 9.1).
+    0.15 % for the long form; power 96 % for 2.5 to 8 times.
 Fixes
     Look at the batch; clip at 1.0 or tighter; learning rate to a half; warm-up 5 %; beta2 0.95.
 """
@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for points, and for blocks of points, far above what surrounds them."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
     from_point = _judged_from(run, signals, train, limits)
     loud = run.task != "other"
     tall = _tall(train.value, limits.ratio if loud else limits.other_ratio, limits, sharp=loud)
@@ -236,7 +236,7 @@ def _finding(
             "Highest spike over the level under it",
             float(seen.ratio[top]),
             _limit_met(float(seen.ratio[top]), limit, limits),
-            "more than twice the level (S1), or 1.4 times and 20 noise scales",
+            "more than twice the level, or 1.4 times and 20 noise scales",
             "train_loss",
             float(at[top]),
         ),
@@ -308,12 +308,7 @@ def _severity(
     return ("warning" if loud else "info"), tuple(out)
 
 
-def _causes(
-    run: Run,
-    signals: Signals,
-    at: IntArray,
-    climb: float | None,
-) -> tuple[Cause, ...]:
+def _causes(run: Run, signals: Signals, at: IntArray, climb: float | None) -> tuple[Cause, ...]:
     made: list[Cause] = []
     few = len(at) <= 2  # noqa: PLR2004 - a pair is no series
     norm = f"gradient norm {times(climb)} its level there" if climb else ""
@@ -328,12 +323,15 @@ def _causes(
             made[0] = Cause("The same bad batch in each epoch", "most likely", why)
     share = surroundings.rate_share(signals, float(at[0]))
     if share is None or share >= surroundings.LATE_RATE:
-        rank = "possible" if few else "most likely"
+        above = surroundings.beyond_plan(run, signals, float(at[0]))
+        rank = "most likely" if above or not few else "possible"
+        if above:  # a rate that nobody asked for explains more than an odd batch
+            made[0] = made[0]._replace(rank="possible")
         why = surroundings.rate_words(run, signals, float(at[0])) if share is not None else ""
         made.append(Cause("Learning rate too high", rank, why))
     made += surroundings.clip_cause(run)
     made += surroundings.precision_cause(run)
-    return tuple(made)
+    return surroundings.ranked(made)
 
 
 def _fixes(run: Run, signals: Signals, at: float) -> tuple[Fix, ...]:
@@ -342,9 +340,11 @@ def _fixes(run: Run, signals: Signals, at: float) -> tuple[Fix, ...]:
     if batch:
         whole = batch * (run.number("gradient_accumulation_steps") or 1.0)
         which += f" (samples {step(whole * (at - 1))} to {step(whole * at)} of one process)"
-    made = [fixes.action(which, "length, labels and odd values")]
+    rate = fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
+    mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
+    made = [*mend, fixes.action(which, "length, labels and odd values")]
     made += fixes.clipping(run, "bounds a single step")
-    made += fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
+    made += [fix for fix in rate if fix.setting]
     if (run.number("warmup_ratio") or 0.0) < 0.03:  # noqa: PLR2004 - S1: 3-10 %
         made += fixes.longer_warmup(run, "smaller first steps")
     return tuple(made)

@@ -15,12 +15,11 @@ Limits
     share the standard error leaves 3 % open; then the fall must lie within two errors without a
     trend (trend_p) and a second sign is needed. active: share of the logged learning rates that
     must be above zero. healthy: loss below which a fine-tuned language model may know its data
-    (0.5-2.0 for chat data, S4). low_factor: below the usual range of learning rates by this
+    (0.5-2.0 for chat data). low_factor: below the usual range of learning rates by this
     factor is a second sign. small: learning rate that is tiny by design.
-    Measured: 0.24 % false alarms of 10,000 simulated runs; power 58 % with noise up to 25 %
-    (rules.md 9.1).
+    Measured: 0.24 % false alarms of 10,000 simulated runs; power 58 % with noise up to 25 %.
 Fixes
-    Overfit one batch first (S2); then requires_grad and the optimizer's groups; then the
+    Overfit one batch first; then requires_grad and the optimizer's groups; then the
     learning rate; then labels.
 """
 
@@ -95,7 +94,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the last third of the training loss with its start."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
     if signals.partial:
         return unmet(f"the history begins at step {step(run.first_step)}: the start is missing")
     if surroundings.launches(run) and surroundings.launches(run)[0] <= train.step[0]:
@@ -112,7 +111,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         undecided = ONE_SIDED * fall.error > limits.undecided * fall.start
         still = abs(fall.height) < 2 * fall.error and mann_kendall(train.value)[1] > limits.trend_p
         if not (undecided and still and signs):
-            return passed(f"loss fell by {loss(fall.height)} +- {loss(fall.error)}")
+            return passed(f"loss fell by {loss(fall.height)} ± {loss(fall.error)}")
     return found(_finding(run, signals, train, fall, signs, limits))
 
 
@@ -168,6 +167,9 @@ def _finding(
 ) -> Finding:
     onset = max(float(train.step[0]), _first_update(run, signals))
     severity, out = _severity(run, signals, fall, signs, limits)
+    # a fall beyond the limit that the noise explains
+    noisy = fall.height > limits.fall * fall.start
+    within = f" beyond its noise of {loss(2 * fall.error)}" if noisy else ""
     evidence = [
         Evidence(
             "Fall of train loss over the run",
@@ -192,8 +194,8 @@ def _finding(
         evidence.append(peak)
     return Finding(
         severity=severity,
-        title=f"Train loss did not fall from step {step(onset)}: {loss(fall.end)} in the last "
-        f"third against {loss(fall.start)} at the start.",
+        title=f"Train loss did not fall{within} from step {step(onset)}: {loss(fall.end)} in the "
+        f"last third against {loss(fall.start)} at the start.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(evidence),
@@ -257,14 +259,19 @@ def _fixes(run: Run, signals: Signals, signs: tuple[Cause, ...], limits: Limits)
     groups = fixes.action(
         "Check requires_grad and the optimizer's parameter groups", "frozen parts"
     )
-    made = [*surroundings.first_checks(), groups]
+    made = [*surroundings.first_checks(run), groups]
     usual = surroundings.usual_rate(run)
     old = signals.peak_learning_rate
     if usual and old and surroundings.too_low(run, signals, limits.low_factor):
         why = f"the usual range is {number(usual[0])} to {number(usual[1])}"
         made.insert(0, Fix("Raise the learning rate", "learning_rate", old, usual[0], why))
     elif not signs and old:
-        made.append(fixes.action("Run a learning-rate range test over 100 steps", "S2"))
+        made.append(
+            fixes.action(
+                "Run a learning-rate range test over 100 steps",
+                "shows the rate from which loss falls",
+            )
+        )
     return tuple(made)
 
 

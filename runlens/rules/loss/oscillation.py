@@ -16,7 +16,7 @@ Limits
     loss fell from start to end. kept: scatter of the last third over that of the first.
     Evaluations: fewest_evals, with turns (share of changes of direction) and range over the
     level. batch: from this size on small batches are no excuse.
-    No false alarm on 10,000 simulated healthy runs (rules.md 9.1); 0.35 is practice.
+    No false alarm on 10,000 simulated healthy runs; 0.35 is practice.
 Fixes
     Learning rate to a third; more accumulation; a decaying schedule; check the labels.
 """
@@ -86,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     metric = _wild_evaluation(signals, limits)
     if len(train) < limits.fewest and not metric:
-        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
     swing = _swing(signals, train, limits) if len(train) >= limits.fewest else None
     wild = swing is not None and _is_wild(swing, limits)
     if not wild and not metric:
@@ -164,7 +164,7 @@ def _finding(
             "Scatter over the level" if swing else "Range of the evaluations over their level",
             swing.share if swing else (high - low) / max(abs(level), 1e-12),
             limits.scatter if swing else limits.range,
-            "0.35 is far above the noise of usual batches" if swing else "a fifth (S3)",
+            "0.35 is far above the noise of usual batches" if swing else "a fifth",
             shown,
             unit="%",
         ),
@@ -236,7 +236,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         made.append(
             fixes.setting(run, "lr_scheduler_type", "cosine", "Let the rate decay", "calms")
         )
-    return (*made, *surroundings.first_checks()[1:])
+    return (*made, *surroundings.first_checks(run)[1:])
 
 
 WILD = "0:5 900:5 ~0.1/333"

@@ -17,9 +17,9 @@ Limits
     within which two periods are equal, coupled: correlation of loss and learning rate from which
     the schedule explains the teeth. jitter: share of a tooth by which whole numbers of periods
     may miss an epoch.
-    Measured: 0.12 % false alarms of 10,000; power 88 % regular, 79 % with jitter (rules.md 9.1).
+    Measured: 0.12 % false alarms of 10,000; power 88 % regular, 79 % with jitter.
 Fixes
-    Learning rate to a third; warm-up 5 %; twice the batch by accumulation (S1).
+    Learning rate to a third; warm-up 5 %; twice the batch by accumulation.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     late = train.after(int(first))
     steps, value = evenly(late)
     if len(value) < limits.fewest:
-        return unmet(f"{len(value)} training losses after warm-up; {limits.fewest} are needed")
+        return unmet(
+            f"only {len(value)} of the {limits.fewest} training losses after warm-up that "
+            f"are needed"
+        )
     levels = signals.levels("train_loss")
     fall = max(levels.start - levels.end, 0.0)
     teeth = cycle(value, fall)
@@ -210,7 +213,7 @@ def _fixes(run: Run, signals: Signals, explained: str) -> tuple[Fix, ...]:
         2 * steps,
         "calmer steps",
     )
-    rate = fixes.learning_rate(run, signals, 1 / 3, "2 to 5 times lower for a sawtooth (S1)")
+    rate = fixes.learning_rate(run, signals, 1 / 3, "2 to 5 times lower for a sawtooth")
     return (*rate, *fixes.longer_warmup(run, "smaller first steps"), doubled)
 
 

@@ -19,11 +19,11 @@ Limits
     leaves chance within some hundred. learnt: accuracy over chance from which the model has learnt.
     accuracy: distance from one over the number of classes. back_from: a run that lay this share
     below chance before has fallen back to it. By definition of cross-entropy; the 1 % is below
-    any fall that practice calls learning, 0.1 % of healthy curves lie at ln 2 by coincidence
-    (rules.md 9.1), so the number of classes must be known.
+    any fall that practice calls learning, 0.1 % of healthy curves lie at
+    ln 2 by coincidence, so the number of classes must be known.
 Fixes
     Overfit one batch; check labels, frozen parameters and the head; learning rate to a tenth
-    where the loss fell first and came back (S2).
+    where the loss fell first and came back.
 """
 
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     exact = len(half) > 0 and bool(np.ptp(train.value) <= limits.exact * at.level)
     needed = limits.fewest_exact if exact else limits.fewest
     if len(train) < needed:
-        return unmet(f"{len(train)} training losses; {needed} are needed")
+        return unmet(f"only {len(train)} of the {needed} training losses that are needed")
     done = run.state.done_share
     if done is not None and done < limits.done and run.last_step < limits.long:
         return unmet(f"{run.last_step} steps are less than a tenth of the plan")
@@ -263,7 +263,7 @@ def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Caus
 
 
 def _fixes(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
-    made = list(surroundings.first_checks())
+    made = list(surroundings.first_checks(run))
     made.append(
         fixes.action("Check requires_grad and the optimizer's parameter groups", "frozen head")
     )

@@ -1,5 +1,6 @@
 """What stood around a moment of the loss: launches, learning rate, gradient norm, epochs."""
 
+from collections.abc import Iterable
 from math import log2
 
 import numpy as np
@@ -9,8 +10,10 @@ from runlens.diagnosis import Cause, Confidence, Fix, Rank
 from runlens.history import Curve
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step, times
+from runlens.wording import percent, step, times
+from runlens.wording import rate as as_rate
 
+RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 NEAR_POINTS = 3  # logged points within which two moments count as one
 NORMS = 5  # gradient norms of a level
 CLIMBED = 3.0  # gradient norm over its level before: it climbed
@@ -56,11 +59,22 @@ def rate_words(run: Run, signals: Signals, at: float) -> str:
     share, rate = rate_share(signals, at), signals.learning_rate_at(at)
     if share is None or not rate:
         return ""
-    words = f"{number(rate, 3)} at step {step(at)}, {percent(share)} of its peak so far"
+    words = f"{as_rate(rate)} at step {step(at)}, {percent(share)} of its peak so far"
     configured = run.number("learning_rate")
     if configured and rate > ABOVE_PLAN * configured:
-        words += f" and {times(rate / configured)} the configured {number(configured, 3)}"
+        words += f" and {times(rate / configured)} the configured {as_rate(configured)}"
     return words
+
+
+def beyond_plan(run: Run, signals: Signals, at: float) -> bool:
+    """Whether the logged learning rate at a step is far above the configured peak."""
+    configured, rate = run.number("learning_rate"), signals.learning_rate_at(at)
+    return bool(configured and rate and rate > ABOVE_PLAN * configured)
+
+
+def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Return causes with the most likely first, else in the order given."""
+    return tuple(sorted(causes, key=lambda cause: RANKS.index(cause.rank)))
 
 
 def active_share(signals: Signals, first: float, last: float, floor: float) -> float | None:
@@ -91,13 +105,12 @@ def confidence(margin: float, points: int, tested: int, known: int, what: str) -
     to 100 (1.0). `tested` of `known` look-alikes could be tested.
     """
     by_margin = float(np.clip(0.6 + 0.4 * (margin - 1), 0.6, 1.0))
-    size = log2(max(points, 1) / FULL_POINTS) if points < FULL_POINTS else 0.0
-    by_points = max(0.4, 1 + 0.23 * size)
+    missing = log2(max(points, 1) / FULL_POINTS) if points < FULL_POINTS else 0.0
+    by_points = max(0.4, 1 + 0.23 * missing)
     by_tests = 0.8 + 0.2 * tested / max(known, 1)
-    reason = (
-        f"{what} is {times(margin)} its limit, {points} points, "
-        f"{tested} of {known} look-alikes tested"
-    )
+    size = f"{what} is {times(margin)} its limit" if margin >= 1 else f"{what} lies in the noise"
+    tests = f"{tested} of {known} other readings could be tested"
+    reason = f"{size}, {points:,} points, {tests}"
     return Confidence(round(by_margin * by_points * by_tests, 2), reason)
 
 
@@ -122,7 +135,11 @@ def clip_cause(run: Run) -> tuple[Cause, ...]:
     if limit is None:
         return ()
     if limit <= 0 or limit > 5 * fixes.DEFAULT_CLIP:
-        return (Cause("No gradient clipping", "likely", f"max_grad_norm is {limit:g}"),)
+        return (
+            Cause(
+                "No gradient clipping that bounds anything", "likely", f"max_grad_norm is {limit:g}"
+            ),
+        )
     return ()
 
 
@@ -131,13 +148,15 @@ def precision_cause(run: Run) -> tuple[Cause, ...]:
     return (Cause("fp16 overflow", "possible", "fp16 is set"),) if run.flag("fp16") else ()
 
 
-def first_checks() -> tuple[Fix, ...]:
-    """Return what to try first when a model does not learn (S2)."""
+def first_checks(run: Run) -> tuple[Fix, ...]:
+    """Return what to try first when a model does not learn."""
+    text = run.task in {"sft", "pretrain", "dpo", "reward-model"}
+    what = "decoded samples with their label mask" if text else "samples with their labels"
     return (
         fixes.action("Overfit one batch of 8 samples", "loss must come near 0 within 100 steps"),
         fixes.action(
-            "Print 20 decoded samples with their label mask",
-            "shifted, shuffled or masked labels show there",
+            f"Print 20 {what}, as the model gets them",
+            f"shifted, shuffled or {'masked' if text else 'mixed-up'} labels show there",
         ),
     )
 
@@ -145,7 +164,7 @@ def first_checks() -> tuple[Fix, ...]:
 def usual_rate(run: Run) -> tuple[float, float] | None:
     """Return the usual range of the learning rate, or None where the method is not known.
 
-    Sources: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4 (S4), widened to what is
+    Sources: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4, widened to what is
     accepted in practice; pretraining from scratch 1e-4 to 1e-3.
     """
     adapted = str(run.setting("adapter") or "").lower() in {"lora", "qlora", "dora"} or bool(

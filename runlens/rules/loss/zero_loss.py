@@ -20,7 +20,7 @@ Limits
     perfect: evaluation accuracy that leaves nothing to learn. sanity_steps: so few steps an
     epoch are an overfit-one-batch test. worse: a rise of the evaluation loss over its best that
     makes memorising critical, as in hockey-stick. Measured: no false alarm on 6,000 simulated
-    healthy curves (rules.md 9.1).
+    healthy curves.
 Fixes
     Masked: print the labels that are not -100. Leaked: look for the target in the prompt and
     for evaluation data in the training set. Memorised: 2 epochs instead of 5, no duplicates,
@@ -84,7 +84,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the smooth loss stays at zero up to the end, and by what kind of zero."""
     curve = signals.curve("train_loss")
     if len(curve) < 2 * limits.fewest:
-        return unmet(f"{len(curve)} finite points of train_loss; {2 * limits.fewest} are needed")
+        return unmet(
+            f"only {len(curve)} of the {2 * limits.fewest} finite points of train_loss that "
+            f"are needed"
+        )
     if run.history.curve("train_loss").value[-1] != curve.value[-1]:
         return passed("the training loss ends as no number: see nan-loss")
     at = _start_of_zero(signals, limits)

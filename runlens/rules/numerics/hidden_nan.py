@@ -17,7 +17,7 @@ Limits
     any second sign logged. level: the loss before them; the Trainer rounds to four digits, so
     the drop is at least a factor 1,000. frozen: bit-equal points with a NaN norm, for loggers
     that repeat the last value. alive: a gradient norm above this, and varying, is a running
-    optimizer (rules.md 4.1; the filter's arithmetic was read in the Trainer).
+    optimizer (the filter's arithmetic was read in the Trainer).
 Fixes
     logging_nan_inf_filter: false shows the NaN; then as for nan-loss, by what stood before it.
 """
@@ -75,7 +75,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         stretch = _stretch(launch, limits)
         if stretch is None:
             last = loss(float(launch.loss.value[-1]))
-            reasons.append(f"no {limits.fewest} exact zeros at the end: the last loss is {last}")
+            reasons.append(f"train loss does not end in exact zeros: the last one is {last}")
             continue
         outcome = _judged(run, signals, launch, stretch, limits)
         if outcome.findings:

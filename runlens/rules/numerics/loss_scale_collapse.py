@@ -15,7 +15,7 @@ Limits
     halvings: so many without a doubling. settling: steps in which the scale is looked for.
     recovery: share of the points at the end that show whether it comes back. overflows: share
     of steps told as overflow in a window of steps, or skipped over the run. fewest: overflows
-    that count at all (rules.md 4.1, S1).
+    that count at all.
 Fixes
     bf16 in place of fp16 on Ampere or later; else a third of the learning rate and clipping at
     1.0.
@@ -43,6 +43,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run
 from runlens.signals import Signals
 from runlens.wording import count, number, percent, step
+from runlens.wording import rate as as_rate
 
 OVERFLOW, FLOOR = 44, (43, 45)  # rows of the message table
 SKIPPED = "skipped"  # DeepSpeed's count of skipped updates so far
@@ -235,7 +236,7 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     if any(family in name.lower() for family in TRAINED_IN_BF16):
         made.append(Cause("A model trained in bf16", "most likely", f"the model is {name[:60]}"))
     rate, peak = signals.learning_rate_at(onset), signals.peak_learning_rate
-    why = f"learning rate {number(rate)} at the onset" if rate else ""
+    why = f"learning rate {as_rate(rate)} at the onset" if rate else ""
     against = ""
     if rate and peak and 0 < rate < peak / 5:
         against = f"it is {percent(rate / peak)} of the peak there"

@@ -14,7 +14,7 @@ Looks alike
 Limits
     share: more than 5 % of points is beyond the probing of a scaler. row: so many in a row.
     before: logged points before the loss is lost. In bf16 or fp32 no scaler skips anything, so
-    one point is enough (rules.md 4.1).
+    one point is enough.
 Fixes
     bf16 for fp16; clipping at 1.0; a third of the learning rate; skip updates that are not
     finite.
@@ -66,7 +66,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"grad_norm is no number on {bad.sum():,} of {len(bad):,} points, from the "
                      "first on: it was not computed")  # fmt: skip
     if not bad.any():
-        return passed(f"all {len(bad):,} gradient norms before a lost loss are finite")
+        until = "" if lost_at is None or not np.isfinite(lost_at) else " until the loss was lost"
+        return passed(f"all {len(bad):,} gradient norms are finite{until}")
     return found(_finding(run, signals, curve, bad, lost_at, limits))
 
 

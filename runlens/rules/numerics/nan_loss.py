@@ -12,11 +12,11 @@ Looks alike
     speaks of NaN while the logged numbers go on finite is about another loss.
 Limits
     isolated_share: up to 1 % of points, with finite losses after them, is a warning: single bad
-    batches that the run survived (rules.md 4.1). The loss counts as lost for good when 90 % of
+    batches that the run survived. The loss counts as lost for good when 90 % of
     the points from a step on are not finite.
 Fixes
     By what stood before the onset: learning rate to a fifth, clipping at 1.0, longer warm-up;
-    bf16 for fp16; or the batch itself (S0, S1, S2, S4).
+    bf16 for fp16; or the batch itself.
 """
 
 import re

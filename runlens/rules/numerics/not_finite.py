@@ -12,6 +12,7 @@ from runlens.history import BoolArray, Curve, FloatArray
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import duration, loss, number, step
+from runlens.wording import rate as as_rate
 
 HUGE = 1e6
 FATAL_SHARE = 0.9  # of the points from the onset on: now and then a NaN step logs a number
@@ -98,7 +99,7 @@ def phase(signals: Signals, onset: float) -> str:
     part = "at its highest so far" if rate >= 0.99 * peak else "after the peak"
     if signals.warmup.present and onset <= signals.warmup.end:
         part = "in warm-up"
-    return f"learning rate {number(rate)}, {part}"
+    return f"learning rate {as_rate(rate)}, {part}"
 
 
 def spent(run: Run, curve: Curve, onset: float) -> str:

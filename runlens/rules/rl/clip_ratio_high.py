@@ -9,11 +9,11 @@ Looks alike
     Exactly 0 is normal where each batch is used once. Ratios taken for a whole sequence are
     clipped far more often in health: said as info. Values in percent are read as such.
 Limits
-    alarm: share of clipped ratios (S4; below 0.1 is healthy). points: in a row above it; share:
+    alarm: share of clipped ratios (below 0.1 is healthy). points: in a row above it; share:
     or this share of all points. fewest: points.
 Fixes
     Half of the learning rate, one or two updates a batch instead of four or more, an update that
-    stops at a KL limit (S4).
+    stops at a KL limit.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch above the alarm value, or many points above it."""
     curve = signals.curve("clip_ratio")
     if len(curve) < limits.fewest:
-        return unmet(f"{len(curve)} points of clip ratio; {limits.fewest} are needed")
+        return unmet(
+            f"only {len(curve)} of the {limits.fewest} points of clip ratio that are needed"
+        )
     value = curve.value / 100 if curve.value.max() > PERCENT_FROM else curve.value
     above = value > limits.alarm
     lasted = longest_true(above)[1]
@@ -80,7 +82,13 @@ def _finding(
         metric="clip_ratio",
         onset=Moment(onset),
         evidence=(
-            Evidence("Clip ratio, median of the high points", level, limits.alarm, "S4", unit="%"),
+            Evidence(
+                "Clip ratio, median of the high points",
+                level,
+                limits.alarm,
+                "below 10 % is healthy",
+                unit="%",
+            ),
             Evidence(
                 "Points above it", float(above.mean()), limits.share, "a fifth of them", unit="%"
             ),
@@ -122,7 +130,9 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         why = "each further update of a batch moves the policy off it"
         made.append(fixes.setting(run, "num_iterations", new, "Use each batch less often", why))
     if clip and clip <= SMALL_RANGE:
-        made.append(fixes.setting(run, "epsilon", 0.2, "Use the usual clip range", "S4"))
+        made.append(
+            fixes.setting(run, "epsilon", 0.2, "Use the usual clip range", "fewer ratios are cut")
+        )
     if run.task == "rl":
         what = "Stop an update at this KL"
         made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))

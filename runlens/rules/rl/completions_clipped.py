@@ -10,14 +10,14 @@ Looks alike
     A start at the limit that goes away as the model learns to stop. A share around a half costs
     signal but is no fault by itself: said as info.
 Limits
-    alarm: share of cut completions (S4; below 0.3 is healthy: info_from). half: of the points
+    alarm: share of cut completions (below 0.3 is healthy: info_from). half: of the points
     that must be above the alarm, over the run or in its last half. tail: the same from some step
     to the end, over at least this share of the run. fewest: points. pinned: share of points
     whose mean length is exactly the longest one, where the cut share is not logged: a mean
     equals the limit only if every completion reaches it.
 Fixes
     Double the limit if memory allows; check the end-of-text token and stop words; ask for
-    shorter answers; leave cut completions out of the loss (S4).
+    shorter answers; leave cut completions out of the loss.
 """
 
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lengths = signals.curve("len_mean")
     if len(lengths) < limits.fewest:
         most = max(len(curve), len(lengths))
-        return unmet(f"{most} points of length; {limits.fewest} are needed")
+        return unmet(f"only {most} of the {limits.fewest} points of length that are needed")
     at_top = lengths.value >= lengths.value.max() - WHOLE
     whole = abs(lengths.value.max() - round(lengths.value.max())) < WHOLE
     if whole and at_top.mean() >= limits.pinned and lengths.value.max() > 1:
@@ -119,7 +119,7 @@ def _finding(
         "Completions cut at the limit, median since the onset",
         cut.share,
         needed,
-        "alarm value (S4)" if cut.severity == "warning" else "end of the healthy range (S4)",
+        "alarm value" if cut.severity == "warning" else "end of the healthy range",
         metric,
         unit="%",
     )
@@ -147,7 +147,11 @@ def _finding(
         causes=_causes(signals, limit),
         fixes=_fixes(run, limit),
         ruled_out=(RuledOut("Long answers only at the start", "the share is high to the end"),),
-        confidence=policy.confidence(1 + (cut.share - needed) / (1 - needed), len(curve) + 20),
+        confidence=policy.confidence(
+            1 + (cut.share - needed) / (1 - needed), len(curve) + 20
+        )._replace(
+            reason=f"{percent(cut.share)} against {percent(needed)}, {len(curve):,} logged points"
+        ),
         chart=Chart("limit", (metric, "len_mean"), limit=needed if metric != "len_mean" else None),
     )
 
@@ -177,9 +181,10 @@ def _fixes(run: Run, limit: policy.Limit | None) -> tuple[Fix, ...]:
     if limit:
         old = int(limit.tokens)
         why = "answers need room to end; check memory"
-        made.append(Fix("Let them finish", "max_completion_length", old, 2 * old, why))
+        made.append(Fix("Let completions finish", "max_completion_length", old, 2 * old, why))
     if run.task == "grpo" and not run.flag("mask_truncated_completions"):
-        what, why = "Leave cut completions out of the loss", "they have no answer to learn from"
+        what = "Leave cut completions out of the loss"
+        why = "a cut completion has no answer to learn from"
         made.append(fixes.setting(run, "mask_truncated_completions", True, what, why))
     return (
         *made,

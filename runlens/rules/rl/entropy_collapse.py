@@ -12,7 +12,7 @@ Looks alike
     continuous actions may be negative: their standard deviation is judged instead. The entropy
     of a supervised run is that of its predictions and is not judged at all.
 Limits
-    absolute: 0.01 nats a token, by the definition of the pattern (S4: 0.05-0.5 is healthy).
+    absolute: 0.01 nats a token, by the definition of the pattern (0.05-0.5 is healthy).
     relative: 5 % of the start. tiny_start, tiny: a start below 0.02 must fall below 0.005.
     hysteresis: once below, up to twice the limit still counts as below.
     early: 10 % of the start counts as a warning where reward shows no gain (no_gain: Kendall's
@@ -22,7 +22,7 @@ Limits
     false alarm where the end is above 12 % of the start, power 98.7 %, onset 2.4 % of the run.
 Fixes
     Temperature back to 1.0, half the learning rate, a KL term or an entropy bonus, more
-    completions a prompt, a higher upper clip limit (S4).
+    completions a prompt, a higher upper clip limit.
 """
 
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     metric = "std" if run.task == "rl" and len(signals.curve("std")) else "entropy"
     curve = signals.curve(metric)
     if len(curve) < limits.fewest:
-        return unmet(f"{len(curve)} points of {metric}; {limits.fewest} are needed")
+        return unmet(f"only {len(curve)} of the {limits.fewest} points of {metric} that are needed")
     if curve.value.min() < NEGATIVE:
         return passed(
             f"entropy went to {number(float(curve.value.min()))}: continuous actions, whose "
@@ -100,7 +100,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         tail = float(np.median(curve.value[-max(3, len(curve) // 10) :]))
         return passed(f"{metric} ends at {number(tail)}")
     if fall.at == 0 and len(curve) < limits.from_start:
-        return unmet(f"{len(curve)} points, all low; {limits.from_start} are needed")
+        return unmet(
+            f"only {len(curve)} of the {limits.from_start} points, all low that are needed"
+        )
     return found(_finding(run, signals, curve, metric, fall, gain, limits))
 
 
@@ -221,19 +223,27 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made = [
-        *policy.warmer(run, "attempts that differ (S4: 0.8 to 1.0)"),
+        *policy.warmer(run, "attempts that differ; 0.8 to 1.0 is usual"),
         *fixes.learning_rate(run, signals, 1 / 2, "smaller steps keep the policy spread"),
     ]
     if run.task == "rl":
-        what, why = "Raise the entropy bonus", "0.001 to 0.01 keeps the policy exploring (S4)"
+        what, why = "Raise the entropy bonus", "0.001 to 0.01 keeps the policy exploring"
         made.append(Fix(what, "entropy_coef", run.setting("entropy_coef"), ENTROPY_BONUS, why))
         return tuple(made)
     if not run.number("beta"):
-        made.extend(policy.stronger_beta(run, "holds the policy near its reference (S4)"))
-    made.extend(policy.more_generations(run, "more attempts to compare (S4)"))
+        made.extend(policy.stronger_beta(run, "holds the policy near its reference"))
+    made.extend(policy.more_generations(run, "more attempts to compare"))
     if run.task == "grpo":
         what = "Let rare tokens grow"
-        made.append(fixes.setting(run, "epsilon_high", CLIP_HIGH, what, "clip-higher (S4)"))
+        made.append(
+            fixes.setting(
+                run,
+                "epsilon_high",
+                CLIP_HIGH,
+                what,
+                "tokens of low probability may grow further (clip-higher of DAPO)",
+            )
+        )
     return tuple(made)
 
 

@@ -9,7 +9,7 @@ Looks alike
     Small or freshly trained models have entropies of 1 to 2 nats in health, and fall from there
     while reward rises. High temperatures and creative tasks keep it up on purpose. It is advice.
 Limits
-    high: nats a token at the end (S4: 0.05 to 0.5 is healthy for large instruct models). gain:
+    high: nats a token at the end (0.05 to 0.5 is healthy for large instruct models). gain:
     of the reward in its standard deviations, below which nothing was learnt. fewest: points.
 Fixes
     Half of the learning rate or more steps; check the reward; a lower temperature.
@@ -43,7 +43,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     entropy = signals.curve("entropy")
     gain = policy.gain_of(signals)
     if len(entropy) < limits.fewest or gain is None:
-        return unmet(f"{len(entropy)} points of entropy; {limits.fewest} are needed, and reward")
+        return unmet(
+            f"{limits.fewest} points of entropy and of reward are needed; entropy has "
+            f"{len(entropy)}"
+        )
     tenth = max(3, len(entropy) // 10)
     start = float(np.median(entropy.value[:tenth]))
     end = float(np.median(entropy.value[-tenth:]))
@@ -69,7 +72,7 @@ def _finding(
         metric="entropy",
         onset=Moment(onset),
         evidence=(
-            Evidence("Entropy at the end", end, limits.high, "0.05-0.5 is usual (S4)", "entropy"),
+            Evidence("Entropy at the end", end, limits.high, "0.05 to 0.5 is usual", "entropy"),
             Evidence("Entropy at the start", start, where="entropy"),
             Evidence(
                 "Gain of the reward in standard deviations", gain.units, limits.gain, above=False

@@ -12,14 +12,14 @@ Looks alike
     The smallest ratio over all tokens of a batch is near 0 in health: it counts only beside a
     mean that is off, or a difference of log-probabilities.
 Limits
-    alarm: difference of log-probabilities (S4; below 0.1 is healthy: apart). points, share: in a
-    row above the alarm, or share of all points. least: smallest ratio (S4: above 0.1) that must
+    alarm: difference of log-probabilities (below 0.1 is healthy: apart). points, share: in a
+    row above the alarm, or share of all points. least: smallest ratio (above 0.1) that must
     be undercut on least_share of the points, and there together with a difference above `apart`
     or a mean ratio outside low to high. half: mean ratio that is told by itself, over `row`
     points in a row or far_share of all (and its inverse). fewest: points.
 Fixes
     Bring new weights to the sampler more often; sample in the same precision as the training;
-    correct by importance sampling; mask what is too far off (S4).
+    correct by importance sampling; mask what is too far off.
 """
 
 from dataclasses import dataclass
@@ -72,7 +72,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge the difference of log-probabilities, then the ratios together."""
     gap, least = signals.curve("logp_diff"), signals.curve("is_ratio_min")
     if max(len(gap), len(least)) < limits.fewest:
-        return unmet(f"{max(len(gap), len(least))} points; {limits.fewest} are needed")
+        return unmet(
+            f"only {max(len(gap), len(least))} of the {limits.fewest} points that are needed"
+        )
     apart = _by_difference(gap, limits) or _by_ratio(signals, least, gap, limits)
     if apart:
         return found(_finding(run, signals, apart))
@@ -88,7 +90,7 @@ def _by_difference(gap: Curve, limits: Limits) -> Apart | None:
     often = above.sum() >= limits.points and above.mean() >= limits.share
     if longest_true(above)[1] < limits.points and not often:
         return None
-    return Apart("logp_diff", above, limits.alarm, "alarm value (S4)")
+    return Apart("logp_diff", above, limits.alarm, "alarm value")
 
 
 def _by_ratio(signals: Signals, least: Curve, gap: Curve, limits: Limits) -> Apart | None:
@@ -108,7 +110,7 @@ def _by_ratio(signals: Signals, least: Curve, gap: Curve, limits: Limits) -> Apa
         return Apart("is_ratio_mean", off, limits.low if down else limits.high, MEAN_IS_1)
     wide = gap.value > limits.apart
     if len(gap) and wide.mean() >= limits.least_share:
-        return Apart("logp_diff", wide, limits.apart, "end of the healthy range (S4)")
+        return Apart("logp_diff", wide, limits.apart, "end of the healthy range")
     return None
 
 
@@ -132,7 +134,14 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     least = signals.curve("is_ratio_min").value
     if len(least):
         rows.append(
-            Evidence("Smallest ratio, median", float(np.median(least)), 0.1, "S4", "", above=False)
+            Evidence(
+                "Smallest ratio, median",
+                float(np.median(least)),
+                0.1,
+                "below, tokens hardly count",
+                "",
+                above=False,
+            )
         )
     gain = policy.gain_of(signals)
     by_ratio = apart.metric == "is_ratio_mean"
@@ -184,7 +193,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
     made: list[Fix] = []
     every = run.number("vllm_sync_interval")
     if every and every > 1:
-        what, why = "Bring new weights to the sampler more often", "less stale completions (S4)"
+        what, why = "Bring new weights to the sampler more often", "less stale completions"
         made.append(fixes.setting(run, "vllm_sync_interval", max(1, int(every) // 2), what, why))
     if run.task == "grpo" and run.flag("vllm_importance_sampling_correction") is not True:
         key, what = "vllm_importance_sampling_correction", "Correct by importance sampling"

@@ -12,13 +12,13 @@ Looks alike
     outliers of an estimator that takes exponentials: said as info. No KL at all is normal with
     beta 0.
 Limits
-    alarm: 2 nats a token (S4; 0 to 0.5 is healthy). lasting_points: points in a row above it;
+    alarm: 2 nats a token (0 to 0.5 is healthy). lasting_points: points in a row above it;
     often: or share of the points. lasting_share: as many points, spread out, make a warning.
     factor, floor: tenfold over the median of the first half, and at least 0.5, to the end.
     sequence: nats a sequence, for KL summed over tokens. update: nats, for the divergence of
     one update; usual is below 0.05. fewest: points.
 Fixes
-    Half to a third of the learning rate, beta times 2 to 5, fewer updates a batch (S4).
+    Half to a third of the learning rate, beta times 2 to 5, fewer updates a batch.
 """
 
 from dataclasses import dataclass
@@ -45,6 +45,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true, smooth
 from runlens.wording import number, step
+from runlens.wording import rate as as_rate
 
 WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL of one update"}
 ORDER = ("lasting", "again", "single")
@@ -83,7 +84,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     seen = [name for name in WORDS if len(signals.curve(name)) >= limits.fewest]
     if not seen:
         most = max(len(signals.curve(name)) for name in WORDS)
-        return unmet(f"{most} points of KL; {limits.fewest} are needed")
+        return unmet(f"only {most} of the {limits.fewest} points of KL that are needed")
     rises = [(name, rise) for name in seen if (rise := _rise(signals, name, limits))]
     if not rises:
         peak = float(signals.curve(seen[0]).value.max())
@@ -101,7 +102,7 @@ def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
     elif metric == "kl_step":
         limit, source = limits.update, "usual is below 0.05"
     else:
-        limit, source = limits.alarm, "alarm value (S4)"
+        limit, source = limits.alarm, "alarm value"
     above = value > limit
     length = longest_true(above)[1]
     share = float(above.mean())
@@ -191,7 +192,7 @@ def _causes(
     small = f"beta is {number(beta)}" if beta is not None else ""
     return policy.ranked(
         mismatch,
-        Cause("Learning rate too high", "likely", f"peak {number(rate)}" if rate else ""),
+        Cause("Learning rate too high", "likely", f"its peak is {as_rate(rate)}" if rate else ""),
         None
         if run.task == "rl"
         else Cause("KL term too weak", "likely" if (beta or 0) < 0.01 else "possible", small),  # noqa: PLR2004 - S4: 0.001 to 0.1
@@ -204,7 +205,7 @@ def _causes(
 def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
     made = [
         *fixes.learning_rate(run, signals, 1 / 3, "the policy moved too far a step"),
-        *policy.stronger_beta(run, "pulls the policy back to its reference (S4)"),
+        *policy.stronger_beta(run, "pulls the policy back to its reference"),
     ]
     again = run.number("num_iterations")
     if again and again > 1:

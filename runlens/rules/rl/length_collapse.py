@@ -62,7 +62,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     length = signals.curve("len_mean")
     count = len(length)
     if count < limits.fewest:
-        return unmet(f"{count} points of length; {limits.fewest} are needed")
+        return unmet(f"only {count} of the {limits.fewest} points of length that are needed")
     start = float(np.median(length.value[: max(3, count // 20)]))
     limit = max(limits.tokens, limits.share * start) if start >= limits.start else limits.one
     if start < limits.short_start:
@@ -71,7 +71,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if lasted < max(limits.points, limits.lasting * count):
         least = float(length.value.min())
         return passed(
-            f"mean length was {number(least, 3)} at least; {number(limit, 3)} would count"
+            f"the lowest mean length was {number(least, 3)} tokens; {number(limit, 3)} would count"
         )
     return found(_finding(run, signals, start, limit, at, lasted))
 
@@ -88,8 +88,8 @@ def _finding(
     came_back = at + lasted < len(length)
     return Finding(
         severity=severity,
-        title=f"Completions collapsed from step {step(onset)}: {number(level, 2)} tokens on "
-        f"average against {number(start, 3)} at the start; {policy.gain_words(gain)}.",
+        title=f"Completions collapsed from step {step(onset)}: a mean of {number(level, 2)} "
+        f"against {number(start, 3)} tokens at the start; {policy.gain_words(gain)}.",
         metric="len_mean",
         onset=Moment(onset),
         end=Moment(over) if came_back else None,
@@ -108,7 +108,9 @@ def _finding(
             policy.rate_cause(signals, onset),
         ),
         fixes=(
-            fixes.action("Read the short completions of this step and their rewards"),
+            fixes.action(
+                f"Read the short completions from step {step(onset)} on and their rewards"
+            ),
             fixes.action("Give empty and cut-off answers no reward", cost="one run"),
             *fixes.learning_rate(run, signals, 1 / 2, "smaller steps keep the language"),
         ),

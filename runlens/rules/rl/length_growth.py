@@ -17,7 +17,7 @@ Limits
     Measured on 3,000 simulated runs: no false alarm, power 95 %.
 Fixes
     A loss that is not summed over tokens (dr_grpo, dapo), a penalty for overlong answers, cut
-    completions out of the loss, a reward that does not pay for length (S4).
+    completions out of the loss, a reward that does not pay for length.
 """
 
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the mean length with its start, with the limit and with the reward."""
     length = signals.curve("len_mean")
     if len(length) < limits.fewest:
-        return unmet(f"{len(length)} points of length; {limits.fewest} are needed")
+        return unmet(f"only {len(length)} of the {limits.fewest} points of length that are needed")
     climb = _climb(run, signals)
     if climb.ratio < limits.growth:
         return passed(f"mean length ends at {times(climb.ratio)} its start")
@@ -173,7 +173,8 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
             what, why = "Use a loss without a bias of length", "sums over tokens pay for length"
             made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
         if not run.flag("mask_truncated_completions"):
-            what, why = "Leave cut completions out of the loss", "they have no answer"
+            what = "Leave cut completions out of the loss"
+            why = "a cut completion has no answer to learn from"
             made.append(fixes.setting(run, "mask_truncated_completions", True, what, why))
     return (
         *made,

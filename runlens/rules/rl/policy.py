@@ -10,7 +10,7 @@ from runlens.history import BoolArray, Curve, FloatArray
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad, smooth
-from runlens.wording import number, percent
+from runlens.wording import number, percent, times
 
 RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 FEWEST = 8  # points from which a gain of the reward is told
@@ -187,9 +187,9 @@ def confidence(margin: float, points: int, reason: str = "") -> Confidence:
     by_points = min(1.0, 0.5 + 0.005 * points)
     tail = f", {reason}" if reason else ""
     shown = (
-        f"{number(margin, 2)} times the limit" if np.isfinite(margin) else "far beyond the limit"
+        f"{times(max(margin, 1.0))} the limit" if np.isfinite(margin) else "far beyond the limit"
     )
-    return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} points{tail}")
+    return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} logged points{tail}")
 
 
 def share_words(mask: BoolArray) -> str:

@@ -8,6 +8,7 @@ from runlens.rules.rl.policy import ranked
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number
+from runlens.wording import rate as as_rate
 
 Pattern = Literal["chance", "reversed", "displacement", "saturation"]
 LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO (rules.md 4.9)
@@ -16,11 +17,11 @@ LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO (rules.md 4.9)
 def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]:
     """Rank the causes of a pattern by the settings of the run."""
     rate, beta = signals.peak_learning_rate, run.number("beta")
-    known = f"peak {number(rate)}" if rate else "not recorded"
+    known = f"its peak is {as_rate(rate)}" if rate else "not recorded"
     if pattern == "reversed":
         return (
             Cause("Chosen and rejected are swapped", "most likely", "fewer than half are right"),
-            Cause("Learning rate too high: the model broke", "likely", known),
+            Cause("Learning rate too high, which broke the model", "likely", known),
         )
     if pattern == "chance":
         low = rate is not None and rate < LOW_RATE

@@ -82,6 +82,9 @@ class Late(NamedTuple):
     logistic: bool  # the first loss is that of the logistic loss
 
 
+FORMS = {"chance": "accuracy at chance", "reversed": "accuracy below chance"}
+
+
 class Kind(NamedTuple):
     """Which of the four it is."""
 
@@ -98,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     logged = ("dpo_acc", "dpo_margin", "logp_chosen", "dpo_chosen")
     most = max(len(signals.curve(name)) for name in logged)
     if most < limits.fewest:
-        return unmet(f"{most} points of the pairs; {limits.fewest} are needed")
+        return unmet(f"only {most} of the {limits.fewest} points of the pairs that are needed")
     late = _late(signals)
     for test in (_unlearnt, _displaced, _saturated):
         kind = test(run, signals, late, limits)
@@ -244,7 +247,7 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
         ruled_out=(RuledOut("Noise of small batches", "the mean of half a run counts"),)
         if kind.name in {"chance", "reversed"}
         else (),
-        confidence=policy.confidence(1.5, len(curve), f"by {kind.name}"),
+        confidence=policy.confidence(1.5, len(curve), FORMS.get(kind.name, kind.name)),
         chart=Chart("curves", ("dpo_chosen", "dpo_rejected", "dpo_acc")),
     )
 

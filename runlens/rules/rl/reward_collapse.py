@@ -23,7 +23,7 @@ Limits
     Measured on 800 simulated runs each: no false alarm on rising, 2 % on flat runs.
 Fixes
     Go back to the checkpoint at the peak; a third of the learning rate; a stronger KL term;
-    a tighter clip range; stop an update at a KL limit (S4).
+    a tighter clip range; stop an update at a KL limit.
 """
 
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     count = len(reward)
     if count < limits.fewest:
-        return unmet(f"{count} points of reward; {limits.fewest} are needed")
+        return unmet(f"only {count} of the {limits.fewest} points of reward that are needed")
     peak = _peak(reward.value, signals)
     where = step(float(reward.step[peak.at]))
     if peak.at > limits.latest * count or count - peak.at < limits.side:
@@ -181,13 +181,21 @@ def _finding(run: Run, signals: Signals, peak: Peak, limits: Limits) -> Finding:
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(peak, needed, float(reward.step[-1]), top),
-        seen=f"The reward had gone from {number(peak.start, 3)} to {number(peak.best, 3)} by step "
-        f"{step(top)}; {step(after)} steps came after the fall began.",
+        seen=(
+            f"The reward had gone from {number(peak.start, 3)} to {number(peak.best, 3)} by step "
+            if peak.best > peak.start
+            else "The reward was best at step "
+        )
+        + f"{step(top)}; {step(after)} steps came after the fall began.",
         causes=_causes(signals, onset),
         fixes=_fixes(run, signals, kept),
         ruled_out=()
         if wanders
-        else (RuledOut("A dip", f"the last tenth lies {percent(_lost(peak))} of the fall down"),),
+        else (
+            RuledOut(
+                "A dip", f"{percent(_lost(peak))} of the fall is still there in the last tenth"
+            ),
+        ),
         confidence=policy.confidence(
             peak.drop / max(needed, 1e-12),
             len(reward),

@@ -47,6 +47,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation, mad
 from runlens.wording import number, percent, step
+from runlens.wording import rate as as_rate
 
 STILL = 1e-3  # nats a token: KL of a policy that did not move
 STRONG_BETA = 0.1
@@ -72,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the first with the last tenth, and look for a trend."""
     reward = signals.curve("reward")
     if len(reward) < limits.fewest:
-        return unmet(f"{len(reward)} points of reward; {limits.fewest} are needed")
+        return unmet(f"only {len(reward)} of the {limits.fewest} points of reward that are needed")
     gain = policy.gain_of(signals)
     if gain is None or np.ptp(reward.value) <= 0:
         return passed(f"reward is {number(float(reward.value[0]), 3)} on all points")
@@ -138,8 +139,6 @@ def _finding(run: Run, signals: Signals, gain: Gain, limits: Limits) -> Finding:
     spread = _spread(reward.value)
     moved = "fell" if gain.end - gain.start < -spread else "did not rise"
     ruled_out = [RuledOut("A rise in the first points", "the end lies within their noise")]
-    if quiet:
-        ruled_out.append(RuledOut("A loud fault", quiet))
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to {step(float(reward.step[-1]))}: "
@@ -188,7 +187,7 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
     equal = signals.curve("frac_zero_std").value
     dead = float(equal.mean()) if len(equal) else 0.0
     rate = signals.peak_learning_rate
-    low = f"{still}, learning rate {number(rate)}" if still and rate else still
+    low = f"{still}, learning rate {as_rate(rate)}" if still and rate else still
     return policy.ranked(
         Cause("Learning rate too low: the policy hardly moved", "most likely", low)
         if still

@@ -11,12 +11,12 @@ Looks alike
     Longer completions while the evaluation improves are no hack. One companion alone has its own
     rule.
 Limits
-    fewest: points of reward. gain: its rise in standard deviations. kl: alarm value (S4).
+    fewest: points of reward. gain: its rise in standard deviations. kl: alarm value.
     length: end over start, near_limit: share of the limit. entropy: end as share of the start.
     tau, p: trend of a true measure that falls. companions: how many must go wrong.
 Fixes
     A stronger KL term; a reward that the hack does not earn; a penalty of length; the checkpoint
-    before the onset (S4).
+    before the onset.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     gain = policy.gain_of(signals)
     if len(reward) < limits.fewest or gain is None:
-        return unmet(f"{len(reward)} points of reward; {limits.fewest} are needed")
+        return unmet(f"only {len(reward)} of the {limits.fewest} points of reward that are needed")
     if not gain.rising or gain.units < limits.gain:
         return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
     signs = [
@@ -193,7 +193,7 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     return (
         *use,
         fixes.action("Read completions of the end that earn most", "shows what is paid for"),
-        *policy.stronger_beta(run, "keeps the policy near its reference (S4)"),
+        *policy.stronger_beta(run, "keeps the policy near its reference"),
         *fixes.learning_rate(run, signals, 1 / 2, "less far a step"),
     )
 

@@ -4,23 +4,23 @@ What is seen
     The reward is 0, or at its lowest value, on nearly all points of the run.
 Why it matters
     Equal rewards have no advantage and no gradient: the policy is the one it was at the start,
-    whatever the run cost. S4 asks for a reward above 0.15 by step 20.
+    whatever the run cost. A run that learns is above 0.15 by step 20.
 Looks alike
     Rewards that are centred on 0 vary within their groups (reward_std). Small rewards that
     differ from point to point may be a unit: said as info. A sparse environment needs many
     frames until its first success: loud only after a tenth of the plan. A penalty that is 0 was
     never earned. A reward that is constant above zero belongs to zero-reward-std.
 Limits
-    zero: a reward of at most this size is none (S4). share: of the points that must be so.
+    zero: a reward of at most this size is none. share: of the points that must be so.
     floor_share: of the points that must have one and the same value, at or below zero.
     rare_share, rare_points: also found where this share of at least so many points lies exactly
     at the lowest value and the reward has no upward trend: three of four steps teach nothing.
-    spread: a median reward_std above it means that rewards do differ. fewest: points (S4: by
+    spread: a median reward_std above it means that rewards do differ. fewest: points (by
     step 20); few: from here on it is said as info. frames: share of the plan that a sparse
     environment is given.
 Fixes
     Run the reward function on one right answer by hand; print completions; check that the
-    dataset columns arrive; a longer completion limit; easier prompts or a reward for form (S4).
+    dataset columns arrive; a longer completion limit; easier prompts or a reward for form.
 """
 
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     parts = [name for name in run.history.metrics if name.startswith("reward:")]
     if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
-        return unmet(f"{len(reward)} points of reward; {limits.few} are needed")
+        return unmet(f"only {len(reward)} of the {limits.few} points of reward that are needed")
     stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
     if stuck:
         return found(_finding(run, signals, "reward", stuck, limits))
@@ -183,7 +183,7 @@ def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
             f"Share of points with reward {number(stuck.level)}",
             float(stuck.hit.mean()),
             stuck.needed,
-            "nothing to learn from (S4)",
+            "nothing to learn from",
             metric,
             unit="%",
         ),
@@ -231,7 +231,9 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     limit, cut = policy.length_limit(run, signals), _clipped(signals)
     if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - alarm value of S4
         new, why = int(2 * limit.tokens), f"{percent(cut)} of the completions are cut"
-        made.insert(0, Fix("Let them finish", "max_completion_length", int(limit.tokens), new, why))
+        made.insert(
+            0, Fix("Let completions finish", "max_completion_length", int(limit.tokens), new, why)
+        )
     easier = "Start with easier prompts, or train on examples first"
     return (*made, fixes.action(easier, "the first successes must happen by chance", "one run"))
 

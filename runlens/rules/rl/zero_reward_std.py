@@ -14,10 +14,10 @@ Limits
     dead_share: a point whose share of equal groups is at least this is dead. dead_std: the
     same where only the spread is logged. share: of the points that must be dead, over the run
     or from the onset to the end. lasting, fewest: share of the run and points that the dead part
-    must cover. near: mean share of equal groups from which it is said as info (S4: 0.8).
+    must cover. near: mean share of equal groups from which it is said as info (0.8).
 Fixes
     Temperature 1.0, 16 completions a prompt, graded rewards, prompts that are neither always
-    nor never solved (S4).
+    nor never solved.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     metric = "frac_zero_std" if len(signals.curve("frac_zero_std")) else "reward_std"
     curve = signals.curve(metric)
     if len(curve) < limits.fewest:
-        return unmet(f"{len(curve)} points of {metric}; {limits.fewest} are needed")
+        return unmet(f"only {len(curve)} of the {limits.fewest} points of {metric} that are needed")
     by_share = metric == "frac_zero_std"
     value = curve.value
     dead = value >= limits.dead_share if by_share else value <= limits.dead_std
@@ -146,6 +146,9 @@ def _finding(
         else (RuledOut("A solved task", f"{level.words}, not risen to the best of the run"),),
         confidence=policy.confidence(
             1 + (float(since.mean()) - limits.share) / (1 - limits.share), len(since) + 40
+        )._replace(
+            reason=f"{percent(float(since.mean()))} against {percent(limits.share)}, "
+            f"{len(since):,} logged points"
         ),
         chart=Chart("limit", (metric, "reward"), limit=limit),
     )
@@ -159,7 +162,7 @@ def _rows(
             "Points without spread since the onset",
             float(dead[at:].mean()),
             limits.share,
-            "no advantage, no gradient (S4)",
+            "no advantage, no gradient",
             metric,
             float(curve.step[at]),
             unit="%",
@@ -180,7 +183,14 @@ def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
         metric="frac_zero_std",
         onset=Moment(onset),
         evidence=(
-            Evidence("Groups without spread", mean, limits.near, "S4", "frac_zero_std", unit="%"),
+            Evidence(
+                "Groups without spread",
+                mean,
+                limits.near,
+                "these groups give no gradient",
+                "frac_zero_std",
+                unit="%",
+            ),
             Evidence("Points since the onset", float(len(curve) - at)),
         ),
         seen=f"On average {percent(1 - mean)} of the groups had something to compare.",
@@ -213,8 +223,8 @@ def _fixes(run: Run, level: Level) -> tuple[Fix, ...]:
     if level.saturated:
         return (fixes.action("Stop here, or go on with harder prompts", level.words),)
     return (
-        *policy.warmer(run, "completions that differ (S4)"),
-        *policy.more_generations(run, "a rare success shows up in more groups (S4)"),
+        *policy.warmer(run, "completions that differ"),
+        *policy.more_generations(run, "a rare success shows up in more groups"),
         fixes.action("Grade the reward: part of it for part of the answer", cost="one run"),
         fixes.action("Leave out prompts that are always or never solved", "they teach nothing"),
     )

@@ -44,6 +44,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
 from runlens.wording import loss, number, percent, step
+from runlens.wording import rate as as_rate
 
 NEAR_RATIO = 0.03  # a planned total this close to a whole multiple of the zero step is one
 
@@ -66,14 +67,18 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch without a learning rate."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest:
-        return unmet(f"{len(rate)} points of the learning rate; {limits.fewest} are needed")
+        return unmet(
+            f"only {len(rate)} of the {limits.fewest} points of the learning rate that are needed"
+        )
     peak = float(rate.value.max())
     usual = float(np.median(rate.value[rate.value > 0])) if peak > 0 else 0.0
     dead = rate.value <= max(limits.zero, limits.tiny * usual)
     share = float(dead.mean())
     first, length = longest_true(dead)
     if not length:
-        return passed(f"the learning rate is never zero; its least is {number(rate.value.min())}")
+        return passed(
+            f"the learning rate is never zero; lowest is {as_rate(float(rate.value.min()))}"
+        )
     covered = (int(rate.step[first + length - 1]) - int(rate.step[first])) / max(run.last_step, 1)
     if share <= limits.share or covered <= limits.tail:
         return passed(f"{percent(share)} of the points are zero; {percent(limits.share)} count")

@@ -42,7 +42,8 @@ from runlens.history import Curve, FloatArray
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
-from runlens.wording import number, percent, step, times
+from runlens.wording import percent, step, times
+from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
 DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
@@ -80,7 +81,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the learning-rate curve with the configured schedule."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest or rate.value.max() <= 0:
-        return unmet(f"{len(rate)} points of the learning rate; {limits.fewest} above 0 are needed")
+        return unmet(
+            f"only {len(rate)} of the {limits.fewest} points of the learning rate above 0 "
+            f"that are needed"
+        )
     if any(word in str(run.setting("optim")).lower().replace("-", "_") for word in OWN_RATE):
         return passed(f"optimizer {run.setting('optim')} sets its own rate")
     leap = _leap(run, rate, limits)
@@ -92,8 +96,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         *_undone(run, rate, limits),
     ]
     if not made:
-        scheduler = run.setting("lr_scheduler_type") or "no scheduler on record"
-        return passed(f"the rate goes without a leap; {scheduler}, peak {number(rate.value.max())}")
+        top = as_rate(float(rate.value.max()))
+        scheduler = run.setting("lr_scheduler_type") or "no scheduler is recorded"
+        return passed(f"the learning rate never leaps; {scheduler}, peak {top}")
     return found(_finding(run, made, "warning" if leap else "info"))
 
 
@@ -127,10 +132,12 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     return [
         Mismatch(
             float(rate.step[first + 1]),
-            f"the rate leapt from {number(before, 3)} to {number(after, 3)}",
-            "Rise of the rate between two records, times",
-            ratio,
-            limits.leap,
+            f"the learning rate leapt from {as_rate(before)} to {as_rate(after)}",
+            "Rise of the learning rate between two records, times"
+            if before > 0
+            else "Rise of the learning rate from 0, share of its peak",
+            ratio if before > 0 else after / peak,
+            limits.leap if before > 0 else 0.1,
             "Planned steps changed, or a new schedule began",
         )
     ]
@@ -162,8 +169,8 @@ def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mism
     return [
         Mismatch(
             float(after.step[first]),
-            f"the rate is {number(float(after.value[first]), 3)} where {name} over {step(total)} "
-            f"steps has {number(float(expected[first]) * peak, 3)}",
+            f"the learning rate is {as_rate(float(after.value[first]))} where {name} over "
+            f"{step(total)} steps has {as_rate(float(expected[first]) * peak)}",
             f"Largest deviation from {name}, share of the peak",
             float(off.max()),
             limits.fit,
@@ -187,7 +194,7 @@ def _peak(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Misma
     return [
         Mismatch(
             float(rate.step[int(np.argmax(rate.value))]),
-            f"the peak rate was {number(peak)} where {number(configured)} is configured",
+            f"the peak learning rate was {as_rate(peak)} where {as_rate(configured)} is configured",
             PEAK,
             abs(peak / configured - 1),
             limits.peak,
@@ -233,7 +240,8 @@ def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     return [
         Mismatch(
             float(rate.step[-1]),
-            f"the run finished at a rate of {number(last, 3)}, {percent(last / peak)} of its peak",
+            f"the run finished at a learning rate of {as_rate(last)}, "
+            f"{percent(last / peak)} of its peak",
             "Rate at the end, share of the peak",
             last / peak,
             limits.undone,
@@ -257,7 +265,8 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
             Evidence(one.what, one.value, one.limit, "", "learning_rate", one.at) for one in made
         ),
         seen=". ".join(one.text[:1].upper() + one.text[1:] for one in made)
-        + f". Scheduler: {name}; planned steps: {step(run.state.planned_steps)}.",
+        + f". Scheduler: {name}; planned steps: "
+        + (f"{step(run.state.planned_steps)}." if run.state.planned_steps else "not recorded."),
         causes=tuple(
             Cause(one.cause, "most likely" if one is first else "possible", one.text)
             for one in made[:4]
@@ -265,7 +274,7 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
         fixes=_fixes(run, made, name),
         confidence=Confidence(
             round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),
-            f"{times(first.value / first.limit)} the limit; scheduler {name}",
+            f"{times(first.value / first.limit)} the limit; the scheduler is {name}",
         ),
         chart=Chart("curves", ("learning_rate",)),
     )
@@ -278,7 +287,7 @@ def _fixes(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
     total = run.state.planned_steps or run.last_step
     steps = fixes.action(
         f"Hand {step(total)} steps to the scheduler, the number that is trained",
-        f"{name}: its length is fixed when it is built",
+        "its length is fixed when it is built" + (f" ({name})" if name != "not recorded" else ""),
         "settings only",
     )
     kept = fixes.checkpoint_before(run, made[0].at)

@@ -45,7 +45,8 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation, running_median, sigma
-from runlens.wording import loss, number, percent, step
+from runlens.wording import loss, percent, step
+from runlens.wording import rate as as_rate
 
 WIDTH = 5  # points of a level
 
@@ -82,7 +83,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Find the largest rise of training loss around the end of warm-up."""
     train = signals.curve("train_loss")
     if len(train) < limits.fewest:
-        return unmet(f"{len(train)} training losses; {limits.fewest} are needed")
+        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
     if signals.partial:
         return unmet("the start of the run is not recorded")
     warm = signals.warmup
@@ -97,13 +98,21 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         fewer = max(limits.few_errors * rise.error, limits.less_gained * rise.gained, least_rise)
         needed = min(needed, fewer)
     if not rise.height > needed:
+        until = (
+            f"until shortly after warm-up (step {step(warm.end)})"
+            if warm.present
+            else "in the first steps"
+        )
         return passed(
-            f"up to shortly after warm-up (step {step(warm.end)}) train loss rose at most "
-            f"{loss(rise.height)}; {loss(needed)} would count"
+            f"{until} train loss "
+            + (f"rose by {loss(rise.height)} at most" if rise.height > 0 else "did not rise")
+            + f"; {loss(needed)} would count"
         )
     rate, peak = signals.learning_rate_at(float(train.step[rise.until])), signals.peak_learning_rate
     if rate is not None and peak and rate < limits.rate * peak:
-        return passed(f"train loss rose at {percent(rate / peak)} of the peak learning rate")
+        return passed(
+            f"train loss rose while the learning rate was at {percent(rate / peak)} of its peak"
+        )
     return found(_finding(run, signals, train, rise, needed, norms, limits))
 
 
@@ -166,7 +175,7 @@ def _finding(
     back = _recovered(train, rise)
     after = f"came back after {step(back - onset)} steps" if back else "never came back"
     warm = signals.warmup
-    when = f"around the end of warm-up at step {step(warm.end)}" if warm.present else "at the start"
+    when = "at the end of warm-up" if warm.present else "at the start, without warm-up"
     evidence = [
         Evidence(
             "Rise of train loss",
@@ -177,14 +186,19 @@ def _finding(
             float(train.step[rise.peak]),
         ),
         Evidence(
-            "Train loss before", rise.before, where="train_loss", step=float(train.step[rise.low])
+            "Train loss before the rise",
+            rise.before,
+            where="train_loss",
+            step=float(train.step[rise.low]),
         ),
     ]
+    if warm.present:
+        evidence.append(Evidence("End of warm-up, step", float(warm.end)))
     if peak:
         evidence.append(Evidence("Peak learning rate", peak, where="learning_rate"))
     if norms:
         evidence.append(Evidence("Gradient norm over its level before", norms, where="grad_norm"))
-    rate = f"A learning rate of {number(peak)}" if peak else "The peak learning rate"
+    rate = f"A learning rate of {as_rate(peak)}" if peak else "The peak learning rate"
     return Finding(
         severity="warning",
         title=f"{rate} broke the run at step {step(onset)}: train loss rose from "
@@ -200,13 +214,13 @@ def _finding(
         fixes=_fixes(run, signals),
         ruled_out=(
             RuledOut(
-                "Noise", f"the rise is {rise.height / max(rise.error, 1e-12):.1f} standard errors"
+                "Noise", f"the rise is {rise.height / max(rise.error, 1e-12):,.1f} standard errors"
             ),
             RuledOut("One bad batch", f"the median of {WIDTH} points rose"),
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.2 * rise.height / needed), 2),
-            f"the rise is {rise.height / needed:.1f} times the limit",
+            f"the rise is {rise.height / needed:.1f} × its limit",
         ),
         chart=Chart(
             "curves",
@@ -220,7 +234,9 @@ def _causes(run: Run, signals: Signals, peak: float | None) -> tuple[Cause, ...]
     warm = signals.warmup
     total = run.state.planned_steps or run.last_step
     made = [
-        Cause("Peak learning rate too high", "most likely", f"it is {number(peak)}" if peak else "")
+        Cause(
+            "Peak learning rate too high", "most likely", f"it is {as_rate(peak)}" if peak else ""
+        )
     ]
     if not warm.present:
         made.append(Cause("No warm-up", "likely", "the rate is at its peak from the first point"))

@@ -9,8 +9,8 @@ Looks alike
     Generation phases of rl runs keep mfu low by design. Tiny models never fill a GPU. Start-up
     and evaluation are short: the median leaves them out.
 Limits
-    fewest: points needed. skip: share of the run left out as start-up. util: percent (S1).
-    mfu: fraction (S1).
+    fewest: points needed. skip: share of the run left out as start-up. util: percent.
+    mfu: fraction.
 Fixes
     Low utilisation: loader workers, pinned memory, tokenised data, packing. High utilisation and
     low mfu: larger batch, bf16 or tf32, flash attention, compilation.
@@ -39,6 +39,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, step
 
+LOAD = "Load data in parallel"
 WORKERS = 4  # loader workers per GPU to start with (S1: 4 to 8)
 
 
@@ -56,7 +57,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Take the median of utilisation after start-up; the busiest GPU counts."""
     util, mfu = (_busiest(run, signals, kind, limits) for kind in ("gpu_util", "mfu"))
     if util is None and mfu is None:
-        return unmet(f"fewer than {limits.fewest} points of gpu_util or mfu above 0")
+        return unmet(f"fewer than {limits.fewest} points of gpu_util or mfu are above 0")
     if util is not None and util[1] < limits.util:
         return found(_idle(run, signals, util, limits))
     if mfu is not None and mfu[1] < limits.mfu:
@@ -88,7 +89,14 @@ def _idle(run: Run, signals: Signals, util: tuple[str, float], limits: Limits) -
         signals,
         metric,
         f"GPU utilisation was {number(value, 3)} % where {limits.util:g} % is the least",
-        Evidence("Median GPU utilisation, %", value, limits.util, "S1", metric, above=False),
+        Evidence(
+            "Median GPU utilisation, %",
+            value,
+            limits.util,
+            "60 % is the usual target",
+            metric,
+            above=False,
+        ),
         (
             Cause("Data loading does not keep up", "most likely"),
             Cause("Waiting for evaluation, saving or other ranks", "likely"),
@@ -111,7 +119,7 @@ def _busy(
         signals,
         metric,
         f"Model flops utilisation was {number(value, 3)}{beside} where {limits.mfu:g} is the least",
-        Evidence("Median mfu", value, limits.mfu, "S1", metric, above=False),
+        Evidence("Median mfu", value, limits.mfu, "0.15 to 0.45 is usual", metric, above=False),
         (
             Cause("Batch too small, or no fused kernels", "most likely"),
             Cause("Full precision on tensor cores", "possible"),
@@ -152,7 +160,7 @@ def _loading(run: Run) -> tuple[Fix, ...]:
     made: list[Fix] = []
     if workers is None or workers < WORKERS:
         why = "batches are then ready when the GPU is"
-        made.append(fixes.setting(run, "dataloader_num_workers", WORKERS, "Load in parallel", why))
+        made.append(fixes.setting(run, "dataloader_num_workers", WORKERS, LOAD, why))
     if not run.flag("dataloader_pin_memory"):
         why = "copies overlap with computation"
         made.append(fixes.setting(run, "dataloader_pin_memory", True, "Pin memory", why))
@@ -171,7 +179,12 @@ def _computing(run: Run) -> tuple[Fix, ...]:
         made.append(fixes.setting(run, "per_device_train_batch_size", new, "Double the batch", why))
     if not (run.flag("bf16") or run.flag("fp16")):
         made.append(fixes.setting(run, "bf16", True, "Train in bf16", "uses the tensor cores"))
-    made.append(fixes.action("Profile a few steps (nsys) for what lies between the kernels", "S2"))
+    made.append(
+        fixes.action(
+            "Profile a few steps (nsys) for what lies between the kernels",
+            "names what the GPU waits for",
+        )
+    )
     return tuple(made)
 
 

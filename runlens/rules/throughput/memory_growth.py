@@ -13,7 +13,7 @@ Limits
     tau: Kendall's, the climb is steady. growth: share of the level, and at_least, GiB. late: share
     of the growth that falls into the last third: still climbing. rises: distinct rises in the last
     half. uneven: ranks further apart than this share are named.
-    Measured: no false alarm, 2 % on running maxima, power 99.9 % for 20 to 80 % (rules.md 9.1).
+    Measured: no false alarm, 2 % on running maxima, power 99.9 % for 20 to 80 %.
 Fixes
     Log loss.item(), not loss; empty lists of tensors; expandable_segments:True;
     torch_empty_cache_steps; fewer or non-persistent loader workers for memory of the process.
@@ -74,7 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     long = [m for m in names if len(signals.curve(m)) >= limits.fewest]
     if not long:
         most = max((len(signals.curve(m)) for m in names), default=0)
-        return unmet(f"{most} points of memory; {limits.fewest} are needed")
+        return unmet(f"only {most} of the {limits.fewest} points of memory that are needed")
     reasons = {metric: _steady(signals.curve(metric), limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:
@@ -173,7 +173,7 @@ def _finding(run: Run, signals: Signals, metric: str, limits: Limits) -> Finding
 
 
 def _uneven(run: Run, signals: Signals, kind: str, limits: Limits) -> str:
-    """Name ranks whose levels lie far apart: data or model are split unevenly (S1)."""
+    """Name ranks whose levels lie far apart: data or model are split unevenly."""
     ranks = [m for m in run.history.metrics if base(m) == kind and len(signals.curve(m))]
     levels = {m: float(np.median(signals.curve(m).value)) for m in ranks}
     if len(levels) < 2 or max(levels.values()) <= (1 + limits.uneven) * min(levels.values()):  # noqa: PLR2004

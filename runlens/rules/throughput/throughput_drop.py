@@ -13,10 +13,10 @@ Looks alike
 Limits
     fewest: rates needed. first, until: the base is the median between these shares of the run.
     stretch: least share of the run that is slow. slow: rate below this share of the base.
-    alert: below this it is a warning (S1). errors: standard errors of the difference.
+    alert: below this it is a warning. errors: standard errors of the difference.
     steady: share of the rates in the stretch that must lie below the alert, or it is info: a
     machine shared with others is slow by fits. seconds: the least time that it must have cost.
-    Measured: 0.03 % false alarms, power 99.9 % for drops of 40 to 80 % (rules.md 9.1).
+    Measured: 0.03 % false alarms, power 99.9 % for drops of 40 to 80 %.
 Fixes
     Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
 """
@@ -46,6 +46,7 @@ from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma
 from runlens.wording import duration, number, percent, step
 
+LOAD = "Load data in parallel"
 WORKERS = 4  # loader workers per GPU to start with (S1: 4 to 8)
 
 
@@ -78,7 +79,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the slowest stretch of a run with its first quarter."""
     made = speed(run, signals)
     if made is None:
-        return unmet(f"no rate, step time or time stamps of at least {FEWEST} records")
+        return unmet(
+            f"no speed is logged: neither a rate nor a step time nor {FEWEST} records with a time"
+        )
     drop = _slowest(made, limits)
     share = drop.rate / drop.base
     if share >= limits.slow:
@@ -155,7 +158,7 @@ def _finding(
                 "Speed of the slowest tenth over that of the first quarter",
                 share,
                 limits.alert if severity == "warning" else limits.slow,
-                "half the speed is the usual alert (S1)",
+                "half the speed is the usual alert",
                 made.metric,
                 onset,
                 above=False,
@@ -212,7 +215,10 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
     if workers is not None and workers >= WORKERS:
         return (look,)
     why = "batches are then ready when the GPU is"
-    return (look, fixes.setting(run, "dataloader_num_workers", WORKERS, "Load in parallel", why))
+    return (
+        look,
+        fixes.setting(run, "dataloader_num_workers", WORKERS, LOAD, why),
+    )
 
 
 BAD = (

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from runlens.diagnosis import Diagnosis
 from runlens.report.html.components.signs import icon
 from runlens.report.html.components.tables import Column, code, folded, section, sub, table
-from runlens.report.html.element import Markup, el, join
+from runlens.report.html.element import NOTHING, Markup, el, join
 from runlens.report.html.words import sentence
+from runlens.report.missing import MERGED, OTHER_TASKS, told
 from runlens.wording import count
-
-OTHER_TASKS = "holds for "  # how the engine begins the reason of a rule for other kinds of runs
 
 
 def checks(diagnosis: Diagnosis) -> Markup:
@@ -40,8 +39,14 @@ def _passed(reasons: Mapping[str, str], titles: Mapping[str, str]) -> Markup:
         return el("p", "No check passed: none could judge this run.", class_="sm")
     tick = el("span", icon("healthy"), class_="ok")
     items = [
-        el("li", tick, _name(slug, titles), " ", el("span", why, class_="mut"))
-        for slug, why in reasons.items()
+        el(
+            "li",
+            NOTHING if why.startswith(MERGED) else tick,
+            _name(slug, titles),
+            " ",
+            el("span", why, class_="mut"),
+        )
+        for slug, why in sorted(reasons.items(), key=lambda one: one[1].startswith(MERGED))
     ]
     extra = f"{count(len(reasons), 'check')}, each with the value that decided it"
     return folded("Passed", extra, el("ul", items, class_="pass"), opened=True)
@@ -54,10 +59,11 @@ def _unmet(reasons: Mapping[str, str], titles: Mapping[str, str], *, opened: boo
     missing: dict[str, list[str]] = {}
     for slug, why in reasons.items():
         if slug not in other:
-            missing.setdefault(why, []).append(_name(slug, titles))
+            missing.setdefault(told(why), []).append(_name(slug, titles))
     rows = [(", ".join(names), sentence(why)) for why, names in missing.items()]
     listed = table((Column("Checks"), Column("Missing")), rows) if rows else None
-    extra = f"{count(len(reasons), 'check')}: the signal is missing"
+    lacking = f"{count(len(reasons) - len(other), 'check')} without the data"
+    extra = f"{lacking}, {len(other)} for other kinds of runs" if other else lacking
     return folded("Could not run", extra, join(listed, _other(other, titles)), opened=opened)
 
 

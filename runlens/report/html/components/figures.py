@@ -132,7 +132,8 @@ def _of_verdict(diagnosis: Diagnosis) -> KeyFigure:
 
 
 def _duration(diagnosis: Diagnosis) -> KeyFigure:
-    times = [event.time for event in diagnosis.events if event.time is not None]
+    starts = (event.time for event in diagnosis.events if event.kind == "launch")
+    times = [time for time in starts if time is not None]
     last = diagnosis.state.last_time
     if times and last is not None and last > min(times):
         return KeyFigure("Duration", duration(last - min(times)), "launch to last record")

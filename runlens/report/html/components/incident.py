@@ -10,6 +10,7 @@ from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import bullets, code, folded, section, sub, words
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.report.html.words import confidence, sentence, setting, span
+from runlens.report.missing import UNTESTED
 
 ROOM = 80_000  # characters of all charts of findings, so that the page stays small
 CAUSES = 4
@@ -133,7 +134,16 @@ def _cause(cause: Cause) -> Markup:
 def _ruled_out(items: Sequence[RuledOut]) -> Markup:
     if not items:
         return NOTHING
-    return join(el("h3", "Ruled out"), bullets(f"{item.what}: {item.why}" for item in items))
+    still = [item for item in items if item.why.startswith(UNTESTED)]
+    out = [item for item in items if item not in still]
+    return join(
+        join(el("h3", "Ruled out"), bullets(f"{item.what}: {item.why}" for item in out))
+        if out
+        else None,
+        join(el("h3", "Still open"), bullets(f"{item.what}: {item.why}" for item in still))
+        if still
+        else None,
+    )
 
 
 def _fixes(fixes: Sequence[Fix]) -> Markup:

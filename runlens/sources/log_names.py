@@ -1,0 +1,63 @@
+"""What the columns of a log are called: steps, epochs, times, splits, and what is measured."""
+
+import re
+from collections.abc import Collection, Iterable
+
+from runlens.metrics import plain
+
+# Columns that are the step, best first, as `plain` writes them. Steps of the environment come
+# before the counters of updates: it is them by which RL frameworks plot.
+SURE_STEPS = (
+    "global_step", "trainer_global_step", "train_global_step", "training_global_step",
+    "global_steps", "current_steps", "step", "steps", "train_step", "training_step",
+    "time_total_timesteps", "misc_total_timesteps", "total_timesteps", "timesteps_total",
+    "num_env_steps_sampled", "total_env_steps", "env_steps", "num_timesteps", "timesteps",
+    "timestep", "num_updates", "iterations", "iteration", "iters", "iter", "training_iteration",
+)  # fmt: skip
+WEAK_STEPS = (
+    "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
+    "time_episodes", "episodes", "episode", "batch", "batch_idx",
+)  # fmt: skip
+EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
+STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
+TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
+SPLIT_NAMES = {"split", "phase", "mode", "stage", "subset", "type", "set"}
+SPLITS = {
+    "train": "", "training": "", "val": "val/", "valid": "val/", "validation": "val/",
+    "eval": "eval/", "evaluation": "eval/", "dev": "dev/", "test": "test/",
+}  # fmt: skip
+PLANNED_STEPS = {"max_steps", "total_steps", "max_iters", "total_iters"}
+PLANNED_EPOCHS = {"max_epochs", "total_epochs", "num_epochs"}
+METRIC = re.compile(
+    r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
+    r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
+)
+WEAK_METRIC = re.compile(
+    r"(?:^|_)(?:score|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
+    r"|recall|success_rate)\d*(?:_|$)"
+)
+
+
+def keeps_words(name: str) -> bool:
+    """Whether the text in a column of this name says something about its row."""
+    return plain(name) in SPLIT_NAMES | TIMES
+
+
+def is_step(name: str) -> bool:
+    """Whether a column of this name can be the step."""
+    return plain(name) in STEPS
+
+
+def is_log(names: Collection[str]) -> bool:
+    """Whether columns of these names are a training log: a step and what training measures."""
+    plains = {plain(name) for name in names}
+    steps = plains.intersection(STEPS)
+    if any(METRIC.search(name) for name in plains):
+        return bool(steps)
+    return any(WEAK_METRIC.search(name) for name in plains) and bool(steps - set(WEAK_STEPS))
+
+
+def has_metric(names: Iterable[str]) -> bool:
+    """Whether one of these names is of something that trainings measure."""
+    plains = [plain(name) for name in names]
+    return any(METRIC.search(name) or WEAK_METRIC.search(name) for name in plains)

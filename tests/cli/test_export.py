@@ -1,0 +1,97 @@
+"""`runlens export`: the frame, whole and readable by others."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from runlens import read
+from tests.cli.places import SICK, a_run, lens
+
+COLUMNS = ["metric", "step", "value", "epoch", "time", "segment", "source"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_the_frame_comes_back_as_it_was(ending: str, tmp_path: Path) -> None:
+    """Every observation, to the last digit."""
+    path = tmp_path / f"frame.{ending}"
+    result = lens("export", SICK, "-o", path)
+    frame = read(SICK).frame
+    assert result.exit_code == 0
+    assert f"{len(frame):,} observations of" in result.stdout
+    if ending == "csv":
+        back = pd.read_csv(path)
+    else:
+        back = pd.read_json(path, lines=ending == "jsonl", precise_float=True, dtype=False)
+    assert list(back.columns) == COLUMNS
+    np.testing.assert_array_equal(back["step"], frame["step"])
+    np.testing.assert_allclose(back["value"], frame["value"], rtol=1e-12)
+    assert list(back["metric"]) == list(frame["metric"])
+
+
+def test_values_that_are_no_numbers_are_told_apart(tmp_path: Path) -> None:
+    """JSON has neither NaN nor infinity, and null would be both."""
+    run = a_run(tmp_path / "run", more={"lost": math.nan, "high": math.inf, "low": -math.inf})
+    assert lens("export", run, "-o", tmp_path / "f.jsonl").exit_code == 0
+    rows = [json.loads(line) for line in (tmp_path / "f.jsonl").read_text().splitlines()]
+    values = {row["metric"]: row["value"] for row in rows}
+    assert values["lost"] == "NaN"
+    assert values["high"] == "Infinity"
+    assert values["low"] == "-Infinity"
+    assert isinstance(values["train_loss"], float)
+
+
+def test_hostile_names_are_written(tmp_path: Path) -> None:
+    """Half a character does not stop the export."""
+    run = a_run(tmp_path / "run", more={"half\ud800": 2.0})
+    for ending in ("csv", "json"):
+        assert lens("export", run, "-o", tmp_path / f"f.{ending}").exit_code == 0
+        assert "half\\" in (tmp_path / f"f.{ending}").read_text()
+
+
+def test_several_runs_must_be_chosen_from(tmp_path: Path) -> None:
+    """The names are told, a typing error gets a suggestion."""
+    for seed, name in enumerate(("alpha", "beta")):
+        a_run(tmp_path / "runs" / name, seed)
+    several = lens("export", tmp_path / "runs", "-o", tmp_path / "f.csv")
+    assert several.exit_code == 2
+    assert "2 runs lie here (alpha, beta); point at one with --run NAME" in several.stderr
+    wrong = lens("export", tmp_path / "runs", "-o", tmp_path / "f.csv", "--run", "beat")
+    assert (wrong.exit_code, "did you mean 'beta'?" in wrong.stderr) == (2, True)
+    assert not (tmp_path / "f.csv").exists()
+    chosen = lens("export", tmp_path / "runs", "-o", tmp_path / "f.csv", "--run", "beta")
+    assert chosen.exit_code == 0
+    assert (tmp_path / "f.csv").exists()
+
+
+def test_parquet_without_pyarrow_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An extra, and how to get it."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "fastparquet", None)
+    result = lens("export", SICK, "-o", tmp_path / "f.parquet")
+    assert result.exit_code == 2
+    assert "Parquet needs pyarrow; pip install 'runlens-training[parquet]'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [("frame.xlsx", "unknown ending; use one of .csv"), ("no/such/f.csv", "cannot write no/such")],
+)
+def test_a_file_that_cannot_be_written_is_wrong_usage(output: str, told: str) -> None:
+    """In one sentence."""
+    result = lens("export", SICK, "-o", output)
+    assert (result.exit_code, told in result.stderr) == (2, True)
+
+
+def test_nothing_readable_is_code_3(tmp_path: Path) -> None:
+    """As for a diagnosis, and no file is written."""
+    result = lens("export", tmp_path, "-o", tmp_path / "f.csv")
+    assert result.exit_code == 3
+    assert "is an empty directory" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,88 @@
+"""The command as a shell sees it: exit codes, streams, versions, interrupts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runlens import __version__, sources
+from tests.cli.places import SICK, WELL, lens, shell
+
+
+def test_version_and_help_say_what_and_how() -> None:
+    """Help names the exit codes; the version is the package's."""
+    assert __version__ in lens("--version").stdout
+    shown = lens("--help").stdout
+    assert "Exit codes: 0 diagnosed" in shown
+    assert [name for name in ("diagnose", "rules", "sources", "export", "demo") if name in shown]
+
+
+def test_unknown_command_suggests_the_nearest() -> None:
+    """A typing error costs one look, not a search."""
+    result = lens("diagnos", "x")
+    assert result.exit_code == 2
+    assert "did you mean 'diagnose'?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        ([SICK, "--no-html"], 0),
+        ([WELL, "--no-html"], 0),
+        ([SICK, "--no-html", "--fail-on", "critical"], 1),
+        ([WELL, "--no-html", "--fail-on", "warning"], 0),
+        ([SICK, "--no-such-option"], 2),
+        ([SICK, "--format", "pdf"], 2),
+        ([SICK, "--fail-on", "disaster"], 2),
+        (["no/such/run"], 3),
+    ],
+)
+def test_exit_codes(args: list[str | Path], code: int) -> None:
+    """0 diagnosed, 1 level reached, 2 wrong usage, 3 nothing readable."""
+    assert lens("diagnose", *args).exit_code == code
+
+
+def test_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is neither a success nor a traceback."""
+
+    def interrupted(_place: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sources, "read_all", interrupted)
+    assert lens("diagnose", SICK).exit_code == 130
+
+
+def test_a_closed_pipe_ends_in_silence() -> None:
+    """`runlens ... | head` must not print a traceback."""
+    command = [sys.executable, "-m", "runlens", "diagnose", "--format", "json", str(SICK)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_stdout_has_the_result_and_stderr_the_rest(tmp_path: Path) -> None:
+    """Where the page went is no part of the result."""
+    ended = shell("diagnose", SICK, cwd=tmp_path)
+    assert ended.returncode == 0
+    assert ended.stdout.startswith(b"CRITICAL  divergence")
+    assert ended.stderr == b"Report: runlens-divergence.html\n"
+
+
+def test_errors_are_one_line_on_stderr() -> None:
+    """What, where, what to do; nothing on stdout."""
+    result = lens("diagnose", "no/such/run")
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("runlens: no/such/run: does not exist; ")
+
+
+def test_demo_needs_no_input(tmp_path: Path) -> None:
+    """A finding with its page, from packaged data."""
+    result = lens("demo", "-o", tmp_path / "page.html")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(("CRITICAL", "WARNING"))
+    assert "<!doctype html>" in (tmp_path / "page.html").read_text()[:100].lower()

@@ -1,0 +1,167 @@
+"""Text for terminals: fits the width, obeys nobody, the verdict first."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from runlens.diagnosis import Diagnosis, Incident, Verdict
+from runlens.report.text import Options, clean, overview, render, verdict
+from runlens.run import Problem
+from tests.report.diagnoses import HOSTILE, diagnosis, finding
+from tests.report.seen import NAMES, seen
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+SPACES = "\n\u202f\u00a0"  # isprintable() takes only the usual space for printable
+SICK = diagnosis(
+    findings=(finding(),),
+    verdict=Verdict("Overfitting from step 500.", "Eval loss was best there.", "warning"),
+)
+
+
+def breakable(line: str) -> bool:
+    """Whether a line could have been broken: a long path could not, and a diff must not be."""
+    diff = line.startswith(("       + ", "       - "))
+    return not diff and max(map(len, line.split()), default=0) < 40
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_line_of_every_fixture_fits(name: str, width: int) -> None:
+    """In short and in full."""
+    for verbose in (False, True):
+        lines = render(seen(name), Options(width, verbose=verbose)).splitlines()
+        assert [line for line in lines if len(line) > width and breakable(line)] == []
+
+
+@pytest.mark.parametrize("name", NAMES[::5])
+def test_plain_characters_say_the_same(name: str) -> None:
+    """ASCII and nothing unknown in it; the lines stay as they were."""
+    plain = render(seen(name), Options(ascii_only=True))
+    assert plain.isascii()
+    assert plain.count("?") == render(seen(name)).count("?")
+    assert len(plain.splitlines()) == len(render(seen(name)).splitlines())
+
+
+@pytest.mark.parametrize("name", NAMES[::5])
+def test_colour_adds_nothing_but_colour(name: str) -> None:
+    """Everything is there without it."""
+    coloured = render(seen(name), Options(color=True, verbose=True))
+    assert COLOUR.sub("", coloured) == render(seen(name), Options(verbose=True))
+    assert "\x1b" in coloured
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_verdict_comes_first(name: str) -> None:
+    """Severity, name and step in the first line, the sentence in the next."""
+    one = seen(name)
+    text = render(one, Options(120))
+    assert text.startswith(f"{one.health.upper()}  {one.run_name}")
+    words = " ".join(text.split())
+    assert words.index(one.verdict.sentence.split()[0]) < words.index("Read ")
+    assert " ".join(one.verdict.sentence.split()) in words
+
+
+def test_losses_are_told_before_anything_else_is_said() -> None:
+    """Where, what and how much; three of them, the rest by count."""
+    lost = [Problem(f"file-{n}.json", "is cut", f"{n} of 9 rows") for n in range(4)]
+    text = render(replace(SICK, problems=tuple(lost)))
+    assert "! file-0.json: is cut (lost: 0 of 9 rows)" in text
+    assert "! 1 more problem (-v lists them)" in text
+    assert text.index("! file-2") < text.index("Incidents")
+    assert "file-3.json" not in text
+    assert "file-3.json" in render(replace(SICK, problems=tuple(lost)), Options(verbose=True))
+
+
+def test_verbose_has_evidence_causes_fixes_and_checks() -> None:
+    """All that the page has in words."""
+    text = " ".join(render(SICK, Options(120, verbose=True)).split())
+    for part in (
+        "onfidence 0.80",
+        "10 later evaluations agree",
+        "- Rise of eval loss: 20 % (limit ≥ 5.0 %) [rise 5 % (S1)]",
+        "- Entropy: 0.01 (limit ≤ 0.05)",
+        "cause (most likely) Too many epochs: best after 1.5 of 3 epochs",
+        "ruled out Divergence: train loss falls to the end",
+        "fix Train fewer epochs, num_train_epochs 3 -> 2: the best is there",
+        "fix Keep the best model, load_best_model_at_end",
+        "Eval loss was best at step 500 and has climbed since.",
+        "fix Use checkpoint-500: saved at the best",
+        "passed divergence: ends 0.01 above its lowest",
+        "could not run throughput-drop: throughput_tokens is not logged",
+        "entropy-collapse",
+    ):
+        assert part in text
+    short = render(SICK)
+    assert "onfidence" not in short
+    assert "1 check passed" in short
+    assert "(-v lists them)" in short
+
+
+def test_consequences_are_named_under_the_first_mover() -> None:
+    """One incident, told once."""
+    both = Incident((finding(), finding(rule="eval-gap", severity="info")))
+    text = render(diagnosis(incidents=(both,)))
+    assert re.search(r"1 WARNING +hockey-stick", text)
+    assert re.search(r"then +eval-gap \(info\)", text)
+
+
+@pytest.mark.parametrize("hostile", [*HOSTILE, "\x9b31m", "\r\n", "\x7f\x08"])
+def test_no_control_character_gets_through(hostile: str) -> None:
+    """Names, sentences, problems, evidence, settings: all may come from a stranger."""
+    bad = finding(title=hostile, seen=hostile, metric=hostile, rule="hockey-stick")
+    made = diagnosis(
+        findings=(bad,),
+        run_name=hostile,
+        sources=(hostile,),
+        verdict=Verdict(hostile, hostile, "warning"),
+        problems=(Problem(hostile, hostile, hostile),),
+        task_why=hostile,
+    )
+    made = replace(made, state=replace(made.state, why=hostile))
+    shown = [render(made), render(made, Options(verbose=True)), verdict(made), overview([made])]
+    for text in shown:
+        assert all(char.isprintable() or char in SPACES for char in text)
+
+
+def test_clean_shows_what_it_takes_away() -> None:
+    """As escapes, so that nothing is hidden."""
+    assert clean("a\x1b[31m\nb\u202ec") == "a\\x1b[31m\\nb\\u202ec"
+    assert clean("20\u202f% \u2212 é") == "20\u202f% \u2212 é"
+
+
+def test_quiet_is_one_line_however_long() -> None:
+    """For loops in a shell."""
+    line = verdict(replace(SICK, verdict=Verdict("word " * 50 + "end.", "", "warning")))
+    assert line.count("\n") == 1
+    assert line.startswith("WARNING small run: word")
+    assert line.endswith("end.\n")
+    assert verdict(replace(SICK, run_name="é×"), Options(ascii_only=True)).isascii()
+
+
+def named(name: str, health: str) -> Diagnosis:
+    """Return a diagnosis for an overview."""
+    made = diagnosis(run_name=name)
+    return replace(made, verdict=Verdict(f"This run is {health}.", "", health))  # type: ignore[arg-type]
+
+
+def test_overview_has_the_worst_first_and_the_counts_last() -> None:
+    """By severity, then by name."""
+    some = [named("b", "healthy"), named("z", "critical"), named("a", "info"), named("c", "info")]
+    lines = overview(some, Options(100)).splitlines()
+    assert [line.split()[:2] for line in lines[:4]] == [
+        ["CRITICAL", "z"],
+        ["INFO", "a"],
+        ["INFO", "c"],
+        ["HEALTHY", "b"],
+    ]
+    assert lines[-1] == "4 runs: 1 critical, 2 info, 1 healthy"
+    assert "This run is critical." in lines[0]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_overview_fits(width: int) -> None:
+    """Sentences and names are cut where they must be."""
+    lines = overview([seen(name) for name in NAMES], Options(width)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) == len(NAMES) + 2

@@ -1,0 +1,120 @@
+"""Where something began: spikes, jumps, hinges, splits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from runlens.history import FloatArray
+from runlens.signals.changes import best_split, biggest_jump, hinge, last_false, spikes
+
+CURVES = arrays(np.float64, st.integers(0, 50), elements=st.integers(-1_000, 1_000))
+
+
+def falling(count: int = 400, seed: int = 0) -> FloatArray:
+    """Return a loss that falls from 3 to 1, with a noise of 0.05."""
+    rng = np.random.default_rng(seed)
+    return 1 + 2 * np.exp(-np.linspace(0, 5, count)) + 0.05 * rng.normal(size=count)
+
+
+@pytest.mark.parametrize("at", [40, 200, 390])
+def test_a_spike_is_found_with_its_height_and_its_end(at: int) -> None:
+    """Three points wide, back at its base afterwards."""
+    value = falling()
+    base = float(np.median(value[at - 10 : at]))
+    value[at : at + 3] += 4
+    found = spikes(value)
+    assert found.first.tolist() == [at]
+    assert found.peak[0] == pytest.approx(base + 4, abs=0.3)
+    assert found.base[0] == pytest.approx(base, abs=0.2)
+    assert found.width[0] == 3
+    assert found.recovered[0] or at == 390
+
+
+def test_a_rise_that_stays_has_not_recovered() -> None:
+    """A step upwards is no spike that went away."""
+    value = falling()
+    value[200:] += 4
+    assert not spikes(value).recovered.any()
+
+
+def test_noise_has_no_spikes() -> None:
+    """Neither Gaussian noise, nor a fall, nor heavy tails: at most one false alarm in 60 curves."""
+    rng = np.random.default_rng(0)
+    curves = [falling(seed=seed) for seed in range(20)]
+    curves += [rng.normal(size=400) for _ in range(20)]
+    curves += [np.exp(0.5 * rng.normal(size=400)) for _ in range(20)]
+    assert sum(len(spikes(value).first) > 0 for value in curves) <= 1
+
+
+def test_several_spikes_are_told_apart_and_neighbours_joined() -> None:
+    """Two points of one spike are one spike."""
+    value = falling()
+    value[[100, 101, 200, 300]] += 5
+    found = spikes(value)
+    assert found.first.tolist() == [100, 200, 300]
+    assert found.at(found.first > 150).first.tolist() == [200, 300]
+
+
+@given(CURVES, st.sampled_from([0.5, 4.0, 64.0]))
+def test_spikes_follow_the_unit(value: FloatArray, factor: float) -> None:
+    """The same points in any unit, however short the curve."""
+    one, other = spikes(value), spikes(factor * value)
+    assert other.first.tolist() == one.first.tolist()
+    np.testing.assert_allclose(other.peak, factor * one.peak)
+    assert (one.first < max(len(value), 1)).all()
+
+
+@given(CURVES, st.sampled_from([0.5, 4.0]), st.integers(-100, 100))
+def test_changes_follow_the_unit_and_ignore_the_level(
+    value: FloatArray, factor: float, shift: int
+) -> None:
+    """Where something changed does not depend on how it is written."""
+    other = factor * (value + shift)
+    (where, height), (where_2, height_2) = biggest_jump(value), biggest_jump(other)
+    assert where_2 == where
+    assert height_2 == pytest.approx(factor * height)
+    split, difference = best_split(value)
+    assert best_split(other)[1] == pytest.approx(factor * difference, rel=1e-6, abs=1e-6) or (
+        best_split(other)[0] != split  # two splits that fit equally well
+    )
+    assert 0 <= hinge(value) <= len(value)
+
+
+@given(arrays(np.float64, st.integers(0, 50), elements=st.floats(-1e150, 1e150)))
+def test_no_curve_is_too_short_or_too_odd(value: FloatArray) -> None:
+    """0 to 50 points of any size."""
+    with np.errstate(all="ignore"):
+        spikes(value)
+        biggest_jump(value)
+        hinge(value)
+        best_split(value)
+
+
+@pytest.mark.parametrize("at", [10, 100, 180])
+def test_jump_and_split_find_a_step(at: int) -> None:
+    """To the point, with its height."""
+    value = 0.1 * np.random.default_rng(1).normal(size=200)
+    value[at:] += 3
+    where, height = biggest_jump(value)
+    assert abs(where - at) <= 2
+    assert height == pytest.approx(3, abs=0.3)
+    where, height = best_split(value)
+    assert abs(where - at) <= 1
+    assert height == pytest.approx(3, abs=0.1)
+
+
+@pytest.mark.parametrize("at", [20, 100, 160])
+def test_hinge_finds_the_corner(at: int) -> None:
+    """Good to 2.5 % of the curve."""
+    value = np.maximum(np.arange(200.0) - at, 0) * 0.05
+    assert abs(hinge(value) - at) <= 0.03 * 200
+
+
+@pytest.mark.parametrize(
+    ("mask", "found"), [([], -1), ([1, 1], -1), ([0, 1], 0), ([1, 0, 1, 0], 3)]
+)
+def test_last_false(mask: list[int], found: int) -> None:
+    """After it the mask holds."""
+    assert last_false(np.array(mask, dtype=bool)) == found

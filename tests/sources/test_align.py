@@ -1,0 +1,76 @@
+"""Logs without steps get those of another source, where the values are the same."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from runlens.history import FloatArray
+from runlens.run import Event, Problem
+from runlens.sources.align import INFERRED, aligned
+from runlens.sources.group import Content
+from runlens.sources.reading import SourceReading, series
+
+VALUES = np.round(np.linspace(3, 1, 40) + 0.05 * np.random.default_rng(0).normal(size=40), 4)
+
+
+def source(
+    step: FloatArray, value: FloatArray, *, inferred: bool = False, metric: str = "train_loss"
+) -> Content:
+    """Return a reading of one metric."""
+    one = {metric: series(step.astype(int), value)}
+    reading = SourceReading(Path("log"), "console", series=one, steps_inferred=inferred)
+    if inferred:
+        reading.problems.append(Problem("log", f"{INFERRED}: they were counted", "exact steps"))
+        reading.events.append(Event("message", 10, text="an error"))
+        reading.hints.ended_step = 39
+    return Content(reading, one, Path())
+
+
+COUNTED = np.arange(40.0)
+
+
+@pytest.mark.parametrize(("every", "first"), [(10, 10), (1, 0), (25, 500)])
+def test_counted_rows_get_the_true_steps(every: int, first: int) -> None:
+    """Also their events and their end; the problem is gone."""
+    true = source(every * COUNTED + first, VALUES)
+    moved, same = aligned([source(COUNTED, VALUES, inferred=True), true])
+    np.testing.assert_array_equal(moved.series["train_loss"].step, true.series["train_loss"].step)
+    assert same is true
+    assert moved.reading.events[0].step == 10 * every + first
+    assert moved.reading.hints.ended_step == 39 * every + first
+    assert moved.reading.problems == []
+
+
+def test_rows_that_a_log_lacks_do_no_harm() -> None:
+    """A line through the pairs that are there."""
+    kept = np.ones(40, dtype=bool)
+    kept[[3, 17, 18, 30]] = False
+    log = source(10 * COUNTED[kept] + 7, VALUES[kept], inferred=True)
+    moved, _ = aligned([log, source(10 * COUNTED + 10, VALUES)])
+    np.testing.assert_array_equal(moved.series["train_loss"].step, (10 * COUNTED + 10)[kept])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        source(10 * COUNTED, VALUES + 1),
+        source(10 * COUNTED[:2], VALUES[:2]),
+        source(10 * COUNTED, VALUES[::-1].copy()),
+        source(10 * COUNTED, np.full(40, 1e-4), metric="learning_rate"),
+        source(10 * COUNTED, VALUES, inferred=True),
+    ],
+    ids=["other values", "two rows", "backwards", "a schedule", "inferred too"],
+)
+def test_without_proof_nothing_moves(other: Content) -> None:
+    """The counted steps stay, and so does the problem."""
+    moved = aligned([source(COUNTED, VALUES, inferred=True), other])[0]
+    np.testing.assert_array_equal(moved.series["train_loss"].step, COUNTED)
+    assert len(moved.reading.problems) == 1
+
+
+def test_values_that_repeat_prove_nothing() -> None:
+    """A constant is found everywhere."""
+    flat = np.full(40, 0.5)
+    moved = aligned([source(COUNTED, flat, inferred=True), source(10 * COUNTED, flat)])[0]
+    np.testing.assert_array_equal(moved.series["train_loss"].step, COUNTED)

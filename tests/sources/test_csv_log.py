@@ -1,0 +1,302 @@
+"""Reading tables of metrics: which are logs, what a cell means, which column is the step."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runlens import read
+from runlens.sources import csv_log
+from runlens.sources.files import walk
+from runlens.sources.reading import SourceReading
+
+
+def written(folder: Path, text: str, name: str = "metrics.csv") -> Path:
+    """Write a table."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def read_text(folder: Path, text: str, name: str = "metrics.csv") -> SourceReading:
+    """Read a table with this text."""
+    return csv_log.read(written(folder, text, name))
+
+
+def found(folder: Path) -> list[str]:
+    """Return the names of the tables that count as logs."""
+    return [path.name for path in csv_log.find(folder, walk(folder))]
+
+
+def test_empty_cell_is_not_logged_but_nan_is_a_value(tmp_path: Path) -> None:
+    """Lightning leaves cells empty; a loss that is NaN stands there as nan."""
+    text = "epoch,step,train_loss,val_loss\n0,9,2.5,\n0,19,nan,\n0,19,,2.25\n1,29,inf,\n"
+    series = read_text(tmp_path, text).series
+    assert series["train_loss"].step.tolist() == [9, 19, 29]
+    np.testing.assert_array_equal(series["train_loss"].value, [2.5, math.nan, math.inf])
+    assert series["val_loss"].step.tolist() == [19]
+    assert series["val_loss"].epoch.tolist() == [0]
+    assert set(series) == {"train_loss", "val_loss"}
+
+
+def test_nan_that_only_fills_gaps_is_not_logged(tmp_path: Path) -> None:
+    """A column that is NaN but for every fourth row was measured every fourth row."""
+    rows = [f"{n},1.0,{0.5 if n % 4 == 3 else 'nan'}" for n in range(40)]
+    series = read_text(tmp_path, "\n".join(["step,loss,val_loss", *rows, ""])).series
+    assert series["val_loss"].step.tolist() == list(range(3, 40, 4))
+    assert len(series["loss"].step) == 40
+
+
+def test_loss_that_becomes_nan_stays_in_the_curve(tmp_path: Path) -> None:
+    """It is no gap filler: no number comes after it."""
+    rows = [f"{n},{1.0 if n < 5 else 'nan'}" for n in range(40)]
+    series = read_text(tmp_path, "\n".join(["step,loss", *rows, ""])).series
+    assert np.isnan(series["loss"].value).sum() == 35
+
+
+def test_keras_counts_epochs_from_zero(tmp_path: Path) -> None:
+    """The epoch is the step, and one more is done."""
+    text = "epoch,accuracy,loss,val_accuracy,val_loss\n0,0.5,1.2,0.4,1.3\n1,0.6,1.0,0.5,1.1\n"
+    run = read(written(tmp_path, text, "history.csv"))
+    assert run.curve("train_loss").step.tolist() == [0, 1]
+    assert run.curve("eval_loss").value.tolist() == [1.3, 1.1]
+    assert run.curve("eval_accuracy").epoch.tolist() == [1, 2]
+    assert run.state.done_epochs == 2
+
+
+def test_whole_epochs_beside_steps_tell_how_much_was_done(tmp_path: Path) -> None:
+    """Lightning counts from 0: the last of two epochs is done where it has as many steps."""
+    rows = [f"{n // 100},{n},1.0" for n in range(9, 150, 10)]
+    half = read_text(tmp_path, "\n".join(["epoch,step,train_loss", *rows, ""]))
+    assert half.hints.done_epochs == pytest.approx(1.5)
+
+
+def test_padded_headers_of_yolo_are_stripped(tmp_path: Path) -> None:
+    """And its numbers of five digits count as rounded."""
+    rows = "".join(f"   {n},   0.1{n}431,  8e-05\n" for n in range(9))
+    reading = read_text(tmp_path, f"   epoch,  train/box_loss,   x/lr0\n{rows}", "results.csv")
+    assert set(reading.series) == {"train/box_loss", "x/lr0"}
+    assert reading.precision == "rounded"
+
+
+def test_steps_of_stable_baselines_are_those_of_the_environment(tmp_path: Path) -> None:
+    """Not its iterations; and the name of its columns tells who wrote them."""
+    text = (
+        "rollout/ep_rew_mean,time/iterations,time/total_timesteps,train/loss\n"
+        "-75.5,1,1024,\n-72.5,2,2048,344.5\n"
+    )
+    reading = read_text(tmp_path, text, "progress.csv")
+    assert reading.series["rollout/ep_rew_mean"].step.tolist() == [1024, 2048]
+    assert reading.series["train/loss"].step.tolist() == [2048]
+    assert reading.framework == "stable-baselines3"
+
+
+def test_split_column_tells_validation_from_training(tmp_path: Path) -> None:
+    """One column of losses holds both."""
+    text = "step,type,loss\n0,val,10.8\n1,train,10.7\n2,train,10.5\n2,val,10.6\n"
+    run = read(written(tmp_path, text))
+    assert run.curve("train_loss").step.tolist() == [1, 2]
+    assert run.curve("eval_loss").step.tolist() == [0, 2]
+
+
+def test_file_name_tells_validation_from_training(tmp_path: Path) -> None:
+    """Two tables with the same columns are one run with two curves."""
+    written(tmp_path, "epoch,loss\n0,1.0\n1,0.9\n2,0.8\n", "train_log.csv")
+    written(tmp_path, "epoch,loss\n0,1.1\n1,1.2\n2,1.3\n", "val_log.csv")
+    run = read(tmp_path)
+    assert run.curve("train_loss").value.tolist() == [1.0, 0.9, 0.8]
+    assert run.curve("eval_loss").value.tolist() == [1.1, 1.2, 1.3]
+
+
+def test_steps_within_each_epoch_are_added_up(tmp_path: Path) -> None:
+    """And it is said that they were."""
+    rows = [f"{epoch},{n},1.0" for epoch in (1, 2, 3) for n in (50, 100, 150)]
+    reading = read_text(tmp_path, "\n".join(["epoch,iter,loss", *rows, ""]))
+    assert reading.series["loss"].step.tolist() == list(range(50, 451, 50))
+    assert reading.steps_inferred
+    assert "iter begins anew each epoch" in reading.problems[0].text
+
+
+def test_step_that_goes_back_begins_the_next_launch(tmp_path: Path) -> None:
+    """A resume from a checkpoint appends to the same file; its header may stand there again."""
+    head = "step,loss\n"
+    first = "".join(f"{n},2.0\n" for n in range(0, 60, 10))
+    second = "".join(f"{n},1.5\n" for n in range(30, 90, 10))
+    loss = read_text(tmp_path, head + first + head + second).series["loss"]
+    assert loss.launch.tolist() == [0] * 6 + [1] * 6
+    run = read(tmp_path)
+    assert run.curve("train_loss").value.tolist() == [2.0] * 3 + [1.5] * 6
+
+
+def test_resume_with_epochs_is_a_launch_and_no_new_epoch(tmp_path: Path) -> None:
+    """The epoch goes back with the step."""
+    steps = [*range(0, 60, 10), *range(30, 90, 10)]
+    rows = [f"{n // 20},{n},{1.5 + n / 7}" for n in steps]
+    reading = read_text(tmp_path, "\n".join(["epoch,iter,loss", *rows, ""]))
+    assert reading.series["loss"].step.tolist() == [*range(0, 60, 10), *range(30, 90, 10)]
+    assert not reading.steps_inferred
+
+
+def test_run_that_was_begun_again_is_no_second_process(tmp_path: Path) -> None:
+    """Each step stands there twice, but a whole launch apart."""
+    rows = [f"{n},{1.5 + n / 7}" for _ in range(2) for n in range(0, 100, 10)]
+    reading = read_text(tmp_path, "\n".join(["step,loss", *rows, ""]))
+    assert reading.series["loss"].launch.tolist() == [0] * 10 + [1] * 10
+    assert not reading.problems
+
+
+def test_epoch_of_many_rows_is_not_their_step(tmp_path: Path) -> None:
+    """A row a batch without the batch's number: the rows are numbered."""
+    rows = [f"{n // 10},{1.5 + n / 7}" for n in range(40)]
+    reading = read_text(tmp_path, "\n".join(["epoch,loss", *rows, ""]))
+    assert reading.series["loss"].step.tolist() == list(range(40))
+    assert reading.series["loss"].epoch[-1] == 3
+    assert reading.steps_inferred
+
+
+def test_table_without_steps_is_numbered_and_says_so(tmp_path: Path) -> None:
+    """Only under a name that metrics have."""
+    written(tmp_path, "loss,accuracy\n1.0,0.1\n0.9,0.2\n", "history.csv")
+    written(tmp_path, "loss,accuracy\n1.0,0.1\n0.9,0.2\n", "table7.csv")
+    assert found(tmp_path) == ["history.csv"]
+    reading = csv_log.read(tmp_path / "history.csv")
+    assert reading.series["loss"].step.tolist() == [0, 1]
+    assert reading.steps_inferred
+    assert "name no step" in reading.problems[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,text,label\n1,hello,0\n2,there,1\n",
+        "date,open,close,return\n2020-01-01,1,2,0.1\n",
+        "frame,x,y,score\n0,1.0,2.0,0.9\n1,1.0,2.0,0.8\n",
+        "task,metric,value\narc,acc,0.3\n",
+        "model,loss,accuracy\nbert,0.3,0.9\n",
+        "step,prompt,reward\n1," + "long " * 100 + ",0.5\n",
+        "1,2,3\n4,5,6\n",
+        "",
+        "step,loss\n",
+    ],
+)
+def test_data_is_no_log(tmp_path: Path, text: str) -> None:
+    """A folder of data sets and results is not taken for runs."""
+    written(tmp_path, text, "table.csv")
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "run7.CSV", "log.tsv"])
+def test_logs_are_found_under_any_name(tmp_path: Path, name: str) -> None:
+    """It is the columns that tell; older copies of a notebook server are left out."""
+    mark = "\t" if name.endswith("tsv") else ","
+    written(tmp_path, f"iteration{mark}loss\n1{mark}0.5\n", name)
+    written(tmp_path, "iteration,loss\n1,0.5\n", ".ipynb_checkpoints/metrics-checkpoint.csv")
+    assert found(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("step;loss\n1;0,5\n", 0.5),
+        ("step\tloss\n1\t0.5\n", 0.5),
+        ('"step","loss"\n1,"tensor(0.5, device=\'cuda:0\')"\n', 0.5),
+        ("# run 7\n\nstep,loss\n1,0.5\n", 0.5),
+        ("\ufeffstep,loss\r\n1,0.5\r\n", 0.5),
+        ("step,loss\n1,N/A\n2,0.5\n", 0.5),
+        ("step,loss,val_loss\n1,0.5,N/A\n", 0.5),
+    ],
+)
+def test_ways_of_writing_a_table(tmp_path: Path, text: str, value: float) -> None:
+    """Delimiters, decimal commas, tensors, comments, byte-order marks."""
+    reading = read_text(tmp_path, text)
+    assert reading.series["loss"].value.tolist() == [value]
+    assert not reading.problems
+
+
+def test_time_stamps_become_seconds(tmp_path: Path) -> None:
+    """Numbers since 1970 in seconds or milliseconds, or dates; a time of a clock stays a metric."""
+    seconds = read_text(tmp_path, "step,time,loss\n1,1700000000.5,1.0\n").series
+    assert seconds["loss"].time.tolist() == [1_700_000_000.5]
+    dates = read_text(tmp_path, "step,date,loss\n1,2023-11-14T22:13:20,1.0\n").series
+    assert dates["loss"].time.tolist() == [1_700_000_000]
+    clock = read_text(tmp_path, "step,time,loss\n1,12.5,1.0\n").series
+    assert clock["time"].value.tolist() == [12.5]
+
+
+def test_exported_curve_is_named_by_its_file(tmp_path: Path) -> None:
+    """TensorBoard's page writes one metric a file, as "Value"."""
+    text = "Wall time,Step,Value\n1700000000.0,1,2.0\n1700000001.0,2,1.5\n"
+    path = written(tmp_path, text, "run-a-tag-train_loss.csv")
+    assert found(tmp_path) == [path.name]
+    assert csv_log.read(path).series["train_loss"].step.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("step,loss,lr\n1,0.5,0.1\n2,0.4", "ends within a row"),
+        ("step,loss\n1,0.5\n2,0.4,7\n3,0.3\n", "more or fewer cells"),
+        ("step,loss\n1,[0.5]\n2,[0.4]\n", "holds no number but '[0.5]'"),
+        ("1,0.5\n2,0.4\n", "no header row"),
+        ("step,height\n1,0.5\n", "no column of what trainings log"),
+        ('step,loss\n1,0.5\n2,"0.4' + "x" * 200_000, "cannot be read to its end"),
+    ],
+)
+def test_what_is_lost_is_said(tmp_path: Path, text: str, word: str) -> None:
+    """In one line, and what lies before it is kept."""
+    reading = read_text(tmp_path, text)
+    (problem,) = reading.problems
+    assert word in problem.text
+    if "loss\n1,0.5" in text:
+        assert reading.series["loss"].value[0] == 0.5
+
+
+@given(st.binary(max_size=300))
+def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    """Whatever stands below a header, the reader ends with a reading."""
+    path = tmp_path_factory.mktemp("any") / "metrics.csv"
+    path.write_bytes(b"epoch,step,time,loss\n" + data)
+    reading = csv_log.read(path)
+    assert all(len(series.step) == len(series.value) for series in reading.series.values())
+
+
+@pytest.mark.parametrize(
+    ("hparams", "loss", "task"),
+    [
+        ("num_layers: 12\nd_model: 768\nvocab_size: 50258\n", 3.8, "pretrain"),
+        ("pretrained_model_name_or_path: gpt2\n", 2.4, "sft"),
+        ("pretrained_model_name_or_path: bert-base-cased\n", 2.4, "other"),
+        ("num_layers: 2\nzsize: 60\n", 2805.0, "other"),
+        ("", 8.5, "pretrain"),
+    ],
+)
+def test_settings_beside_a_table_tell_the_task(
+    tmp_path: Path, hparams: str, loss: float, task: str
+) -> None:
+    """A model's own shape is trained from nothing, a language model that is named is tuned."""
+    text = "".join(f"0,{n},{loss - n / 1000}\n" for n in range(49, 400, 50))
+    written(tmp_path, f"epoch,step,train_loss\n{text}")
+    if hparams:
+        (tmp_path / "hparams.yaml").write_text(hparams)
+    assert read(tmp_path).task == task
+
+
+def test_table_and_printed_log_of_one_run_stay_one_run(tmp_path: Path) -> None:
+    """The baselines' logger writes both."""
+    rows = [(n * 100, 1.0 + n / 7, 5.5 - n / 9) for n in range(1, 9)]
+    table = "".join(f"{step},{reward},{loss}\n" for step, reward, loss in rows)
+    written(tmp_path, f"frame,episode_reward,value_loss\n{table}", "progress.csv")
+    line = "-" * 26
+    printed = "".join(
+        f"{line}\n| episode_reward | {reward:.3g} |\n| frame | {step} |\n"
+        f"| value_loss | {loss:.3g} |\n{line}\n"
+        for step, reward, loss in rows
+    )
+    (tmp_path / "log.txt").write_text(printed)
+    run = read(tmp_path)
+    assert run.curve("reward").value.tolist() == [reward for _, reward, _ in rows]
+    assert len(run.curve("value_loss")) == 8

@@ -1,0 +1,99 @@
+"""The box "Do this first": short, of this run, and never a checkpoint from after the damage."""
+
+from typing import Any
+
+import pytest
+
+from runlens.advice import MOST_CHANGES, MOST_STEPS, first_steps
+from runlens.diagnosis import Finding, Fix, Incident, Moment
+from runlens.history import History
+from runlens.run import Event, Run, State
+from tests.report.seen import NAMES, seen
+
+SAVED = tuple(
+    Event("checkpoint", at, data={"path": f"/data/out/checkpoint-{at}"}) for at in (100, 300, 500)
+)
+
+
+def run(**more: Any) -> Run:
+    """Return a run that crashed at step 600, with three checkpoints."""
+    state = State("crashed", "a traceback ends the log", "certain", 1, 600, 1_000)
+    known: dict[str, Any] = {"events": SAVED, "state": state, "framework": "transformers"} | more
+    return Run("r", "r", History({}), **known)
+
+
+def one(rule: str, *fixes: Fix, severity: str = "critical", step: float = 400.0) -> Incident:
+    """Return an incident of one finding."""
+    found = Finding(severity, "Bad.", "train_loss", Moment(step), (), fixes=fixes, rule=rule)  # type: ignore[arg-type]
+    return Incident((found,))
+
+
+def test_nothing_loud_needs_no_advice() -> None:
+    """An info is worth knowing, not worth doing."""
+    lower = Fix("Lower it", "learning_rate", 1e-3, 1e-4)
+    advice = first_steps(run(), [one("grad-spike", lower, severity="info")])
+    assert (advice.steps, advice.diff) == ((), ())
+    assert first_steps(run(), []).steps == ()
+
+
+def test_weights_from_before_the_damage_are_named() -> None:
+    """The last checkpoint before the onset, by its folder's name."""
+    (what, _), *_ = first_steps(run(), [one("nan-loss")]).steps
+    assert "checkpoint-300" in what
+    assert "/data" not in what
+
+
+def test_a_checkpoint_of_the_onset_itself_is_too_late() -> None:
+    """It was saved with the damage in it."""
+    (what, _), *_ = first_steps(run(), [one("divergence", step=300)]).steps
+    assert "checkpoint-100" in what
+
+
+def test_without_a_checkpoint_nothing_is_resumed() -> None:
+    """And that is said."""
+    (what, why), *_ = first_steps(run(events=()), [one("nan-loss")]).steps
+    assert what.startswith("Do not")
+    assert "no checkpoint" in why
+
+
+def test_a_crash_resumes_from_the_last_checkpoint() -> None:
+    """Nothing was wrong with the weights."""
+    (what, why), *_ = first_steps(run(), [one("crashed", step=600)]).steps
+    assert what.startswith("Resume from checkpoint-500")
+    assert why
+
+
+def test_settings_are_one_step_and_a_diff() -> None:
+    """Of the worst finding first; a setting once, a change that changes nothing not at all."""
+    first = one("nan-loss", Fix("Lower it", "learning_rate", 1e-3, 1e-4, "the norm climbed"))
+    again = one(
+        "loss-spike",
+        Fix("Lower it a little", "learning_rate", 1e-3, 5e-4),
+        Fix("Clip", "max_grad_norm", 1.0, 1.0),
+        severity="warning",
+    )
+    advice = first_steps(run(), [first, again])
+    assert advice.diff == (("-", "learning_rate=0.001,"), ("+", "learning_rate=1e-4,"))
+    assert sum("this setting" in what for what, _ in advice.steps) == 1
+
+
+def test_the_box_stays_small() -> None:
+    """Three steps, four settings."""
+    fixes = [Fix(f"Set {n}", f"setting_{n}", n, n + 1) for n in range(9)]
+    fixes += [Fix(f"Look at {n}") for n in range(9)]
+    advice = first_steps(run(), [one("nan-loss", *fixes)])
+    assert len(advice.steps) <= MOST_STEPS
+    assert len({line.partition("=")[0] for _, line in advice.diff}) <= MOST_CHANGES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_loud_fixture_has_something_to_do(name: str) -> None:
+    """In at most three different steps; the diff is of settings that a finding names."""
+    made = seen(name)
+    loud = [finding for finding in made.findings if finding.severity != "info"]
+    steps = [what for what, _ in made.do_first.steps]
+    assert bool(steps) == bool(loud)
+    assert len(set(steps)) == len(steps) <= MOST_STEPS
+    assert all(not what.endswith(".") for what in steps)
+    named = {fix.setting for finding in loud for fix in finding.fixes if fix.setting}
+    assert len({line.partition("=")[0] for _, line in made.do_first.diff}) <= len(named)

@@ -1,0 +1,119 @@
+"""Names of settings: as every framework spells them, and how a change is written."""
+
+import math
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runlens.config_keys import KEYS, canonical_key, change_lines, spelled, written
+
+
+@pytest.mark.parametrize(
+    ("met", "name"),
+    [
+        ("learning_rate", "learning_rate"),
+        ("lr", "learning_rate"),
+        ("--learning-rate", "learning_rate"),
+        ("Learning.Rate", "learning_rate"),
+        ("training/learning_rate", "learning_rate"),
+        ("optimizer.lr", "learning_rate"),
+        ("micro_batch_size", "per_device_train_batch_size"),
+        ("gradient_clipping", "max_grad_norm"),
+        ("sequence_len", "max_length"),
+        ("trl.beta", "beta"),
+        ("rl_beta", "beta"),
+        ("hyperparameters.learning_rate", "learning_rate"),
+        ("hyperparameters.beta", "hyperparameters.beta"),
+        ("hyperparameters.epsilon", "hyperparameters.epsilon"),
+        ("my_own_setting", "my_own_setting"),
+        ("model.my_own", "model.my_own"),
+        ("", ""),
+    ],
+)
+def test_settings_are_known_under_all_their_names(met: str, name: str) -> None:
+    """A name that nobody knows stays as it is."""
+    assert canonical_key(met) == name
+
+
+def test_canonical_names_are_fixed_points_and_no_alias_is_taken_twice() -> None:
+    """Each alias leads to one setting, and that is itself."""
+    for key in KEYS:
+        assert canonical_key(key.name) == key.name
+        assert canonical_key(spelled(key.name, "axolotl")) == key.name
+    aliases = [alias for key in KEYS for alias in key.others]
+    assert sorted(aliases) == sorted(set(aliases))
+
+
+@given(st.text(max_size=30))
+def test_any_name_is_taken(name: str) -> None:
+    """Configs of strangers hold any key; the answer is stable."""
+    once = canonical_key(name)
+    assert canonical_key(once) == once
+
+
+CHANGES = {
+    "learning_rate": (5e-4, 2e-4),
+    "per_device_train_batch_size": (8, 4),
+    "bf16": (None, True),
+    "lr_scheduler_type": ("constant", "cosine"),
+}
+
+
+def test_changes_are_keyword_arguments_for_the_trainer() -> None:
+    """To be pasted into TrainingArguments(...)."""
+    lines = change_lines(CHANGES, "transformers")
+    assert lines[:2] == [("-", "learning_rate=5e-4,"), ("+", "learning_rate=2e-4,")]
+    assert ("+", "bf16=True,  # old value not recorded") in lines
+    assert ("+", "lr_scheduler_type='cosine',") in lines
+    new = "\n".join(line for sign, line in lines if sign == "+")
+    assert eval(f"dict(\n{new}\n)")["learning_rate"] == 2e-4  # noqa: S307 - our own text
+
+
+def test_changes_are_yaml_in_the_words_of_axolotl() -> None:
+    """To be pasted into its file."""
+    lines = change_lines(CHANGES, "axolotl")
+    assert lines[2:4] == [("-", "micro_batch_size: 8"), ("+", "micro_batch_size: 4")]
+    new = yaml.safe_load("\n".join(line for sign, line in lines if sign == "+"))
+    assert (new["bf16"], new["lr_scheduler"]) == (True, "cosine")
+    assert new["learning_rate"] == 2e-4
+
+
+@given(st.floats(-1e300, 1e300))
+def test_numbers_in_yaml_are_numbers(value: float) -> None:
+    """YAML 1.1 takes 2e-4 for a text: it needs 2.0e-4."""
+    ((_, line),) = change_lines({"weight_decay": (None, value)}, "axolotl")
+    read = yaml.safe_load(line)["weight_decay"]
+    assert isinstance(read, float | int)
+    assert read == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2e-4, "2e-4"),
+        (6.7e-05, "6.7e-5"),
+        (0.05, "0.05"),
+        (0.0, "0"),
+        (1.0, "1"),
+        (1e6, "1e6"),
+        (-1e-5, "-1e-5"),
+        (16, "16"),
+        (True, "True"),
+        ("cosine", "cosine"),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (math.nan, "nan"),
+    ],
+)
+def test_values_are_written_as_config_files_do(value: object, text: str) -> None:
+    """Also those that are no numbers: a stranger may have set them."""
+    assert written(value) == text
+
+
+@given(st.one_of(st.floats(-1e300, 1e300), st.sampled_from([math.inf, math.nan])))
+def test_written_numbers_are_read_back(value: float) -> None:
+    """To the digits shown."""
+    back = float(written(value))
+    assert math.isnan(back) if math.isnan(value) else back == pytest.approx(value, rel=1e-3)

@@ -1,0 +1,137 @@
+"""Fixes carry the numbers of this run, and never invent an old one."""
+
+import math
+from typing import Any
+
+import pytest
+
+from runlens import fixes
+from runlens.diagnosis import Fix
+from runlens.rules.rule import drawn
+from runlens.run import Event, Run, State
+from runlens.signals import Signals
+
+RATE = "0:0 100:1e-3 1000:0"
+
+
+def run(config: dict[str, Any] | None = None, **more: Any) -> Run:
+    """Return a run of 1,000 steps with some settings."""
+    return drawn("run", config=config, train_loss="0:3 1000:1", **more).run()
+
+
+def changes(made: tuple[Fix, ...]) -> dict[str, tuple[Any, Any]]:
+    """Return setting -> (old, new)."""
+    return {fix.setting: (fix.old, fix.new) for fix in made}
+
+
+def lower(of: Run) -> tuple[Fix, ...]:
+    """Ask for a fifth of the learning rate."""
+    return fixes.learning_rate(of, Signals(of), 1 / 5, "it climbed")
+
+
+def test_learning_rate_is_that_of_the_settings_else_the_highest_logged() -> None:
+    """Two digits; nothing where nobody knows it."""
+    assert changes(lower(run({"learning_rate": 1e-4}))) == {"learning_rate": (1e-4, 2e-5)}
+    assert changes(lower(run(learning_rate=RATE))) == {"learning_rate": (1e-3, 2e-4)}
+    assert lower(run()) == ()
+
+
+@pytest.mark.parametrize("odd", [math.inf, math.nan, 0.0, "many"])
+def test_a_learning_rate_that_is_none_is_not_changed(odd: object) -> None:
+    """A fifth of infinity is no advice."""
+    assert lower(run({"learning_rate": odd})) == ()
+
+
+def test_a_schedule_that_left_its_settings_is_to_blame_itself() -> None:
+    """Lowering the setting would not help."""
+    (fix,) = lower(run({"learning_rate": 1e-4}, learning_rate=RATE))
+    assert fix.setting == ""
+    assert "1e-3" in fix.what
+    assert "1e-4" in fix.why
+
+
+@pytest.mark.parametrize(
+    ("config", "framework", "changed"),
+    [
+        ({"max_grad_norm": 5.0}, "", (5.0, 1.0)),
+        ({"max_grad_norm": 0.0}, "", (0.0, 1.0)),
+        ({"max_grad_norm": 1.0}, "", (1.0, 0.5)),
+        ({"max_grad_norm": 0.3}, "", None),
+        ({}, "", (None, 1.0)),
+        ({}, "transformers", (1.0, 0.5)),
+    ],
+)
+def test_clipping_is_switched_on_or_tightened(
+    config: dict[str, Any], framework: str, changed: tuple[Any, Any] | None
+) -> None:
+    """The Trainer clips at 1 by default; below 0.5 nothing is left to tighten."""
+    made = changes(fixes.clipping(run(config, framework=framework), "why"))
+    assert made == ({"max_grad_norm": changed} if changed else {})
+
+
+@pytest.mark.parametrize(
+    ("config", "changed"),
+    [
+        ({"warmup_ratio": 0.01}, {"warmup_ratio": (0.01, 0.05)}),
+        ({"warmup_ratio": 0.1}, {}),
+        ({"warmup_steps": 5}, {"warmup_steps": (5, 50)}),
+        ({"warmup_steps": 400}, {}),
+        ({}, {"warmup_steps": (None, 50)}),
+        ({"warmup_steps": 5, "warmup_ratio": 0.0}, {"warmup_steps": (5, 50)}),
+    ],
+)
+def test_warmup_grows_in_the_unit_already_used(
+    config: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    """To 5 % of the run; a longer one stays."""
+    assert changes(fixes.longer_warmup(run(config), "why")) == changed
+
+
+def test_warmup_is_a_share_of_the_plan_not_of_what_was_done() -> None:
+    """A run that stopped early was planned longer."""
+    planned = run(state=State(planned_steps=4_000))
+    assert changes(fixes.longer_warmup(planned, "why")) == {"warmup_steps": (None, 200)}
+
+
+def test_half_precision_becomes_bf16_only_where_it_is_in_use() -> None:
+    """Both settings, since both at once are refused."""
+    assert changes(fixes.bf16(run({"fp16": True}), "why")) == {
+        "bf16": (False, True),
+        "fp16": (True, False),
+    }
+    assert fixes.bf16(run({"bf16": True}), "why") == ()
+    assert fixes.bf16(run(), "why") == ()
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "new"), [(8, 2, (4, 4)), (8, None, (4, 2)), (3, 2, (1, 6)), (5, 1, (2, 3))]
+)
+def test_a_smaller_batch_keeps_the_sum(size: int, steps: int | None, new: tuple[int, int]) -> None:
+    """No sample less an update."""
+    config = {"per_device_train_batch_size": size}
+    config |= {} if steps is None else {"gradient_accumulation_steps": steps}
+    made = changes(fixes.smaller_batch(run(config), "why"))
+    half, accumulated = (made[key][1] for key in made)
+    assert (half, accumulated) == new
+    assert half * accumulated >= size * (steps or 1)
+
+
+def test_a_batch_of_one_cannot_be_halved() -> None:
+    """Nor one that nobody knows."""
+    assert fixes.smaller_batch(run({"per_device_train_batch_size": 1}), "why") == ()
+    assert fixes.smaller_batch(run(), "why") == ()
+
+
+def test_the_checkpoint_before_a_step_is_the_last_one() -> None:
+    """By the name of its folder; None where all are later."""
+    saved = tuple(Event("checkpoint", at, data={"path": f"a/b/checkpoint-{at}/"}) for at in (9, 5))
+    with_some = run(events=saved)
+    assert fixes.checkpoint_before(with_some, 9) == (9, "checkpoint-9")
+    assert fixes.checkpoint_before(with_some, 8) == (5, "checkpoint-5")
+    assert fixes.checkpoint_before(with_some, 4) is None
+
+
+@pytest.mark.parametrize(("value", "rounded"), [(6.6667e-05, 6.7e-05), (0.1, 0.1), (123.0, 120.0)])
+def test_new_settings_have_two_digits(value: float, rounded: float) -> None:
+    """More would look measured."""
+    assert fixes.two_digits(value) == rounded
