@@ -1,24 +1,21 @@
 """Runs the rules over a run and puts the diagnosis together. No rule can stop another one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from runlens import advice, incidents
+from runlens import advice, incidents, verdict
 from runlens.diagnosis import (
-    SEVERITIES,
     Diagnosis,
     Finding,
-    Health,
     Incident,
     Moment,
     Outcome,
     SettingRow,
     ThinCurve,
-    Verdict,
 )
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
@@ -28,7 +25,6 @@ from runlens.run import Run
 from runlens.settings import Settings
 from runlens.signals import Signals
 from runlens.sources import read
-from runlens.wording import count, loss, step
 
 MOST_POINTS = 5_000  # of a curve on a page
 MOST_CURVES = 400
@@ -79,7 +75,7 @@ def diagnose(
         outcomes=outcomes,
         titles={rule.slug: rule.title for rule in asked},
         incidents=made,
-        verdict=_verdict(run, signals, made, outcomes),
+        verdict=verdict.of(run, signals, made, outcomes),
         problems=run.problems,
         do_first=advice.first_steps(run, made),
         curves=_curves(run, kept),
@@ -140,56 +136,6 @@ def _value_at(curve: Curve, at: float, column: FloatArray) -> float | None:
 def _slack(signals: Signals) -> float:
     known = [name for name in ("train_loss", "reward", "grad_norm") if len(signals.curve(name)) > 1]
     return float(max((signals.interval(name) for name in known), default=1))
-
-
-def _verdict(
-    run: Run, signals: Signals, made: tuple[Incident, ...], outcomes: Mapping[str, Outcome]
-) -> Verdict:
-    found = {finding.severity for incident in made for finding in incident.findings}
-    worst = next((severity for severity in SEVERITIES if severity in found), None)
-    judged = {outcome.status for outcome in outcomes.values()} & {"passed", "found"}
-    looked = bool(judged) and (len(run.history) > 0 or bool(made))
-    loud = [incident for incident in made if incident.severity != "info"]
-    if loud:
-        return Verdict(loud[0].findings[0].title, _second(loud), worst or "unknown")
-    health: Health = worst or ("healthy" if looked else "unknown")
-    if not looked:
-        return Verdict(_cannot_judge(run), "", "unknown")
-    second = made[0].title if made else ""
-    return Verdict(_healthy(run, signals), second, health)
-
-
-def _second(loud: Sequence[Incident]) -> str:
-    """Return what the headline leaves out: the worst that came of it, and the next incident."""
-    lead, *rest = loud[0].findings
-    worse = [one for one in rest if one.severity == loud[0].severity and one.severity != "info"]
-    said = [worse[0].title if worse else lead.seen]
-    if len(loud) > 1:
-        said.append(f"Besides: {loud[1].findings[0].title}")
-    return " ".join(text for text in said if text)
-
-
-def _cannot_judge(run: Run) -> str:
-    points = max((len(run.curve(name)) for name in run.history.metrics), default=0)
-    if not points:
-        return "Cannot judge: no metric was logged."
-    return (
-        f"Cannot judge: at most {count(points, 'point')} of a metric up to step {run.last_step:,}."
-    )
-
-
-def _healthy(run: Run, signals: Signals) -> str:
-    for metric in ("train_loss", "reward"):
-        curve = signals.curve(metric)
-        if len(curve) > 1:
-            levels = signals.levels(metric)
-            first = float(curve.value[0])
-            went = "fell" if levels.end < first else "rose" if levels.end > first else "stayed"
-            return (
-                f"No fault found up to step {step(run.last_step)}: {metric.replace('_', ' ')} "
-                f"{went} from {loss(first)} to {loss(levels.end)}."
-            )
-    return f"No fault found up to step {step(run.last_step)}."
 
 
 def _curves(run: Run, findings: list[Finding]) -> dict[str, ThinCurve]:

@@ -136,6 +136,9 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
         "grad-zero": ANY,
         "length-collapse": 0.30,
     },
+    "preference-collapse": dict.fromkeys(
+        ("not-learning", "plateau", "divergence", "stuck-at-chance", "hockey-stick"), ANY
+    ),
     "reward-collapse": {"length-collapse": 0.20, "entropy-collapse": 0.20, "kl-blow-up": 0.20},
     "reward-hacking": dict.fromkeys(("length-growth", "kl-blow-up", "reward-collapse"), ANY),
 }

@@ -136,7 +136,9 @@ def test_a_run_with_few_points_says_how_few() -> None:
     """So that it is clear why nothing could be judged."""
     history = History.of(Observation("train_loss", step, 1.0) for step in (1, 2))
     made = diagnose(Run("e", "e", history), [rule("x", passed("x"), needs=("reward",))])
-    assert made.verdict.sentence == "Cannot judge: at most 2 points of a metric up to step 2."
+    assert made.verdict.sentence == (
+        "Cannot judge: 2 points of a loss or reward up to step 2; 8 are needed."
+    )
 
 
 def test_a_healthy_run_says_what_it_learnt() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from runlens.config_keys import canonical_key
-from runlens.history import Columns, History
-from runlens.metrics import base
+from runlens.history import Columns, FloatArray, History
+from runlens.metrics import NAMES, base
 from runlens.run import Configured, Event, Problem, Run, Segment
 from runlens.sources.align import aligned
 from runlens.sources.combine import FAR, Clock, Part, boundaries, combined, parts_of
@@ -27,6 +27,7 @@ TRUST = (
 )  # fmt: skip
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
 _OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
+PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
 MOST_PROBLEMS = 200
 
@@ -129,10 +130,26 @@ def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], l
         columns, said = combined(some) if len(some) > 1 else (_alone(some[0]), [])
         key = columns.segment.astype(np.int64) * FAR + columns.step
         metrics[name] = columns._replace(
-            epoch=epoch.fill(key, columns.epoch), time=time.fill(key, columns.time)
+            value=_as_fraction(name, columns.value),
+            epoch=epoch.fill(key, columns.epoch),
+            time=time.fill(key, columns.time),
         )
         problems += said
+    problems = _by_source(problems)
     return _with_train_loss(metrics), problems, starts
+
+
+def _by_source(problems: Sequence[Problem]) -> list[Problem]:
+    """Tell a disagreement of two files once, however many metrics it shows in."""
+    first: dict[str, Problem] = {}
+    more: dict[str, int] = {}
+    for problem in problems:
+        more[problem.where] = more.get(problem.where, -1) + 1
+        first.setdefault(problem.where, problem)
+    return [
+        one._replace(text=f"{one.text}; so do {more[where]} more metrics") if more[where] else one
+        for where, one in first.items()
+    ]
 
 
 def _with_train_loss(metrics: dict[str, Columns]) -> dict[str, Columns]:
@@ -141,6 +158,16 @@ def _with_train_loss(metrics: dict[str, Columns]) -> dict[str, Columns]:
     if "train_loss" in metrics or len(candidates) != 1:
         return metrics
     return {("train_loss" if n == candidates[0] else n): rows for n, rows in metrics.items()}
+
+
+def _as_fraction(name: str, value: FloatArray) -> FloatArray:
+    """Return shares that were logged in percent (7.5 of 100) as fractions."""
+    known = NAMES.get(base(name))
+    if known is None or known.unit != "fraction":
+        return value
+    finite = value[np.isfinite(value)]
+    percent = len(finite) > 0 and finite.max() > PERCENT and finite.max() <= 100  # noqa: PLR2004
+    return value / 100 if percent else value
 
 
 def _alone(part: Part) -> Columns:
@@ -185,7 +212,8 @@ def _plan(
     readings: Sequence[SourceReading], config: dict[str, Configured], history: History
 ) -> Plan:
     hints = [reading.hints for reading in readings]
-    order = sorted(readings, key=lambda r: r.kind != "trainer_state")
+    # the latest state knows the plan that was in force at the end
+    order = sorted(readings, key=lambda r: (r.kind != "trainer_state", -(r.hints.done_steps or 0)))
     steps = [r.hints.planned_steps for r in order if r.hints.planned_steps]
     epochs = [hint.planned_epochs for hint in hints if hint.planned_epochs]
     done_epochs = [hint.done_epochs for hint in hints if hint.done_epochs is not None]

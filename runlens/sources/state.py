@@ -145,6 +145,11 @@ def _by_code(code: int | None, plan: Plan) -> tuple[StateKind, str, Sure] | None
     return None
 
 
+def _beyond(hint: Hints) -> bool:
+    """Whether a source other than a checkpoint tells how far the run came."""
+    return not hint.snapshot and (hint.done_steps is not None or hint.ended_step is not None)
+
+
 def _by_tracker(
     hints: Sequence[Hints], plan: Plan, code: int | None, readings: Sequence[SourceReading]
 ) -> tuple[StateKind, str, Sure]:
@@ -173,6 +178,6 @@ def _by_tracker(
     if logs:
         name = logs[-1].path.name
         return "stopped_early", f"{name} breaks off at {plan.words} without an error", "likely"
-    if all(hint.snapshot for hint in hints if hint.done_steps is not None):
+    if any(hint.snapshot for hint in hints) and not any(_beyond(hint) for hint in hints):
         return "unknown", f"a checkpoint's state says nothing about the end ({plan.words})", "guess"
     return "unknown", f"no closing record; the last is of {plan.words}", "guess"

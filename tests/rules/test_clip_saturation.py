@@ -53,18 +53,34 @@ def test_few_points_are_info_only() -> None:
     assert finding.louder_with == ()
 
 
-def test_healthy_loss_widens_the_limit_first() -> None:
+def test_a_limit_far_below_the_norms_is_widened_first() -> None:
     """Twice the median norm: only outliers are cut then."""
     case = drawn(
         "w",
+        noise=NOISE,
+        config={"max_grad_norm": 0.1, "learning_rate": 1e-4},
+        train_loss=LOSS,
+        grad_norm="0:1.5 900:1.5",
+    )
+    first = said(case).findings[0].fixes[0]
+    assert (first.setting, first.old) == ("max_grad_norm", 0.1)
+    assert first.new == pytest.approx(3.0, rel=0.1)
+
+
+def test_large_norms_lower_the_rate_first_and_never_widen_past_the_usual() -> None:
+    """A limit of 40 would be no limit."""
+    case = drawn(
+        "x",
         noise=NOISE,
         config={"max_grad_norm": 1.0, "learning_rate": 1e-4},
         train_loss=LOSS,
         grad_norm="0:20 900:20",
     )
-    first = said(case).findings[0].fixes[0]
-    assert (first.setting, first.old) == ("max_grad_norm", 1.0)
-    assert first.new == pytest.approx(40.0, rel=0.1)
+    fixes = said(case).findings[0].fixes
+    assert [(fix.setting, fix.new) for fix in fixes] == [
+        ("learning_rate", 5e-5),
+        ("max_grad_norm", 5.0),
+    ]
 
 
 def test_flat_loss_lowers_the_learning_rate_first() -> None:

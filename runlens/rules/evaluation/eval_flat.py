@@ -117,6 +117,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     form = _form(evals, pair, limits)
     if not form:
         return passed(f"{name} went from {loss(float(evals.value[0]))} to {loss(end)} with it")
+    if end < (1 - limits.fall) * evals.value[0]:
+        return passed(f"{name} fell from {loss(float(evals.value[0]))} to {loss(end)} itself")
     if abs(gap) < limits.small_gap:
         return passed(f"{name} ends {percent(abs(gap))} from train loss: at its floor")
     if end > (1 + limits.climbs) * evals.value[0] and pair.epochs > 1:

@@ -6,6 +6,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import times
 
+WIDEST = 5.0  # 0.3 to 1.0 is usual for language models, larger norms want a lower rate first
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
 
 
@@ -25,11 +26,9 @@ def cures(
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
         what = "Leave max_grad_norm as it is while the loss falls"
         return (fixes.action(what, "Adam rescales the gradient anyway"),)
-    wide = Fix(
-        "Widen the clipping limit",
-        "max_grad_norm",
-        limit,
-        fixes.two_digits(2 * ratio * limit),
-        "twice the median norm: only outliers are cut",
-    )
-    return (wide, *lower) if fell or tight else lower
+    if not (fell or tight) or limit >= WIDEST:
+        return lower
+    new = min(fixes.two_digits(2 * ratio * limit), WIDEST)
+    why = "twice the median norm: only outliers are cut" if new < WIDEST else "no wider than usual"
+    wide = Fix("Widen the clipping limit", "max_grad_norm", limit, new, why)
+    return (wide, *lower) if tight else (*lower, wide)

@@ -1,0 +1,83 @@
+"""The verdict: one sentence with a step and a number, and what that sentence leaves out."""
+
+from collections.abc import Mapping, Sequence
+
+from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
+from runlens.rules.rule import RL_TASKS
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import count, loss, step
+
+FEWEST_POINTS = 8  # below it only NaN and the like can be told (rules.md 1.9)
+JUDGED = ("train_loss", "reward", "eval_loss", "policy_loss", "value_loss", "d_loss", "dpo_acc")
+SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
+
+
+def of(
+    run: Run, signals: Signals, made: tuple[Incident, ...], outcomes: Mapping[str, Outcome]
+) -> Verdict:
+    """Return the verdict: of a loud run its first mover, of a quiet one what was seen."""
+    found = {finding.severity for incident in made for finding in incident.findings}
+    worst = next((severity for severity in SEVERITIES if severity in found), None)
+    looked = bool(made) or _enough(run)
+    loud = [incident for incident in made if incident.severity != "info"]
+    if loud:
+        return Verdict(
+            loud[0].findings[0].title,
+            _second(loud, run.last_step - run.first_step),
+            worst or "unknown",
+        )
+    passed = any(outcome.status == "passed" for outcome in outcomes.values())
+    health: Health = worst or ("healthy" if looked and passed else "unknown")
+    if health == "unknown":
+        return Verdict(_cannot_judge(run), "", "unknown")
+    second = made[0].title if made else ""
+    return Verdict(_healthy(run, signals), second, health)
+
+
+def _second(loud: Sequence[Incident], covered: float) -> str:
+    """Return what the headline leaves out: the worst that came of it, and the next incident."""
+    lead, *rest = loud[0].findings
+    worse = [
+        one
+        for one in rest
+        if one.severity == loud[0].severity != "info" and not _same(lead, one, covered)
+    ]
+    said = [worse[0].title if worse else lead.seen]
+    if len(loud) > 1:
+        said.append(f"Besides: {loud[1].findings[0].title}")
+    return " ".join(text for text in said if text)
+
+
+def _same(one: Finding, other: Finding, covered: float) -> bool:
+    """Whether two findings read the same curve at nearly the same place."""
+    steps = one.onset.step or 0.0, other.onset.step or 0.0
+    return one.metric == other.metric and abs(steps[0] - steps[1]) <= SAME_ONSET * covered
+
+
+def _enough(run: Run) -> bool:
+    """Whether a curve of the training is long enough that silence of the rules means health."""
+    return any(len(run.curve(metric)) >= FEWEST_POINTS for metric in JUDGED)
+
+
+def _cannot_judge(run: Run) -> str:
+    points = max((len(run.curve(name)) for name in JUDGED), default=0)
+    if not len(run.history):
+        return "Cannot judge: no metric was logged."
+    what = count(points, "point") + " of a loss or reward"
+    return f"Cannot judge: {what} up to step {step(run.last_step)}; {FEWEST_POINTS} are needed."
+
+
+def _healthy(run: Run, signals: Signals) -> str:
+    order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
+    for metric in (*order, "eval_loss"):
+        curve = signals.curve(metric)
+        if len(curve) > 1:
+            levels = signals.levels(metric)
+            first = float(curve.value[0])
+            went = "fell" if levels.end < first else "rose" if levels.end > first else "stayed"
+            return (
+                f"No fault found up to step {step(run.last_step)}: {metric.replace('_', ' ')} "
+                f"{went} from {loss(first)} to {loss(levels.end)}."
+            )
+    return f"No fault found up to step {step(run.last_step)}."
