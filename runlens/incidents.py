@@ -44,6 +44,9 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
         "warmup-shock": 0.10,
     },
     "schedule-mismatch": {
+        **dict.fromkeys(
+            ("kl-blow-up", "reward-collapse", "entropy-collapse", "length-growth", "sawtooth"), 0.20
+        ),
         "grad-explosion": 0.10,
         "divergence": 0.20,
         "loss-spike": 0.10,

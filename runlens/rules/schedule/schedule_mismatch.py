@@ -38,7 +38,7 @@ from runlens.diagnosis import (
     Outcome,
     Severity,
 )
-from runlens.history import Curve, FloatArray
+from runlens.history import BoolArray, Curve, FloatArray
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
@@ -50,6 +50,8 @@ DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
 FLAT = ("constant", "constant_with_warmup")
 PEAK = "Peak off the configured rate, share"
 
+STEADY = 0.01  # relative change below which a rate is constant
+STEADY_POINTS = 5  # that it must have been so, at least
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 
 
@@ -118,11 +120,12 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     value = rate.value
     peak = float(value.max())
     fallen = np.maximum.accumulate(value)[:-1] > 2 * value[:-1]  # no warm-up: it was higher before
-    up = (value[1:] > limits.leap * value[:-1]) & fallen & (value[1:] > 0.1 * peak)
+    leapt = (value[1:] > limits.leap * value[:-1]) & (value[1:] > 0.1 * peak)
+    up = leapt & (fallen | _steady(value)[:-1])
     if (
         not name
     ):  # where the schedule is not recorded, a return to the peak may be a planned restart
-        up &= value[1:] < WHOLE_PEAK * peak
+        up &= (value[1:] < WHOLE_PEAK * peak) | ~fallen
     at = np.flatnonzero(up)
     if not len(at):
         return []
@@ -141,6 +144,14 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
             "Planned steps changed, or a new schedule began",
         )
     ]
+
+
+def _steady(value: FloatArray) -> BoolArray:
+    """Where the rate had been constant for a tenth of the run: past any warm-up."""
+    span = max(STEADY_POINTS, len(value) // 10)
+    steady = np.zeros(len(value), dtype=bool)
+    steady[span:] = np.abs(value[span:] - value[:-span]) <= STEADY * value[span:]
+    return steady & (value > 0)
 
 
 def _expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:
@@ -299,6 +310,14 @@ def _fixes(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
 
 FINISHED = State("finished", done_steps=600, planned_steps=600)
 BAD = (
+    drawn(
+        "a leap off a constant rate",
+        (305, 315),
+        severity="warning",
+        task="grpo",
+        reward="0:0.4 300:0.8 600:0.1",
+        learning_rate="0:1e-6 300:1e-6 310:2.5e-5 600:2.5e-5",
+    ),
     drawn(
         "leaps after its end",
         (300, 310),
