@@ -59,10 +59,11 @@ def diagnose(
     outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}
     findings = [one for outcome in outcomes.values() for one in outcome.findings]
     findings = [settings.lowered(one) for one in incidents.louder(findings)]
-    kept, dropped = incidents.merged(findings)
+    covered = max(run.last_step - run.first_step, 1)
+    kept, dropped = incidents.merged(findings, covered)
     for slug, reason in dropped.items():
         outcomes[slug] = Outcome("passed", reason)
-    made = incidents.incidents(kept, max(run.last_step - run.first_step, 1), _slack(signals))
+    made = incidents.incidents(kept, covered, _slack(signals))
     return Diagnosis(
         run_id=run.id,
         run_name=run.name,

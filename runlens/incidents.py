@@ -160,6 +160,9 @@ SAME_THING: tuple[tuple[str, str], ...] = (
     ("reward-collapse", "reward-flat"),
 )
 
+# readings of a place, not of the whole curve: the other one must begin within this share of it
+BRIEF = {"loss-spike": 0.10}
+
 # layers of rules.md 5.1, the earlier one leads where onsets tie
 LAYERS = (
     ("fp16-risk", "no-clipping", "lr-out-of-range", "no-warmup", "weight-decay-high"),
@@ -173,8 +176,8 @@ LAYERS = (
 )
 
 
-def merged(findings: Sequence[Finding]) -> tuple[list[Finding], dict[str, str]]:
-    """Drop the lesser of two readings of one curve.
+def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], dict[str, str]]:
+    """Drop the lesser of two readings of one curve; `covered` is the steps of the run.
 
     Returns the findings kept (a dropped one is now a line of evidence of its better reading)
     and, for each dropped rule, the reason.
@@ -187,6 +190,8 @@ def merged(findings: Sequence[Finding]) -> tuple[list[Finding], dict[str, str]]:
         better, lesser = by_rule[keep], by_rule[drop]
         if SEVERITIES.index(better.severity) > SEVERITIES.index(lesser.severity):
             continue  # an info must not hide a warning
+        if drop in BRIEF and abs(_at(better) - _at(lesser)) > BRIEF[drop] * covered:
+            continue  # another place of the same curve
         line = Evidence(f"Also read as {drop}", lesser.title, where=lesser.metric)
         by_rule[keep] = replace(better, evidence=(*better.evidence, line))
         dropped[drop] = f"merged into {keep}: {lesser.title}"

@@ -67,7 +67,9 @@ def test_the_title_names_the_worse_consequence() -> None:
 
 def test_two_readings_of_one_curve_become_one() -> None:
     """The lesser one is a line of evidence of the better one."""
-    kept, dropped = merged([finding("divergence", 300), finding("hockey-stick", 290, "warning")])
+    kept, dropped = merged(
+        [finding("divergence", 300), finding("hockey-stick", 290, "warning")], 1000
+    )
     assert [one.rule for one in kept] == ["divergence"]
     assert dropped["hockey-stick"].startswith("merged into divergence")
     assert kept[0].evidence[-1].what == "Also read as hockey-stick"
@@ -75,7 +77,9 @@ def test_two_readings_of_one_curve_become_one() -> None:
 
 def test_an_info_hides_no_warning() -> None:
     """Merging never makes a run look better."""
-    kept, _ = merged([finding("divergence", 300, "info"), finding("hockey-stick", 290, "warning")])
+    kept, _ = merged(
+        [finding("divergence", 300, "info"), finding("hockey-stick", 290, "warning")], 1000
+    )
     assert len(kept) == 2
 
 
@@ -85,3 +89,11 @@ def test_a_companion_makes_an_info_loud() -> None:
     assert louder([info, finding("sawtooth", 50, "warning")])[0].severity == "warning"
     assert louder([info, finding("sawtooth", 50, "info")])[0].severity == "info"
     assert louder([info, finding("nan-loss", 50)])[0].severity == "info"
+
+
+def test_a_spike_elsewhere_is_not_the_divergence() -> None:
+    """Only one that begins near it became it."""
+    near, _ = merged([finding("divergence", 300), finding("loss-spike", 320, "warning")], 1000)
+    assert [one.rule for one in near] == ["divergence"]
+    far, _ = merged([finding("divergence", 300), finding("loss-spike", 800, "warning")], 1000)
+    assert [one.rule for one in far] == ["divergence", "loss-spike"]
