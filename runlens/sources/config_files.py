@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runlens.run import Problem
+from runlens.run import Event, Problem
 from runlens.sources.files import MAX_CONFIG, Unreadable, flat, parse_yaml, read_bytes, read_json
-from runlens.sources.reading import SourceReading
+from runlens.sources.reading import SourceReading, as_number
 
 LOOKS_FOR = "config.yaml, adapter_config.json, hparams.yaml, config.json, README.md of axolotl"
 FRAMEWORK = "axolotl, PEFT, Lightning, LLaMA-Factory, ML-Agents, DeepSpeed"
@@ -20,12 +20,14 @@ JSON_NAMES = {
     "args.json",
     "ds_config.json",
     "training_args.json",
+    "training_status.json",
 }
 YAML_NAMES = {
     "hparams.yaml", "config.yaml", "config.yml", "axolotl_config.yaml", "axolotl.yaml",
     "training_args.yaml", "trainer_config.yaml", "llamaboard_config.yaml", "configuration.yaml",
     "opt.yaml", "args.yaml",
 }  # fmt: skip
+ML_AGENTS_STATUS = "training_status.json"  # written at the final save of ML-Agents
 CARD = "README.md"
 AXOLOTL_CARD = re.compile(r"```ya?ml\s*\n(.*?)```", re.DOTALL)
 AXOLOTL_KEYS = {"base_model", "micro_batch_size", "sequence_len", "datasets"}
@@ -77,8 +79,12 @@ def read(path: Path) -> SourceReading:
         return reading
     if not isinstance(value, dict):
         return reading
+    if path.name == ML_AGENTS_STATUS:
+        _read_status(value, reading)
+        return reading
     if path.name == "config.json":
         value = _model_settings(value)
+    value = _of_one_behavior(value)
     if path.name == "adapter_config.json" and "r" in value:
         value = {**value, "lora_r": value["r"]}
     reading.config = flat(value)
@@ -89,6 +95,31 @@ def read(path: Path) -> SourceReading:
     elif path.name == "llamaboard_config.yaml":
         reading.framework = "llama-factory"
     return reading
+
+
+def _read_status(value: dict[str, Any], reading: SourceReading) -> None:
+    """Take the final save of ML-Agents: it is made at the end, or when the training is stopped."""
+    final = [
+        step
+        for part in value.values()
+        if isinstance(part, dict) and isinstance(part.get("final_checkpoint"), dict)
+        if (step := as_number(part["final_checkpoint"].get("steps"))) is not None
+    ]
+    if final and 0 <= max(final) < 1e15:  # noqa: PLR2004 - no step is that large
+        reading.framework = "ml-agents"
+        reading.hints.summary = True
+        reading.hints.done_steps = int(max(final))
+        saved = {"path": f"checkpoint of step {int(max(final))}"}
+        reading.events = [Event("checkpoint", int(max(final)), where=str(reading.path), data=saved)]
+
+
+def _of_one_behavior(value: dict[str, Any]) -> dict[str, Any]:
+    """Return ML-Agents settings without the name of the behavior, where there is only one."""
+    behaviors = value.get("behaviors")
+    if not isinstance(behaviors, dict) or len(behaviors) != 1:
+        return value
+    (own,) = behaviors.values()
+    return {**value, **own} if isinstance(own, dict) else value
 
 
 def _parsed(path: Path) -> Any:  # noqa: ANN401 - settings are of any type

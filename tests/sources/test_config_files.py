@@ -103,3 +103,14 @@ def test_settings_that_are_no_mapping_are_none(content: str, tmp_path: Path) -> 
     """Nothing to take from a list."""
     (tmp_path / "args.json").write_text(content)
     assert config_files.read(tmp_path / "args.json").config == {}
+
+
+def test_final_save_of_ml_agents_tells_how_far_it_came(tmp_path: Path) -> None:
+    """Stopped at 2,000 of 15,000 steps: the plan is in the settings, the end in the status."""
+    status = {"Cube": {"final_checkpoint": {"steps": 2000}}, "metadata": {"torch_version": "2"}}
+    (tmp_path / "training_status.json").write_text(json.dumps(status))
+    settings = "behaviors:\n  Cube:\n    trainer_type: ppo\n    max_steps: 15000\n"
+    (tmp_path / "configuration.yaml").write_text(settings)
+    reading = config_files.read(tmp_path / "training_status.json")
+    assert (reading.hints.summary, reading.hints.done_steps) == (True, 2000)
+    assert config_files.read(tmp_path / "configuration.yaml").config["max_steps"] == 15000
