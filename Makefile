@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types contracts check accuracy bench clean
+.PHONY: demo test lint types contracts check accuracy bench fuzz clean
 
 demo: $(VENV)/.installed ## diagnose a bundled faulty run: verdict here, page in demo-report.html
 	$(BIN)/runlens demo
@@ -28,6 +28,11 @@ accuracy: $(VENV)/.installed ## score the rules on the labelled runs, where they
 
 bench: $(VENV)/.dev ## speed, side by side
 	$(BIN)/python benchmarks/diagnose.py
+
+N ?= 100000
+SEED ?= 1
+fuzz: $(VENV)/.dev ## read and diagnose N damaged files: make fuzz N=5000 SEED=2
+	$(BIN)/python -m tests.fuzz.mutants $(N) $(SEED)
 
 clean: ## forget the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -2,11 +2,11 @@
 
     python benchmarks/power.py [RUNS]
 
-Curves as in rules.md 9.1 of the design: 30 to 1,500 points, four families (chat fine-tuning,
-power law, classification, weak fall), multiplicative noise (Gaussian, t(5), t(3), lognormal) with
-AR(1) up to 0.9, values rounded to four digits, an evaluation curve that falls along, lognormal
-gradient norms that drift, warm-up and cosine. `calm` has noise of 1 to 6 % of the level, `harsh`
-of 1 to 25 %. Prints a Markdown table; the seeds are fixed.
+Curves of 30 to 1,500 points, four families (chat fine-tuning, power law, classification, weak
+fall), multiplicative noise (Gaussian, t(5), t(3), lognormal) with AR(1) up to 0.9, values rounded
+to four digits, an evaluation curve that falls along, lognormal gradient norms that drift, warm-up
+and cosine. `calm` has noise of 1 to 6 % of the level, `harsh` of 1 to 25 %. Prints a Markdown
+table; the seeds are fixed.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What to do first: with what exists, with the settings, against the next time."""
+"""What to do first: with the weights that exist, and with the settings of the next run."""
 
 from collections.abc import Sequence
 from math import inf
@@ -7,7 +7,7 @@ from runlens import fixes
 from runlens.config_keys import change_lines
 from runlens.diagnosis import SEVERITIES, Advice, Finding, Fix, Incident
 from runlens.run import Run
-from runlens.wording import count, step
+from runlens.wording import step
 
 MOST_CHANGES = 4
 MOST_STEPS = 3
@@ -62,7 +62,7 @@ def first_steps(run: Run, incidents: Sequence[Incident]) -> Advice:
 def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> list[tuple[str, str]]:
     """Say which weights to go on from; nothing where only new settings or new data help."""
     rules = {finding.rule for finding in lead}
-    onset = min((_at(one) for one in lead if one.rule in WASTED and one.end is None), default=inf)
+    onset = min((one.begins for one in lead if one.rule in WASTED and one.end is None), default=inf)
     if onset != inf:
         kept = fixes.checkpoint_before(run, onset - 1)
         if kept:
@@ -82,7 +82,7 @@ def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> li
 
 
 def _best_weights(run: Run, finding: Finding) -> list[tuple[str, str]]:
-    best = _at(finding)
+    best = finding.begins
     kept = fixes.checkpoint_before(run, best)
     if kept:
         return [(f"Use {kept[1]}", f"eval loss was best at step {step(best)}")]
@@ -95,12 +95,7 @@ def _after_the_end(run: Run, rules: set[str], *, changed: bool) -> list[tuple[st
     kept = fixes.checkpoint_before(run, inf)
     once = "" if rules & ENDED <= {"killed", "stopped-early"} else " once the cause is mended"
     if kept:
-        lost = max(0, run.last_step - kept[0])
-        cost = (
-            f"{count(lost, 'step')} {'is' if lost == 1 else 'are'} lost"
-            if lost
-            else "no step is lost"
-        )
+        cost = fixes.lost_steps(max(0, run.last_step - kept[0]))
         return [(f"Resume from {kept[1]}{once}", cost)]
     if changed:
         return []  # the step with the settings says that it starts again
@@ -139,7 +134,3 @@ def _changes(loud: Sequence[Incident]) -> dict[str, Fix]:
 
 def _distinct(steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(steps))
-
-
-def _at(finding: Finding) -> float:
-    return finding.onset.step if finding.onset.step is not None else inf

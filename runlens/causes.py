@@ -1,8 +1,8 @@
-"""Why a run went NaN: the tree of the seeds, read off what stood before the onset.
+"""Why a run went NaN: a tree of causes, read off what stood before the onset.
 
 The first branch with evidence ranks first; precision flags are added in every branch; what was
-tested and does not hold, or could not be tested, is named. Sources: S0-S4 of the seeds, joined
-in rules.md 5.3 of the design notes (they give no fixed order: the evidence decides).
+tested and does not hold, or could not be tested, is named. The branches are those of common
+debugging guides, which agree on no order: the evidence decides.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume'
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
 LOOSE_CLIP = 5.0  # a limit above bounds nothing
 SAME_PLACE = 0.02  # of an epoch
-RL_ALARM = {"logp_diff": 1.0, "kl": 2.0}  # S4's alarm values
+RL_ALARM = {"logp_diff": 1.0, "kl": 2.0}  # axolotl's alarm values
 # model families trained in bf16, whose activations leave the range of fp16
 TRAINED_IN_BF16 = ("t5", "gemma", "llama", "qwen", "mistral")
 
@@ -212,7 +212,7 @@ def _same_place(tree: _Tree) -> str:
     """Say whether a loss that is NaN now and then is so at one place of each epoch."""
     curve, per_epoch = tree.run.curve("train_loss"), tree.signals.steps_per_epoch
     bad = curve.step[~np.isfinite(curve.value)]
-    if not per_epoch or not 2 <= len(bad) <= BEFORE or bad[-1] - bad[0] < 0.5 * per_epoch:  # noqa: PLR2004
+    if not per_epoch or not 2 <= len(bad) <= BEFORE or bad[-1] - bad[0] < 0.5 * per_epoch:  # noqa: PLR2004 - one point has no place that comes back
         return ""
     turn = np.exp(2j * np.pi * bad / per_epoch)  # the place in the epoch as an angle
     spread = np.abs(np.angle(turn / turn.mean())).max() / (2 * np.pi)
@@ -222,6 +222,12 @@ def _same_place(tree: _Tree) -> str:
     return f"{len(bad)} steps are not finite, all at {place} of an epoch"
 
 
+def trained_in_bf16(run: Run) -> bool:
+    """Whether the model is of a family that was trained in bf16: fp16 is too narrow for it."""
+    name = f"{run.setting('model_name') or ''} {run.setting('architectures') or ''}".lower()
+    return any(family in name for family in TRAINED_IN_BF16)
+
+
 def _by_precision(tree: _Tree) -> None:
     run, scale = tree.run, tree.signals.curve("loss_scale").before(int(tree.onset) + 1).value
     if run.flag("fp16") or (len(scale) and np.ptp(scale) > 0):
@@ -229,8 +235,7 @@ def _by_precision(tree: _Tree) -> None:
         why = "fp16 is set" if run.flag("fp16") else "a loss scale is logged"
         if falling:
             why += f", and the loss scale fell from {number(scale.max())} to {number(scale[-1])}"
-        name = f"{run.setting('model_name') or ''} {run.setting('architectures') or ''}".lower()
-        if any(family in name for family in TRAINED_IN_BF16):
+        if trained_in_bf16(run):
             why += ", and the model was trained in bf16"
         if falling or tree.branch == "open":
             tree.made[:] = [cause._replace(rank="likely") for cause in tree.made]

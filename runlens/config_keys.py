@@ -1,8 +1,8 @@
 """Canonical names of settings, how each framework spells them, and how to write a change.
 
 The canonical key is the one of transformers' TrainingArguments (TRL's for RL settings): most
-runs use it as it is. Sources of the spellings: rules.md section 8 of the design notes, read in
-axolotl 0.19, LLaMA-Factory, ms-swift, Megatron, nanoGPT, fairseq and Lightning.
+runs use it as it is. The spellings were read in axolotl 0.19, LLaMA-Factory, ms-swift, Megatron,
+nanoGPT, fairseq and Lightning.
 """
 
 import math

@@ -15,9 +15,9 @@ Rank = Literal["most likely", "likely", "possible", "unlikely"]
 Cost = Literal["minutes", "settings only", "one run", "days"]
 ChartKind = Literal["curves", "limit", "zoom", "boundary", "log", ""]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 
 SCHEMA = "runlens.diagnosis/1"
-FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
 
 
 class Moment(NamedTuple):
@@ -133,6 +133,11 @@ class Finding:
     chart: Chart = Chart()
     louder_with: tuple[str, ...] = ()
     rule: str = ""
+
+    @property
+    def begins(self) -> float:
+        """The step of the onset; infinity where it has none, so that it sorts last."""
+        return math.inf if self.onset.step is None else self.onset.step
 
     def to_dict(self) -> dict[str, Any]:
         """Return its part of the JSON contract."""

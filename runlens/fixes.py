@@ -1,7 +1,8 @@
 """Fixes with the numbers of this run: old value from its config, new value inside the sane range.
 
-Sources of the factors and ranges: rules.md section 8 (S0-S4 of the seeds). A fix whose old
-value is not recorded says what to set; it never invents an old value.
+The factors and ranges are those of common practice in fine-tuning; where a framework's own default
+or advice is meant, it is named. A fix whose old value is not recorded says what to set; it never
+invents an old value.
 """
 
 import math
@@ -10,10 +11,13 @@ from runlens.diagnosis import Cost, Fix
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import rate
+from runlens.wording import step as as_step
 
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
+LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
+DROPOUT = 0.05  # of LoRA adapters, to start with
 TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
 
@@ -66,7 +70,7 @@ def clipping(run: Run, why: str) -> tuple[Fix, ...]:
 
 
 def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
-    """Warm up over 5 % of the planned steps (S1 3-10 %, S4 5-10 %), in the unit already used."""
+    """Warm up over 5 % of the planned steps (3 to 10 % are usual), in the unit already used."""
     total = run.state.planned_steps or run.last_step
     ratio, steps = run.number("warmup_ratio"), run.number("warmup_steps")
     what = "Warm up longer" if ratio or steps else "Warm the learning rate up"
@@ -108,6 +112,29 @@ def smaller_batch(run: Run, why: str) -> tuple[Fix, ...]:
     )
 
 
+def more_workers(run: Run) -> tuple[Fix, ...]:
+    """Load data with 4 workers a GPU; nothing where as many are set."""
+    old = run.number("dataloader_num_workers")
+    if old is not None and old >= LOADER_WORKERS:
+        return ()
+    what, why = "Load data in parallel", "batches are then ready when the GPU is"
+    return (setting(run, "dataloader_num_workers", LOADER_WORKERS, what, why),)
+
+
+def more_dropout(run: Run, why: str) -> tuple[Fix, ...]:
+    """Raise the dropout of an adapter to 5 %; nothing where it is as high or not known."""
+    old = run.number("lora_dropout")
+    if old is None or old >= DROPOUT:
+        return ()
+    return (setting(run, "lora_dropout", DROPOUT, "Add dropout", why),)
+
+
+def effective_batch(run: Run) -> float | None:
+    """Return the samples of one update of one process; None where the batch is not known."""
+    batch = run.number("per_device_train_batch_size")
+    return batch and batch * (run.number("gradient_accumulation_steps") or 1.0)
+
+
 def setting(
     run: Run, key: str, new: str | float | bool, what: str, why: str, cost: Cost = "settings only"
 ) -> Fix:
@@ -127,3 +154,10 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
     """
     saved = [(at, path) for at, path in run.checkpoints if at <= step]
     return (saved[-1][0], saved[-1][1].rstrip("/").rpartition("/")[2]) if saved else None
+
+
+def lost_steps(steps: float) -> str:
+    """Say what going back to a checkpoint costs: ``no step is lost``, ``163 steps are lost``."""
+    if not steps:
+        return "no step is lost"
+    return "1 step is lost" if steps == 1 else f"{as_step(steps)} steps are lost"

@@ -1,13 +1,12 @@
 """From findings to incidents: one accident is told once, the first mover leads.
 
-The causal graph is rules.md 5.2 of the design notes: cause -> effects with a window, the share
-of the run within which the effect must begin after its cause. 5.5 merges readings of the same
-curve into the one that says most.
+The causal graph maps a cause to its effects, each with a window: the share of the run within which
+the effect must begin after its cause. Readings of the same curve are merged into the one that says
+most.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import inf
 
 from runlens.diagnosis import SEVERITIES, Evidence, Finding, Incident
@@ -163,7 +162,7 @@ SAME_THING: tuple[tuple[str, str], ...] = (
 # readings of a place, not of the whole curve: the other one must begin within this share of it
 BRIEF = {"loss-spike": 0.10}
 
-# layers of rules.md 5.1, the earlier one leads where onsets tie
+# from configuration and data to the end of the run; the earlier layer leads where onsets tie
 LAYERS = (
     ("fp16-risk", "no-clipping", "lr-out-of-range", "no-warmup", "weight-decay-high"),
     ("eval-leak", "zero-loss", "epoch-staircase"),
@@ -190,7 +189,7 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
         better, lesser = by_rule[keep], by_rule[drop]
         if SEVERITIES.index(better.severity) > SEVERITIES.index(lesser.severity):
             continue  # an info must not hide a warning
-        if drop in BRIEF and abs(_at(better) - _at(lesser)) > BRIEF[drop] * covered:
+        if drop in BRIEF and abs(better.begins - lesser.begins) > BRIEF[drop] * covered:
             continue  # another place of the same curve
         line = Evidence(f"Also read as {drop}", lesser.title, where=lesser.metric)
         by_rule[keep] = replace(better, evidence=(*better.evidence, line))
@@ -232,7 +231,7 @@ def incidents(findings: Iterable[Finding], covered: float, slack: float) -> tupl
             groups.remove(other)
     made = [_incident(group, covered, slack) for group in groups]
     return tuple(
-        sorted(made, key=lambda one: (SEVERITIES.index(one.severity), _at(one.findings[0])))
+        sorted(made, key=lambda one: (SEVERITIES.index(one.severity), one.findings[0].begins))
     )
 
 
@@ -268,20 +267,10 @@ def _leads(cause: Finding, effect: Finding, covered: float, slack: float) -> boo
     window = LEADS_TO.get(cause.rule, {}).get(effect.rule)
     if window is None:
         return False
-    delay = _at(effect) - _at(cause)
+    delay = effect.begins - cause.begins
     return -slack <= delay <= max(window * covered, slack)
-
-
-def _at(finding: Finding) -> float:
-    return finding.onset.step if finding.onset.step is not None else inf
 
 
 def _order(finding: Finding) -> tuple[float, int, float, str]:
     layer = next((n for n, slugs in enumerate(LAYERS) if finding.rule in slugs), len(LAYERS))
-    return _at(finding), layer, -finding.confidence.value, finding.rule
-
-
-def spacing(steps: Sequence[float]) -> float:
-    """Return the usual distance between logged steps; 0.0 where there are none."""
-    gaps = sorted(b - a for a, b in pairwise(steps))
-    return gaps[len(gaps) // 2] if gaps else 0.0
+    return finding.begins, layer, -finding.confidence.value, finding.rule

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Setting = str | int | float | bool | None
 StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
+# rows of the message table (sources/messages.tsv) after which no handler of the run itself ran:
+# SIGKILL, a time limit, preemption, the scheduler, a killed data worker
+HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]
@@ -30,6 +33,8 @@ Task = Literal[
     "contrastive",
     "other",
 ]
+
+RL_TASKS: frozenset[Task] = frozenset({"grpo", "ppo", "rl"})  # judged by reward, not by loss
 
 
 class Event(NamedTuple):

@@ -8,7 +8,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import count, loss, step
 
-FEWEST_POINTS = 8  # below it only NaN and the like can be told (rules.md 1.9)
+FEWEST_POINTS = 8  # below it only NaN and the like can be told
 JUDGED = ("train_loss", "reward", "eval_loss", "policy_loss", "value_loss", "d_loss", "dpo_acc")
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 

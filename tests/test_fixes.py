@@ -135,3 +135,54 @@ def test_the_checkpoint_before_a_step_is_the_last_one() -> None:
 def test_new_settings_have_two_digits(value: float, rounded: float) -> None:
     """More would look measured."""
     assert fixes.two_digits(value) == rounded
+
+
+@pytest.mark.parametrize(
+    ("config", "changed"),
+    [
+        ({}, {"dataloader_num_workers": (None, 4)}),
+        ({"dataloader_num_workers": 0}, {"dataloader_num_workers": (0, 4)}),
+        ({"dataloader_num_workers": 4}, {}),
+    ],
+)
+def test_more_workers_only_where_there_are_fewer(
+    config: dict[str, Any], changed: dict[str, tuple[Any, Any]]
+) -> None:
+    """Four a GPU; a loader that has them is not the bottleneck."""
+    assert changes(fixes.more_workers(run(config))) == changed
+
+
+@pytest.mark.parametrize(
+    ("config", "changed"),
+    [
+        ({}, {}),
+        ({"lora_dropout": 0.0}, {"lora_dropout": (0.0, 0.05)}),
+        ({"lora_dropout": 0.1}, {}),
+    ],
+)
+def test_more_dropout_only_for_an_adapter_that_has_less(
+    config: dict[str, Any], changed: dict[str, tuple[Any, Any]]
+) -> None:
+    """A run without an adapter has no such setting."""
+    assert changes(fixes.more_dropout(run(config), "why")) == changed
+
+
+def test_the_effective_batch_counts_accumulation() -> None:
+    """Samples of one update of one process; unknown where the batch is."""
+    config = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 8}
+    assert fixes.effective_batch(run(config)) == 32
+    assert fixes.effective_batch(run({"per_device_train_batch_size": 4})) == 4
+    assert fixes.effective_batch(run()) is None
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        (0, "no step is lost"),
+        (1, "1 step is lost"),
+        (1500, "1,500 steps are lost"),
+    ],
+)
+def test_going_back_says_what_it_costs(steps: float, words: str) -> None:
+    """As a sentence, for one step and for many."""
+    assert fixes.lost_steps(steps) == words

@@ -1,5 +1,6 @@
 """What loads when, what is registered, what stands in which file."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,23 @@ def test_every_rule_file_is_registered() -> None:
         if "\nRULE = Rule(" in path.read_text(encoding="utf-8")
     }
     assert files == {(FOLDERS[rule.family], rule.slug.replace("-", "_")) for rule in RULES}
+
+
+def test_no_rule_imports_another() -> None:
+    """What two rules share lies in a module of its own, or each change of one breaks the other."""
+    rules = {f"{FOLDERS[rule.family]}.{rule.slug.replace('-', '_')}" for rule in RULES}
+    shared = {
+        f"{path.parent.name}.{path.stem}: {name}"
+        for path in PACKAGE.glob("rules/*/*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runlens.rules.")
+        for name in (
+            f"{(node.module or '').removeprefix('runlens.rules.')}.{alias.name}"
+            for alias in node.names
+        )
+        if rules.intersection({name, name.rpartition(".")[0]})
+    }
+    assert shared == set()
 
 
 def test_slugs_are_unique() -> None:

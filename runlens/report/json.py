@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from runlens.diagnosis import SCHEMA, Diagnosis, spell_out
+from runlens.diagnosis import Diagnosis, Verdict, spell_out
+from runlens.run import Problem, State
 
 
 def render(diagnosis: Diagnosis, *, full: bool = False) -> str:
@@ -22,33 +23,22 @@ def render_all(diagnoses: list[Diagnosis], *, full: bool = False) -> str:
 
 def unreadable(place: str, problems: list[tuple[str, str]]) -> str:
     """Return the object for a place of which nothing could be read: health `unknown`."""
-    from runlens.version import __version__
-
-    return written(
-        {
-            "schema": SCHEMA,
-            "runlens_version": __version__,
-            "run": {
-                "id": place,
-                "name": place,
-                "framework": "unknown",
-                "task": "other",
-                "task_why": "",
-                "state": {"kind": "unknown", "why": "", "sure": "guess", "exit_code": None},
-                "steps": {"done": 0, "planned": None},
-                "epochs": {"done": None, "planned": None},
-                "sources": [],
-            },
-            "verdict": {"sentence": "Nothing readable here.", "second": "", "health": "unknown"},
-            "do_first": {"steps": [], "diff": []},
-            "findings": [],
-            "incidents": [],
-            "passed": {},
-            "unmet": {},
-            "errors": {},
-            "problems": [{"where": where, "text": text, "lost": ""} for where, text in problems],
-        }
+    nothing = Diagnosis(
+        run_id=place,
+        run_name=place,
+        framework="unknown",
+        task="other",
+        task_why="",
+        state=State(why=""),
+        last_step=0,
+        sources=(),
+        outcomes={},
+        titles={},
+        incidents=(),
+        verdict=Verdict("Nothing readable here.", "", "unknown"),
+        problems=tuple(Problem(where, text) for where, text in problems),
     )
+    return written(nothing.to_dict())
 
 
 def written(document: Any) -> str:  # noqa: ANN401 - JSON is of any type

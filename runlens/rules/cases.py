@@ -99,6 +99,26 @@ def drawn(
     )
 
 
+def message(
+    text: str, kind: str, row: int, at: int | None, *, last: bool = True, **data: object
+) -> Event:
+    """Describe a log message as the readers match it.
+
+    Args:
+        text: the line of the log.
+        kind: its class in the table of messages.
+        row: its row there.
+        at: its step, where one is known.
+        last: whether no training record follows it.
+        data: what else was read off the line.
+
+    """
+    where = "train.log:812"
+    return Event(
+        "message", at, None, text, where, {"row": row, "class": kind, "last": last, **data}
+    )
+
+
 def draw(corners: str, every: int = EVERY) -> tuple[FloatArray, FloatArray]:
     """Return (step, value) of a text of corners, noise-free."""
     words = corners.split()

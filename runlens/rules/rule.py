@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from runlens.diagnosis import Finding, Outcome, Severity
-from runlens.rules.cases import Case, drawn
-from runlens.run import Run, Task
+from runlens.rules.cases import Case, drawn, message
+from runlens.run import RL_TASKS, Run, Task
 from runlens.signals import Signals
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Rule",
     "drawn",
     "found",
+    "message",
     "passed",
     "unmet",
 ]
@@ -48,7 +49,6 @@ LOSS_TASKS: frozenset[Task] = (
     | PREFERENCE_TASKS
     | {"classification", "regression", "asr", "contrastive", "other"}
 )
-RL_TASKS: frozenset[Task] = frozenset({"grpo", "ppo", "rl"})
 
 
 @dataclass(frozen=True)

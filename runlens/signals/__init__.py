@@ -72,8 +72,8 @@ class Signals:
     def settled_from(self) -> int:
         """The first step whose gradient norm may be judged.
 
-        The end of warm-up; where no warm-up is known 5 % of the run: S1 calls the norm of the
-        first 50 to 100 steps no signal.
+        The end of warm-up; where no warm-up is known 5 % of the run: the norm of the first 50 to
+        100 steps is usually high and no signal.
         """
         if self.warmup.how != "assumed" and self.warmup.present:
             return self.warmup.end

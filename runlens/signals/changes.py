@@ -45,7 +45,7 @@ def spikes(value: FloatArray, z_limit: float = 8.0, tail_multiple: float = 4.0) 
 def upper_tail(residual: FloatArray, noise: float) -> float:
     """Return the 95th percentile of the positive residuals, the three largest left out."""
     positive = np.sort(residual[residual > 0])[:-3]
-    return float(np.quantile(positive, 0.95)) if len(positive) >= 20 else noise  # noqa: PLR2004
+    return float(np.quantile(positive, 0.95)) if len(positive) >= 20 else noise  # noqa: PLR2004 - no tail
 
 
 def _described(starts: IntArray, value: FloatArray, base: FloatArray, width: int) -> Spikes:
@@ -107,20 +107,3 @@ def hinge(value: FloatArray) -> int:
     slope = (ramps @ above) / np.maximum((ramps * ramps).sum(axis=1), 1e-12)
     error = ((above[None, :] - slope[:, None] * ramps) ** 2).sum(axis=1)
     return int(corners[int(np.argmin(error))])
-
-
-def best_split(value: FloatArray, least: int = 5) -> tuple[int, float]:
-    """Return (index, difference of means after minus before) of the best two-level fit.
-
-    Maximises k (n - k) / n * (m1 - m2)^2 by prefix sums; (0, 0.0) below two segments.
-    """
-    count = len(value)
-    if count < 2 * least:
-        return 0, 0.0
-    total = np.cumsum(value)
-    left = np.arange(least, count - least + 1)
-    before = total[left - 1] / left
-    after = (total[-1] - total[left - 1]) / (count - left)
-    gain = left * (count - left) / count * (before - after) ** 2
-    best = int(np.argmax(gain))
-    return int(left[best]), float(after[best] - before[best])

@@ -26,7 +26,7 @@ MOST_TURNS = 1_000  # points of the zigzag scan
 FEWEST_CYCLES = 4
 FEWEST_POINTS = 6  # of a cycle, and of an epoch
 TALLEST = 5.0  # noise scales at which a residual is cut
-TURNS_SPREAD = 0.5  # coefficient of variation of the periods from which turns are irregular
+TURNS_SPREAD = 0.5  # coefficient of variation of the periods from which turns are no cycle
 TURNS_SPAN = 0.4  # share of the curve that the turns must cover
 
 
@@ -39,7 +39,6 @@ class Cycle(NamedTuple):
     rest: float  # scale of what the folded profile leaves over
     first: int  # index of the first turning point
     cycles: float  # how many in the curve
-    regular: bool  # found by autocorrelation alone, not by turning points
 
 
 class EpochSteps(NamedTuple):
@@ -101,7 +100,7 @@ def cycle(value: FloatArray, fall: float) -> Cycle | None:
 
     By autocorrelation, else by turning points that autocorrelation confirms: turning points
     alone are found in 5.8 % of healthy autocorrelated noise, confirmed ones in 0.12 %
-    (10,000 simulated runs, rules.md 3.10).
+    (10,000 simulated runs).
     """
     size = max(1, -(-len(value) // MOST_POINTS))
     _, short = block_medians(np.arange(len(value), dtype=float), value, MOST_POINTS)
@@ -109,9 +108,8 @@ def cycle(value: FloatArray, fall: float) -> Cycle | None:
     bound = TALLEST * mad(whole)
     residual = np.clip(whole, -bound, bound)  # one giant tooth must not hide the others
     period, strength = _by_correlation(residual)
-    regular = period > 0
     turns = _turning(short, fall)
-    if not regular:
+    if not period:
         period, strength = _by_turns(residual, turns)
     if period < FEWEST_POINTS:
         return None
@@ -124,7 +122,6 @@ def cycle(value: FloatArray, fall: float) -> Cycle | None:
         rest=mad(whole - profile[np.arange(len(whole)) % period]),
         first=first * size,
         cycles=len(short) / period,
-        regular=regular,
     )
 
 

@@ -12,7 +12,6 @@ from runlens.history import BoolArray, FloatArray
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
 LARGE = 4_000_000  # window values from which scipy's filter is worth its import
-CORRELATED = 0.5  # lag-1 autocorrelation from which the noise has a long scale
 NO_NOISE = 1e-12
 
 

@@ -16,7 +16,6 @@ class Trend(NamedTuple):
     """A monotone trend. `tau` -1 to 1 is the effect size beside `p`: read both."""
 
     slope: float  # per step, Theil-Sen
-    change: float  # slope times the steps covered
     tau: float  # Kendall's
     p: float  # two-sided, variance inflated for autocorrelation
 
@@ -54,10 +53,10 @@ def mann_kendall(value: FloatArray) -> tuple[float, float]:
 def trend(step: IntArray, value: FloatArray) -> Trend:
     """Return the trend of a curve; all zero with p = 1 below 4 points."""
     if len(value) < FEWEST:
-        return Trend(0.0, 0.0, 0.0, 1.0)
+        return Trend(0.0, 0.0, 1.0)
     slope = theil_sen(step, value)
     tau, p = mann_kendall(value)
-    return Trend(slope, slope * float(step[-1] - step[0]), tau, p)
+    return Trend(slope, tau, p)
 
 
 def is_flat(step: IntArray, value: FloatArray, tolerance: float) -> bool:

@@ -49,6 +49,8 @@ _LOG = re.compile(
 )
 _TRAINING_BAR = re.compile(r"\[rank ?\d+\]:?|train(?:ing)?|epochs?|steps?|iter\w*", re.IGNORECASE)
 
+_TORN = re.compile(r"[-+]?[.\d][-+.,\deE]*$")
+
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
     """List the logs; in a directory only those that look like the log of a training."""
@@ -137,7 +139,7 @@ def _fill(reading: SourceReading, text: Text) -> None:
         run_bars = [item for item in run_bars if item.total == total]
     skipped: set[str] = set(NOT_METRICS)
     if not records:
-        found = console_lines.read(others, bars)
+        found = console_lines.read(*_without_torn_number(text.lines, others, bars))
         records, placed, skipped = found.records, found.placed, {"epoch"}
         run_bars = console_story.run_bars(run_bars, placed, records)
         reading.framework = found.framework
@@ -170,6 +172,18 @@ def _sort(lines: list[str]) -> tuple[list[DictRow], list[Bar], list[tuple[int, s
         elif line and not line.isspace():
             others.append((at, line))
     return rows, bars, others
+
+
+def _without_torn_number(
+    lines: list[str], others: list[tuple[int, str]], bars: list[Bar]
+) -> tuple[list[tuple[int, str]], list[Bar]]:
+    """Leave out the number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
+    last = len(lines) - 1
+    if others and others[-1][0] == last:
+        others = [*others[:-1], (last, _TORN.sub("", others[-1][1]))]
+    if bars and bars[-1].at == last and lines[last].endswith(bars[-1].postfix):  # no bracket
+        bars = [*bars[:-1], bars[-1]._replace(postfix=_TORN.sub("", bars[-1].postfix))]
+    return others, bars
 
 
 def _of_training(item: Bar) -> bool:

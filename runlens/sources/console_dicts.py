@@ -72,6 +72,8 @@ def row(at: int, line: str) -> DictRow | None:
         return None
     step = _step(values[layout.step]) if layout.step >= 0 else -1
     epoch = _number(values[layout.epoch]) if layout.epoch >= 0 else NOT_KNOWN
+    if not abs(epoch) < MAX_STEP:  # infinite too
+        epoch = NOT_KNOWN
     if step < 0 and epoch != epoch:  # noqa: PLR0124 - the fastest test for NaN, and each row makes it
         return None
     return DictRow(Record(at, names, values, epoch), layout.kind, step)

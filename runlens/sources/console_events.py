@@ -164,7 +164,7 @@ def resumed(line: str) -> tuple[int | None] | None:
     """Return the step (or None) at which a line says that training goes on; None: it does not."""
     if not _RESUMED.search(line):
         return None
-    steps = [int(step) for step in _RESUME_STEP.findall(line) if len(step) < 16]  # noqa: PLR2004
+    steps = [int(step) for step in _RESUME_STEP.findall(line) if len(step) < 16]  # noqa: PLR2004 - more digits are no step
     return (steps[-1] if steps else None,)
 
 

@@ -177,7 +177,7 @@ def _counted(line: str) -> Counted | None:
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text and len(text) < 16 and int(text) < MAX_STEP else -1  # noqa: PLR2004
+    return int(text) if text and len(text) < 16 and int(text) < MAX_STEP else -1  # noqa: PLR2004 - more digits are no step
 
 
 def _known_layouts(rows: list[Row]) -> list[Row]:

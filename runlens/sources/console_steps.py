@@ -156,7 +156,7 @@ def _redrawn(done: IntArray) -> float | None:
     Where the rows themselves were buffered and came later in a bunch, this is left of them.
     """
     twice = np.unique(done[1:][done[1:] == done[:-1]])
-    return float(np.median(np.diff(twice))) if len(twice) > 3 else None  # noqa: PLR2004
+    return float(np.median(np.diff(twice))) if len(twice) > 3 else None  # noqa: PLR2004 - a share of the interval, or too few of them
 
 
 def _ratio(steps: IntArray, epochs: FloatArray) -> float:
@@ -244,7 +244,7 @@ def _ratios(
 
 def _whole(interval: float) -> bool:
     """Whether a number of steps from row to row is near a whole one."""
-    return bool(interval > 0.5 and abs(interval - round(interval)) <= 0.05 * interval)  # noqa: PLR2004
+    return bool(interval > 0.5 and abs(interval - round(interval)) <= 0.05 * interval)  # noqa: PLR2004 - a share of the interval, or too few of them
 
 
 def _in_step(counted: FloatArray, epoch: FloatArray) -> bool:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from runlens.history import NOT_KNOWN
 
-MAX_LINE = 100_000  # characters of one line that are read
 MAX_LONG_LINE = 20_000_000  # a line longer than this is no line
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail

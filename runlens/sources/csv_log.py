@@ -134,11 +134,26 @@ def _table(reading: SourceReading, text: str) -> Table:
         raise Unreadable("has no header row that names its columns")
     if not has_metric(header) and not _exported(header):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
+    torn = not text.endswith(("\n", "\r"))
+    rows = _without_last_cell(rows) if torn else rows
     parts, readable = _Parts(header), _up_to_damage(rows, reading)
     while batch := list(islice(readable, BATCH)):
         parts.add(batch)
-    parts.tell(reading, torn=not text.endswith(("\n", "\r")))
+    parts.tell(reading, torn=torn)
     return _named_by_file(reading.path, parts.table())
+
+
+def _without_last_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Leave out the cell at which a file breaks off: ``0.1`` may be the half of ``0.125``."""
+    waiting: list[list[str]] = []
+    try:
+        for row in rows:
+            yield from waiting
+            waiting = [row]
+    except csv.Error:  # it breaks off behind the row that waits
+        yield from waiting
+        raise
+    yield from (row[:-1] for row in waiting)
 
 
 def _up_to_damage(rows: Iterator[list[str]], reading: SourceReading) -> Iterator[list[str]]:

@@ -67,9 +67,9 @@ def decode_event(data: bytes) -> EventRecord:
                 event.time = struct.unpack("<d", value)[0]
             elif number == 2 and isinstance(value, int):  # noqa: PLR2004 - field numbers
                 event.step = signed(value)
-            elif number == 5 and isinstance(value, bytes):  # noqa: PLR2004
+            elif number == 5 and isinstance(value, bytes):  # noqa: PLR2004 - field numbers of the message
                 _decode_summary(value, event)
-            elif number == 7 and isinstance(value, bytes):  # noqa: PLR2004
+            elif number == 7 and isinstance(value, bytes):  # noqa: PLR2004 - field numbers of the message
                 event.starts = (1, SESSION_START) in fields(value)
             elif number in EVENT_KINDS:
                 event.others.append(EVENT_KINDS[number])
@@ -152,7 +152,7 @@ def _decode_tensor(data: bytes, tag: str, plugin: str, event: EventRecord) -> No
     tensor = list(fields(data))
     dtype = dict(tensor).get(1)
     if dtype == STRING:
-        if text := [_text(value) for number, value in tensor if number == 8]:  # noqa: PLR2004
+        if text := [_text(value) for number, value in tensor if number == 8]:  # noqa: PLR2004 - field numbers of the message
             event.texts.append((tag, text[0]))
     elif plugin in {"", "scalars"} and (value := _number(tensor, dtype)) is not None:
         event.scalars.append((tag, value))

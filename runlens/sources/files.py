@@ -147,14 +147,14 @@ def parse_yaml(data: bytes | str) -> Any:  # noqa: ANN401 - YAML is of any type
         raise Unreadable(f"holds YAML that cannot be taken in ({error})") from None
 
 
-def _yaml_integer(loader: Any, node: Any) -> Any:  # noqa: ANN401
+def _yaml_integer(loader: Any, node: Any) -> Any:  # noqa: ANN401 - PyYAML is untyped
     try:
         return loader.construct_yaml_int(node)
     except ValueError:
         return loader.construct_scalar(node)
 
 
-def _untagged(loader: Any, _suffix: str, node: Any) -> Any:  # noqa: ANN401
+def _untagged(loader: Any, _suffix: str, node: Any) -> Any:  # noqa: ANN401 - PyYAML is untyped
     import yaml
 
     if isinstance(node, yaml.MappingNode):
@@ -164,7 +164,7 @@ def _untagged(loader: Any, _suffix: str, node: Any) -> Any:  # noqa: ANN401
     return loader.construct_scalar(node)
 
 
-def flat(value: Any, prefix: str = "") -> dict[str, Setting]:  # noqa: ANN401
+def flat(value: Any, prefix: str = "") -> dict[str, Setting]:  # noqa: ANN401 - of any type
     """Flatten nested settings to ``{"trl.beta": 0.1}``.
 
     Lists of plain values become one string. At most MAX_LEAVES settings are kept, each with at
@@ -175,7 +175,12 @@ def flat(value: Any, prefix: str = "") -> dict[str, Setting]:  # noqa: ANN401
     return found
 
 
-def _flatten(value: Any, prefix: str, found: dict[str, Setting], depth: int) -> None:  # noqa: ANN401
+def _flatten(
+    value: Any,  # noqa: ANN401 - of any type
+    prefix: str,
+    found: dict[str, Setting],
+    depth: int,
+) -> None:
     if len(found) >= MAX_LEAVES or depth > MAX_DEPTH:
         return
     if isinstance(value, Mapping):
@@ -198,4 +203,4 @@ def _flatten(value: Any, prefix: str, found: dict[str, Setting], depth: int) -> 
 def step_in_name(name: str, prefix: str = "checkpoint-") -> int:
     """Return the number in ``checkpoint-1000``; -1 where there is none."""
     digits = name.removeprefix(prefix)
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else -1  # noqa: PLR2004
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else -1  # noqa: PLR2004 - int64

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os.path import commonpath
 from pathlib import Path
 
@@ -166,7 +167,7 @@ def _as_fraction(name: str, value: FloatArray) -> FloatArray:
     if known is None or known.unit != "fraction":
         return value
     finite = value[np.isfinite(value)]
-    percent = len(finite) > 0 and finite.max() > PERCENT and finite.max() <= 100  # noqa: PLR2004
+    percent = len(finite) > 0 and finite.max() > PERCENT and finite.max() <= 100  # noqa: PLR2004 - percent
     return value / 100 if percent else value
 
 
@@ -309,8 +310,6 @@ def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:
 
 
 def _distinctly_named(runs: Sequence[Run]) -> list[Run]:
-    from dataclasses import replace
-
     seen: dict[str, int] = {}
     made = []
     for run in runs:

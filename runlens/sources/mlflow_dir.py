@@ -173,10 +173,14 @@ def _system_name(name: str) -> tuple[str, float]:
 def _points(path: Path, reading: SourceReading) -> Series | None:
     """Return one metric; lines that are none are counted and left out."""
     try:
-        lines = read_bytes(path).decode("utf-8", "replace").splitlines()
+        lines = read_bytes(path).decode("utf-8", "replace").splitlines(keepends=True)
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "one metric"))
         return None
+    if not lines[-1].endswith("\n"):  # step 12 may be the half of step 120
+        lines.pop()
+        text = "ends within a line: it was cut, or is still being written"
+        reading.problems.append(Problem(str(path), text, "the last line"))
     rows = [row for number, line in enumerate(lines) if (row := _point(line, number)) is not None]
     if len(rows) < len(lines):
         lost = f"{len(lines) - len(rows):,} of {len(lines):,} lines"

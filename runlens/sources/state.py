@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from runlens.run import Event, State, StateKind, Sure
+from runlens.run import HARD_KILLS, Event, State, StateKind, Sure
 from runlens.sources.reading import Hints, SourceReading
 from runlens.wording import step
 
-COMPLETE = 0.99  # share of the plan from which a run counts as done (rules.md 4.8)
+COMPLETE = 0.99  # share of the plan from which a run counts as done
 STOPPED = 0.95  # below this share it ended before its plan
 SHOWN = 160  # characters of a message
-# rows of the message table after which no handler ran: SIGKILL, scheduler, preemption. Another
-# rank's exception about a lost connection is then only a consequence.
-HARD_KILLS = {5, 10, 11, 12, 13}
 AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
 CONTROL_C = {130, 255, -2}  # 255: what the W&B client writes on Ctrl-C
 SIGNALS = {
@@ -35,12 +32,8 @@ class Plan(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """Done over planned."""
-        if self.planned_steps:
-            return self.done_steps / self.planned_steps
-        if self.planned_epochs and self.done_epochs is not None:
-            return self.done_epochs / self.planned_epochs
-        return None
+        """Done over planned, 0 to 1; None where the plan is not known."""
+        return State(**self._asdict()).done_share
 
     @property
     def words(self) -> str:
@@ -68,11 +61,8 @@ def concluded(
         why,
         sure,
         exit_code=code,
-        done_steps=plan.done_steps,
-        planned_steps=plan.planned_steps,
-        done_epochs=plan.done_epochs,
-        planned_epochs=plan.planned_epochs,
         last_time=last_time,
+        **plan._asdict(),
     )
 
 
@@ -117,7 +107,8 @@ def _by_message(
     trace = _trace(hints)
     if hard and not complete:
         return "killed", f"{hard[-1].text[:SHOWN]}, at {plan.words}", "certain"
-    if trace and "KeyboardInterrupt" not in trace:
+    signalled = "SignalException" in trace or (killed and "ChildFailedError" in trace)
+    if trace and "KeyboardInterrupt" not in trace and not signalled:
         where = "after all planned steps" if complete else f"at {plan.words}"
         return "crashed", f"{trace}, {where}", "certain"
     if killed or trace:

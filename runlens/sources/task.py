@@ -1,7 +1,7 @@
 """What kind of training a run was: by its configuration, else by what it logged.
 
-The order and the signs are those of rules.md 1.3 of the design notes; the first hit wins, and
-it is kept as a sentence, because every rule's scope hangs on it.
+The signs are tried in the order of the code; the first hit wins, and it is kept as a sentence,
+because every rule's scope hangs on it.
 """
 
 from collections.abc import Collection, Mapping

@@ -3,7 +3,8 @@
 Its ``log_history`` is a list of dicts, each with ``step`` and ``epoch``. The file does not say
 how the run ended: only a run that came to its end has the summary row (``train_runtime``), and
 in that row ``train_loss`` is the mean over the whole run, not a point of the curve. A state in
-a ``checkpoint-N`` folder is a snapshot. No times are in it.
+a ``checkpoint-N`` folder is a snapshot. No times are in it. It is written in one go, over the
+one before: a kill or a full disk leaves it cut, and the rows before the cut are still whole.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,8 @@ from typing import Any
 
 from runlens.history import NOT_KNOWN
 from runlens.run import Event, Problem
-from runlens.sources.files import Unreadable, flat, read_json, step_in_name
+from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, step_in_name
+from runlens.sources.json_salvage import salvaged
 from runlens.sources.reading import SeriesBuilder, SourceReading, as_number
 
 LOOKS_FOR = "trainer_state.json"
@@ -24,6 +26,7 @@ SETTINGS = (
     "eval_steps",
     "save_steps",
 )
+LOG = "log_history"
 SUMMARY = "train_runtime"
 NOT_METRICS = {"step", "epoch", "total_flos"}
 SHOWN_ROWS = 3
@@ -38,16 +41,16 @@ def read(path: Path) -> SourceReading:
     """Read one trainer state."""
     reading = SourceReading(path, "trainer_state", framework="transformers")
     try:
-        state = read_json(path)
+        state = _state(read_bytes(path), reading)
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    if not isinstance(state, dict) or not isinstance(state.get("log_history"), list):
+    if not isinstance(state, dict) or not isinstance(state.get(LOG), list):
         reading.problems.append(Problem(str(path), "holds no log_history", "the whole file"))
         return reading
     reading.config = {key: state[key] for key in SETTINGS if as_number(state.get(key)) is not None}
     _read_hints(state, reading)
-    _read_log(state["log_history"], reading)
+    _read_log(state[LOG], reading)
     folder = path.parent
     if (step := step_in_name(folder.name)) >= 0:
         reading.hints.snapshot = True
@@ -57,11 +60,25 @@ def read(path: Path) -> SourceReading:
     return reading
 
 
+def _state(data: bytes, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return the state; of one that was cut or damaged, the rows that are whole; or Unreadable."""
+    try:
+        return parse_json(data)
+    except Unreadable as error:
+        found = salvaged(data, LOG)
+        if not found.rows:
+            raise
+        text = f"{error}; {len(found.rows):,} whole rows of its log_history were kept"
+        lost = f"{found.lost:,} of {found.size:,} bytes"
+        reading.problems.append(Problem(str(reading.path), text, lost))
+        return {**found.values, LOG: found.rows}
+
+
 def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
     hints = reading.hints
     planned, done = as_number(state.get("max_steps")), as_number(state.get("global_step"))
-    hints.planned_steps = int(planned) if planned and 0 < planned < 1e15 else None  # noqa: PLR2004
-    hints.done_steps = int(done) if done is not None and 0 <= done < 1e15 else None  # noqa: PLR2004
+    hints.planned_steps = int(planned) if planned and 0 < planned < 1e15 else None  # noqa: PLR2004 - no step is that large
+    hints.done_steps = int(done) if done is not None and 0 <= done < 1e15 else None  # noqa: PLR2004 - no step is that large
     hints.planned_epochs = as_number(state.get("num_train_epochs"))
     hints.done_epochs = as_number(state.get("epoch"))
     if best := state.get("best_model_checkpoint"):

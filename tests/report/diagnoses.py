@@ -59,7 +59,7 @@ def finding(**changes: Any) -> Finding:
         metric="eval_loss",
         onset=Moment(500.0, 1.5),
         evidence=(
-            Evidence("Rise of eval loss", 0.2, 0.05, "rise 5 % (S1)", "eval_loss", 1000, unit="%"),
+            Evidence("Rise of eval loss", 0.2, 0.05, "rise of 5 %", "eval_loss", 1000, unit="%"),
             Evidence("Best eval loss", 1.2, where="eval_loss", step=500),
             Evidence("Entropy", 0.01, 0.05, where="entropy", above=False),
         ),

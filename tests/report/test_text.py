@@ -79,7 +79,7 @@ def test_verbose_has_evidence_causes_fixes_and_checks() -> None:
     for part in (
         "onfidence 0.80",
         "10 later evaluations agree",
-        "- Rise of eval loss: 20 % (limit ≥ 5.0 %) [rise 5 % (S1)]",
+        "- Rise of eval loss: 20 % (limit ≥ 5.0 %) [rise of 5 %]",
         "- Entropy: 0.01 (limit ≤ 0.05)",
         "cause (most likely) Too many epochs: best after 1.5 of 3 epochs",
         "ruled out Divergence: train loss falls to the end",

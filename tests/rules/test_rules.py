@@ -1,5 +1,6 @@
 """Every rule finds its bad cases, passes their look-alikes, and has its page."""
 
+import inspect
 import math
 from dataclasses import replace
 from typing import Any
@@ -105,3 +106,10 @@ def test_page_is_complete(rule: Rule[Any]) -> None:
     lines = rule.page.splitlines()
     assert [line for line in lines if line in SECTIONS] == SECTIONS
     assert [name for name in vars(rule.limits) if name not in rule.page] == []
+
+
+@EACH
+def test_every_limit_is_used(rule: Rule[Any]) -> None:
+    """A limit that can be set and changes nothing is a lie to the user."""
+    source = inspect.getsource(inspect.getmodule(rule.check))  # type: ignore[arg-type]
+    assert [name for name in vars(rule.limits) if f"limits.{name}" not in source] == []

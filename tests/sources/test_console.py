@@ -73,6 +73,22 @@ def test_numbers_may_be_strings_and_nan(tmp_path: Path) -> None:
     assert values[2] == 0.0
 
 
+@pytest.mark.parametrize("epoch", ["01e999", "-1e999", "1e300", "9" * 400])
+def test_an_epoch_beyond_all_bounds_is_not_known(epoch: str, tmp_path: Path) -> None:
+    """Damaged digits in one row leave the steps of the others as they are; no warning either."""
+    lines = trainer_log().split("\n")
+    at = next(place for place, line in enumerate(lines) if "'loss'" in line)
+    start, _, _ = lines[at].partition("'epoch'")
+    damaged = [*lines[:at], f"{start}'epoch': {epoch}}}", *lines[at + 1 :]]
+    found = reading(tmp_path, "\n".join(damaged))
+    whole = reading(tmp_path, trainer_log())
+    assert set(steps(found)) <= set(steps(whole))
+    assert len(steps(found)) >= len(steps(whole)) - 1
+    epochs = found.series["loss"].epoch
+    assert not np.isinf(epochs).any()
+    assert np.nanmax(epochs) == np.nanmax(whole.series["loss"].epoch)
+
+
 def test_evaluation_bars_are_not_the_run(tmp_path: Path) -> None:
     """A bar of another total between two rows does not change the step."""
     lines = []

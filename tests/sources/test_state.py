@@ -26,6 +26,7 @@ def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: 
         ({"traceback": "TypeError: x", "summary": True, "done": 400}, ("crashed", "certain")),
         ({"traceback": "BrokenPipeError", "summary": True, "done": 400}, ("finished", "certain")),
         ({"traceback": "x", "summary": True, "exit_code": 0, "done": 400}, ("finished", "certain")),
+        ({"traceback": "torch.SignalException: got signal: 1"}, ("killed", "certain")),
         ({"traceback": "KeyboardInterrupt"}, ("killed", "certain")),
         ({"exit_code": 1}, ("crashed", "certain")),
         ({"exit_code": 137}, ("killed", "certain")),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -76,3 +77,83 @@ def test_a_checkpoint_state_is_a_snapshot(tmp_path: Path) -> None:
     reading = trainer_state.read(written(folder, [{"step": 500, "loss": 1.0}]))
     assert reading.hints.snapshot
     assert [(event.kind, event.step) for event in reading.events] == [("checkpoint", 500)]
+
+
+ROWS = [{"step": 10 * n, "epoch": n / 10, "loss": 3 - n / 10, "lr": 1e-4} for n in range(1, 21)]
+
+
+def whole() -> str:
+    """Return a state as the Trainer writes it: keys sorted, indented."""
+    state = {"epoch": 2.0, "global_step": 200, "log_history": ROWS, "max_steps": 1234}
+    return json.dumps(state, indent=2, sort_keys=True) + "\n"
+
+
+def test_a_state_cut_in_mid_write_keeps_its_whole_rows(tmp_path: Path) -> None:
+    """Cut at any byte: the rows before the cut, no half number, and the amount that is lost."""
+    path, text = tmp_path / "trainer_state.json", whole()
+    ends = [at for at in range(len(text)) if text.startswith("}", at)][: len(ROWS)]
+    for size in range(text.index("max_steps") + 15):
+        path.write_text(text[:size])
+        reading = trainer_state.read(path)
+        kept = sum(end < size for end in ends)
+        steps = reading.series["loss"].step.tolist() if reading.series else []
+        assert steps == [row["step"] for row in ROWS[:kept]]
+        assert reading.hints.planned_steps is None
+        (problem,) = reading.problems
+        assert f"{kept} whole rows of its log_history were kept" in problem.text or not kept
+        assert problem.lost == "the whole file" or problem.lost.endswith(f" of {size:,} bytes")
+
+
+def test_a_state_cut_behind_its_log_keeps_all_rows_and_the_keys(tmp_path: Path) -> None:
+    """A number that the end of the file may have cut is left out."""
+    path = tmp_path / "trainer_state.json"
+    path.write_text(whole().replace("1234\n}", '1234,\n  "num_train_epochs": 3'))
+    reading = trainer_state.read(path)
+    assert len(reading.series["loss"].step) == 20
+    assert (reading.hints.planned_steps, reading.hints.planned_epochs) == (1234, None)
+    assert reading.problems[0].lost.startswith("22 of ")
+
+
+@pytest.mark.parametrize(
+    "damage", [b"\0\0\0\0\0\0\0\0\0\0", b'"', b"\xff", b"{", b"[", b"}", b", "]
+)
+def test_damage_within_the_log_costs_the_rows_it_hit(tmp_path: Path, damage: bytes) -> None:
+    """The rows before and behind it are kept, and what is said behind the log."""
+    path, data = tmp_path / "trainer_state.json", bytearray(whole().encode())
+    place = data.index(b'"loss": 2.2')
+    data[place - 5 : place - 5 + len(damage)] = damage
+    path.write_bytes(data)
+    reading = trainer_state.read(path)
+    found = dict(zip(*reading.series["loss"][:2], strict=True))
+    assert found == {row["step"]: row["loss"] for row in ROWS if row["step"] != 80}
+    assert reading.hints.planned_steps == 1234
+    assert int(reading.problems[0].lost.split()[0]) < 120
+
+
+def test_a_state_that_was_written_twice_is_read_once(tmp_path: Path) -> None:
+    """What stands behind the end of the object is told and left alone."""
+    path = tmp_path / "trainer_state.json"
+    path.write_text(whole() + "x" * 1_000)
+    reading = trainer_state.read(path)
+    assert len(reading.series["loss"].step) == 20
+    assert "Extra data" in reading.problems[0].text
+    assert reading.problems[0].lost.startswith("1,000 of ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"log_history": [' + '{"step": 1, "a": [' * 20_000,
+        '{"log_history": [' + '{"' * 20_000,
+        '{"log_history": [{"step": 1},' + "}, {" * 50_000,
+        '{"log_history": [{"step": 1},' + "[" * 200_000,
+        '{"log_history": [{"step": ' + "9" * 100_000 + '}, {"step": 1',
+    ],
+)
+def test_salvage_takes_neither_long_nor_raises(tmp_path: Path, text: str) -> None:
+    """Text made to be searched over and over is given up."""
+    path = tmp_path / "trainer_state.json"
+    path.write_text(text)
+    began = time.perf_counter()
+    assert trainer_state.read(path).problems
+    assert time.perf_counter() - began < 2

@@ -53,7 +53,7 @@ from runlens.signals.noise import MEDIAN_LOSS
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step
 
-ABOVE = 0.5  # nat above training loss from the first look on: another mask or template (S1)
+ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
 
 
 @dataclass(frozen=True)
@@ -95,22 +95,21 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = signals.curve(metric), signals.curve("train_loss")
-    if len(evals) < limits.fewest or len(train) < 8:  # noqa: PLR2004 - rules.md 1.9
+    if len(evals) < limits.fewest or len(train) < 8:  # noqa: PLR2004 - fewer show no fall
         return unmet(
             f"{len(evals)} evaluations and {len(train)} training losses; "
             f"{limits.fewest} and 8 are needed"
         )
     covered = float(evals.step[-1] - evals.step[0]) / max(float(train.step[-1] - train.step[0]), 1)
     if covered < limits.span:
-        return unmet(f"the evaluations cover {percent(covered)} of the run; 30 % are needed")
+        share, least = percent(covered), percent(limits.span)
+        return unmet(f"the evaluations cover {share} of the run; {least} are needed")
     pair = _pair(signals, evals)
     needed = max(limits.fall * abs(pair.first), limits.noise_multiple * pair.error)
     if pair.fall < needed:
         return passed(
-            f"train loss {'fell' if pair.fall >= 0 else 'rose'} by {loss(abs(pair.fall))} "
-            f"since the "
-            f"first evaluation; a fall of {loss(needed)} "
-            "would count as learning"
+            f"train loss {'fell' if pair.fall >= 0 else 'rose'} by {loss(abs(pair.fall))} since "
+            f"the first evaluation; a fall of {loss(needed)} would count as learning"
         )
     name = spoken(metric)
     end, gap = float(np.median(evals.value[-2:])), _gap(evals, pair)
@@ -159,7 +158,7 @@ def _form(evals: Curve, pair: Pair, limits: Limits) -> str:
         return "never better"
     late, early = float(np.median(value[-3:])), float(np.median(value[:3]))
     many = len(value) >= 6  # noqa: PLR2004 - fewer show no trend whatever they do
-    untrended = many and mann_kendall(value)[1] > 0.05 and late >= 0.9 * early  # noqa: PLR2004
+    untrended = many and mann_kendall(value)[1] > 0.05 and late >= 0.9 * early  # noqa: PLR2004 - no trend
     return "no trend" if untrended else ""
 
 

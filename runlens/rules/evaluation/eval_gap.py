@@ -21,7 +21,6 @@ Fixes
 """
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
@@ -39,7 +38,14 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation.sets import bottom_of, kendall, spoken, train_level, worst_set
+from runlens.rules.evaluation.sets import (
+    bottom_of,
+    fewer_epochs,
+    kendall,
+    spoken,
+    train_level,
+    worst_set,
+)
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -148,15 +154,10 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
 
 
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
-    made: list[Fix] = []
-    epochs, per = run.number("num_train_epochs"), signals.steps_per_epoch
     best = float(evals.step[int(np.argmin(evals.value))])
-    if epochs and per and ceil(best / per) < epochs:
-        why = f"eval loss was best after {best / per:.1f} epochs"
-        new = ceil(best / per)
-        made.append(fixes.setting(run, "num_train_epochs", new, "Train fewer epochs", why))
+    made = list(fewer_epochs(run, signals, best))
     decay = run.number("weight_decay")
-    if decay is not None and decay < 0.01:  # noqa: PLR2004 - the usual start (rules.md 8)
+    if decay is not None and decay < 0.01:  # noqa: PLR2004 - the usual start
         made.append(fixes.setting(run, "weight_decay", 0.01, "Add weight decay", "regularises"))
     look = "Compare the sources of the two sets; draw the split from one"
     made.append(fixes.action(look, "another domain keeps a gap whatever is trained"))

@@ -97,7 +97,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
 def _below(
     run: Run, metric: str, evals: Curve, train: FloatArray, ratio: FloatArray, limits: Limits
 ) -> Outcome:
-    first, end = float(np.median(ratio[:2])), float(np.median(ratio[-3:]))
+    first, end = _ends(ratio)
     steps = run.number("gradient_accumulation_steps") or 1.0
     if steps > 1 and abs(end * steps - 1) < LIKE_ONE_FACTOR:
         return passed(
@@ -108,51 +108,61 @@ def _below(
             f"eval loss was {percent(first)} of train loss at first and {percent(end)} at the end: "
             "one factor, no leak"
         )
+    return found(_fallen(run, metric, evals, float(train[-1]), ratio, limits))
+
+
+def _fallen(
+    run: Run, metric: str, evals: Curve, level: float, ratio: FloatArray, limits: Limits
+) -> Finding:
+    """Tell of an evaluation loss that fell away below the training loss, which ended at `level`."""
     # augmentation and dropout widen the ratio as well; text is seldom augmented
     severity: Severity = "warning" if run.task in LANGUAGE_TASKS else "info"
+    first, end = _ends(ratio)
     at = min(last_false(ratio < limits.begins) + 1, len(ratio) - 1)
-    onset = float(evals.step[at])
-    final, level = float(evals.value[-1]), float(train[-1])
-    return found(
-        Finding(
-            severity=severity,
-            title=f"Evaluation rows are among the training data: from step {step(onset)} "
-            f"{spoken(metric)} "
-            f"lay below train loss and ended at {loss(final)} against {loss(level)}.",
-            metric=metric,
-            onset=Moment(onset),
-            evidence=(
-                Evidence(
-                    "Eval loss as a share of train loss",
-                    end,
-                    limits.low,
-                    "dropout explains 60 to 95 %",
-                    metric,
-                    float(evals.step[-1]),
-                    above=False,
-                    unit="%",
-                ),
-                Evidence("The same at the first evaluations", first, where=metric, unit="%"),
-                Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
-                Evidence("Train loss at the end", level, where="train_loss"),
+    onset, final = float(evals.step[at]), float(evals.value[-1])
+    return Finding(
+        severity=severity,
+        title=f"Evaluation rows are among the training data: from step {step(onset)} "
+        f"{spoken(metric)} "
+        f"lay below train loss and ended at {loss(final)} against {loss(level)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                "Eval loss as a share of train loss",
+                end,
+                limits.low,
+                "dropout explains 60 to 95 %",
+                metric,
+                float(evals.step[-1]),
+                above=False,
+                unit="%",
             ),
-            seen=f"The ratio of eval to train loss fell from {percent(first)} to {percent(end)} "
-            f"over {len(evals)} evaluations; unseen rows are not learnt faster than seen ones.",
-            causes=(
-                Cause(
-                    "Evaluation rows are in the training set, more than once",
-                    "most likely",
-                    f"the ratio fell by {percent(1 - end / first)}",
-                ),
-                Cause("The target is part of the input in evaluation", "possible"),
-                Cause("Split drawn after augmentation", "possible"),
+            Evidence("The same at the first evaluations", first, where=metric, unit="%"),
+            Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
+            Evidence("Train loss at the end", level, where="train_loss"),
+        ),
+        seen=f"The ratio of eval to train loss fell from {percent(first)} to {percent(end)} "
+        f"over {len(evals)} evaluations; unseen rows are not learnt faster than seen ones.",
+        causes=(
+            Cause(
+                "Evaluation rows are in the training set, more than once",
+                "most likely",
+                f"the ratio fell by {percent(1 - end / first)}",
             ),
-            fixes=_fixes(),
-            ruled_out=(RuledOut("One factor (accumulation, mask, easier set)", "the ratio moved"),),
-            confidence=_confidence(len(evals), limits.low / max(end, 1e-9)),
-            chart=_chart(metric, onset, float(evals.value[at])),
-        )
+            Cause("The target is part of the input in evaluation", "possible"),
+            Cause("Split drawn after augmentation", "possible"),
+        ),
+        fixes=_fixes(),
+        ruled_out=(RuledOut("One factor (accumulation, mask, easier set)", "the ratio moved"),),
+        confidence=_confidence(len(evals), limits.low / max(end, 1e-9)),
+        chart=_chart(metric, onset, float(evals.value[at])),
     )
+
+
+def _ends(ratio: FloatArray) -> tuple[float, float]:
+    """Return the ratio at the first evaluations and at the last."""
+    return float(np.median(ratio[:2])), float(np.median(ratio[-3:]))
 
 
 def _by_heart(run: Run, signals: Signals, evals: Curve, train: FloatArray, limits: Limits) -> bool:

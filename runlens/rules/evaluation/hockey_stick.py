@@ -26,7 +26,6 @@ Fixes
 """
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
@@ -45,7 +44,15 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.rules.evaluation.sets import Bottom, Train, bottom_of, spoken, train_around, worst_set
+from runlens.rules.evaluation.sets import (
+    Bottom,
+    Train,
+    bottom_of,
+    fewer_epochs,
+    spoken,
+    train_around,
+    worst_set,
+)
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -210,7 +217,7 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
         elif best < 0.5:  # noqa: PLR2004 - half an epoch cannot memorise
             made.append(Cause("Learning rate too high for fine-tuning", "most likely", why))
     rank = run.number("lora_r")
-    if rank and rank >= 64:  # noqa: PLR2004 - S4 names 8 to 32
+    if rank and rank >= 64:  # noqa: PLR2004 - 8 to 32 is usual
         made.append(Cause("Capacity too large", "possible", f"lora_r is {rank:g}"))
     made.append(Cause("Too few or repeated training data", "likely" if made else "most likely"))
     return tuple(made)
@@ -220,11 +227,8 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made: list[Fix] = []
     if kept := fixes.checkpoint_before(run, onset):
         made.append(fixes.action(f"Use {kept[1]}", "the nearest saved before the best eval loss"))
-    epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
-    if per_epoch and epochs and ceil(onset / per_epoch) < epochs:
-        best = ceil(onset / per_epoch)
-        why = f"eval loss was best after {onset / per_epoch:.1f} epochs"
-        made.append(fixes.setting(run, "num_train_epochs", best, "Train fewer epochs", why))
+    if fewer := fewer_epochs(run, signals, onset):
+        made += fewer
     elif run.state.planned_steps and onset < run.state.planned_steps:
         made.append(
             Fix(
@@ -238,13 +242,7 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     if not run.flag("load_best_model_at_end"):
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
-    dropout = run.number("lora_dropout")
-    if dropout is not None and dropout < 0.05:  # noqa: PLR2004 - the value that S4 starts with
-        made.append(
-            fixes.setting(
-                run, "lora_dropout", 0.05, "Add dropout", "single samples are learnt less by heart"
-            )
-        )
+    made += fixes.more_dropout(run, "single samples are learnt less by heart")
     return tuple(made)
 
 

@@ -91,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"that are needed"
         )
     if (top := _piled_at(curve, limits)) is not None:
-        return found(_after_clipping(curve, top))
+        return found(_after_clipping(curve, top, limits))
     limit = fixes.clip_limit(run)
     if limit is None:
         return unmet("max_grad_norm is not known, and the framework has no default for it")
@@ -145,8 +145,8 @@ def _piled_at(curve: Curve, limits: Limits) -> float | None:
     return top if top > 0 and len(curve) >= limits.fewest and near.mean() >= limits.piled else None
 
 
-def _after_clipping(curve: Curve, top: float) -> Finding:
-    share = float((curve.value >= 0.998 * top).mean())
+def _after_clipping(curve: Curve, top: float, limits: Limits) -> Finding:
+    share = float((curve.value >= (1 - limits.pile) * top).mean())
     first = float(curve.step[0])
     return Finding(
         severity="info",
@@ -155,7 +155,9 @@ def _after_clipping(curve: Curve, top: float) -> Finding:
         metric="grad_norm",
         onset=Moment(first),
         evidence=(
-            Evidence("Norms at the highest value", share, 0.5, "clipped norms pile up", unit="%"),
+            Evidence(
+                "Norms at the highest value", share, limits.piled, "clipped norms pile up", unit="%"
+            ),
         ),
         seen="The true size of the gradient is unknown; it is above the limit on these points.",
         fixes=(fixes.action("Log the norm before clipping", "the true size decides"),),

@@ -228,7 +228,6 @@ _NO_SPIKE = {
 def _severity(
     run: Run, signals: Signals, norms: Settled, climb: Climb, onset: int, limits: Limits
 ) -> tuple[Severity, str]:
-    came_back: Severity = "warning"
     if np.isfinite(norms.lost_at) and climb.kind != "came back":
         return "critical", f"the loss was lost at step {step(norms.lost_at)}"
     if climb.kind == "ended":
@@ -236,7 +235,7 @@ def _severity(
     worse = loss_worsened(run, signals, onset)
     if worse:
         told = f"train loss went from {loss(worse[0])} to {loss(worse[1])}"
-        return ("critical" if climb.kind == "stays" else came_back), told
+        return ("critical" if climb.kind == "stays" else "warning"), told
     if climb.top <= limits.healthy:
         return "info", f"the loss did not rise, and norms up to {limits.healthy:g} are healthy"
     return "warning", "the loss did not rise"

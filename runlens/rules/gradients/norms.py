@@ -10,7 +10,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median
 
-SETTLE = 0.05  # of the points: the norm of the first steps is no signal (S1)
+SETTLE = 0.05  # of the points: the norm of the first steps is no signal
 LATEST_SETTLE = 0.5  # a warm-up that ends later leaves nothing to judge
 CAP = 1e300  # stands for infinity in logarithms
 WORSE = 0.05  # of the level: a loss that rose by less did not worsen

@@ -28,11 +28,11 @@ from runlens.rules.lifecycle.ending import (
     how_far,
     log_chart,
     onset_step,
+    plan_done,
     resume,
     shortened,
 )
-from runlens.rules.lifecycle.oom_cliff import message
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
 
@@ -59,8 +59,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     data = proof.data if proof else {}
     exception = shortened(str(data.get("exception") or end.text or end.why), 160)
     frame = _own(str(data.get("frame") or ""))
-    share = run.state.done_share
-    done = share is not None and share >= limits.complete
+    done = plan_done(run, limits.complete)
     after = ", after all planned steps were done" if done else ""
     evidence = [
         Evidence("Exception", exception, where=proof.where if proof else "state"),

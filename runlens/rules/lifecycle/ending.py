@@ -1,7 +1,7 @@
 """How a run ended, told once.
 
-Of out of memory, hang, kill, crash and early stop only the most specific is reported: rules.md
-4.8 of the design notes.
+Of out of memory, hang, kill, crash and early stop only the most specific is reported, so that one
+end is never found by two rules.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,17 @@ import numpy as np
 from runlens import fixes
 from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
-from runlens.run import Event, Run
+from runlens.run import HARD_KILLS, Event, Run
 from runlens.signals import Signals
 from runlens.wording import duration, step
 
 EndingKind = Literal["oom", "hang", "killed", "crashed", "stopped-early", "finished", "unknown"]
 
 WEAK_HANG = 30  # row of the message table: a lost connection, which a killed rank causes too
-HARD_KILLS = {5, 10, 11, 12, 13, 67}  # SIGKILL, scheduler, preemption: no handler ran
 BY_HAND = 14  # KeyboardInterrupt
 SILENCE = 30.0  # seconds without a record, at least: two system records of a tracker
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
-# what a training logs itself; system records go on without it
 UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
 HOW: dict[EndingKind, str] = {
     "oom": "ran out of memory",
@@ -35,6 +33,7 @@ HOW: dict[EndingKind, str] = {
     "finished": "ended by itself",
     "unknown": "has no known end",
 }
+# what a training logs itself; system records go on without it
 TRAINED = ("train_loss", "grad_norm", "learning_rate", "reward", "entropy", "eval_loss")
 
 
@@ -45,6 +44,7 @@ class Ending(NamedTuple):
     proof: Event | None = None
     why: str = ""
     silent: float = 0.0  # seconds of life without a record before the end
+    longest: float = 0.0  # seconds of the longest gap between two earlier records
 
     @property
     def text(self) -> str:
@@ -74,10 +74,10 @@ def _ending(run: Run, signals: Signals) -> Ending:
     last = [event for event in run.events_of("message") if event.data.get("last")]
     if said := _by_strong_message(last):
         return said
-    silent = silence_at_end(run, signals)
+    silent, longest = silence_at_end(run, signals)
     if silent > 0 and run.state.kind != "crashed":
         why = f"the machine went on for {duration(silent)} after the last record"
-        return Ending("hang", None, why, silent)
+        return Ending("hang", None, why, silent, longest)
     return _by_state(run, last)
 
 
@@ -127,8 +127,8 @@ def _of(events: Sequence[Event], kind: str) -> list[Event]:
     return [event for event in events if str(event.data.get("class")) == kind]
 
 
-def silence_at_end(run: Run, signals: Signals) -> float:
-    """Return for how long the machine lived on after the last record, in seconds; 0.0 if not.
+def silence_at_end(run: Run, signals: Signals) -> tuple[float, float]:
+    """Return (silence after the last record, longest gap before it) in seconds; (0, 0) for none.
 
     Needs a heartbeat that is no metric (system records of a tracker). The silence counts from half
     a minute on where it is 50 times the longest gap between any two earlier records: evaluations
@@ -136,16 +136,22 @@ def silence_at_end(run: Run, signals: Signals) -> float:
     """
     beat = signals.curve("heartbeat")
     times = _record_times(run)
-    if not len(beat) or len(times) < 10 or not np.isfinite(beat.time).any():  # noqa: PLR2004
-        return 0.0
+    if not len(beat) or len(times) < 10 or not np.isfinite(beat.time).any():  # noqa: PLR2004 - too few gaps to compare
+        return 0.0, 0.0
     silent = float(np.nanmax(beat.time) - times[-1])
     longest = float(np.diff(times).max())
-    return silent if silent >= max(SILENCE, LONGEST * longest) else 0.0
+    return (silent, longest) if silent >= max(SILENCE, LONGEST * longest) else (0.0, 0.0)
 
 
 def _record_times(run: Run) -> FloatArray:
     known = [curve.time[np.isfinite(curve.time)] for name in TRAINED for curve in [run.curve(name)]]
     return np.unique(np.concatenate(known)) if known else np.array([], dtype=np.float64)
+
+
+def plan_done(run: Run, complete: float) -> bool:
+    """Whether at least a share of the planned steps was done; False where the plan is not known."""
+    share = run.state.done_share
+    return share is not None and share >= complete
 
 
 def how_far(run: Run) -> str:
@@ -171,14 +177,7 @@ def resume(run: Run) -> tuple[Fix, ...]:
     if kept is None:
         return (fixes.action("Save checkpoints more often", "no checkpoint was found"),)
     lost = max(0.0, onset_step(run) - kept[0])
-    return (fixes.action(f"Resume from {kept[1]}", lost_since(lost)),)
-
-
-def lost_since(steps: float) -> str:
-    """Say what going back to a checkpoint costs."""
-    if not steps:
-        return "no step is lost"
-    return "1 step is lost" if steps == 1 else f"{step(steps)} steps are lost"
+    return (fixes.action(f"Resume from {kept[1]}", fixes.lost_steps(lost)),)
 
 
 def log_chart(run: Run, proof: Event | None, context: int = 5) -> Chart:

@@ -11,7 +11,7 @@ Looks alike
     connection: then the kill is reported. Laptop sleep stops all clocks, the heartbeat too.
 Limits
     floor: seconds of silence below which nothing is said. multiple: times the longest earlier gap
-    between two records, evaluations and saves included.
+    between two records, evaluations and saves included. Both can only be raised.
 Fixes
     Find the first traceback of all ranks; TORCH_DISTRIBUTED_DEBUG=DETAIL; fewer data workers;
     the same collectives in the same order on each rank.
@@ -31,8 +31,7 @@ from runlens.rules.lifecycle.ending import (
     onset_step,
     resume,
 )
-from runlens.rules.lifecycle.oom_cliff import message
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.wording import duration
@@ -50,15 +49,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at what ended the run."""
     end = ending(run, signals)
     if end.kind == "hang":
-        if end.proof is None and end.silent < limits.floor:
+        if end.proof is None and end.silent < max(limits.floor, limits.multiple * end.longest):
             return passed(f"{duration(end.silent)} of silence at the end")
-        return found(_finding(run, end))
+        return found(_finding(run, end, limits))
     if end.kind == "unknown" and not len(run.curve("heartbeat")) and not run.log_tail:
         return unmet("no log and no system records: a hang leaves no other trace")
     return passed("no watchdog message and no long silence at the end")
 
 
-def _finding(run: Run, end: Ending) -> Finding:
+def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     what = end.text if end.proof else f"{duration(end.silent)} without a record"
     evidence = [Evidence("What says so", end.text, where=end.proof.where if end.proof else "time")]
     if end.silent:
@@ -67,8 +66,8 @@ def _finding(run: Run, end: Ending) -> Finding:
             Evidence(
                 "Silence before the end",
                 end.silent,
-                SILENCE,
-                "floor; and 50 times the longest earlier gap",
+                limits.floor,
+                f"floor; and {limits.multiple:g} times the longest earlier gap",
                 "heartbeat",
                 unit="s",
             ),

@@ -29,10 +29,10 @@ from runlens.rules.lifecycle.ending import (
     how_far,
     log_chart,
     onset_step,
+    plan_done,
     resume,
 )
-from runlens.rules.lifecycle.oom_cliff import message
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
 
@@ -53,8 +53,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(UNRECORDED)
     if end.kind != "killed":
         return passed(end.told)
-    share = run.state.done_share
-    if share is not None and share >= limits.complete:
+    if plan_done(run, limits.complete):
         return passed("the kill came after the planned steps were done")
     return found(_finding(run, end))
 

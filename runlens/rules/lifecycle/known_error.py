@@ -19,9 +19,15 @@ from dataclasses import dataclass
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
-from runlens.rules.lifecycle.ending import ending, how_far, log_chart, onset_step, shortened
-from runlens.rules.lifecycle.oom_cliff import message
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.lifecycle.ending import (
+    ending,
+    how_far,
+    log_chart,
+    onset_step,
+    plan_done,
+    shortened,
+)
+from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
 
@@ -49,8 +55,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"training went on after this line: {shortened(messages[0].text, 100)}")
     if not ended:
         return passed(f"{end.told}, not by this line: {shortened(last[0].text, 100)}")
-    share = run.state.done_share
-    done = share is not None and share >= limits.complete
+    done = plan_done(run, limits.complete)
     return found(_finding(run, last[0], "warning" if done else "critical"))
 
 

@@ -37,10 +37,11 @@ from runlens.rules.lifecycle.ending import (
     how_far,
     log_chart,
     onset_step,
+    plan_done,
     resume,
     shortened,
 )
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
 from runlens.wording import number, step
@@ -122,7 +123,6 @@ def _size_evidence(proof: Event) -> tuple[Evidence, ...]:
 
 
 def _causes(run: Run, proof: Event, limits: Limits) -> tuple[Cause, ...]:
-    share = run.state.done_share
     at_start = onset_step(run) <= 1
     causes: list[Cause] = []
     if at_start:
@@ -136,7 +136,7 @@ def _causes(run: Run, proof: Event, limits: Limits) -> tuple[Cause, ...]:
     elif grown := _grown(run):
         causes.append(Cause("Memory that grew", "likely", grown))
     if not at_start:
-        late = share is not None and share >= limits.long
+        late = plan_done(run, limits.long)
         why = f"{step(onset_step(run))} steps fitted"
         causes.append(
             Cause("One batch longer than the others", "likely" if late else "possible", why)
@@ -175,19 +175,6 @@ def _fixes(run: Run, proof: Event) -> tuple[Fix, ...]:
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
         made.append(fixes.action(what, "much is reserved but not allocated"))
     return (*made, *resume(run))
-
-
-def message(
-    text: str, kind: str, row: int, at: int | None, *, last: bool = True, **data: object
-) -> Event:
-    """Draw a log message for a case."""
-    return Event(
-        "message",
-        at,
-        text=text,
-        where="train.log:812",
-        data={"row": row, "class": kind, "last": last, **data},
-    )
 
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
 from runlens.rules.lifecycle.ending import UNRECORDED, Ending, ending, how_far, onset_step, resume
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
-from runlens.run import Event, Run, State
+from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
+from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.wording import percent
 
@@ -147,14 +147,7 @@ GOOD = (
     drawn(
         "a crash",
         state=State("crashed", "ValueError: x", "certain", done_steps=200, planned_steps=400),
-        events=(
-            Event(
-                "message",
-                200,
-                text="ValueError: x",
-                data={"row": 99, "class": "fallback", "last": True, "exception": "ValueError: x"},
-            ),
-        ),
+        events=(message("ValueError: x", "fallback", 99, 200, exception="ValueError: x"),),
         train_loss=FALLING,
     ),
 )

@@ -31,7 +31,7 @@ def causes(run: Run, signals: Signals, train: Curve, knee: float) -> tuple[Cause
         made.append(Cause("Learning rate decayed too early", "most likely", why))
     norms = signals.curve("grad_norm").after(int(knee)).value
     norm = float(np.median(norms)) if len(norms) else None
-    if norm is not None and norm < 1e-3:  # noqa: PLR2004 - S1: 0.1-2.0 is usual
+    if norm is not None and norm < 1e-3:  # noqa: PLR2004 - 0.1 to 2.0 is usual
         made.append(
             Cause("Frozen or unwired parameters", "likely", f"gradient norm {number(norm)}")
         )
@@ -64,10 +64,10 @@ def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
     elif usual and peak and peak < usual[0]:
         made += fixes.learning_rate(run, signals, 3, "below the usual range")
     decay, rank = run.number("weight_decay"), run.number("lora_r")
-    if rank and decay and decay > 0.1:  # noqa: PLR2004 - S4: above 0.1 with LoRA
+    if rank and decay and decay > 0.1:  # noqa: PLR2004 - 0 to 0.1 is usual with LoRA
         made.append(
             fixes.setting(run, "weight_decay", 0.01, "Lower the weight decay", "0 to 0.1 is usual")
         )
-    if rank and rank <= 8:  # noqa: PLR2004 - S4: 8 to 32
+    if rank and rank <= 8:  # noqa: PLR2004 - 8 to 32 is usual
         made.append(fixes.setting(run, "lora_r", 32, "Raise the LoRA rank", "more capacity"))
     return tuple(made)

@@ -37,9 +37,11 @@ def component(run: Run, onset: float) -> tuple[str, float]:
         if name == "train_loss" or "loss" not in name or name.startswith(("eval", "grad")):
             continue
         part = run.curve(name).finite().after(int(onset)).value
+        if len(part) < FEWEST_PARTS:
+            continue
         width = max(3, len(part) // 10)
         before, end = (float(np.median(some)) for some in (part[:width], part[-width:]))
-        if len(part) >= FEWEST_PARTS and before > 0 and end / before > max(best[1], GREW):
+        if before > 0 and end / before > max(best[1], GREW):
             best = (name, end / before) if mann_kendall(part)[0] > STEADY else best
     return best
 
@@ -70,12 +72,11 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
     margin = 0.02 * (run.last_step - run.first_step)
     if kept := fixes.checkpoint_before(run, onset - margin):
         made.append(fixes.action(f"Go back to {kept[1]}", "the last one saved before the onset"))
-    strong = climb is not None and climb >= 10  # noqa: PLR2004 - S1: a tenfold climb
+    strong = climb is not None and climb >= 10  # noqa: PLR2004 - a tenfold climb
     why = f"gradient norm climbed {times(climb or 0.0)}" if strong else "loss rose for good"
     made += fixes.learning_rate(run, signals, 1 / 5 if strong else 1 / 3, why)
     made += fixes.clipping(run, "bounds a single step")
-    if (run.number("warmup_ratio") or 0.0) < 0.03:  # noqa: PLR2004 - S1: 3-10 %
-        made += fixes.longer_warmup(run, "smaller first steps")
+    made += surroundings.warmup_fix(run)
     made += fixes.bf16(run, "fp16 overflows at 65,504")
     beta2 = run.number("adam_beta2")
     if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - see causes()

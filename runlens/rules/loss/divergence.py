@@ -133,7 +133,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
             "see resume-jump"
         )
-    return found(_finding(run, signals, train, rise))
+    return found(_finding(run, signals, train, rise, limits))
 
 
 def _rise(value: FloatArray, limits: Limits, factor: float) -> Rise | str:
@@ -219,41 +219,21 @@ def _ramp(value: FloatArray, smooth: FloatArray, best_at: int, below: int, heigh
     return min(best_at + hinge(smooth[best_at:]), max(crossing, best_at))
 
 
-def _finding(run: Run, signals: Signals, train: Curve, rise: Rise) -> Finding:
+def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:
     onset = float(train.step[rise.at])
     climb = surroundings.norm_climb(signals, onset)
-    severity, out = _severity(run, signals, train, rise, climb)
+    severity, out = _severity(run, signals, train, rise, climb, limits)
     how = "jumped" if rise.jump else "climbed"
     peak, last = float(train.value[rise.at :].max()), float(np.median(train.value[-3:]))
     origin = "start" if rise.kind == "from start" else "best"
     kept = f"did not come back to its {origin}"
-    evidence = [
-        Evidence(
-            f"Rise of train loss over its {origin}",
-            rise.height,
-            rise.needed,
-            NEEDED[rise.kind],
-            "train_loss",
-            float(train.step[-1]),
-        ),
-        Evidence(
-            "Best train loss, smoothed", rise.best, where="train_loss", step=_best_step(train, rise)
-        ),
-        Evidence("Train loss in the last tenth", rise.end, where="train_loss"),
-        Evidence("Fall that was undone", _undone(rise), unit="%"),
-    ]
-    rate = signals.learning_rate_at(onset)
-    if rate is not None:
-        evidence.append(Evidence("Learning rate at the onset", rate, where="learning_rate"))
-    if climb is not None:
-        evidence.append(Evidence("Gradient norm over its level before", climb, where="grad_norm"))
     return Finding(
         severity=severity,
         title=f"Divergence from step {step(onset)}: train loss rose from its {origin} "
         f"{loss(rise.best)} to {loss(peak)} and ended at {loss(last)}.",
         metric="train_loss",
         onset=Moment(onset),
-        evidence=tuple(evidence),
+        evidence=_evidence(signals, train, rise, origin, climb),
         seen=f"Train loss {how} by {loss(rise.height)} and {kept}; "
         f"{step(run.last_step - onset)} of {step(run.last_step)} steps came after the onset.",
         causes=causes_of_rise.causes(run, signals, onset, climb, jump=rise.jump),
@@ -270,8 +250,33 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise) -> Finding:
     )
 
 
-def _best_step(train: Curve, rise: Rise) -> float:
-    return float(train.step[rise.best_at])
+def _evidence(
+    signals: Signals, train: Curve, rise: Rise, origin: str, climb: float | None
+) -> tuple[Evidence, ...]:
+    evidence = [
+        Evidence(
+            f"Rise of train loss over its {origin}",
+            rise.height,
+            rise.needed,
+            NEEDED[rise.kind],
+            "train_loss",
+            float(train.step[-1]),
+        ),
+        Evidence(
+            "Best train loss, smoothed",
+            rise.best,
+            where="train_loss",
+            step=float(train.step[rise.best_at]),
+        ),
+        Evidence("Train loss in the last tenth", rise.end, where="train_loss"),
+        Evidence("Fall that was undone", _undone(rise), unit="%"),
+    ]
+    rate = signals.learning_rate_at(float(train.step[rise.at]))
+    if rate is not None:
+        evidence.append(Evidence("Learning rate at the onset", rate, where="learning_rate"))
+    if climb is not None:
+        evidence.append(Evidence("Gradient norm over its level before", climb, where="grad_norm"))
+    return tuple(evidence)
 
 
 def _undone(rise: Rise) -> float | str:
@@ -279,7 +284,7 @@ def _undone(rise: Rise) -> float | str:
 
 
 def _severity(
-    run: Run, signals: Signals, train: Curve, rise: Rise, climb: float | None
+    run: Run, signals: Signals, train: Curve, rise: Rise, climb: float | None, limits: Limits
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
     """Return how grave it is; readings under which the rise is no fault make it info."""
     onset = float(train.step[rise.at])
@@ -303,7 +308,7 @@ def _severity(
         out.append(RuledOut("Restart of the learning rate", "none near the onset"))
     if rise.kind == "slow":
         return _slow_severity(run, signals, rise, onset, tuple(out))
-    lost = rise.end >= rise.start - Limits.all_lost * rise.fall or rise.height >= rise.fall
+    lost = rise.end >= rise.start - limits.all_lost * rise.fall or rise.height >= rise.fall
     broken = len(run.curve("train_loss")) > len(train)  # NaN, or the zeros that stand for it
     return ("critical" if lost or broken else "warning"), tuple(out)
 

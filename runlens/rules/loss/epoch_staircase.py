@@ -155,7 +155,7 @@ def _passes(run: Run, signals: Signals) -> str:
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made: list[Fix] = []
     epochs = run.number("num_train_epochs")
-    if epochs and epochs > 2:  # noqa: PLR2004 - one to two epochs are usual (S1, S4)
+    if epochs and epochs > 2:  # noqa: PLR2004 - one to two epochs are usual
         why = "later passes mostly repeat"
         made.append(fixes.setting(run, "num_train_epochs", 2, "Train fewer epochs", why))
     made.append(fixes.action("Remove duplicates from the training data", "they are learnt first"))

@@ -230,24 +230,6 @@ def _finding(
     severity, out = _severity(signals, train, seen, limits, quiet=quiet)
     many = len(at)
     again = f", the first of {many} spikes up to step {step(at[-1])}" if many > 1 else ""
-    limit = limits.other_ratio if run.task == "other" else limits.ratio
-    evidence = [
-        Evidence(
-            "Highest spike over the level under it",
-            float(seen.ratio[top]),
-            _limit_met(float(seen.ratio[top]), limit, limits),
-            "more than twice the level, or 1.4 times and 20 noise scales",
-            "train_loss",
-            float(at[top]),
-        ),
-        Evidence("Spikes", float(many), float(limits.many), "repeated", "train_loss"),
-        Evidence("Longest spike in logged points", float(seen.width.max()), where="train_loss"),
-    ]
-    if climb is not None:
-        where = float(at[top])
-        evidence.append(
-            Evidence("Gradient norm over its level", climb, None, "", "grad_norm", where)
-        )
     return Finding(
         severity=severity,
         title=f"Train loss spiked at step {step(onset)}: {loss(float(seen.peak[0]))} against "
@@ -255,7 +237,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         end=Moment(_end(train, seen)),
-        evidence=tuple(evidence),
+        evidence=_evidence(run, seen, at, climb, limits),
         seen=f"The highest reached {loss(float(seen.peak[top]))} at step {step(at[top])}, "
         f"{times(float(seen.ratio[top]))} its level, and the loss came back.",
         causes=_causes(run, signals, at, climb),
@@ -274,6 +256,24 @@ def _finding(
             marks=(Mark(float(at[top]), float(seen.peak[top]), times(float(seen.ratio[top]))),),
         ),
     )
+
+
+def _evidence(
+    run: Run, seen: Seen, at: IntArray, climb: float | None, limits: Limits
+) -> tuple[Evidence, ...]:
+    top = int(np.argmax(seen.ratio))
+    where, ratio = float(at[top]), float(seen.ratio[top])
+    met = _limit_met(ratio, limits.other_ratio if run.task == "other" else limits.ratio, limits)
+    why = "more than twice the level, or 1.4 times and 20 noise scales"
+    evidence = [
+        Evidence("Highest spike over the level under it", ratio, met, why, "train_loss", where),
+        Evidence("Spikes", float(len(at)), float(limits.many), "repeated", "train_loss"),
+        Evidence("Longest spike in logged points", float(seen.width.max()), where="train_loss"),
+    ]
+    if climb is not None:
+        what = "Gradient norm over its level"
+        evidence.append(Evidence(what, climb, None, "", "grad_norm", where))
+    return tuple(evidence)
 
 
 def _limit_met(ratio: float, plain: float, limits: Limits) -> float:
@@ -335,18 +335,16 @@ def _causes(run: Run, signals: Signals, at: IntArray, climb: float | None) -> tu
 
 
 def _fixes(run: Run, signals: Signals, at: float) -> tuple[Fix, ...]:
-    batch = run.number("per_device_train_batch_size")
+    batch = fixes.effective_batch(run)
     which = f"Look at the batch of step {step(at)}"
     if batch:
-        whole = batch * (run.number("gradient_accumulation_steps") or 1.0)
-        which += f" (samples {step(whole * (at - 1))} to {step(whole * at)} of one process)"
+        which += f" (samples {step(batch * (at - 1))} to {step(batch * at)} of one process)"
     rate = fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     made = [*mend, fixes.action(which, "length, labels and odd values")]
     made += fixes.clipping(run, "bounds a single step")
     made += [fix for fix in rate if fix.setting]
-    if (run.number("warmup_ratio") or 0.0) < 0.03:  # noqa: PLR2004 - S1: 3-10 %
-        made += fixes.longer_warmup(run, "smaller first steps")
+    made += surroundings.warmup_fix(run)
     return tuple(made)
 
 

@@ -170,6 +170,26 @@ def _finding(
     # a fall beyond the limit that the noise explains
     noisy = fall.height > limits.fall * fall.start
     within = f" beyond its noise of {loss(2 * fall.error)}" if noisy else ""
+    return Finding(
+        severity=severity,
+        title=f"Train loss did not fall{within} from step {step(onset)}: {loss(fall.end)} in the "
+        f"last third against {loss(fall.start)} at the start.",
+        metric="train_loss",
+        onset=Moment(onset),
+        evidence=_evidence(signals, train, fall, limits),
+        seen=f"Over {step(run.last_step)} steps train loss changed by "
+        f"{percent(-fall.height / fall.start)}; no smoothed point lies clearly below the start.",
+        causes=_causes(run, signals, fall, signs),
+        fixes=_fixes(run, signals, signs, limits),
+        ruled_out=out,
+        confidence=surroundings.confidence(
+            2 - max(fall.height, 0.0) / fall.needed, len(train), len(out), 2, "the missing fall"
+        ),
+        chart=Chart("limit", ("train_loss",), limit=fall.start - fall.needed),
+    )
+
+
+def _evidence(signals: Signals, train: Curve, fall: Fall, limits: Limits) -> tuple[Evidence, ...]:
     evidence = [
         Evidence(
             "Fall of train loss over the run",
@@ -183,32 +203,12 @@ def _finding(
         ),
         Evidence("Standard error of the fall", fall.error, where="train_loss"),
         Evidence("Train loss in the first tenth", fall.start, where="train_loss"),
+        *surroundings.norm_evidence(signals),
     ]
-    norms = signals.curve("grad_norm").value
-    if len(norms):
-        evidence.append(
-            Evidence("Median gradient norm", float(np.median(norms)), where="grad_norm")
-        )
     if signals.peak_learning_rate is not None:
         peak = Evidence("Peak learning rate", signals.peak_learning_rate, where="learning_rate")
         evidence.append(peak)
-    return Finding(
-        severity=severity,
-        title=f"Train loss did not fall{within} from step {step(onset)}: {loss(fall.end)} in the "
-        f"last third against {loss(fall.start)} at the start.",
-        metric="train_loss",
-        onset=Moment(onset),
-        evidence=tuple(evidence),
-        seen=f"Over {step(run.last_step)} steps train loss changed by "
-        f"{percent(-fall.height / fall.start)}; no smoothed point lies clearly below the start.",
-        causes=_causes(run, signals, fall, signs),
-        fixes=_fixes(run, signals, signs, limits),
-        ruled_out=out,
-        confidence=surroundings.confidence(
-            2 - max(fall.height, 0.0) / fall.needed, len(train), len(out), 2, "the missing fall"
-        ),
-        chart=Chart("limit", ("train_loss",), limit=fall.start - fall.needed),
-    )
+    return tuple(evidence)
 
 
 def _first_update(run: Run, signals: Signals) -> float:
@@ -229,7 +229,7 @@ def _severity(
         return "info", (RuledOut("A fault", f"learning rate {number(peak, 3)} by design"),)
     if run.task in {"regression", "contrastive"} and not signs:
         return "warning", (whole,)
-    if chance.from_scratch(run, fall.start) or (run.task == "sft" and fall.start > 2.5):  # noqa: PLR2004 - S1: 2.5-4.0
+    if chance.from_scratch(run, fall.start) or (run.task == "sft" and fall.start > 2.5):  # noqa: PLR2004 - sound chat data start below
         level = f"it starts at {loss(fall.start)}: nothing was learnt yet"
         return "critical", (whole, RuledOut("A model that knows its data", level))
     return "warning", (whole,)

@@ -122,7 +122,8 @@ def _calm(swing: Swing | None, limits: Limits) -> str:
     if swing is None:
         return "loss is not above zero: a scatter relative to it means nothing"
     if swing.share <= limits.scatter:
-        return f"loss scatters by {percent(swing.share)} of its level; 35 % would count"
+        share, least = percent(swing.share), percent(limits.scatter)
+        return f"loss scatters by {share} of its level; {least} would count"
     if swing.kept < limits.kept:
         return f"the scatter shrank to {percent(swing.kept)} of that of the first third"
     return f"the scatter has a trend: Kendall's tau {swing.tau:.2f}, fall {loss(swing.fall)}"
@@ -185,7 +186,7 @@ def _finding(
         evidence=tuple(evidence),
         seen=f"Four of five values lay between {loss(low)} and {loss(high)}, and the swing did not "
         "shrink towards the end.",
-        causes=_causes(run, signals),
+        causes=_causes(run, signals, limits),
         fixes=_fixes(run, signals),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -198,7 +199,7 @@ def _finding(
 def _severity(
     run: Run, swing: Swing | None, metric: str, limits: Limits
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
-    batch = _batch(run)
+    batch = fixes.effective_batch(run)
     out = [RuledOut("A falling mean under noise", "no trend, and the end is not below the start")]
     if batch and batch >= limits.batch:
         out.append(RuledOut("Tiny batches", f"{batch:g} samples a step"))
@@ -208,18 +209,13 @@ def _severity(
     return ("warning" if loud else "info"), tuple(out)
 
 
-def _batch(run: Run) -> float | None:
-    batch = run.number("per_device_train_batch_size")
-    return batch and batch * (run.number("gradient_accumulation_steps") or 1.0)
-
-
-def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
+def _causes(run: Run, signals: Signals, limits: Limits) -> tuple[Cause, ...]:
     peak = signals.peak_learning_rate
-    batch = _batch(run)
+    batch = fixes.effective_batch(run)
     made = [
         Cause("Learning rate or momentum too high", "most likely", f"peak {peak:g}" if peak else "")
     ]
-    if batch and batch < Limits.batch:
+    if batch and batch < limits.batch:
         made.insert(0, Cause("Batch too small", "likely", f"{batch:g} samples a step"))
     made.append(Cause("Labels do not belong to the inputs", "possible"))
     return tuple(made)

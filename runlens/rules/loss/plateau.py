@@ -22,8 +22,8 @@ Limits
     or mask is configured; pretrain from pretrain_steps on and with pretrain_vocabulary; of_chance
     as a share of ln of the vocabulary or classes else (healthy small models ended at 0.62-0.68,
     faulty ones at 0.85-0.98); unmoved: nats below the start value of a preference loss;
-    ctc_low to ctc_high for ctc_share of the run. high: share of the start above which a flat
-    level without a limit is worth a note.
+    ctc_low to ctc_high: where a CTC loss lies that writes blanks alone. high: share of the start
+    above which a flat level without a limit is worth a note.
     Measured: 1 false alarm on 3,000 simulated healthy curves; power 92 % with the slope over all
     points after the knee, here it is that of the last two thirds.
 Fixes
@@ -86,7 +86,6 @@ class Limits:
     unmoved: float = 0.01
     ctc_low: float = 2.7
     ctc_high: float = 3.5
-    ctc_share: float = 0.5
     high: float = 0.5
 
 
@@ -253,33 +252,18 @@ def _finding(
     onset = float(train.step[shelf.knee])
     endless = lengths > 100  # noqa: PLR2004 - as good as never
     needs = "would not reach it" if endless else f"would need {number(lengths, 2)} more runs"
-    span = float(train.step[-1]) - onset
-    evidence = (
-        Evidence(
-            "Level of train loss in the last fifth",
-            shelf.level,
-            bound.level,
-            bound.source,
-            "train_loss",
-            float(train.step[-1]),
-        ),
-        Evidence("Change after the knee", shelf.slope * span, where="train_loss"),
-        Evidence(
-            "Further run lengths to that limit", "more than 100" if endless else lengths, needed
-        ),
-        Evidence("Train loss at the start", shelf.start, where="train_loss"),
+    against = (
+        f"after {loss(shelf.start)} at the start"
+        if severity == "info"
+        else f"against a limit of {loss(bound.level)}"
     )
     seen = f"Loss fell from {loss(shelf.start)} within the first {step(onset)} steps and has been "
     return Finding(
         severity=severity,
-        title=f"Train loss is flat from step {step(onset)}: {loss(shelf.level)} against a limit "
-        f"of {loss(bound.level)}."
-        if severity != "info"
-        else f"Train loss is flat from step {step(onset)}: {loss(shelf.level)} after "
-        f"{loss(shelf.start)} at the start.",
+        title=f"Train loss is flat from step {step(onset)}: {loss(shelf.level)} {against}.",
         metric="train_loss",
         onset=Moment(onset),
-        evidence=evidence,
+        evidence=_evidence(train, shelf, bound, "more than 100" if endless else lengths, needed),
         seen=seen + f"near {loss(shelf.level)} since; at that slope it {needs}.",
         causes=causes_of_flat.causes(run, signals, train, onset),
         fixes=causes_of_flat.cures(run, signals, train),
@@ -296,6 +280,20 @@ def _finding(
             marks=(Mark(onset, shelf.level, "knee"),),
             limit=bound.level,
         ),
+    )
+
+
+def _evidence(
+    train: Curve, shelf: Shelf, bound: Bound, lengths: float | str, needed: float
+) -> tuple[Evidence, ...]:
+    last = float(train.step[-1])
+    change = shelf.slope * (last - float(train.step[shelf.knee]))
+    level = "Level of train loss in the last fifth"
+    return (
+        Evidence(level, shelf.level, bound.level, bound.source, "train_loss", last),
+        Evidence("Change after the knee", change, where="train_loss"),
+        Evidence("Further run lengths to that limit", lengths, needed),
+        Evidence("Train loss at the start", shelf.start, where="train_loss"),
     )
 
 

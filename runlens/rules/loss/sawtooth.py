@@ -195,8 +195,8 @@ def _causes(run: Run, signals: Signals, late: Curve, explained: str) -> tuple[Ca
         return (Cause("Order of the data, or the training loop", "most likely", explained),)
     made = [surroundings.rate_cause(run, signals, float(late.step[0]), None)]
     made += surroundings.clip_cause(run)
-    batch = run.number("per_device_train_batch_size")
-    if batch and batch * (run.number("gradient_accumulation_steps") or 1) < 16:  # noqa: PLR2004 - small for a step
+    batch, whole = run.number("per_device_train_batch_size"), fixes.effective_batch(run)
+    if whole and whole < 16:  # noqa: PLR2004 - small for a step
         made.append(Cause("Batch too small", "possible", f"{batch:g} samples a device"))
     made.append(Cause("Momentum too high", "possible"))
     return tuple(made)

@@ -185,6 +185,7 @@ def _finding(
     metric, accuracy = _accuracy(run, signals)
     severity: Severity = "warning" if run.task == "dpo" else "critical"
     distance = max(level - at.level, at.lowest - level, 0.0)
+    first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
         Evidence(
             "Distance of train loss from chance",
@@ -195,15 +196,11 @@ def _finding(
             above=False,
         ),
         Evidence("Median train loss of the second half", level, where="train_loss"),
-        Evidence("First train loss", float(train.value[0]), where="train_loss", step=_first(train)),
+        Evidence("First train loss", first, where="train_loss", step=first_step),
     ]
     if accuracy is not None:
         evidence.append(Evidence("Accuracy in the second half", accuracy, where=metric))
-    norms = signals.curve("grad_norm").value
-    if len(norms):
-        evidence.append(
-            Evidence("Median gradient norm", float(np.median(norms)), where="grad_norm")
-        )
+    evidence += surroundings.norm_evidence(signals)
     known = f"; {metric} is {accuracy:.3f}" if accuracy is not None else ""
     return Finding(
         severity=severity,
@@ -221,10 +218,6 @@ def _finding(
         ),
         chart=Chart("limit", ("train_loss",), limit=at.level),
     )
-
-
-def _first(train: Curve) -> float:
-    return float(train.step[0])
 
 
 def _onset(train: Curve, at: Chance, slack: float) -> int:

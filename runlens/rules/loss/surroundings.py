@@ -6,19 +6,19 @@ from math import log2
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Confidence, Fix, Rank
+from runlens.diagnosis import RANKS, Cause, Confidence, Evidence, Fix, Rank
 from runlens.history import Curve
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import percent, step, times
 from runlens.wording import rate as as_rate
 
-RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 NEAR_POINTS = 3  # logged points within which two moments count as one
 NORMS = 5  # gradient norms of a level
 CLIMBED = 3.0  # gradient norm over its level before: it climbed
 LATE_RATE = 0.2  # of the peak: below it the learning rate is seldom the cause
 ABOVE_PLAN = 1.5  # logged over configured learning rate from which the schedule is named
+LEAST_WARMUP = 0.03  # of the steps; 3 to 10 % are usual
 FULL_POINTS = 100  # from which the number of points no longer lowers the confidence
 
 
@@ -99,7 +99,7 @@ def norm_climb(signals: Signals, at: float) -> float | None:
 
 
 def confidence(margin: float, points: int, tested: int, known: int, what: str) -> Confidence:
-    """Combine margin over the limit, points, and look-alikes tested; rules.md 1.12.
+    """Combine margin over the limit, points, and look-alikes tested.
 
     `margin` is value over limit: 1.0 counts 0.6, 2.0 and more counts 1. From 40 points on (0.7)
     to 100 (1.0). `tested` of `known` look-alikes could be tested.
@@ -112,6 +112,14 @@ def confidence(margin: float, points: int, tested: int, known: int, what: str) -
     tests = f"{tested} of {known} other readings could be tested"
     reason = f"{size}, {points:,} points, {tests}"
     return Confidence(round(by_margin * by_points * by_tests, 2), reason)
+
+
+def norm_evidence(signals: Signals) -> tuple[Evidence, ...]:
+    """Return the median gradient norm of the run, where it is logged."""
+    norms = signals.curve("grad_norm").value
+    if not len(norms):
+        return ()
+    return (Evidence("Median gradient norm", float(np.median(norms)), where="grad_norm"),)
 
 
 def rate_cause(run: Run, signals: Signals, at: float, climb: float | None) -> Cause:
@@ -146,6 +154,13 @@ def clip_cause(run: Run) -> tuple[Cause, ...]:
 def precision_cause(run: Run) -> tuple[Cause, ...]:
     """Name fp16 where it is set."""
     return (Cause("fp16 overflow", "possible", "fp16 is set"),) if run.flag("fp16") else ()
+
+
+def warmup_fix(run: Run) -> tuple[Fix, ...]:
+    """Warm up longer where the settings give it less than the usual share of the steps."""
+    if (run.number("warmup_ratio") or 0.0) >= LEAST_WARMUP:
+        return ()
+    return fixes.longer_warmup(run, "smaller first steps")
 
 
 def first_checks(run: Run) -> tuple[Fix, ...]:

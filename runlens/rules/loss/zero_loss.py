@@ -54,7 +54,7 @@ from runlens.signals.changes import last_false
 from runlens.wording import count, loss, number, percent, step
 
 Kind = Literal["masked", "leaked", "memorised", "separable", "sanity"]
-EPOCHS = 2  # passes over the data that S4 advises at most where a model memorises
+EPOCHS = 2  # passes over the data, at most, where a model memorises
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _kind(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -> 
 
 def _memorised(evals: FloatArray, epoch: float | None, limits: Limits) -> Zero:
     bottom = int(np.argmin(evals)) if len(evals) else 0
-    if len(evals) - bottom > 2 and evals[-1] > (1 + limits.worse) * evals[bottom]:  # noqa: PLR2004
+    if len(evals) - bottom > 2 and evals[-1] > (1 + limits.worse) * evals[bottom]:  # noqa: PLR2004 - one is no trend
         why = f"eval loss rose from {loss(float(evals[bottom]))} to {loss(float(evals[-1]))}"
         return Zero("memorised", "info", why)
     if len(evals):
@@ -264,9 +264,7 @@ def _fixes(run: Run, zero: Zero) -> tuple[Fix, ...]:
     if epochs and epochs > EPOCHS:
         why = "the later passes teach the training set by heart"
         made.append(fixes.setting(run, "num_train_epochs", EPOCHS, "Train fewer epochs", why))
-    dropout = run.number("lora_dropout")
-    if dropout is not None and dropout < 0.05:  # noqa: PLR2004 - the value that S4 starts with
-        made.append(fixes.setting(run, "lora_dropout", 0.05, "Add dropout", "regularises"))
+    made += fixes.more_dropout(run, "regularises")
     made.append(fixes.action("Remove duplicates, add data", "fewer samples are seen twice", "days"))
     return tuple(made)
 

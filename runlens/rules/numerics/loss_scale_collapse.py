@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens import fixes
+from runlens import causes, fixes
 from runlens.diagnosis import (
     Cause,
     Chart,
@@ -47,7 +47,6 @@ from runlens.wording import rate as as_rate
 
 OVERFLOW, FLOOR = 44, (43, 45)  # rows of the message table
 SKIPPED = "skipped"  # DeepSpeed's count of skipped updates so far
-TRAINED_IN_BF16 = ("t5", "gemma", "llama", "qwen", "mistral")  # their activations pass 65,504
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _by_scale(scale: Curve, limits: Limits) -> Collapse | None:
-    if len(scale) < 2 or np.ptp(scale.value) == 0 or scale.value.min() <= 0:  # noqa: PLR2004
+    if len(scale) < 2 or np.ptp(scale.value) == 0 or scale.value.min() <= 0:  # noqa: PLR2004 - no change
         return None
     value = scale.value
     tail = value[-max(1, round(limits.recovery * len(value))) :]
@@ -231,9 +230,9 @@ def _bf16(run: Run) -> tuple[Fix, ...]:
 
 
 def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
-    name = f"{run.setting('model_name') or ''} {run.setting('architectures') or ''}".strip()
     made: list[Cause] = []
-    if any(family in name.lower() for family in TRAINED_IN_BF16):
+    if causes.trained_in_bf16(run):
+        name = f"{run.setting('model_name') or ''} {run.setting('architectures') or ''}".strip()
         made.append(Cause("A model trained in bf16", "most likely", f"the model is {name[:60]}"))
     rate, peak = signals.learning_rate_at(onset), signals.peak_learning_rate
     why = f"learning rate {as_rate(rate)} at the onset" if rate else ""

@@ -108,7 +108,7 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     many = (
         Cause("Too many updates a batch", "most likely", f"{again:g} are made")
         if (
-            again and again > 2  # noqa: PLR2004 - S4 keeps to one or two
+            again and again > 2  # noqa: PLR2004 - one or two is usual
         )
         else None
     )
@@ -126,7 +126,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made = [*fixes.learning_rate(run, signals, 1 / 2, "smaller updates stay within the range")]
     again, clip = run.number("num_iterations"), run.number("epsilon")
     if again and again > 1:
-        new = 2 if again > 2 else 1  # noqa: PLR2004 - S4 keeps to one or two
+        new = 2 if again > 2 else 1  # noqa: PLR2004 - one or two is usual
         why = "each further update of a batch moves the policy off it"
         made.append(fixes.setting(run, "num_iterations", new, "Use each batch less often", why))
     if clip and clip <= SMALL_RANGE:

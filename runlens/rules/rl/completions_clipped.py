@@ -129,7 +129,9 @@ def _finding(
         what = f"the mean length was {number(top)} tokens, the limit, on {percent(cut.share)} "
         what += "of the points"
         note = "a mean at the limit needs every completion at it"
-        first = Evidence("Points at the longest length", cut.share, 0.8, note, metric, unit="%")
+        first = Evidence(
+            "Points at the longest length", cut.share, limits.pinned, note, metric, unit="%"
+        )
     rows = [first]
     if limit:
         rows.append(Evidence("Length limit", limit.tokens, source=limit.source))
@@ -182,12 +184,9 @@ def _fixes(run: Run, limit: policy.Limit | None) -> tuple[Fix, ...]:
         old = int(limit.tokens)
         why = "answers need room to end; check memory"
         made.append(Fix("Let completions finish", "max_completion_length", old, 2 * old, why))
-    if run.task == "grpo" and not run.flag("mask_truncated_completions"):
-        what = "Leave cut completions out of the loss"
-        why = "a cut completion has no answer to learn from"
-        made.append(fixes.setting(run, "mask_truncated_completions", True, what, why))
     return (
         *made,
+        *policy.leave_out_cut(run),
         fixes.action("Check that the end-of-text token and the stop words are generated"),
         fixes.action("Ask for shorter answers in the prompt"),
     )

@@ -52,8 +52,8 @@ from runlens.signals.noise import running_median, window
 from runlens.wording import number, percent, step
 
 NEGATIVE = -0.01  # nats: a discrete entropy is never below zero
-CLIP_HIGH = 0.28  # upper clip limit of DAPO, which S4 names
-ENTROPY_BONUS = 0.005  # S4: 0.001 to 0.01
+CLIP_HIGH = 0.28  # upper clip limit of DAPO
+ENTROPY_BONUS = 0.005  # 0.001 to 0.01 is usual
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from runlens.signals.noise import longest_true
 from runlens.wording import number, step
 
 MEAN_IS_1 = "a ratio of the same policy is 1 on average"
+LASTING = 3  # points in a row from which a stretch is one
 FIRST_PART = 0.1  # of the run: apart from the start on, no staleness that grew
 
 
@@ -116,7 +117,7 @@ def _by_ratio(signals: Signals, least: Curve, gap: Curve, limits: Limits) -> Apa
 
 def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     curve = signals.curve(apart.metric)
-    onset = float(curve.step[_first(apart.bad)])
+    onset = float(curve.step[policy.first_stretch(apart.bad, LASTING)])
     level = float(np.median(curve.value[apart.bad]))
     name = "log-probability difference" if apart.metric == "logp_diff" else "mean ratio"
     above = level > apart.limit
@@ -162,12 +163,6 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
         ),
         chart=Chart("limit", (apart.metric, "reward"), limit=apart.limit),
     )
-
-
-def _first(bad: BoolArray, lasting: int = 3) -> int:
-    """Return where the first lasting stretch begins; the first bad point where none lasts."""
-    stretch = np.convolve(bad, np.ones(lasting), "valid") >= lasting - 0.5
-    return int(np.argmax(stretch)) if stretch.any() else int(np.argmax(bad))
 
 
 def _causes(run: Run, onset: float) -> tuple[Cause, ...]:

@@ -107,7 +107,7 @@ def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
     length = longest_true(above)[1]
     share = float(above.mean())
     if length >= limits.lasting_points or share >= limits.often:
-        started = _first_stretch(above, limits.lasting_points)
+        started = policy.first_stretch(above, limits.lasting_points)
         return Rise(_onset(curve, above, started, limit), limit, base, "lasting", source)
     if metric == "kl" and (grown := _grown(value, base, limits)):
         return Rise(*grown, base, "lasting", "ten times its level in the first half")
@@ -115,12 +115,6 @@ def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
         again = above.sum() >= limits.lasting_points and share >= limits.lasting_share
         return Rise(int(np.argmax(above)), limit, base, "again" if again else "single", source)
     return None
-
-
-def _first_stretch(above: BoolArray, length: int) -> int:
-    """Return the first of `length` points in a row that are above; else the first above."""
-    runs = np.convolve(above, np.ones(length), "valid") >= length - 0.5
-    return int(np.argmax(runs)) if runs.any() else int(np.argmax(above))
 
 
 def _grown(value: FloatArray, base: float, limits: Limits) -> tuple[int, float] | None:
@@ -195,7 +189,7 @@ def _causes(
         Cause("Learning rate too high", "likely", f"its peak is {as_rate(rate)}" if rate else ""),
         None
         if run.task == "rl"
-        else Cause("KL term too weak", "likely" if (beta or 0) < 0.01 else "possible", small),  # noqa: PLR2004 - S4: 0.001 to 0.1
+        else Cause("KL term too weak", "likely" if (beta or 0) < 0.01 else "possible", small),  # noqa: PLR2004 - 0.001 to 0.1 is usual
         Cause("A reward that pays for leaving the reference", "likely", policy.gain_words(gain))
         if gain and gain.rising
         else None,

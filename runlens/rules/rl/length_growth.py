@@ -168,16 +168,12 @@ def _causes(run: Run, signals: Signals, climb: Climb, onset: float) -> tuple[Cau
 
 def _fixes(run: Run) -> tuple[Fix, ...]:
     made = []
-    if run.task == "grpo":
-        if run.setting("loss_type") not in UNBIASED:
-            what, why = "Use a loss without a bias of length", "sums over tokens pay for length"
-            made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
-        if not run.flag("mask_truncated_completions"):
-            what = "Leave cut completions out of the loss"
-            why = "a cut completion has no answer to learn from"
-            made.append(fixes.setting(run, "mask_truncated_completions", True, what, why))
+    if run.task == "grpo" and run.setting("loss_type") not in UNBIASED:
+        what, why = "Use a loss without a bias of length", "sums over tokens pay for length"
+        made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
     return (
         *made,
+        *policy.leave_out_cut(run),
         fixes.action("Add a penalty for overlong answers to the reward", cost="one run"),
         fixes.action("Read the longest completions of the end", "filler or reasoning"),
     )

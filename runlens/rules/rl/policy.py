@@ -5,22 +5,21 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Confidence, Fix, Rank
+from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad, smooth
 from runlens.wording import number, percent, times
 
-RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 FEWEST = 8  # points from which a gain of the reward is told
-RISING_P, RISING_TAU = 0.01, 0.1  # a rise of the reward (rules.md 4.6, reward-flat)
+RISING_P, RISING_TAU = 0.01, 0.1  # of a trend that is a rise of the reward
 LATE_START = 0.05  # of the last step: a history that begins later lacks its start
 AT_LIMIT = 0.2  # share of points whose longest completion is the longest of all: a limit
-OFTEN_GENERATED = 16  # completions a prompt, S4
-USUAL_TEMPERATURE = 1.0  # S4: 0.8 to 1.0
+OFTEN_GENERATED = 16  # completions a prompt (axolotl)
+USUAL_TEMPERATURE = 1.0  # 0.8 to 1.0 is usual
 LOW_TEMPERATURE = 0.8
-NEW_BETA = 0.04  # S4: 0.001 to 0.1
+NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
 
 class Gain(NamedTuple):
@@ -79,6 +78,12 @@ def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
         return None
     following = np.cumsum(mask[::-1])[::-1] / np.arange(len(mask), 0, -1)
     return int(np.flatnonzero(mask & (following >= share))[0])
+
+
+def first_stretch(mask: BoolArray, length: int) -> int:
+    """Return the first of `length` points in a row at which `mask` holds; else the first at all."""
+    rows = np.convolve(mask, np.ones(length), "valid") >= length - 0.5
+    return int(np.argmax(rows)) if rows.any() else int(np.argmax(mask))
 
 
 def starts_late(curve: Curve) -> bool:
@@ -168,6 +173,17 @@ def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
     return (fixes.setting(run, "beta", new, "Strengthen the KL term", why),)
 
 
+def leave_out_cut(run: Run) -> tuple[Fix, ...]:
+    """Leave cut completions out of the loss; nothing where they are left out already."""
+    if run.task != "grpo" or run.flag("mask_truncated_completions"):
+        return ()
+    what, why = (
+        "Leave cut completions out of the loss",
+        "a cut completion has no answer to learn from",
+    )
+    return (fixes.setting(run, "mask_truncated_completions", True, what, why),)
+
+
 def ranked(*made: Cause | None) -> tuple[Cause, ...]:
     """Return the causes that have something to say, the most likely first, four at most."""
     said = [one for one in made if one is not None]
@@ -175,7 +191,7 @@ def ranked(*made: Cause | None) -> tuple[Cause, ...]:
 
 
 def confidence(margin: float, points: int, reason: str = "") -> Confidence:
-    """Return how sure a finding is (rules.md 1.12).
+    """Return how sure a finding is.
 
     Args:
         margin: how many times beyond its limit the value is; 0.6 at the limit, full at twice.

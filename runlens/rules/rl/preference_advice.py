@@ -11,7 +11,7 @@ from runlens.wording import number
 from runlens.wording import rate as as_rate
 
 Pattern = Literal["chance", "reversed", "displacement", "saturation"]
-LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO (rules.md 4.9)
+LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO
 
 
 def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]:
@@ -53,7 +53,7 @@ def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
         return (look,)
     made = [*fixes.learning_rate(run, signals, 1 / 3, "keeps the answers likely")]
     old = run.number("beta")
-    if run.task == "dpo" and (old is None or old < 0.3):  # noqa: PLR2004 - rules.md section 8
+    if run.task == "dpo" and (old is None or old < 0.3):  # noqa: PLR2004 - 0.1 to 0.3 is usual
         why = "holds the model near its reference"
         made.append(fixes.setting(run, "beta", 0.3, "Strengthen beta", why))
     if run.task == "dpo" and pattern == "displacement":

@@ -242,7 +242,7 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
         elif ratio > 3:  # noqa: PLR2004 - near random text
             lost = Cause("A policy that fell apart", "likely", why)
     ratio_mean = signals.curve("is_ratio_mean").after(int(onset)).value
-    stale = len(ratio_mean) > 0 and float(np.median(ratio_mean)) < 0.8  # noqa: PLR2004 - rules.md
+    stale = len(ratio_mean) > 0 and float(np.median(ratio_mean)) < 0.8  # noqa: PLR2004 - near 1 on policy
     return policy.ranked(
         policy.rate_cause(signals, onset),
         lost,

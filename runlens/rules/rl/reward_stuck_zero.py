@@ -204,7 +204,7 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
             Cause("A reward that the environment never sends", "likely"),
         )
     cut = _clipped(signals)
-    is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - alarm value of S4
+    is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - axolotl's alarm value
     why = f"{percent(cut or 0)} of the completions are cut at the limit"
     return policy.ranked(
         Cause("Completions cut before the answer", "most likely", why) if is_cut else None,
@@ -229,7 +229,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         fixes.action("Print ten completions beside what the reward function looks for"),
     ]
     limit, cut = policy.length_limit(run, signals), _clipped(signals)
-    if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - alarm value of S4
+    if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - axolotl's alarm value
         new, why = int(2 * limit.tokens), f"{percent(cut)} of the completions are cut"
         made.insert(
             0, Fix("Let completions finish", "max_completion_length", int(limit.tokens), new, why)

@@ -207,10 +207,10 @@ def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cau
     cut = signals.curve("len_clipped").after(int(onset)).value
     entropy = signals.curve("entropy").after(int(onset)).value
     made = [Cause("Reward too coarse for the difficulty of the prompts", "likely", level.words)]
-    if len(cut) and np.median(cut) > 0.8:  # noqa: PLR2004 - alarm value of S4
+    if len(cut) and np.median(cut) > 0.8:  # noqa: PLR2004 - axolotl's alarm value
         why = f"{percent(float(np.median(cut)))} of the completions hit the limit"
         made.insert(0, Cause("Completions cut before the answer", "most likely", why))
-    if len(entropy) and np.median(entropy) < 0.05:  # noqa: PLR2004 - lower end of S4's range
+    if len(entropy) and np.median(entropy) < 0.05:  # noqa: PLR2004 - lower end of axolotl's range
         why = f"entropy is {number(float(np.median(entropy)), 3)}"
         made.insert(0, Cause("A policy that always answers the same", "most likely", why))
     few = run.number("num_generations")

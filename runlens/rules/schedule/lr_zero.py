@@ -93,7 +93,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _other_group(run: Run, signals: Signals) -> str:
     names = [m for m in run.history.metrics if base(m) == "learning_rate" and m != base(m)]
-    return next((m for m in names if (signals.curve(m).value > 0).mean() > 0.5), "")  # noqa: PLR2004
+    return next((m for m in names if (signals.curve(m).value > 0).mean() > 0.5), "")  # noqa: PLR2004 - most
 
 
 def _rounds(rate: Curve, limits: Limits) -> bool:
@@ -102,7 +102,7 @@ def _rounds(rate: Curve, limits: Limits) -> bool:
     if not len(positive):
         return True
     units = positive / positive.min()
-    return bool(units.max() <= limits.rounded and (np.abs(units - np.round(units)) < 1e-6).all())  # noqa: PLR2004
+    return bool(units.max() <= limits.rounded and (np.abs(units - np.round(units)) < 1e-6).all())  # noqa: PLR2004 - float error
 
 
 def _fall(signals: Signals, stretch: Curve) -> float | None:

@@ -27,7 +27,6 @@ import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import (
-    FULL_FROM,
     Cause,
     Chart,
     Confidence,
@@ -49,7 +48,7 @@ OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
 DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
 FLAT = ("constant", "constant_with_warmup")
 PEAK = "Peak off the configured rate, share"
-
+FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
 STEADY = 0.01  # relative change below which a rate is constant
 STEADY_POINTS = 5  # that it must have been so, at least
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
@@ -122,9 +121,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     fallen = np.maximum.accumulate(value)[:-1] > 2 * value[:-1]  # no warm-up: it was higher before
     leapt = (value[1:] > limits.leap * value[:-1]) & (value[1:] > 0.1 * peak)
     up = leapt & (fallen | _steady(value)[:-1])
-    if (
-        not name
-    ):  # where the schedule is not recorded, a return to the peak may be a planned restart
+    if not name:  # of an unknown schedule, a return to the peak may be a planned restart
         up &= (value[1:] < WHOLE_PEAK * peak) | ~fallen
     at = np.flatnonzero(up)
     if not len(at):

@@ -176,28 +176,6 @@ def _finding(
     after = f"came back after {step(back - onset)} steps" if back else "never came back"
     warm = signals.warmup
     when = "at the end of warm-up" if warm.present else "at the start, without warm-up"
-    evidence = [
-        Evidence(
-            "Rise of train loss",
-            rise.height,
-            needed,
-            "4.5 standard errors, half the fall so far, or 5 % of the level",
-            "train_loss",
-            float(train.step[rise.peak]),
-        ),
-        Evidence(
-            "Train loss before the rise",
-            rise.before,
-            where="train_loss",
-            step=float(train.step[rise.low]),
-        ),
-    ]
-    if warm.present:
-        evidence.append(Evidence("End of warm-up, step", float(warm.end)))
-    if peak:
-        evidence.append(Evidence("Peak learning rate", peak, where="learning_rate"))
-    if norms:
-        evidence.append(Evidence("Gradient norm over its level before", norms, where="grad_norm"))
     rate = f"A learning rate of {as_rate(peak)}" if peak else "The peak learning rate"
     return Finding(
         severity="warning",
@@ -206,7 +184,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         end=Moment(back) if back else None,
-        evidence=tuple(evidence),
+        evidence=_evidence(signals, train, rise, needed, norms),
         seen=f"Train loss rose by {loss(rise.height)} between steps "
         f"{step(float(train.step[rise.low]))} and {step(float(train.step[rise.peak]))}, "
         "as the learning rate climbed to its peak.",
@@ -230,6 +208,35 @@ def _finding(
     )
 
 
+def _evidence(
+    signals: Signals, train: Curve, rise: Rise, needed: float, norms: float
+) -> tuple[Evidence, ...]:
+    warm, peak = signals.warmup, signals.peak_learning_rate
+    evidence = [
+        Evidence(
+            "Rise of train loss",
+            rise.height,
+            needed,
+            "4.5 standard errors, half the fall so far, or 5 % of the level",
+            "train_loss",
+            float(train.step[rise.peak]),
+        ),
+        Evidence(
+            "Train loss before the rise",
+            rise.before,
+            where="train_loss",
+            step=float(train.step[rise.low]),
+        ),
+    ]
+    if warm.present:
+        evidence.append(Evidence("End of warm-up, step", float(warm.end)))
+    if peak:
+        evidence.append(Evidence("Peak learning rate", peak, where="learning_rate"))
+    if norms:
+        evidence.append(Evidence("Gradient norm over its level before", norms, where="grad_norm"))
+    return tuple(evidence)
+
+
 def _causes(run: Run, signals: Signals, peak: float | None) -> tuple[Cause, ...]:
     warm = signals.warmup
     total = run.state.planned_steps or run.last_step
@@ -240,7 +247,7 @@ def _causes(run: Run, signals: Signals, peak: float | None) -> tuple[Cause, ...]
     ]
     if not warm.present:
         made.append(Cause("No warm-up", "likely", "the rate is at its peak from the first point"))
-    elif total and warm.end < 0.03 * total:  # S1: 3 to 10 %
+    elif total and warm.end < 0.03 * total:  # 3 to 10 % is usual
         why = f"{step(warm.end)} of {step(total)} steps"
         made.append(Cause("Warm-up too short", "likely", why))
     made.append(Cause("Other data after the first steps (curriculum, order)", "possible"))
@@ -249,9 +256,7 @@ def _causes(run: Run, signals: Signals, peak: float | None) -> tuple[Cause, ...]
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     warm, total = signals.warmup, run.state.planned_steps or run.last_step
-    short = (
-        not warm.present or warm.end < 0.05 * total
-    )  # a longer one is not the cure from there on
+    short = not warm.present or warm.end < 0.05 * total  # from there on a longer one is no cure
     return (
         *fixes.learning_rate(run, signals, 1 / 3, "loss rises at the peak rate"),
         *(fixes.longer_warmup(run, "the optimizer settles before the peak") if short else ()),

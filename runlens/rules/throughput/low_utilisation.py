@@ -39,9 +39,6 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, step
 
-LOAD = "Load data in parallel"
-WORKERS = 4  # loader workers per GPU to start with (S1: 4 to 8)
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -156,11 +153,7 @@ def _finding(
 
 
 def _loading(run: Run) -> tuple[Fix, ...]:
-    workers = run.number("dataloader_num_workers")
-    made: list[Fix] = []
-    if workers is None or workers < WORKERS:
-        why = "batches are then ready when the GPU is"
-        made.append(fixes.setting(run, "dataloader_num_workers", WORKERS, LOAD, why))
+    made = list(fixes.more_workers(run))
     if not run.flag("dataloader_pin_memory"):
         why = "copies overlap with computation"
         made.append(fixes.setting(run, "dataloader_pin_memory", True, "Pin memory", why))

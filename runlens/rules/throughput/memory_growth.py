@@ -176,7 +176,7 @@ def _uneven(run: Run, signals: Signals, kind: str, limits: Limits) -> str:
     """Name ranks whose levels lie far apart: data or model are split unevenly."""
     ranks = [m for m in run.history.metrics if base(m) == kind and len(signals.curve(m))]
     levels = {m: float(np.median(signals.curve(m).value)) for m in ranks}
-    if len(levels) < 2 or max(levels.values()) <= (1 + limits.uneven) * min(levels.values()):  # noqa: PLR2004
+    if len(levels) < 2 or max(levels.values()) <= (1 + limits.uneven) * min(levels.values()):  # noqa: PLR2004 - one rank
         return ""
     most = max(levels, key=lambda m: levels[m])
     least = min(levels, key=lambda m: levels[m])

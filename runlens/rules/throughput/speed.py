@@ -18,7 +18,6 @@ LOGGED = (
     ("throughput_steps", "steps/s"),
 )
 STAMPED = ("train_loss", "reward", "learning_rate", "grad_norm", "policy_loss", "eval_loss")
-FEWEST = 20
 CHANGED = 1.25  # tokens a step must change by this much to be worth a correction
 
 
@@ -32,8 +31,8 @@ class Speed(NamedTuple):
     corrected: bool  # whether the length of the sequences is taken into account
 
 
-def speed(run: Run, signals: Signals) -> Speed | None:
-    """Return the speed of the longest launch of a run; None where nothing tells it.
+def speed(run: Run, signals: Signals, fewest: int) -> Speed | None:
+    """Return the speed of the longest launch of a run; None below `fewest` rates of one kind.
 
     A launch is judged by itself: the next may have run on other hardware.
     """
@@ -41,16 +40,16 @@ def speed(run: Run, signals: Signals) -> Speed | None:
     for metric, unit in LOGGED:
         curve = run.history.segment(metric, launch).finite()
         curve = curve.at(curve.value > 0)
-        if len(curve) >= FEWEST:
+        if len(curve) >= fewest:
             made = Speed(metric, unit, curve.step.astype(float), curve.value, unit == "tokens/s")
             return made if made.corrected else _per_token(made, signals)
     times = run.history.segment("step_time", launch).finite()
     times = times.at(times.value > 0)
-    if len(times) >= FEWEST:
+    if len(times) >= fewest:
         return _per_token(
             Speed("step_time", "steps/s", times.step.astype(float), 1 / times.value, False), signals
         )
-    stamped = _by_time_stamps(run, launch)
+    stamped = _by_time_stamps(run, launch, fewest)
     return _per_token(stamped, signals) if stamped else None
 
 
@@ -64,16 +63,16 @@ def _longest_launch(run: Run) -> int:
     return max(lengths, key=lambda number: lengths[number])
 
 
-def _by_time_stamps(run: Run, launch: int) -> Speed | None:
+def _by_time_stamps(run: Run, launch: int, fewest: int) -> Speed | None:
     """Return steps a second between the records of the training log."""
     for metric in STAMPED:
         curve = run.history.segment(metric, launch)
         curve = curve.at(np.isfinite(curve.time))
-        if len(curve) <= FEWEST:
+        if len(curve) <= fewest:
             continue
         steps, seconds = np.diff(curve.step), np.diff(curve.time)
         usable = (steps > 0) & (seconds > 0)
-        if usable.sum() < FEWEST:
+        if usable.sum() < fewest:
             continue
         rate = steps[usable] / seconds[usable]
         begun = curve.step[:-1][usable].astype(float)

@@ -40,14 +40,11 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
-from runlens.rules.throughput.speed import FEWEST, STAMPED, Speed, speed
+from runlens.rules.throughput.speed import STAMPED, Speed, speed
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma
 from runlens.wording import duration, number, percent, step
-
-LOAD = "Load data in parallel"
-WORKERS = 4  # loader workers per GPU to start with (S1: 4 to 8)
 
 
 @dataclass(frozen=True)
@@ -77,10 +74,11 @@ class Drop(NamedTuple):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the slowest stretch of a run with its first quarter."""
-    made = speed(run, signals)
+    made = speed(run, signals, limits.fewest)
     if made is None:
         return unmet(
-            f"no speed is logged: neither a rate nor a step time nor {FEWEST} records with a time"
+            f"no speed is logged: neither a rate nor a step time nor {limits.fewest} records "
+            "with a time"
         )
     drop = _slowest(made, limits)
     share = drop.rate / drop.base
@@ -141,11 +139,9 @@ def _finding(
     speeds = f"{number(drop.base, 3)} to {number(drop.rate, 3)} {made.unit}"
     until = "to the end" if lasting else f"until step {step(last)}"
     metric = made.metric.partition(" ")[0]
-    length = (
-        RuledOut("Longer sequences", "tokens a step are taken into account")
-        if made.corrected
-        else RuledOut("Longer sequences", "not checked: tokens a step are not logged")
-    )
+    length = "tokens a step are taken into account"
+    if not made.corrected:
+        length = "not checked: tokens a step are not logged"
     return Finding(
         severity=severity,
         title=f"The run slowed down at step {step(onset)}: from {speeds}, "
@@ -172,7 +168,7 @@ def _finding(
         causes=_causes(signals, onset),
         fixes=_fixes(run),
         ruled_out=(
-            length,
+            RuledOut("Longer sequences", length),
             RuledOut("Evaluation or saving", "the median of a tenth of the run fell"),
         ),
         confidence=Confidence(
@@ -211,14 +207,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         "Watch clocks, temperature and other processes while it is slow (nvidia-smi dmon, top)",
         "tells throttling and neighbours from a slow loader",
     )
-    workers = run.number("dataloader_num_workers")
-    if workers is not None and workers >= WORKERS:
-        return (look,)
-    why = "batches are then ready when the GPU is"
-    return (
-        look,
-        fixes.setting(run, "dataloader_num_workers", WORKERS, LOAD, why),
-    )
+    return (look, *fixes.more_workers(run))
 
 
 BAD = (

@@ -15,13 +15,12 @@ from runlens.report.html.charts.model import (
 )
 from runlens.report.html.element import cut
 from runlens.report.html.words import spoken
-from runlens.run import Event
+from runlens.run import RL_TASKS, Event
 from runlens.wording import count, number
 from runlens.wording import step as step_words
 
 # what trackers record by themselves: no sign that the training began
 SYSTEM = frozenset({"heartbeat", "host_mem", "gpu_mem", "gpu_mem_reserved", "gpu_util"})
-RL_TASKS = frozenset({"grpo", "ppo", "rl"})
 MAIN, NORM, RATE, SIDE = 216, 96, 60, 84  # heights in pixels
 LANES = 4
 ERROR = 28  # characters of the name of an exception

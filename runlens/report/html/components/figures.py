@@ -6,11 +6,11 @@ from typing import NamedTuple
 from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.metrics import NAMES, base
 from runlens.report.html.charts.ready import SMOOTHED
-from runlens.report.html.charts.timeline import RL_TASKS
 from runlens.report.html.components.verdict import KINDS, steps
 from runlens.report.html.element import Markup, cut, el
 from runlens.report.html.words import UNKNOWN, limit, place
 from runlens.report.values import evidence_value, value_of
+from runlens.run import RL_TASKS
 from runlens.wording import duration, number
 from runlens.wording import step as step_words
 

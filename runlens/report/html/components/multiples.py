@@ -8,10 +8,10 @@ from runlens.report.html.charts.model import Figure, Panel
 from runlens.report.html.charts.timeline import axis
 from runlens.report.html.components.tables import section, sub
 from runlens.report.html.element import Markup, cut, el
+from runlens.run import HEARTBEAT
 from runlens.wording import count
 
 MOST = 40
-HEARTBEAT = "heartbeat"  # that a tracker was alive: its value means nothing
 WIDTH, HEIGHT = 320, 84
 
 

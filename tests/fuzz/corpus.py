@@ -1,0 +1,115 @@
+"""Small files of each format that RunLens reads, to be damaged."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LARGEST = 12_000  # bytes of a sample: what is found in a large file is found in a small one
+FOUND = (
+    ("fixtures", "**/trainer_state.json"),
+    ("fixtures", "**/events.out.tfevents.*"),
+    ("fixtures", "**/*.wandb"),
+    ("tests/sources/data", "*.wandb"),
+    ("fixtures", "**/train.log"),
+    ("fixtures", "**/output.log"),
+    ("fixtures/hang", "**/config.json"),
+)
+ROWS = 40
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One file: what it holds, and how it is called in a folder of a run."""
+
+    kind: str  # the reader's name
+    name: str  # relative
+    data: bytes
+    beside: tuple[tuple[str, bytes], ...] = ()  # other files of the run, left as they are
+
+
+@lru_cache(maxsize=1)
+def samples() -> tuple[Sample, ...]:
+    """Return all samples, those of the fixtures and those of formats without a fixture."""
+    found = [
+        Sample(_kind(path.name), path.name, path.read_bytes())
+        for folder, pattern in FOUND
+        for path in sorted((ROOT / folder).glob(pattern))
+        if 200 < path.stat().st_size <= LARGEST
+    ]
+    return tuple(_beside_a_run(one) for one in (*found, *_logs(), *_settings()))
+
+
+def _kind(name: str) -> str:
+    if name.endswith(".wandb"):
+        return "wandb"
+    if "tfevents" in name:
+        return "tensorboard"
+    return {"trainer_state.json": "trainer_state", "config.json": "config"}.get(name, "console")
+
+
+def _beside_a_run(sample: Sample) -> Sample:
+    """Put a run beside settings, which alone are none."""
+    if sample.kind != "config":
+        return sample
+    run = {"log_history": _rows(), "max_steps": 10 * ROWS, "global_step": 10 * ROWS}
+    beside = (("trainer_state.json", json.dumps(run).encode()),)
+    return Sample(sample.kind, sample.name, sample.data, beside)
+
+
+def _rows() -> list[dict[str, float]]:
+    return [
+        {
+            "step": 10 * number,
+            "epoch": number / 20,
+            "loss": round(1 + 3 / number, 4),
+            "grad_norm": round(0.5 + 0.37 * number % 1.3, 4),
+            "learning_rate": round(1e-4 * (1 - number / 100), 9),
+        }
+        for number in range(1, ROWS + 1)
+    ]
+
+
+def _logs() -> list[Sample]:
+    rows, names = _rows(), list(_rows()[0])
+    factory = [
+        {"current_steps": row["step"], "total_steps": 400, **row, "elapsed_time": "0:01:02"}
+        for row in rows
+    ]
+    table = [",".join(names), *(",".join(str(row[name]) for name in names) for row in rows)]
+    steps = "".join(
+        f"step {r['step']}/400 loss {r['loss']} lr {r['learning_rate']}\n" for r in rows
+    )
+    points = "".join(f"17000{r['step']:08} {r['loss']} {r['step']}\n" for r in rows)
+    meta = b"run_id: abc\nrun_name: one\nstatus: 3\nstart_time: 1700000000000\nname: x\n"
+    return [
+        Sample("jsonl", "metrics.jsonl", _lines(json.dumps(row) for row in rows)),
+        Sample("jsonl", "trainer_log.jsonl", _lines(json.dumps(row) for row in factory)),
+        Sample("csv", "metrics.csv", _lines(table)),
+        Sample("csv", "val_log.tsv", _lines(line.replace(",", "\t") for line in table)),
+        Sample("console", "dicts.log", _lines(str(row) for row in rows)),
+        Sample("console", "steps.log", steps.encode()),
+        Sample("mlflow", "0/abc/metrics/loss", points.encode(), (("0/abc/meta.yaml", meta),)),
+        Sample("mlflow", "0/abc/meta.yaml", meta, (("0/abc/metrics/loss", points.encode()),)),
+    ]
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _settings() -> list[Sample]:
+    axolotl = (
+        "base_model: some/model\nmicro_batch_size: 2\nlearning_rate: 2e-4\nsequence_len: 2048\n"
+        "datasets:\n  - path: some/data\n    type: alpaca\nlr_scheduler: cosine\n"
+        "deepspeed: {zero: 3, list: [1, 2, 3]}\nanchors: &a [x, y]\nagain: *a\nwhen: 2026-01-02\n"
+    )
+    peft = {"r": 16, "lora_alpha": 32, "target_modules": ["q_proj"], "peft_type": "LORA"}
+    return [
+        Sample("config", "config.yaml", axolotl.encode()),
+        Sample("config", "hparams.yaml", b"lr: 0.001\nmodel: !!python/object:a.B\n  depth: 3\n"),
+        Sample("config", "README.md", f"# axolotl\n\n```yaml\n{axolotl}```\n".encode()),
+        Sample("config", "adapter_config.json", json.dumps(peft, indent=2).encode()),
+    ]

@@ -1,0 +1,120 @@
+"""Reading while a training still writes: a valid prefix of the series, no number that is half."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from runlens.sources import (
+    console,
+    csv_log,
+    jsonl_log,
+    mlflow_dir,
+    tensorboard,
+    trainer_state,
+    wandb_dir,
+)
+from runlens.sources.reading import Reader, Series, SourceReading
+from tests.fuzz.corpus import Sample, samples
+
+READERS: dict[str, Reader] = {
+    "console": console,
+    "csv": csv_log,
+    "jsonl": jsonl_log,
+    "mlflow": mlflow_dir,
+    "tensorboard": tensorboard,
+    "trainer_state": trainer_state,
+    "wandb": wandb_dir,
+}
+CUTS = 60
+# formats that are appended to, and the state that is written over and over
+APPENDED = [one for one in samples() if one.kind in READERS and not one.name.endswith("meta.yaml")]
+
+
+def read_first(sample: Sample, size: int, folder: Path) -> SourceReading:
+    """Read the first bytes of a sample as its reader does."""
+    for name, data in ((sample.name, sample.data[:size]), *sample.beside):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    place = folder / sample.name
+    return READERS[sample.kind].read(place.parents[1] if sample.kind == "mlflow" else place)
+
+
+def begins_with(whole: Series, part: Series, *, steps: bool) -> bool:
+    """Whether a series is the beginning of another; NaN is equal to NaN."""
+    size = len(part.value)
+    same = np.array_equal(part.value, whole.value[:size], equal_nan=True)
+    return same and (not steps or np.array_equal(part.step, whole.step[:size]))
+
+
+def cuts(sample: Sample) -> list[int]:
+    """Return sizes at which to cut: some anywhere, and all within the last line or record."""
+    size = len(sample.data)
+    return [*sorted(random.Random(size).sample(range(size), CUTS)), *range(size - 40, size)]
+
+
+@pytest.mark.parametrize(
+    "sample", APPENDED, ids=[f"{one.kind}-{len(one.data)}" for one in APPENDED]
+)
+def test_a_prefix_of_a_file_is_a_prefix_of_its_series(sample: Sample, tmp_path: Path) -> None:
+    """Whatever byte it ends at; steps too, but where the source names none and says so."""
+    whole = read_first(sample, len(sample.data), tmp_path).series
+    most = 0
+    for size in cuts(sample):
+        reading = read_first(sample, size, tmp_path)
+        # W&B: which column is the step of a metric can be told only when several were logged
+        steps = not (reading.steps_inferred or sample.name.startswith("run-steps"))
+        for name, part in reading.series.items():
+            assert begins_with(whole[name], part, steps=steps), (size, name, part)
+        most = max([most, *(len(part.value) for part in reading.series.values())])
+    assert most >= 0.9 * max((len(series.value) for series in whole.values()), default=0)
+
+
+LINES = "".join(f"step {10 * number}/90 loss 0.5\n" for number in (1, 2, 3))
+TORN = [
+    ("metrics.csv", "step,lr,loss\n10,0.1,0.5\n20,0.1,0.25", "loss", [0.5]),
+    ("metrics.csv", "step,lr,loss\n10,0.1,0.5\n20,0.1,0.25\n", "loss", [0.5, 0.25]),
+    ("train.log", f"{LINES}step 40/90 loss 0.25", "loss", [0.5, 0.5, 0.5]),
+    ("train.log", f"{LINES}step 40/90 loss 0.25\n", "loss", [0.5, 0.5, 0.5, 0.25]),
+    ("train.log", f"{LINES}step 40/90 loss 0.25 lr 0.", "loss", [0.5, 0.5, 0.5, 0.25]),
+    (
+        "train.log",
+        f"{LINES} 44%|# | 40/90 [00:10<00:10, 1.00it/s, loss=0.2",
+        "loss",
+        [0.5, 0.5, 0.5],
+    ),
+    ("0/abc/metrics/loss", "1700000001 0.5 100\n1700000002 0.25 2", "loss", [0.5]),
+    ("0/abc/metrics/loss", "1700000001 0.5 100\n1700000002 0.25 200\n", "loss", [0.5, 0.25]),
+]
+KINDS = {"metrics.csv": "csv", "train.log": "console", "0/abc/metrics/loss": "mlflow"}
+
+
+@pytest.mark.parametrize(("name", "text", "metric", "values"), TORN)
+def test_a_number_at_which_a_file_breaks_off_is_left_out(
+    name: str, text: str, metric: str, values: list[float], tmp_path: Path
+) -> None:
+    """It may be half a number; a line end behind it says that it is whole."""
+    sample = Sample(KINDS[name], name, text.encode())
+    assert read_first(sample, len(text), tmp_path).series[metric].value.tolist() == values
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "0/abc/metrics/loss"])
+def test_a_torn_last_line_is_told(name: str, tmp_path: Path) -> None:
+    """So that nobody looks for the number that is not there."""
+    text = next(text for known, text, _, _ in TORN if known == name)
+    problems = read_first(Sample(KINDS[name], name, text.encode()), len(text), tmp_path).problems
+    assert any("cut, or is still being written" in problem.text for problem in problems)
+
+
+@pytest.mark.parametrize("kind", ["tensorboard", "wandb"])
+def test_a_file_that_grows_while_it_is_read_loses_nothing(kind: str, tmp_path: Path) -> None:
+    """Every reading holds what the one before held, and the last one everything."""
+    sample = max((one for one in APPENDED if one.kind == kind), key=lambda one: len(one.data))
+    counts = [
+        sum(len(part.value) for part in read_first(sample, size, tmp_path).series.values())
+        for size in (*range(100, len(sample.data), 97), len(sample.data))
+    ]
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
