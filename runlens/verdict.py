@@ -64,6 +64,8 @@ def _cannot_judge(run: Run) -> str:
     points = max((len(run.curve(name)) for name in JUDGED), default=0)
     if not len(run.history):
         return "Cannot judge: no metric was logged."
+    if points >= FEWEST_POINTS:
+        return f"Cannot judge: no check could run on the metrics up to step {step(run.last_step)}."
     what = count(points, "point") + " of a loss or reward"
     return f"Cannot judge: {what} up to step {step(run.last_step)}; {FEWEST_POINTS} are needed."
 

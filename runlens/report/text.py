@@ -27,6 +27,7 @@ MAIN = (
     "len_mean",
 )
 SHOWN_CURVES = 4
+WHOLE_FILE = "the whole file"  # what a problem says it lost where nothing of a file was read
 SHOWN_PROBLEMS = 3
 SHOWN_SOURCES = 4
 NAME_WIDTH = 16
@@ -91,6 +92,12 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     found = {health: sum(one.health == health for one in rows) for health in order}
     counts = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
     lines.append(f"\n{count(len(rows), 'run')}: {counts}")
+    for one in rows:
+        unread = [problem for problem in one.problems if problem.lost == WHOLE_FILE]
+        for problem in unread[:SHOWN_PROBLEMS]:
+            lines += _wrapped(f"! {problem.where}: {problem.text}", options, "  ")
+        if len(unread) > SHOWN_PROBLEMS:
+            lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
     return _characters("\n".join(lines) + "\n", options)
 
 

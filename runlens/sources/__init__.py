@@ -1,9 +1,10 @@
 """From a place to runs: one module a format, then detection and merging."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
-from runlens.run import Run
+from runlens.run import Problem, Run
 from runlens.sources import (
     config_files,
     console,
@@ -14,7 +15,7 @@ from runlens.sources import (
     trainer_state,
     wandb_dir,
 )
-from runlens.sources.files import walk
+from runlens.sources.files import MAX_FOLDERS, walk
 from runlens.sources.merge import runs_of
 from runlens.sources.reading import Reader, SourceReading
 
@@ -39,6 +40,11 @@ def kind_of(reader: Reader) -> str:
 
 def find(place: str | Path) -> list[tuple[Reader, Path]]:
     """List what lies at `place` that some reader knows; raise NothingReadable where none does."""
+    return _looked(place)[0]
+
+
+def _looked(place: str | Path) -> tuple[list[tuple[Reader, Path]], list[Problem]]:
+    """Return what lies at a place, and what was not looked at."""
     path = Path(place)
     try:
         path.lstat()
@@ -51,16 +57,24 @@ def find(place: str | Path) -> list[tuple[Reader, Path]]:
     found = [(reader, source) for reader in READERS for source in reader.find(path, names)]
     if not found:
         raise NothingReadable(str(place), _why_nothing(path, names))
-    return found
+    if len(names) < MAX_FOLDERS:
+        return found, []
+    text = f"has more than {MAX_FOLDERS:,} folders; point at a run below it"
+    return found, [Problem(str(place), text, "what lies in the others")]
 
 
 def read_all(place: str | Path) -> list[Run]:
     """Read all runs at `place`, a file or a directory; raise NothingReadable where none is."""
-    readings = [reader.read(source) for reader, source in find(place)]
+    found, unseen = _looked(place)
+    readings = [reader.read(source) for reader, source in found]
     runs = runs_of(Path(place), str(place), readings)
     measured = [run for run in runs if len(run.history) or run.events or run.log_tail]
     if not measured:
         raise NothingReadable(str(place), _lost(readings), _problems(readings))
+    # settings that belong to no run may have been unreadable
+    passed_over = [*unseen, *(p for run in runs if run not in measured for p in run.problems)]
+    if passed_over:
+        measured[0] = replace(measured[0], problems=(*measured[0].problems, *passed_over))
     return measured
 
 

@@ -16,7 +16,7 @@ from runlens.sources.align import aligned
 from runlens.sources.combine import FAR, Clock, Part, boundaries, combined, parts_of
 from runlens.sources.group import Content, grouped
 from runlens.sources.reading import SourceReading
-from runlens.sources.secrets import without_secrets
+from runlens.sources.secrets import masked, without_secrets
 from runlens.sources.state import Plan, concluded
 from runlens.sources.task import typed
 
@@ -38,8 +38,27 @@ def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[
     kept = [reading for reading in readings if not reading.empty or reading.problems]
     groups = grouped(reading for reading in kept if not reading.empty)
     lost = [p for reading in kept if reading.empty for p in reading.problems]
-    runs = [_run(place, given, group, lost, alone=len(groups) == 1) for group in groups]
+    told = _told_by(groups, lost)
+    runs = [
+        _run(place, given, group, told[number], alone=len(groups) == 1)
+        for number, group in enumerate(groups)
+    ]
     return sorted(_distinctly_named(runs), key=lambda run: run.name)
+
+
+def _told_by(groups: Sequence[Sequence[Content]], lost: Sequence[Problem]) -> list[list[Problem]]:
+    """Give each file that could not be read to the run that lies nearest: none is passed over."""
+    told: list[list[Problem]] = [[] for _ in groups]
+    for problem in lost if groups else ():
+        near = [max(_depth(one.folder, problem.where) for one in group) for group in groups]
+        told[near.index(max(near))].append(problem)
+    return told
+
+
+def _depth(folder: Path, where: str) -> int:
+    """Return how many folders a place shares with a file."""
+    pairs = zip(folder.parts, Path(where).parts, strict=False)
+    return next((n for n, (one, other) in enumerate(pairs) if one != other), len(folder.parts))
 
 
 def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, alone: bool) -> Run:
@@ -72,9 +91,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         config=config,
         state=concluded(readings, events, plan, _last_time(metrics)),
         events=events,
-        problems=tuple(_relative(p, place) for p in [*problems, *(lost if alone else [])])[
-            :MOST_PROBLEMS
-        ],
+        problems=_shown_problems([*problems, *lost], place),
         sources=tuple(sources),
         framework=framework,
         task=task,
@@ -108,9 +125,11 @@ def _shown(path: Path, place: Path) -> str:
         return str(path)
 
 
-def _relative(problem: Problem, place: Path) -> Problem:
-    """Name a file as seen from the run, so that the report is the same wherever it lies."""
-    return problem._replace(where=_inside(problem.where, place))
+def _shown_problems(problems: Sequence[Problem], place: Path) -> tuple[Problem, ...]:
+    """Name the files as seen from the run, so that the report is the same wherever it lies."""
+    shown = [p._replace(where=_inside(p.where, place)) for p in problems[:MOST_PROBLEMS]]
+    more = len(problems) - MOST_PROBLEMS
+    return (*shown, *([Problem("", f"{more} more problems are not listed")] if more > 0 else []))
 
 
 def _inside(where: str, place: Path) -> str:
@@ -255,7 +274,9 @@ def _events(
             elif event.kind == "message":  # a second log of the run tells it again
                 told = [other.text for other in reading.events[:number]].count(event.text)
                 key = (event.kind, event.data.get("row"), event.text, told)
-            events.setdefault(key, event._replace(where=_inside(event.where, place)))
+            events.setdefault(
+                key, event._replace(where=_inside(event.where, place), text=masked(event.text))
+            )
     resumed = {event.step for event in events.values() if event.kind == "resume"}
     for start in starts:
         if not any(step is not None and abs(step - start) <= 1 for step in resumed):
@@ -295,7 +316,8 @@ def _last_time(metrics: dict[str, Columns]) -> float | None:
 
 def _tail(readings: Sequence[SourceReading]) -> tuple[str, ...]:
     """Return the last lines of the longest log: the others are copies or parts of it."""
-    return max((reading.log_tail for reading in readings), key=len, default=())[-TAIL:]
+    longest = max((reading.log_tail for reading in readings), key=len, default=())
+    return tuple(masked(line) for line in longest[-TAIL:])
 
 
 def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:

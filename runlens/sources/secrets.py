@@ -1,4 +1,4 @@
-"""Keys and tokens that stand in settings and command lines are never shown or kept."""
+"""Keys and tokens that stand in settings, command lines and logs are never shown or kept."""
 
 import re
 
@@ -10,7 +10,7 @@ _NAMES = re.compile(
     r"(api_?key|secret|passw(or)?d|(auth|access|hf|hub|wandb|bearer)_?token|credential)",
     re.IGNORECASE,
 )
-# values that show what they are: Hugging Face, GitHub, OpenAI, AWS, and 40 hex digits (W&B)
+# values that show what they are: Hugging Face, GitHub, OpenAI, AWS
 _VALUES = re.compile(
     r"\b(hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16})\b"
 )
@@ -23,4 +23,9 @@ def without_secrets(name: str, value: Setting) -> Setting:
         return value
     if _NAMES.search(name) and value:
         return MASKED
-    return _FLAGS.sub(rf"\1{MASKED}", _VALUES.sub(MASKED, value))
+    return masked(value)
+
+
+def masked(text: str) -> str:
+    """Return a line with tokens, and what follows a flag such as ``--api_key``, masked."""
+    return _FLAGS.sub(rf"\1{MASKED}", _VALUES.sub(MASKED, text))

@@ -272,3 +272,37 @@ def test_three_hundred_runs_are_told_apart_in_good_time() -> None:
         for n in range(300)
     ]
     assert len(runs_of(Path("r"), "r", sources)) == 300
+
+
+def test_an_unreadable_file_among_several_runs_is_told_by_the_nearest(tmp_path: Path) -> None:
+    """Nothing is dropped in silence."""
+    state(tmp_path / "a", rows(LOSS))
+    state(tmp_path / "b", rows(LOSS[::-1]))
+    (tmp_path / "b" / "checkpoint-7").mkdir()
+    (tmp_path / "b" / "checkpoint-7" / "trainer_state.json").write_bytes(b"")
+    first, second = read_all(tmp_path)
+    assert first.problems == ()
+    assert [p.where for p in second.problems] == ["b/checkpoint-7/trainer_state.json"]
+
+
+def test_tokens_in_a_log_are_masked() -> None:
+    """The tail of a log and its messages reach the report without them."""
+    line = "login with hf_" + "a" * 30
+    log = reading(
+        "r/train.log",
+        "console",
+        {"loss": series(STEPS, LOSS)},
+        log_tail=(line,),
+        events=[Event("message", 1, text=line, data={"row": 99, "class": "fallback"})],
+    )
+    (run,) = runs_of(Path("r"), "r", [log])
+    assert run.log_tail == ("login with (hidden)",)
+    assert [event.text for event in run.events] == ["login with (hidden)"]
+
+
+def test_a_walk_that_was_cut_short_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More folders than are looked at: the run says so."""
+    state(tmp_path / "a", rows(LOSS))
+    monkeypatch.setattr("runlens.sources.MAX_FOLDERS", 2)
+    (problem,) = read(tmp_path).problems
+    assert problem.text == "has more than 2 folders; point at a run below it"

@@ -112,8 +112,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     where = step(float(reward.step[peak.at]))
     if peak.at > limits.latest * count or count - peak.at < limits.side:
         return passed(f"reward is best at step {where}, at or near the end")
-    least = limits.frames_noise if run.task == "rl" else limits.drop_noise
-    if peak.drop < max(limits.drop_gain * max(peak.gain, 0.0), least * peak.noise):
+    if peak.drop < _needed(run, peak, limits):
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop / peak.noise, 2)} noise "
             f"scales below its best of {number(peak.best, 3)}"
@@ -165,6 +164,12 @@ def _abrupt(value: FloatArray, peak: Peak, limits: Limits) -> bool:
     )
 
 
+def _needed(run: Run, peak: Peak, limits: Limits) -> float:
+    """Return the least fall that counts, in the unit of the reward."""
+    noise = limits.frames_noise if run.task == "rl" else limits.drop_noise
+    return max(limits.drop_gain * max(peak.gain, 0.0), noise * peak.noise)
+
+
 def _finding(run: Run, signals: Signals, peak: Peak, limits: Limits) -> Finding:
     reward = signals.curve("reward")
     onset, top = float(reward.step[peak.onset]), float(reward.step[peak.at])
@@ -172,7 +177,7 @@ def _finding(run: Run, signals: Signals, peak: Peak, limits: Limits) -> Finding:
     wanders = rho > limits.wandering
     severity: Severity = "info" if wanders else "critical"
     kept = fixes.checkpoint_before(run, top)
-    needed = max(limits.drop_gain * max(peak.gain, 0.0), limits.drop_noise * peak.noise)
+    needed = _needed(run, peak, limits)
     after = float(reward.step[-1]) - onset
     return Finding(
         severity=severity,
