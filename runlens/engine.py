@@ -20,7 +20,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
 from runlens.rules import RULES
-from runlens.rules.rule import Rule, unmet
+from runlens.rules.rule import ADVICE, Rule, unmet
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.signals import Signals
@@ -76,7 +76,7 @@ def diagnose(
         outcomes=outcomes,
         titles={rule.slug: rule.title for rule in asked},
         incidents=made,
-        verdict=verdict.of(run, signals, made, outcomes),
+        verdict=verdict.of(run, signals, _judged(made, asked), outcomes),
         problems=run.problems,
         do_first=advice.first_steps(run, made),
         curves=_curves(run, kept),
@@ -85,6 +85,12 @@ def diagnose(
         settings=_settings(run, made),
         log_tail=run.log_tail,
     )
+
+
+def _judged(made: tuple[Incident, ...], asked: list[Rule[Any]]) -> tuple[Incident, ...]:
+    """Leave out what only advises: odd settings and missing metrics are no fault of a run."""
+    advice = {rule.slug for rule in asked if rule.family in ADVICE}
+    return tuple(one for one in made if any(f.rule not in advice for f in one.findings))
 
 
 def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:

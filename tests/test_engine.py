@@ -13,7 +13,7 @@ from runlens.diagnosis import Evidence, Finding, Moment, Outcome
 from runlens.engine import diagnose, examine, thinned
 from runlens.history import Curve, History, Observation, columns
 from runlens.report import json
-from runlens.rules.rule import Rule, drawn, found, passed
+from runlens.rules.rule import Family, Rule, drawn, found, passed
 from runlens.run import Run
 from runlens.signals import Signals
 
@@ -155,6 +155,16 @@ def test_info_alone_leaves_the_run_without_fault() -> None:
     assert made.verdict.sentence.startswith("No fault found")
     assert made.verdict.second == "Bad at 200."
     assert made.do_first.steps == ()
+
+
+@pytest.mark.parametrize("family", ["CFG", "OBS"])
+def test_advice_leaves_the_run_healthy(family: Family) -> None:
+    """An odd setting or a metric that is not logged is no fault of the run; it is still told."""
+    odd = replace(rule("odd", found(one("info"))), family=family)
+    made = diagnose(SFT, [odd, rule("y", passed("fine"))])
+    assert made.health == "healthy"
+    assert made.verdict.second == ""
+    assert [finding.rule for finding in made.findings] == ["odd"]
 
 
 def test_the_worst_incident_gives_the_verdict() -> None:

@@ -2,10 +2,19 @@
 
 from typing import Any
 
+from runlens.rules.config import (
+    eval_too_rare,
+    fp16_risk,
+    lr_out_of_range,
+    no_clipping,
+    no_warmup,
+    weight_decay_high,
+)
 from runlens.rules.evaluation import (
     eval_flat,
     eval_gap,
     eval_leak,
+    forgetting,
     hockey_stick,
 )
 from runlens.rules.gradients import (
@@ -41,9 +50,14 @@ from runlens.rules.numerics import (
     nan_grad,
     nan_loss,
 )
+from runlens.rules.observability import (
+    missing_signal,
+    too_short,
+)
 from runlens.rules.rl import (
     clip_ratio_high,
     completions_clipped,
+    ebft_diversity,
     entropy_collapse,
     entropy_high,
     importance_ratio_divergence,
@@ -107,8 +121,8 @@ RULES: tuple[Rule[Any], ...] = (
     completions_clipped.RULE,
     importance_ratio_divergence.RULE,
     reward_hacking.RULE,
+    ebft_diversity.RULE,
     preference_collapse.RULE,
-    entropy_high.RULE,
     throughput_drop.RULE,
     low_utilisation.RULE,
     memory_growth.RULE,
@@ -119,4 +133,14 @@ RULES: tuple[Rule[Any], ...] = (
     hang.RULE,
     known_error.RULE,
     resume_jump.RULE,
+    lr_out_of_range.RULE,
+    fp16_risk.RULE,
+    no_clipping.RULE,
+    no_warmup.RULE,
+    eval_too_rare.RULE,
+    weight_decay_high.RULE,
+    missing_signal.RULE,
+    too_short.RULE,
+    entropy_high.RULE,
+    forgetting.RULE,
 )

@@ -10,6 +10,7 @@ from runlens.run import RL_TASKS, Run, Task
 from runlens.signals import Signals
 
 __all__ = [
+    "ADVICE",
     "ALL_TASKS",
     "LANGUAGE_TASKS",
     "LOSS_TASKS",
@@ -40,6 +41,7 @@ FOLDERS: dict[Family, str] = {
     "OBS": "observability",
 }
 
+ADVICE: frozenset[Family] = frozenset({"CFG", "OBS"})  # says nothing about a run's health
 ALL_TASKS: frozenset[Task] = frozenset()  # empty: holds for every task
 # tasks whose training loss has a level and a direction; others log a loss that means nothing
 LANGUAGE_TASKS: frozenset[Task] = frozenset({"sft", "pretrain"})

@@ -1,0 +1,1 @@
+"""Settings that are outside what is usual: advice, never an alarm."""

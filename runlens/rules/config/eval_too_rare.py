@@ -1,0 +1,134 @@
+"""Evaluation too rare: the run is never, or hardly ever, measured on held-out data.
+
+What is seen
+    Fewer than five evaluations in the whole plan, or an evaluation interval above a fifth of it.
+Why it matters
+    Overfitting shows in nothing else. With one or two evaluations nobody can say when it began,
+    nor which checkpoint was best.
+Looks alike
+    Reinforcement learning is judged by its reward. A run that stopped before its evaluations is
+    judged by its plan. Where no setting tells that evaluation is off, and the run has an
+    evaluation under another name, nothing is said.
+Limits
+    fewest: evaluations in the plan. widest: interval as a share of the plan. shortest: steps of
+    a run that is judged.
+Fixes
+    eval_steps: 5 to 10 % of the steps; every 50 to 100 steps in runs of less than 1,000.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from runlens.diagnosis import Fix, Outcome
+from runlens.metrics import base
+from runlens.rules.config.method import advice, evaluation_off
+from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run, State
+from runlens.signals import Signals
+from runlens.wording import count, step
+
+SHORT_RUN, EVERY_IN_SHORT = 1_000, 50
+SHARE = 0.05  # of the steps between evaluations of a longer run
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 5
+    widest: float = 0.20
+    shortest: int = 100
+
+
+def check(run: Run, _: Signals, limits: Limits) -> Outcome:
+    """Count the evaluations that the plan has."""
+    total = run.state.planned_steps or run.last_step
+    if total < limits.shortest:
+        return unmet(f"the run has {total} steps; {limits.shortest} are judged")
+    made = _steps_of_evaluations(run)
+    if len(made) >= limits.fewest:
+        return passed(f"{len(made)} evaluations")
+    off = evaluation_off(run)
+    if not made and not off:
+        return unmet("nothing says whether evaluation is on")
+    every = run.number("eval_steps") if not off else None
+    if not every and len(made) > 1:
+        every = float(np.median(np.diff(made)))
+    planned = int(total / every) if every and every >= 1 else len(made)
+    if planned >= limits.fewest and every and every <= limits.widest * total:
+        return passed(f"an evaluation each {step(every)} of {step(total)} steps")
+    how = "is off" if off and not made else f"happens {count(max(planned, len(made)), 'time')}"
+    return found(
+        advice(
+            f"Evaluation {how} in {step(total)} steps.",
+            "eval_steps",
+            "never" if not made else (every or float(made[0])),
+            "Overfitting and the best checkpoint cannot be seen without it.",
+            _fix(run, total),
+            limit=limits.widest * total,
+            source="a fifth of the run",
+        )
+    )
+
+
+def _steps_of_evaluations(run: Run) -> list[int]:
+    """Return the distinct steps at which anything was measured on held-out data."""
+    names = [name for name in run.history.metrics if base(name).startswith("eval_")]
+    steps = [run.curve(name).step for name in names if base(name) != "eval_runtime"]
+    steps += [np.array([event.step]) for event in run.events_of("evaluation") if event.step]
+    return [int(at) for at in np.unique(np.concatenate(steps))] if steps else []
+
+
+def _fix(run: Run, total: int) -> tuple[Fix, ...]:
+    new = EVERY_IN_SHORT if total < SHORT_RUN else round(SHARE * total)
+    what, why = "Evaluate more often", "5 to 10 % of the steps between two evaluations"
+    old = run.number("eval_steps")
+    every = (Fix(what, "eval_steps", None if old is None else old, new, why),)
+    if run.setting("eval_strategy") == "steps":
+        return every
+    return (
+        Fix("Evaluate by steps", "eval_strategy", run.setting("eval_strategy"), "steps", why),
+        *every,
+    )
+
+
+BAD = (
+    drawn(
+        "off",
+        (0, 0),
+        severity="info",
+        train_loss="0:2 2000:1",
+        config={"eval_strategy": "no"},
+    ),
+    drawn(
+        "twice",
+        (0, 0),
+        severity="info",
+        train_loss="0:2 2000:1",
+        eval_loss="1000:1.4 2000:1.3 /1000",
+    ),
+)
+GOOD = (
+    drawn("often", train_loss="0:2 2000:1", eval_loss="0:2 2000:1.2"),
+    drawn(
+        "cut short",
+        train_loss="0:2 300:1.8",
+        eval_loss="100:2 300:1.8 /100",
+        config={"eval_steps": 100},
+        state=State(planned_steps=2000),
+    ),
+)
+
+RULE = Rule(
+    slug="eval-too-rare",
+    title="Evaluation too rare",
+    family="CFG",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    tasks=LANGUAGE_TASKS | PREFERENCE_TASKS | {"classification", "regression", "asr"},
+    bad=BAD,
+    good=GOOD,
+)

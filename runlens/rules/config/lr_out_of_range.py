@@ -1,0 +1,117 @@
+"""Learning rate out of range: the peak is far from what is usual for this kind of training.
+
+What is seen
+    The peak learning rate, logged or configured, is three times above or below the usual range
+    of the method: full fine-tuning, LoRA, DPO, GRPO, PPO, pre-training, SGD on images.
+Why it matters
+    It is the first setting to look at when a run diverges, swings or does not learn.
+Looks alike
+    Small models take far higher rates, optimizers such as Adafactor, Lion or Muon have ranges of
+    their own, and whether an adapter is trained is often not recorded: then the range holds
+    both ways, or the check does not run. What the curves did counts for more than any range.
+Limits
+    beyond: how many times outside the range; within it runs are seen in health.
+Fixes
+    The nearer end of the usual range.
+"""
+
+from dataclasses import dataclass
+
+from runlens.diagnosis import Fix, Outcome
+from runlens.rules.config.method import Usual, advice, usual_rates
+from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import rate, times
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    beyond: float = 3.0
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Compare the peak with the range of the method."""
+    peak = signals.peak_learning_rate
+    if not peak or peak < 0:
+        return unmet("no learning rate is logged or recorded")
+    usual = usual_rates(run)
+    if usual is None:
+        return unmet("no usual range is known for this model, optimizer and task")
+    spanned = f"{rate(usual.low)} to {rate(usual.high)} for {usual.what}"
+    if usual.low / limits.beyond <= peak <= usual.high * limits.beyond:
+        return passed(f"the peak is {rate(peak)}; usual are {spanned}")
+    high = peak > usual.high
+    edge = usual.high if high else usual.low
+    apart = times(peak / edge if high else edge / peak)
+    side = "above" if high else "below"
+    return found(
+        advice(
+            f"Learning rate out of range: its peak of {rate(peak)} is {apart} {side} the usual "
+            f"{spanned}.",
+            "learning_rate",
+            peak,
+            "A rate so far out needs a reason: a very small model, an unusual batch.",
+            _fix(run, peak, usual, high=high),
+            limit=edge,
+            source=f"{spanned}: common practice",
+            above=high,
+        )
+    )
+
+
+def _fix(run: Run, peak: float, usual: Usual, *, high: bool) -> tuple[Fix, ...]:
+    old = run.number("learning_rate") or peak
+    new = usual.high if high else usual.low
+    verb = "Lower" if high else "Raise"
+    return (Fix(f"{verb} the learning rate", "learning_rate", old, new, f"usual for {usual.what}"),)
+
+
+BAD = (
+    drawn(
+        "LoRA at 5e-3",
+        (0, 0),
+        severity="info",
+        learning_rate="0:0 50:5e-3 600:0",
+        config={"adapter": "lora", "learning_rate": 5e-3},
+    ),
+    drawn(
+        "GRPO at 2e-4",
+        (0, 0),
+        task="grpo",
+        severity="info",
+        learning_rate="0:2e-4 600:2e-4",
+    ),
+    drawn(
+        "full fine-tuning at 1e-7",
+        (0, 0),
+        severity="info",
+        train_loss="0:2 600:1.9",
+        config={"adapter": "full", "learning_rate": 1e-7},
+    ),
+)
+GOOD = (
+    drawn("LoRA", learning_rate="0:0 50:2e-4 600:0", config={"adapter": "qlora"}),
+    drawn("adapter not recorded", learning_rate="0:0 50:3e-4 600:0"),
+    drawn("GRPO", task="grpo", learning_rate="0:1e-6 600:1e-6"),
+    drawn(
+        "SGD",
+        task="classification",
+        learning_rate="0:0.1 600:0",
+        config={"optim": "sgd", "per_device_train_batch_size": 256},
+    ),
+)
+
+RULE = Rule(
+    slug="lr-out-of-range",
+    title="Learning rate out of range",
+    family="CFG",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)

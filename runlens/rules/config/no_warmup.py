@@ -1,0 +1,118 @@
+"""No warm-up: the first step is taken at the full, high learning rate.
+
+What is seen
+    The settings name no warm-up, or the learning rate is logged at its peak from the first step,
+    and the peak is above the middle of the usual range.
+Why it matters
+    Adam knows nothing of the gradients yet, and fresh adapters have none of their scale: full
+    steps in the first moments throw the weights about.
+Looks alike
+    Low rates need no warm-up. A resumed run goes on where it was. Runs of a hundred steps, and
+    schedules with a warm-up of their own (one cycle, WSD) are not judged. A log that begins
+    after the warm-up shows the peak in its first point: the first point must be early.
+Limits
+    shortest: steps of a run that is judged. early: the first point of the learning rate must lie
+    within this share of the run. full: share of the peak that it must have there.
+Fixes
+    warmup_ratio: 0.05; 3 to 10 % are usual.
+"""
+
+from dataclasses import dataclass
+
+from runlens import fixes
+from runlens.diagnosis import Outcome
+from runlens.rules.config.method import advice, is_set, usual_rates
+from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import rate
+
+_WARMS_ITSELF = ("onecycle", "one_cycle", "wsd", "warmup_stable", "inverse_sqrt", "noam")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    shortest: int = 100
+    early: float = 0.02
+    full: float = 0.95
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Look at the settings and at the first point of the learning rate."""
+    total = run.state.planned_steps or run.last_step
+    if total < limits.shortest:
+        return unmet(f"the run has {total} steps; {limits.shortest} are judged")
+    if run.events_of("resume") or signals.partial:
+        return unmet("the run begins after a resume")
+    if any(name in str(run.setting("lr_scheduler_type")).lower() for name in _WARMS_ITSELF):
+        return passed("the schedule has a warm-up of its own")
+    if signals.warmup.present:
+        return passed(f"it warms up to step {signals.warmup.end}")
+    none_set = (is_set(run, "warmup_steps") or is_set(run, "warmup_ratio")) and not (
+        run.number("warmup_steps") or run.number("warmup_ratio")
+    )
+    peak, usual = signals.peak_learning_rate, usual_rates(run)
+    if not (none_set or _starts_full(signals, total, limits)):
+        return unmet("neither settings nor the first points of the learning rate tell")
+    if not peak or usual is None:
+        return unmet("no usual learning rate is known for this run")
+    if peak <= usual.middle:
+        return passed(f"a peak of {rate(peak)} is low for {usual.what}")
+    return found(
+        advice(
+            f"No warm-up: the run begins at its peak learning rate of {rate(peak)}.",
+            "warmup_ratio",
+            run.number("warmup_ratio") or 0.0,
+            "The first steps are the largest ones, and the least informed.",
+            fixes.longer_warmup(run, "3 to 10 % of the steps are usual"),
+        )
+    )
+
+
+def _starts_full(signals: Signals, total: int, limits: Limits) -> bool:
+    curve = signals.curve("learning_rate")
+    if not len(curve) or curve.step[0] > max(1.0, limits.early * total):
+        return False
+    return bool(curve.value[0] >= limits.full * curve.value.max())
+
+
+BAD = (
+    drawn(
+        "LoRA from the peak",
+        (0, 0),
+        severity="info",
+        learning_rate="0:3e-4 600:0",
+        config={"adapter": "lora"},
+    ),
+    drawn(
+        "none in the settings",
+        (0, 0),
+        severity="info",
+        train_loss="0:2 600:1",
+        config={"adapter": "full", "learning_rate": 5e-5, "warmup_steps": 0, "warmup_ratio": 0.0},
+    ),
+)
+GOOD = (
+    drawn("warms up", learning_rate="0:0 50:3e-4 600:0", config={"adapter": "lora"}),
+    drawn("low rate", learning_rate="0:1e-5 600:0", config={"adapter": "full"}),
+    drawn(
+        "one cycle",
+        learning_rate="0:3e-4 600:0",
+        config={"adapter": "lora", "lr_scheduler_type": "onecycle"},
+    ),
+)
+
+RULE = Rule(
+    slug="no-warmup",
+    title="No warm-up",
+    family="CFG",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    tasks=LANGUAGE_TASKS | PREFERENCE_TASKS | {"grpo", "ppo", "classification"},
+    bad=BAD,
+    good=GOOD,
+)

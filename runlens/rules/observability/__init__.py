@@ -1,0 +1,1 @@
+"""What a log does not hold, and what that costs."""

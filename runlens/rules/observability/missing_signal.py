@@ -1,0 +1,194 @@
+"""Missing signal: a metric that would tell much about this run is not logged.
+
+What is seen
+    Of the metrics that runs of this kind should log, at least one that whole families of checks
+    rest on is absent.
+Why it matters
+    What is not logged cannot be diagnosed: without grad_norm nobody sees why a loss jumped,
+    without an evaluation nobody sees overfitting.
+Looks alike
+    A metric that the logger names in a way that is not known here. A console log beside which
+    the tracker's files were not given. Older Trainers (before transformers 4.38) do not log
+    grad_norm.
+Limits
+    fewest: points of the loss or reward below which the run is too short for the question.
+Fixes
+    The line or the setting that logs each of them.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
+from runlens.rules.config import method
+from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run, Task
+from runlens.signals import Signals
+from runlens.wording import count
+
+WITH_LOSS: frozenset[Task] = (
+    LANGUAGE_TASKS | PREFERENCE_TASKS | {"classification", "regression", "asr"}
+)
+POLICY: frozenset[Task] = frozenset({"grpo", "ppo"})
+JUDGED = WITH_LOSS | POLICY
+
+
+class Signal(NamedTuple):
+    """A metric that runs should log: its names, for whom, how, and what rests on it."""
+
+    names: tuple[str, ...]
+    tasks: frozenset[Task]
+    how: str
+    for_what: str
+    core: bool = True  # whether its absence alone is worth a word
+
+
+SIGNALS = (
+    Signal(("train_loss",), WITH_LOSS, "Log the loss of each update", "all checks of the loss"),
+    Signal(
+        ("grad_norm",),
+        JUDGED,
+        "Log what clip_grad_norm_ returns as grad_norm",
+        "exploding, vanishing and clipped gradients",
+    ),
+    Signal(
+        ("learning_rate",),
+        JUDGED,
+        "Log scheduler.get_last_lr()[0] as learning_rate",
+        "schedule, warm-up, restarts",
+    ),
+    Signal(
+        ("eval_loss", "eval_accuracy", "eval_wer", "dpo_acc"),
+        WITH_LOSS,
+        "Evaluate on held-out data (eval_strategy)",
+        "overfitting, leaks",
+    ),
+    Signal(("reward",), POLICY, "Log the mean reward", "collapse, no progress, hacking"),
+    Signal(
+        ("reward_std", "frac_zero_std"),
+        POLICY,
+        "Log the spread of rewards within a group",
+        "groups without a learning signal",
+    ),
+    Signal(("entropy", "entropy_seq"), POLICY, "Log the entropy of the policy", "entropy collapse"),
+    Signal(
+        ("len_mean",),
+        POLICY,
+        "Log the mean completion length",
+        "length growth, collapse, truncation",
+    ),
+    Signal(
+        ("kl", "kl_seq", "kl_step"),
+        POLICY,
+        "Log the KL to the reference (TRL does where beta is above 0)",
+        "leaving the reference",
+        core=False,
+    ),
+    Signal(
+        ("throughput_tokens", "throughput_samples", "throughput_steps", "step_time"),
+        JUDGED,
+        "Log tokens per second",
+        "slow-downs",
+        core=False,
+    ),
+    Signal(
+        ("gpu_mem", "gpu_mem_reserved"),
+        JUDGED,
+        "Log torch.cuda.max_memory_allocated()",
+        "leaks, running out of memory",
+        core=False,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 8
+
+
+def check(run: Run, _: Signals, limits: Limits) -> Outcome:
+    """Name what runs of this kind should log and this one does not."""
+    main = "reward" if run.task in POLICY else "train_loss"
+    points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
+    if points < limits.fewest:
+        return unmet(f"only {points} of the {limits.fewest} points that are needed")
+    wanted = [one for one in SIGNALS if run.task in one.tasks]
+    missing = [one for one in wanted if not _logged(run, one)]
+    if not any(one.core for one in missing):
+        return passed(f"{len(wanted) - len(missing)} of {len(wanted)} vital metrics are logged")
+    names = ", ".join(one.names[0] for one in missing)
+    verb = "is" if len(missing) == 1 else "are"
+    return found(
+        Finding(
+            severity="info",
+            title=f"{count(len(missing), 'vital metric')} {verb} not logged: {names}.",
+            metric=missing[0].names[0],
+            onset=Moment(0.0),
+            evidence=tuple(
+                Evidence(f"{one.names[0]} is not logged", f"needed for: {one.for_what}")
+                for one in missing
+            ),
+            seen="What is not logged cannot be diagnosed, and its silence is no sign of health.",
+            fixes=tuple(fixes.action(one.how, f"for {one.for_what}") for one in missing),
+            confidence=Confidence(0.8, "a name that is not known here may hide it"),
+        )
+    )
+
+
+def _logged(run: Run, signal: Signal) -> bool:
+    if "kl" in signal.names and not run.number("beta"):
+        return True  # without a reference there is nothing to log
+    if "eval_loss" in signal.names and method.evaluation_off(run):
+        return True  # eval-too-rare says so
+    if "step_time" in signal.names and _timed(run):
+        return True
+    return any(len(run.curve(name)) for name in signal.names)
+
+
+def _timed(run: Run) -> bool:
+    """Whether the points carry times: speed follows from them."""
+    curves = (run.curve(name) for name in ("train_loss", "reward", "learning_rate"))
+    return any(np.isfinite(curve.time).any() for curve in curves)
+
+
+BAD = (
+    drawn("loss alone", (0, 0), severity="info", train_loss="0:2 600:1", eval_loss="0:2 600:1.2"),
+    drawn(
+        "GRPO without spread",
+        (0, 0),
+        task="grpo",
+        severity="info",
+        reward="0:0.1 600:0.5",
+        entropy="0:0.4 600:0.3",
+        len_mean="0:100 600:120",
+        grad_norm="0:0.3 600:0.3",
+        learning_rate="0:1e-6 600:1e-6",
+    ),
+)
+GOOD = (
+    drawn(
+        "complete",
+        train_loss="0:2 600:1",
+        eval_loss="0:2 600:1.2",
+        grad_norm="0:1 600:1",
+        learning_rate="0:1e-4 600:0",
+    ),
+)
+
+RULE = Rule(
+    slug="missing-signal",
+    title="Missing signal",
+    family="OBS",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    tasks=JUDGED,
+    bad=BAD,
+    good=GOOD,
+)

@@ -1,0 +1,101 @@
+"""Too short: the log has too few points for its curves to be judged.
+
+What is seen
+    Fewer than eight points of the loss or the reward, or a run that ended inside its warm-up.
+Why it matters
+    Noise and trend cannot be told apart on so few points. Only NaN, the end of the run, settings
+    and messages are judged; silence of all other checks is no sign of health.
+Looks alike
+    A run that has only just begun. A long run that logs every 500 steps: the interval is then
+    the thing to change.
+Limits
+    fewest: points of the metric that the task is judged by.
+Fixes
+    logging_steps: 10, or 1 in reinforcement learning.
+"""
+
+from dataclasses import dataclass
+
+from runlens import fixes
+from runlens.diagnosis import Confidence, Evidence, Finding, Fix, Moment, Outcome
+from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import count, step
+
+BY_LOSS = ("train_loss", "eval_loss", "d_loss", "train_loss_epoch")
+BY_REWARD = ("reward", "policy_loss", "value_loss")
+OFTEN, IN_RL = 10, 1  # logging_steps: TRL's default, and what axolotl's page advises for GRPO
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be tuned."""
+
+    fewest: int = 8
+
+
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Count the points of what the task is judged by."""
+    names = BY_REWARD + BY_LOSS if run.task in RL_TASKS else BY_LOSS + BY_REWARD
+    best = max(names, key=lambda name: len(run.curve(name)))
+    points = len(run.curve(best))
+    warm = signals.warmup
+    inside = warm.present and warm.how == "config" and 0 < run.last_step < warm.end
+    if points >= limits.fewest and not inside:
+        return passed(f"{count(points, 'point')} of {best}")
+    what = f"{count(points, 'point')} of {best}" if points else "no loss and no reward"
+    why = f"it ended inside its warm-up of {step(warm.end)} steps" if inside else what
+    return found(
+        Finding(
+            severity="info",
+            title=f"Too short to judge its curves: {why}, up to step {step(run.last_step)}.",
+            metric=best,
+            onset=Moment(float(run.last_step)),
+            evidence=(
+                Evidence(
+                    "Points logged",
+                    float(points),
+                    float(limits.fewest),
+                    "fewer cannot tell a trend from noise",
+                    best,
+                    above=False,
+                ),
+            ),
+            seen="Only NaN, messages, settings and the end of the run were judged.",
+            fixes=_fixes(run, signals, best),
+            confidence=Confidence(0.95, "counted"),
+        )
+    )
+
+
+def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
+    often = IN_RL if run.task in RL_TASKS else OFTEN
+    apart = run.number("logging_steps") or signals.interval(metric)
+    if apart <= often:
+        return ()
+    return (fixes.setting(run, "logging_steps", often, "Log more often", "shows the trend sooner"),)
+
+
+BAD = (
+    drawn("five points", severity="info", train_loss="0:2 40:1.9"),
+    drawn(
+        "inside warm-up",
+        severity="info",
+        train_loss="0:2 300:1.9",
+        config={"warmup_steps": 1000},
+    ),
+)
+GOOD = (drawn("long enough", train_loss="0:2 600:1"),)
+
+RULE = Rule(
+    slug="too-short",
+    title="Too short",
+    family="OBS",
+    severity="info",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+    bad=BAD,
+    good=GOOD,
+)
