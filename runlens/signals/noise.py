@@ -11,7 +11,7 @@ from runlens.history import BoolArray, FloatArray
 
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
-LARGE = 4_000_000  # window values from which scipy's filter is worth its import
+LARGE = 500_000  # window values from which numpy takes longer than the import of scipy
 NO_NOISE = 1e-12
 
 
