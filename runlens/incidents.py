@@ -267,6 +267,8 @@ def _leads(cause: Finding, effect: Finding, covered: float, slack: float) -> boo
     window = LEADS_TO.get(cause.rule, {}).get(effect.rule)
     if window is None:
         return False
+    if cause.onset.step is None:  # a setting is in force all the time
+        return window == ANY
     delay = effect.begins - cause.begins
     return -slack <= delay <= max(window * covered, slack)
 

@@ -5,7 +5,7 @@ from runlens.incidents import incidents, louder, merged
 
 
 def finding(
-    rule: str, step: float, severity: Severity = "critical", *, companions: tuple[str, ...] = ()
+    rule: str, step: float | None, severity: Severity = "critical", *, companions: tuple[str, ...] = ()
 ) -> Finding:
     """Return a finding as the engine completes it."""
     return Finding(
@@ -51,6 +51,13 @@ def test_an_effect_is_never_before_its_cause() -> None:
         ["grad-explosion"],
     ]
     assert len(rules_of(finding("nan-loss", 495), finding("grad-explosion", 500))) == 1
+
+
+def test_a_setting_is_told_with_what_it_may_have_caused() -> None:
+    """It has no onset: it was in force all the time, and the fault leads."""
+    setting = finding("no-clipping", None, "info")
+    assert rules_of(setting, finding("divergence", 500)) == [["divergence", "no-clipping"]]
+    assert len(rules_of(setting, finding("oom-cliff", 500))) == 2
 
 
 def test_severe_incidents_come_first() -> None:

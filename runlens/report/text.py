@@ -208,7 +208,7 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
         at = f"step {step(lead.onset.step)}" if lead.onset.step is not None else ""
         proof = _evidence(lead.evidence[0]) if lead.evidence else ""
         if incident.severity == "info":  # a word of advice needs no more than its sentence
-            at, proof = at if lead.onset.step else "", lead.title
+            proof = lead.title
         head = f"{incident.severity.upper():<9}"
         text = f"  {place} {head}{lead.rule:<20} {at:<12} {proof}"
         first, *more = _wrapped(text, options, " " * 13)

@@ -96,14 +96,12 @@ def _fix(run: Run, total: int) -> tuple[Fix, ...]:
 BAD = (
     drawn(
         "off",
-        (0, 0),
         severity="info",
         train_loss="0:2 2000:1",
         config={"eval_strategy": "no"},
     ),
     drawn(
         "twice",
-        (0, 0),
         severity="info",
         train_loss="0:2 2000:1",
         eval_loss="1000:1.4 2000:1.3 /1000",

@@ -83,21 +83,18 @@ def _fixes(run: Run, *, old_card: bool) -> tuple[Fix, ...]:
 BAD = (
     drawn(
         "fp16 on an A100",
-        (0, 0),
         severity="info",
         train_loss="0:2 600:1",
         config={"fp16": True, "gpu": "NVIDIA A100-SXM4-80GB"},
     ),
     drawn(
         "Gemma in fp16",
-        (0, 0),
         severity="info",
         train_loss="0:2 600:1",
         config={"fp16": True, "model_name": "google/gemma-2-9b"},
     ),
     drawn(
         "Llama in fp16 on a T4",
-        (0, 0),
         severity="info",
         train_loss="0:2 600:1",
         config={"fp16": True, "model_name": "meta-llama/Llama-3.1-8B", "gpu": "Tesla T4"},

@@ -72,21 +72,18 @@ def _fix(run: Run, peak: float, usual: Usual, *, high: bool) -> tuple[Fix, ...]:
 BAD = (
     drawn(
         "LoRA at 5e-3",
-        (0, 0),
         severity="info",
         learning_rate="0:0 50:5e-3 600:0",
         config={"adapter": "lora", "learning_rate": 5e-3},
     ),
     drawn(
         "GRPO at 2e-4",
-        (0, 0),
         task="grpo",
         severity="info",
         learning_rate="0:2e-4 600:2e-4",
     ),
     drawn(
         "full fine-tuning at 1e-7",
-        (0, 0),
         severity="info",
         train_loss="0:2 600:1.9",
         config={"adapter": "full", "learning_rate": 1e-7},

@@ -106,13 +106,13 @@ def advice(
     above: bool = True,
     sure: Confidence = Confidence(0.7, "it rests on the settings alone"),
 ) -> Finding:
-    """Make the finding of a setting: an info that holds from the start of the run."""
+    """Make the finding of a setting: an info about the whole run, without an onset."""
     shown = value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
     return Finding(
         severity="info",
         title=title,
         metric=key,
-        onset=Moment(0.0),
+        onset=Moment(),
         evidence=(Evidence(key, shown, limit, source, key, above=above),),
         seen=seen,
         fixes=fix,

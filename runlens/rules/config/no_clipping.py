@@ -62,11 +62,9 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
 
 
 BAD = (
-    drawn("off", (0, 0), severity="info", train_loss="0:2 600:1", config={"max_grad_norm": 0.0}),
-    drawn("null", (0, 0), severity="info", train_loss="0:2 600:1", config={"max_grad_norm": None}),
-    drawn(
-        "at 1,000", (0, 0), severity="info", train_loss="0:2 600:1", config={"max_grad_norm": 1e3}
-    ),
+    drawn("off", severity="info", train_loss="0:2 600:1", config={"max_grad_norm": 0.0}),
+    drawn("null", severity="info", train_loss="0:2 600:1", config={"max_grad_norm": None}),
+    drawn("at 1,000", severity="info", train_loss="0:2 600:1", config={"max_grad_norm": 1e3}),
 )
 GOOD = (
     drawn("at 1.0", train_loss="0:2 600:1", config={"max_grad_norm": 1.0}),

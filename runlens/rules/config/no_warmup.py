@@ -81,14 +81,12 @@ def _starts_full(signals: Signals, total: int, limits: Limits) -> bool:
 BAD = (
     drawn(
         "LoRA from the peak",
-        (0, 0),
         severity="info",
         learning_rate="0:3e-4 600:0",
         config={"adapter": "lora"},
     ),
     drawn(
         "none in the settings",
-        (0, 0),
         severity="info",
         train_loss="0:2 600:1",
         config={"adapter": "full", "learning_rate": 5e-5, "warmup_steps": 0, "warmup_ratio": 0.0},

@@ -54,9 +54,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     )
 
 
-BAD = (
-    drawn("at 0.5", (0, 0), severity="info", train_loss="0:2 600:1", config={"weight_decay": 0.5}),
-)
+BAD = (drawn("at 0.5", severity="info", train_loss="0:2 600:1", config={"weight_decay": 0.5}),)
 GOOD = (
     drawn("usual", train_loss="0:2 600:1", config={"weight_decay": 0.01}),
     drawn("as in pre-training", train_loss="0:2 600:1", config={"weight_decay": 0.1}),

@@ -128,7 +128,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             severity="info",
             title=f"{count(len(missing), 'vital metric')} {verb} not logged: {names}.",
             metric=missing[0].names[0],
-            onset=Moment(0.0),
+            onset=Moment(),
             evidence=tuple(
                 Evidence(f"{one.names[0]} is not logged", f"needed for: {one.for_what}")
                 for one in missing
@@ -157,10 +157,9 @@ def _timed(run: Run) -> bool:
 
 
 BAD = (
-    drawn("loss alone", (0, 0), severity="info", train_loss="0:2 600:1", eval_loss="0:2 600:1.2"),
+    drawn("loss alone", severity="info", train_loss="0:2 600:1", eval_loss="0:2 600:1.2"),
     drawn(
         "GRPO without spread",
-        (0, 0),
         task="grpo",
         severity="info",
         reward="0:0.1 600:0.5",

@@ -51,7 +51,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             severity="info",
             title=f"Too short to judge its curves: {why}, up to step {step(run.last_step)}.",
             metric=best,
-            onset=Moment(float(run.last_step)),
+            onset=Moment(),
             evidence=(
                 Evidence(
                     "Points logged",
