@@ -9,31 +9,34 @@ read: lines and bars (`console_text`), dict rows (`console_dicts`), all other ki
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from runlens.history import FloatArray
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.run import Problem
 from runlens.sources import console_lines, console_story
-from runlens.sources.console_dicts import NOT_METRICS, DictRow, row, without_echoes
-from runlens.sources.console_records import Placed, Record, table
+from runlens.sources.console_bars import Bars
+from runlens.sources.console_dicts import NOT_METRICS, Rows, without_echoes
+from runlens.sources.console_records import Placed, Records, table
+from runlens.sources.console_scan import scan
 from runlens.sources.console_settings import settings
+from runlens.sources.console_sort import Sorted, sort
 from runlens.sources.console_steps import Known, counted_by, place
-from runlens.sources.console_text import Bar, Text, bar, first_stamp, split, stamp, tail
+from runlens.sources.console_text import Bar, Text, cleaned, first_stamp, stamp, tail
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import SourceReading, as_number
 
 LOOKS_FOR = "*.log, *.out, *.txt"
 FRAMEWORK = "what a training printed: Trainer, TRL, axolotl, verl, Megatron, nanoGPT, ..."
 
-MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about ten in memory
+MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four in memory
 HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = re.compile(
     r".*\.(?:log|out|txt|err)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$", re.IGNORECASE
 )
+_WANDB_RUN = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own
 _OTHER_TEXT = re.compile(
     r"requirements.*|readme.*|licen[cs]e.*|notice.*|vocab.*|merges.*|tokens?.*|added_tokens.*"
     r"|special_tokens.*|.*prompts?\.txt|changelog.*|version.*|debug-internal\.log|debug-core\.log"
@@ -47,9 +50,9 @@ _LOG = re.compile(
     rb"|train(?:ing)? loss"
     rb"|num of updates|Error: |Exception: |sigterm|\bKilled\b)"
 )
-_TRAINING_BAR = re.compile(r"\[rank ?\d+\]:?|train(?:ing)?|epochs?|steps?|iter\w*", re.IGNORECASE)
 
-_TORN = re.compile(r"[-+]?[.\d][-+.,\deE]*$")
+_IN_NUMBERS = "-+.,0123456789eE"
+_NUMBER_BEGINS = re.compile(r"[-+]?[.\d]")
 
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
@@ -59,7 +62,7 @@ def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
     ]
     if not place.is_dir():
         return files
-    logs = [path for path in files if _looks_like_log(path)]
+    logs = [path for path in files if _console_of_wandb(path) or _looks_like_log(path)]
     first = [path for path in logs if path.name != "debug.log"]
     return first or logs  # axolotl's debug.log repeats what the console showed
 
@@ -67,7 +70,14 @@ def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
 def _named(folder: Path, name: str) -> bool:
     if not _NAME.fullmatch(name) or _OTHER_TEXT.fullmatch(name):
         return False
-    return not (name == "debug.log" and "wandb" in folder.parts)
+    of_wandb = "wandb" in folder.parts or _WANDB_RUN.match(folder.parent.name)
+    return not (name == "debug.log" and of_wandb)
+
+
+def _console_of_wandb(path: Path) -> bool:
+    """Whether W&B kept what a run printed here, whatever it was."""
+    run = path.parent.parent.name
+    return path.match("files/output.log") and _WANDB_RUN.match(run) is not None
 
 
 def _looks_like_log(path: Path) -> bool:
@@ -79,7 +89,15 @@ def _looks_like_log(path: Path) -> bool:
             ends = head + handle.read(SNIFFED)
     except OSError:
         return True  # reading it will say what is wrong
-    return head.startswith(LFS) or _LOG.search(ends) is not None
+    return head.startswith(LFS) or _LOG.search(ends) is not None or _has_rows(ends)
+
+
+def _has_rows(data: bytes) -> bool:
+    """Whether a metric comes out of a part of a file."""
+    part = SourceReading(Path(), "console")
+    if not _binary(data):
+        take(part, data, whole=False)
+    return bool(part.series)
 
 
 def read(path: Path) -> SourceReading:
@@ -94,7 +112,8 @@ def read(path: Path) -> SourceReading:
         what = f"is too long; {omitted / 2**20:.0f} MiB in its middle were not read"
         reading.problems.append(Problem(str(path), what, f"{omitted / 2**20:.0f} MiB"))
     take(reading, data, whole=not omitted)
-    if not reading.series and not reading.events and not reading.hints.ended_step:
+    told = reading.series or reading.events or reading.hints.ended_step
+    if not told and not _console_of_wandb(path):
         what = "holds no training metric and no message that is known"
         reading.problems.append(Problem(str(path), what, "no metric"))
     return reading
@@ -105,8 +124,8 @@ def take(reading: SourceReading, data: bytes, *, whole: bool = True) -> None:
 
     Where they are not the `whole` log, no line numbers are given.
     """
-    text = split(data)
-    _fill(reading, text if whole else text._replace(firsts=[]))
+    text, numbered = cleaned(data)
+    fill(reading, sort(scan(text, numbered=numbered and whole)))
 
 
 def _text(path: Path) -> tuple[bytes, int]:
@@ -129,18 +148,21 @@ def _binary(data: bytes) -> bool:
     return not sample or control > 0.02 * len(sample)
 
 
-def _fill(reading: SourceReading, text: Text) -> None:
-    rows, bars, others = _sort(text.lines)
+def fill(reading: SourceReading, log: Sorted) -> None:
+    """Fill a reading from the lines of a console."""
+    rows, bars, others = log.rows, log.bars, log.others
     reading.config = settings([line for _, line in others])
-    run_bars = [item for item in bars if _of_training(item)]
+    run_bars = bars.taken(bars.training)
     records, placed = _dict_rows(reading, rows, run_bars)
-    if records:
-        total = counted_by(rows, run_bars)
-        run_bars = [item for item in run_bars if item.total == total]
     skipped: set[str] = set(NOT_METRICS)
-    if not records:
-        found = console_lines.read(*_without_torn_number(text.lines, others, bars))
-        records, placed, skipped = found.records, found.placed, {"epoch"}
+    if len(records):
+        total = counted_by(rows.records.at[rows.are("train")], run_bars)
+        run_bars = run_bars.taken(run_bars.total == total)
+        told = log.told[records.at]
+    else:
+        found = console_lines.read(*_without_torn_number(log))
+        records, placed, skipped = Records.of(found.records), found.placed, {"epoch"}
+        told = np.ones(len(records), dtype=np.bool_)
         run_bars = console_story.run_bars(run_bars, placed, records)
         reading.framework = found.framework
         if found.planned_steps:
@@ -149,59 +171,39 @@ def _fill(reading: SourceReading, text: Text) -> None:
     if placed.doubt:
         reading.problems.append(Problem(str(reading.path), placed.doubt, "exact steps"))
     reading.framework = reading.framework or _framework(others, rows)
-    times = _times(text, records)
+    times = _times(log.text, records.at, told)
     reading.series = table(records, placed, times, skipped, reading.framework)
-    reading.started = first_stamp(text.lines)
-    reading.log_tail = tail(text.lines)
-    summaries = [item.record.at for item in rows if item.kind == "summary"]
-    console_story.tell(reading, text, others, records, placed, run_bars, summaries)
+    reading.started = first_stamp(log.text)
+    reading.log_tail = tail(log.text, log.bare)
+    summaries = rows.records.at[rows.are("summary")].tolist()
+    console_story.tell(reading, log.text, others, records, placed, run_bars, summaries)
 
 
-def _sort(lines: list[str]) -> tuple[list[DictRow], list[Bar], list[tuple[int, str]]]:
-    """Part the lines into rows, bars, and all others; what stands behind a bar counts as a line."""
-    rows: list[DictRow] = []
-    bars: list[Bar] = []
-    others: list[tuple[int, str]] = []
-    for at, whole in enumerate(lines):
-        line = whole
-        if ("%|" in line or "it [" in line) and (state := bar(at, line)):
-            bars.append(state)
-            line = state.rest
-        if "{" in line and (found := row(at, line)):
-            rows.append(found)
-        elif line and not line.isspace():
-            others.append((at, line))
-    return rows, bars, others
-
-
-def _without_torn_number(
-    lines: list[str], others: list[tuple[int, str]], bars: list[Bar]
-) -> tuple[list[tuple[int, str]], list[Bar]]:
+def _without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
     """Leave out the number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
-    last = len(lines) - 1
+    others, bars = log.others, list(log.bars)
+    last = len(log.text) - 1
     if others and others[-1][0] == last:
-        others = [*others[:-1], (last, _TORN.sub("", others[-1][1]))]
-    if bars and bars[-1].at == last and lines[last].endswith(bars[-1].postfix):  # no bracket
-        bars = [*bars[:-1], bars[-1]._replace(postfix=_TORN.sub("", bars[-1].postfix))]
+        others = [*others[:-1], (last, _untorn(others[-1][1]))]
+    if bars and bars[-1].at == last:
+        postfix = bars[-1].postfix
+        no_bracket = log.text.line(last).endswith(postfix)
+        bars[-1] = bars[-1]._replace(postfix=_untorn(postfix) if no_bracket else postfix)
     return others, bars
 
 
-def _of_training(item: Bar) -> bool:
-    return item.total > 0 and "examples/s" not in item.postfix and _names_training(item.label)
+def _untorn(line: str) -> str:
+    """Return a line without the number at its end, which may be the beginning of another."""
+    kept = len(line.rstrip(_IN_NUMBERS))
+    begins = _NUMBER_BEGINS.search(line, kept)
+    return line[: begins.start()] if begins else line
 
 
-@lru_cache(maxsize=4096)
-def _names_training(label: str) -> bool:
-    return not label.strip() or _TRAINING_BAR.match(label.strip()) is not None
-
-
-def _dict_rows(
-    reading: SourceReading, rows: list[DictRow], bars: list[Bar]
-) -> tuple[list[Record], Placed]:
+def _dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records, Placed]:
     """Give the dict rows their steps; the closing row is a hint, not a point."""
     rows = without_echoes(rows, bars)
     config = {key: as_number(reading.config.get(key)) for key in _KNOWN}
-    reading.hints.summary = bool(rows) and any(item.kind == "summary" for item in rows[-3:])
+    reading.hints.summary = bool(rows.are("summary")[-3:].any())
     if config["planned_steps"]:
         reading.hints.planned_steps = int(config["planned_steps"])
     if config["num_train_epochs"] and config["num_train_epochs"] > 0:
@@ -216,10 +218,9 @@ def _dict_rows(
         config["total_train_batch_size"],
     )
     placed = place(rows, bars, known)
-    kept = [number for number, item in enumerate(rows) if item.kind != "summary"]
-    index = np.array(kept, dtype=np.int64)
-    part = Placed(placed.step[index], placed.launch[index], placed.inferred, placed.doubt)
-    return [rows[number].record for number in kept], part
+    kept = ~rows.are("summary")
+    part = Placed(placed.step[kept], placed.launch[kept], placed.inferred, placed.doubt)
+    return rows.records.taken(kept), part
 
 
 _KNOWN = (
@@ -232,17 +233,18 @@ _KNOWN = (
 )
 
 
-def _times(text: Text, records: list[Record]) -> FloatArray:
-    return np.fromiter(
-        (stamp(text.lines[record.at]) for record in records), dtype=np.float64, count=len(records)
-    )
+def _times(text: Text, at: IntArray, told: BoolArray) -> FloatArray:
+    """Return when the lines `at` were printed, NaN but for those that may have told it."""
+    times = np.full(len(at), NOT_KNOWN)
+    times[told] = [stamp(text.line(line)) for line in at[told].tolist()]
+    return times
 
 
-def _framework(others: list[tuple[int, str]], rows: list[DictRow]) -> str:
+def _framework(others: list[tuple[int, str]], rows: Rows) -> str:
     head = "\n".join(line for _, line in others[:400])
     if "axolotl" in head:
         return "axolotl"
-    names = {name for item in rows[:50] for name in item.record.names}
+    names = rows.records.names(50)
     if names & {"num_updates", "train_num_updates"}:
         return "fairseq"
     return "transformers" if names & {"grad_norm", "learning_rate", "train_runtime"} else ""

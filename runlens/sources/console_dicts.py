@@ -5,17 +5,19 @@ newer versions, with strings. At which step it was printed is concluded in `cons
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
-from runlens.history import NOT_KNOWN
-from runlens.sources.console_records import MAX_STEP, Record
-from runlens.sources.console_text import Bar
+from runlens.history import NOT_KNOWN, BoolArray, IntArray
+from runlens.sources.console_bars import Bars
+from runlens.sources.console_records import MAX_STEP, Record, Records
 
 Kind = Literal["train", "eval", "summary"]
+KINDS: tuple[Kind, ...] = ("train", "eval", "summary")
 
 STEPS = (
     "step",
@@ -51,7 +53,7 @@ class DictRow(NamedTuple):
     step: int  # -1: it names none
 
 
-class _Layout(NamedTuple):
+class Meaning(NamedTuple):
     """What the names in a dict say about it."""
 
     kind: Kind
@@ -67,24 +69,30 @@ def row(at: int, line: str) -> DictRow | None:
     if not pairs:
         return None
     names, values = zip(*pairs, strict=True)
-    layout = _layout(names)
-    if layout is None:
+    said = meaning(names)
+    if said is None:
         return None
-    step = _step(values[layout.step]) if layout.step >= 0 else -1
-    epoch = _number(values[layout.epoch]) if layout.epoch >= 0 else NOT_KNOWN
+    step = _step(values[said.step]) if said.step >= 0 else -1
+    epoch = _number(values[said.epoch]) if said.epoch >= 0 else NOT_KNOWN
     if not abs(epoch) < MAX_STEP:  # infinite too
         epoch = NOT_KNOWN
     if step < 0 and epoch != epoch:  # noqa: PLR0124 - the fastest test for NaN, and each row makes it
         return None
-    return DictRow(Record(at, names, values, epoch), layout.kind, step)
+    return DictRow(Record(at, names, values, epoch), said.kind, step)
 
 
 @lru_cache(maxsize=4096)
-def _layout(names: tuple[str, ...]) -> _Layout | None:
+def meaning(names: tuple[str, ...]) -> Meaning | None:
+    """Return what the names in a dict say; None where none of them is that of a metric."""
     if not any(_METRIC.search(name) for name in names):
         return None
     step = next((names.index(name) for name in (*STEPS, STEP_OF) if name in names), -1)
-    return _Layout(_kind(names), step, names.index("epoch") if "epoch" in names else -1)
+    return Meaning(_kind(names), step, names.index("epoch") if "epoch" in names else -1)
+
+
+def dated(names: Iterable[str]) -> bool:
+    """Whether a name in a dict says when it was printed: epoch, step..."""
+    return any(_ROW.search(f"'{name}") for name in names)
 
 
 def _kind(names: tuple[str, ...]) -> Kind:
@@ -107,15 +115,50 @@ def _number(text: str) -> float:
         return NOT_KNOWN
 
 
-def without_echoes(rows: list[DictRow], bars: Sequence[Bar]) -> list[DictRow]:
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The dicts that were printed, in the order of their lines; arrays of shape (n,)."""
+
+    records: Records
+    kind: IntArray  # index into KINDS
+    step: IntArray  # -1: it names none
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @classmethod
+    def of(cls, rows: Sequence[DictRow]) -> Self:
+        """Turn rows into columns."""
+        kind = np.array([KINDS.index(item.kind) for item in rows], dtype=np.int64)
+        step = np.array([item.step for item in rows], dtype=np.int64)
+        return cls(Records.of([item.record for item in rows]), kind, step)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Join rows of one log by line."""
+        parts = [part for part in parts if len(part)] or [cls.of([])]
+        records, order = Records.joined([part.records for part in parts])
+        kind = np.concatenate([part.kind for part in parts])[order]
+        return cls(records, kind, np.concatenate([part.step for part in parts])[order])
+
+    def taken(self, kept: BoolArray) -> "Rows":
+        """Return some of them; `kept` has shape (n,)."""
+        return Rows(self.records.taken(kept), self.kind[kept], self.step[kept])
+
+    def are(self, kind: Kind) -> BoolArray:
+        """Tell which rows are of a kind."""
+        mine: BoolArray = self.kind == KINDS.index(kind)
+        return mine
+
+
+def without_echoes(rows: Rows, bars: Bars) -> Rows:
     """Drop rows that several ranks printed: most rows come twice with no bar between."""
-    stops = np.array([bar.at for bar in bars], dtype=np.int64)
-    echo = [False] * len(rows)
-    for number in range(1, len(rows)):
-        here, before = rows[number].record, rows[number - 1].record
-        if here.values == before.values and here.names == before.names:
-            between = np.searchsorted(stops, [before.at, here.at], side="right")
-            echo[number] = bool(between[0] == between[1])
-    if 2 * sum(echo) < 0.8 * len(rows):
+    echo = np.zeros(len(rows), dtype=np.bool_)
+    for _, number, values in rows.records.layouts:
+        equal = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+        echo[number[1:]] = equal.all(axis=1) & (np.diff(number) == 1)
+    between = np.searchsorted(bars.at, rows.records.at, side="right")
+    echo[1:] &= between[1:] == between[:-1]
+    if 2 * echo.sum() < 0.8 * len(rows):
         return rows
-    return [item for item, twice in zip(rows, echo, strict=True) if not twice]
+    return rows.taken(~echo)

@@ -4,38 +4,39 @@ import re
 
 NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
 _PAIR = re.compile(
-    r"(?<![\w/@.'\"])([A-Za-z][\w/@.#+\-]*(?:[ ][A-Za-z(@][\w/@.\-()#+]*){0,5}?)\s*[:=]?\s*"
-    r"\[?(?:np\.float\d+\(|tensor\()?(" + NUMBER + r"|(?:[-+]?(?:nan|inf|NaN|Inf)\b))"
-    r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/])"
+    r"(?<![\w/@.'\"])([A-Za-z][\w/@.#+\-]*(?:[ ][A-Za-z(@][\w/@.\-()#+]*){0,5}?)"
+    r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|tensor\()?("
+    + NUMBER
+    + r"|(?:[-+]?(?:nan|inf|NaN|Inf)\b(?! iterations)))"
+    r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/])(?!:\d|\s\d\ds\b)"
 )
 ANCHOR = re.compile(
     r"loss|nll|ppl|perplex|bpb|bpc|\bacc|accuracy|reward|return|\blr\b|learning[ _]rate|grad"
-    r"|gnorm|\bkl"
-    r"|entropy|\bwer\b|\bcer\b|bleu|\bf1|\bmap\b|\biou|psnr|\bfid\b|score|\btrl\b|\btel\b|error_rate",
+    r"|gnorm|\bkl|\bcost\b|samplespersec|entropy|\bwer\b|\bcer\b|bleu|\bf1"
+    r"|(?:\b|_)map(?:\b|_?50)|\bm?iou|psnr|\brmse\b|\bmse\b|\bfid\b|score|\btrl\b|\btel\b"
+    r"|error_rate",
     re.IGNORECASE,
 )
+WORDS = (  # one of them stands in each line that can have a metric, in lower case
+    "loss", "nll", "ppl", "perplex", "bpb", "bpc", "acc", "reward", "return", "lr", "learning",
+    "grad", "gnorm", "kl", "cost", "samplespersec", "entropy", "wer", "cer", "bleu", "f1", "map",
+    "iou", "psnr", "mse", "fid", "score", "trl", "tel", "error_rate",
+    "fps step: ", "(epoch: ", "]\t", " kimg ",
+)  # fmt: skip
 _NOT_METRICS = {
-    "eta",
-    "pid",
-    "total time",
-    "epoch",
-    "epochs",
-    "gpu",
-    "rank",
-    "seed",
-    "port",
-    "v_num",
-}
-_NOT_METRICS |= {"step", "global_step", "global step"}
+    "eta", "pid", "total time", "epoch", "epochs", "gpu", "rank", "seed", "port", "v_num", "over",
+    "step", "global_step", "global step", "num_updates", "iter",
+}  # fmt: skip
 
 
-def pairs(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the named numbers in a text; none unless one of the names is that of a metric.
 
     Percentages become fractions, and milliseconds are named: ``time 35.10ms`` is `time_ms`.
+    Where it is `sure` that the numbers are metrics their names may be any.
     """
     found: dict[str, float] = {}
-    anchored = False
+    anchored = sure
     for name, number, unit in _PAIR.findall(text):
         key = name.strip(" -")
         if key.lower() in _NOT_METRICS or key in found:

@@ -1,11 +1,12 @@
 """What the dialects of console logs have in common: records, and series made of them."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming
 from runlens.sources.reading import Series, as_number
 
@@ -30,8 +31,99 @@ class Placed(NamedTuple):
     doubt: str = ""  # for the user, where the steps were concluded from little
 
 
+class Layout(NamedTuple):
+    """The records that have the same names."""
+
+    names: tuple[str, ...]
+    number: IntArray  # of each record, ascending, shape (n,)
+    values: FloatArray  # shape (n, number of names); what is no number is NaN
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records of a log in the order of their lines, as columns; arrays of shape (n,)."""
+
+    at: IntArray  # index of the line
+    epoch: FloatArray
+    layouts: tuple[Layout, ...]  # each record with names is in one
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @classmethod
+    def of(cls, records: Sequence[Record]) -> Self:
+        """Turn records into columns."""
+        at = np.array([record.at for record in records], dtype=np.int64)
+        epoch = np.array([record.epoch for record in records], dtype=np.float64)
+        rows: dict[tuple[str, ...], tuple[list[int], list[tuple[str | float, ...]]]] = {}
+        for number, record in enumerate(records):
+            if record.names:
+                numbers, values = rows.setdefault(record.names, ([], []))
+                numbers.append(number)
+                values.append(record.values)
+        layouts = (
+            Layout(names, np.array(numbers, dtype=np.int64), _matrix(values))
+            for names, (numbers, values) in rows.items()
+        )
+        return cls(at, epoch, tuple(layouts))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> tuple[Self, IntArray]:
+        """Join records of one log by line; return their order too: indices into the parts."""
+        at = np.concatenate([part.at for part in parts])
+        order = np.argsort(at, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        found: dict[tuple[str, ...], list[tuple[IntArray, FloatArray]]] = {}
+        begin = 0
+        for part in parts:
+            for names, number, values in part.layouts:
+                found.setdefault(names, []).append((place[begin + number], values))
+            begin += len(part)
+        layouts = sorted((_layout(names, some) for names, some in found.items()), key=_first)
+        epoch = np.concatenate([part.epoch for part in parts])[order]
+        return cls(at[order], epoch, tuple(layouts)), order
+
+    def taken(self, kept: BoolArray) -> "Records":
+        """Return some of them; `kept` has shape (n,)."""
+        number = np.cumsum(kept) - 1
+        layouts = []
+        for names, rows, values in self.layouts:
+            mine = kept[rows]
+            if mine.any():
+                layouts.append(Layout(names, number[rows[mine]], values[mine]))
+        return Records(self.at[kept], self.epoch[kept], tuple(layouts))
+
+    def names(self, count: int) -> set[str]:
+        """Return all names in the first `count` records."""
+        return {name for layout in self.layouts if _first(layout) < count for name in layout.names}
+
+
+def _layout(names: tuple[str, ...], parts: Sequence[tuple[IntArray, FloatArray]]) -> Layout:
+    number = np.concatenate([number for number, _ in parts])
+    order = np.argsort(number, kind="stable")
+    return Layout(names, number[order], np.concatenate([values for _, values in parts])[order])
+
+
+def _first(layout: Layout) -> int:
+    return int(layout.number[0])
+
+
+def _matrix(rows: Sequence[tuple[str | float, ...]]) -> FloatArray:
+    columns = [_floats(column) for column in zip(*rows, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+def _floats(column: Sequence[str | float]) -> FloatArray:
+    try:
+        return np.fromiter(map(float, column), dtype=np.float64, count=len(column))
+    except ValueError:
+        numbers = (as_number(item) for item in column)
+        return np.array([NOT_KNOWN if n is None else n for n in numbers], dtype=np.float64)
+
+
 def table(
-    records: Sequence[Record],
+    records: Records,
     placed: Placed,
     time: FloatArray,
     skipped: Iterable[str] = (),
@@ -42,45 +134,25 @@ def table(
     Of two names that mean the same metric the one with fewer points is left out: a log that
     prints ``loss`` each step and ``train loss`` each epoch would have two values for one step.
     """
-    columns = _columns(records, frozenset(skipped))
-    epochs = np.array([record.epoch for record in records], dtype=np.float64)
+    left_out = frozenset(skipped)
+    parts: dict[str, list[tuple[IntArray, FloatArray]]] = {}
+    for names, number, values in records.layouts:
+        for name, column in dict(zip(names, values.T, strict=True)).items():
+            if name not in left_out:
+                parts.setdefault(name, []).append((number, column))
     series = {}
-    for name, (rows, values) in columns.items():
-        number = np.array(rows, dtype=np.int64)
+    for name, some in parts.items():
+        number = np.concatenate([number for number, _ in some])
         order = np.argsort(number, kind="stable")
         number = number[order]
         series[name] = Series(
-            placed.step[number], values[order], epochs[number], time[number], placed.launch[number]
+            placed.step[number],
+            np.concatenate([column for _, column in some])[order],
+            records.epoch[number],
+            time[number],
+            placed.launch[number],
         )
     return _without_doubles(series, framework)
-
-
-def _columns(
-    records: Sequence[Record], skipped: frozenset[str]
-) -> dict[str, tuple[list[int], FloatArray]]:
-    """Turn rows into columns, rows of one layout at a time; numpy would do it row by row."""
-    layouts: dict[tuple[str, ...], tuple[list[int], list[tuple[str | float, ...]]]] = {}
-    for number, record in enumerate(records):
-        rows, values = layouts.setdefault(record.names, ([], []))
-        rows.append(number)
-        values.append(record.values)
-    parts: dict[str, list[tuple[list[int], FloatArray]]] = {}
-    for names, (rows, values) in layouts.items():
-        for name, column in dict(zip(names, zip(*values, strict=True), strict=True)).items():
-            if name not in skipped:
-                parts.setdefault(name, []).append((rows, _floats(column)))
-    return {
-        name: ([n for rows, _ in some for n in rows], np.concatenate([v for _, v in some]))
-        for name, some in parts.items()
-    }
-
-
-def _floats(column: Sequence[str | float]) -> FloatArray:
-    try:
-        return np.fromiter(map(float, column), dtype=np.float64, count=len(column))
-    except ValueError:
-        numbers = (as_number(item) for item in column)
-        return np.array([NOT_KNOWN if n is None else n for n in numbers], dtype=np.float64)
 
 
 def _without_doubles(series: dict[str, Series], framework: str) -> dict[str, Series]:

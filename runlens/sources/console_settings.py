@@ -9,6 +9,7 @@ from runlens.run import Setting
 from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
 
 MAX_BLOCK = 3_000  # lines of one dump
+MAX_TITLE = 300  # characters at the end of the line before a dump
 MAX_DUMP = 400_000  # characters of one dump
 MAX_SETTINGS = 3_000
 MAX_SCANNED = 20_000  # lines in which dumps are looked for
@@ -17,22 +18,23 @@ _START = re.compile(
     r"(?:config|configuration|args|arguments|parameters|settings)\b[^{]*:\s*$", re.IGNORECASE
 )
 _ARGUMENTS = re.compile(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
-_ARGUMENT = re.compile(r"^\s*(\w+)=(.*?),?\s*$")
-_NAMESPACE = re.compile(r"\bNamespace\((.*)\)\s*$")
-_IN_NAMESPACE = re.compile(r"(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
+_ARGUMENT = re.compile(r"^\s*(\w+)=(.*)$")
+_NAMESPACE = re.compile(r"\bNamespace\(")
+_IN_NAMESPACE = re.compile(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
 _BANNERS = re.compile(
     r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
-    r"|Total train batch size[^=:|]*|Total batch size[^=:|]*|Gradient accumulation steps"
+    r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}|Gradient accumulation steps"
     r"|Total optimization steps|Total steps"
     r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
 )
 _OVERRIDE = re.compile(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
 )
-_DOTTED = re.compile(r"^\s{2}([a-z_][\w]*) \.{3,} (.+?)\s*$")
+_DOTTED = re.compile(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
 _COMMAND = re.compile(
-    r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b.*?\s--\w"
+    r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b"
 )
+_LONG_FLAG = re.compile(r"\s--\w")
 _FLAG = re.compile(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 _LITERALS = {"true": True, "false": False, "none": None, "null": None}
 
@@ -78,13 +80,16 @@ def _single(line: str) -> dict[str, Setting]:
         return {}
     if "=" in line and (banners := _BANNERS.findall(line)):
         return {_banner_key(name): value(number.replace(",", "")) for name, number in banners}
-    if "Namespace(" in line and (space := _NAMESPACE.search(line)):
-        return {key: value(text) for key, text in _IN_NAMESPACE.findall(space[1])}
+    space = _NAMESPACE.search(line)
+    if space and line.rstrip().endswith(")"):
+        inside = line.rstrip()[space.end() : -1]
+        return {key: value(text) for key, text in _IN_NAMESPACE.findall(inside)}
     if " ..." in line and (dotted := _DOTTED.match(line)):
         return {dotted[1]: value(dotted[2])}
     if line.startswith(("Overriding:", "  --")) and (override := _OVERRIDE.match(line)):
         return {override[1]: value(override[2])}
-    if "--" in line and _COMMAND.search(line):
+    command = _COMMAND.search(line) if "--" in line else None
+    if command and _LONG_FLAG.search(line, command.end()):
         return _flags(line)
     return {}
 
@@ -112,7 +117,7 @@ def _arguments(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], in
             return found, number + 1
         argument = _ARGUMENT.match(lines[number])
         if argument:
-            found[argument[1]] = value(argument[2])
+            found[argument[1]] = value(argument[2].rstrip().removesuffix(","))
         elif lines[number].strip():
             return found, number
     return found, place
@@ -132,18 +137,22 @@ def _overrides(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], in
     return found, place
 
 
+def _opens(lines: Sequence[str], place: int) -> bool:
+    """Whether a dict of settings over many lines begins at a line."""
+    opens = _bare(lines[place]).rstrip()
+    if opens == "{":
+        return place > 0 and _START.search(lines[place - 1][-MAX_TITLE:]) is not None
+    return opens.startswith("{'") and opens.endswith(",") and opens.count("{") > opens.count("}")
+
+
 def _dump(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int] | None:
     """Read a JSON or Python dict of settings over many lines, and say where it ends."""
-    line = _bare(lines[place])
-    opens = line.rstrip()
-    if opens == "{" and place and _START.search(lines[place - 1]):
-        pass
-    elif not (
-        opens.startswith("{'") and opens.endswith(",") and opens.count("{") > opens.count("}")
-    ):
+    if not _opens(lines, place):
         return None
     depth, text, size = 0, [], 0
     for number in range(place, min(place + MAX_BLOCK, len(lines))):
+        if number > place and _opens(lines, number):
+            return None  # the first was none
         piece = _bare(lines[number])
         depth += piece.count("{") - piece.count("}")
         size += len(piece)

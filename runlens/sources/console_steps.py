@@ -6,21 +6,20 @@ be late. Where rows were buffered and came in bunches, or where there is no bar,
 concluded from the epochs in the rows.
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import NOT_KNOWN, FloatArray, IntArray
-from runlens.sources.console_dicts import DictRow
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.sources.console_bars import Bars
+from runlens.sources.console_dicts import Rows
 from runlens.sources.console_records import Placed
-from runlens.sources.console_text import Bar
 
 MOSTLY = 0.8  # share of rows with a bar of their own from which bars are trusted
 ENDED = 0.98  # of a bar's total
 BACK = 0.02  # of its total that a bar falls back at a restart; several ranks' bars do by less
+RATES = 2_000  # rows whose bars' rates are compared
 COARSE = 0.006  # epochs; older versions print two decimals
 
 
@@ -34,80 +33,94 @@ class Known(NamedTuple):
     batch: float | None = None  # samples an optimizer step
 
 
-def place(rows: Sequence[DictRow], bars: Sequence[Bar], known: Known) -> Placed:
+class _Printed(NamedTuple):
+    """What is known of rows; arrays of shape (n,)."""
+
+    at: IntArray
+    epoch: FloatArray
+    training: BoolArray
+    closing: BoolArray  # the summary
+
+    def part(self, first: int, end: int) -> "_Printed":
+        some = slice(first, end)
+        return _Printed(self.at[some], self.epoch[some], self.training[some], self.closing[some])
+
+
+def place(rows: Rows, bars: Bars, known: Known) -> Placed:
     """Say at which step and in which launch each row was printed."""
-    count = len(rows)
-    steps = np.array([item.step for item in rows], dtype=np.int64)
-    launch = np.zeros(count, dtype=np.int64)
+    at = rows.records.at
+    printed = _Printed(at, rows.records.epoch, rows.are("train"), rows.are("summary"))
+    steps = rows.step.copy()
+    launch = np.zeros(len(rows), dtype=np.int64)
     doubts: set[str] = set()
-    parts = _launches(rows, bars)
-    for number, (first, end) in enumerate(parts):
+    for number, (first, end) in enumerate(_launches(rows, bars)):
         launch[first:end] = number
-        if (steps[first:end] >= 0).all():
+        own = rows.step[first:end]
+        if (own >= 0).all():
             continue
-        some = rows[first:end]
-        after = rows[first - 1].record.at if first else -1
-        before = rows[end].record.at if end < count else None
-        near = [bar for bar in bars if bar.at > after and (before is None or bar.at < before)]
-        own, doubt = _steps(some, near, known)
-        steps[first:end] = np.where(steps[first:end] >= 0, steps[first:end], own)
+        after = int(at[first - 1]) if first else -1
+        near = bars.between(after, int(at[end]) if end < len(rows) else None)
+        concluded, doubt = _steps(printed.part(first, end), near, known)
+        steps[first:end] = np.where(own >= 0, own, concluded)
         doubts |= {doubt} if doubt else set()
-    exact = all(item.step >= 0 for item in rows)
+    exact = bool((rows.step >= 0).all())
     return Placed(steps, launch, not exact, "; ".join(sorted(doubts)))
 
 
-def _launches(rows: Sequence[DictRow], bars: Sequence[Bar]) -> list[tuple[int, int]]:
+def _launches(rows: Rows, bars: Bars) -> list[tuple[int, int]]:
     """Split rows where a launch ended (summary), where the epoch or the run's bar falls back."""
-    total = counted_by(rows, bars)
-    run = [bar for bar in bars if bar.total == total]
-    restarts = [
-        now.at
-        for before, now in pairwise(run)
-        if before.done - now.done > BACK * total and before.done < ENDED * total
-    ]
-    cuts = [0]
-    for number in range(1, len(rows)):
-        here, before = rows[number], rows[number - 1]
-        back = here.record.epoch < before.record.epoch
-        back |= 0 <= here.step < before.step and here.kind == before.kind
-        again = any(before.record.at < at <= here.record.at for at in restarts)
-        if back or again or (before.kind == "summary" and here.kind == "train"):
-            cuts.append(number)
-    return list(zip(cuts, [*cuts[1:], len(rows)], strict=True))
+    at, epoch, train = rows.records.at, rows.records.epoch, rows.are("train")
+    total = counted_by(at[train], bars)
+    run = bars.taken(bars.total == total)
+    fallen = run.done[:-1] - run.done[1:] > BACK * total
+    restarts = run.at[1:][fallen & (run.done[:-1] < ENDED * total)]
+    restarted = np.searchsorted(restarts, at, side="right")
+    back = (rows.step[1:] >= 0) & (rows.step[1:] < rows.step[:-1])
+    new = (
+        (epoch[1:] < epoch[:-1])
+        | (back & (rows.kind[1:] == rows.kind[:-1]))
+        | (restarted[1:] > restarted[:-1])
+        | (rows.are("summary")[:-1] & train[1:])
+    )
+    cuts = [0, *(np.flatnonzero(new) + 1).tolist(), len(rows)]
+    return list(pairwise(cuts))
 
 
-def counted_by(rows: Sequence[DictRow], bars: Sequence[Bar]) -> int:
+def counted_by(training: IntArray, bars: Bars) -> int:
     """Return the total of the bar that counts the steps of the rows; -1 without bars.
 
-    It stands next to most training rows; the bars of evaluations and data sets do not.
+    It stands next to most training rows, whose lines are given in order; the bars of
+    evaluations and data sets do not.
     """
-    if not bars:
+    if not len(bars):
         return -1
-    stops = np.array([bar.at for bar in bars], dtype=np.int64)
-    behind = np.searchsorted(stops, [r.record.at for r in rows if r.kind == "train"], side="right")
-    votes: Counter[int] = Counter()
-    for index in behind.tolist():
-        for near in (index - 1, index):
-            if 0 <= near < len(bars):
-                votes[bars[near].total] += 1
-    if votes:
-        return votes.most_common(1)[0][0]
-    return max(bars, key=lambda bar: bar.total).total
+    behind = np.searchsorted(bars.at, training, side="right")
+    near = np.stack([behind - 1, behind], axis=1).ravel()
+    near = near[(near >= 0) & (near < len(bars))]
+    votes = bars.total[near]
+    if not len(votes):
+        return int(bars.total.max())
+    totals, first, which, count = np.unique(
+        votes, return_index=True, return_inverse=True, return_counts=True
+    )
+    if (count == count.max()).sum() == 1:
+        return int(totals[count.argmax()])
+    done = np.unique(bars.done[near], return_inverse=True)[1]
+    shown = np.unique(which * len(near) + done) // len(near)
+    states = np.bincount(shown, minlength=len(totals))  # the run's bar moves on from row to row
+    return int(totals[np.lexsort((first, -states, -count))[0]])
 
 
-def _steps(rows: Sequence[DictRow], bars: Sequence[Bar], known: Known) -> tuple[IntArray, str]:
+def _steps(rows: _Printed, bars: Bars, known: Known) -> tuple[IntArray, str]:
     """Return the steps of the rows of one launch, shape (n,), and a doubt for the user."""
-    total = counted_by(rows, bars)
-    run = [bar for bar in bars if bar.total == total]
-    at = np.array([item.record.at for item in rows], dtype=np.int64)
-    epoch = np.array([item.record.epoch for item in rows], dtype=np.float64)
-    training = np.array([item.kind == "train" for item in rows], dtype=np.bool_)
-    if not run:
+    at, epoch, training, _ = rows
+    total = counted_by(at[training], bars)
+    run = bars.taken(bars.total == total)
+    if not len(run):
         return _by_epoch(rows, NOT_KNOWN, NOT_KNOWN, known)
-    seen = np.array([bar.at for bar in run], dtype=np.int64)
-    done = _whole_run(np.array([bar.done for bar in run], dtype=np.int64), total)
-    behind = np.searchsorted(seen, at, side="right")
-    own = np.ones(len(rows), dtype=np.bool_)  # a bar stands between it and the next training row
+    done = _whole_run(run.done, total)
+    behind = np.searchsorted(run.at, at, side="right")
+    own = np.ones(len(at), dtype=np.bool_)  # a bar stands between it and the next training row
     trained = np.flatnonzero(training)
     own[trained[:-1]] = behind[trained[1:]] > behind[trained[:-1]]
     own &= behind < len(run)
@@ -127,19 +140,19 @@ def _steps(rows: Sequence[DictRow], bars: Sequence[Bar], known: Known) -> tuple[
     return np.where(own, exact, guess), ""
 
 
-def _shown_again(run: Sequence[Bar], behind: IntArray) -> bool:
+def _shown_again(run: Bars, behind: IntArray) -> bool:
     """Whether the bar behind a row is the bar before it drawn again, as most often it is.
 
     A redrawn bar has the old rate. A terminal emulator (W&B's output.log) keeps only the next
-    state of the bar, which is too late; then the state before the row is the exact one.
+    state of the bar, which is too late; then the state before the row is the exact one. Of very
+    many rows only some, evenly spread, are asked for their rates.
     """
-    pairs = [(run[n - 1], run[n]) for n in behind.tolist() if 0 < n < len(run)]
-    again = [before.done == after.done or _rate(before) == _rate(after) for before, after in pairs]
-    return bool(2 * sum(again) >= len(again))
-
-
-def _rate(bar: Bar) -> str:
-    return bar.postfix.partition(", ")[2]
+    pairs = behind[(behind > 0) & (behind < len(run))]
+    pairs = pairs[:: 1 + len(pairs) // RATES]
+    again = run.done[pairs - 1] == run.done[pairs]
+    others = pairs[~again].tolist()
+    rates = sum(run.rate(number - 1) == run.rate(number) for number in others)
+    return bool(2 * (again.sum() + rates) >= len(pairs))
 
 
 def _whole_run(done: IntArray, total: int) -> IntArray:
@@ -190,7 +203,7 @@ def _gap(epoch: FloatArray) -> float:
 
 
 def _by_epoch(
-    rows: Sequence[DictRow],
+    rows: _Printed,
     ratio: float,
     last: float,
     known: Known,
@@ -200,10 +213,9 @@ def _by_epoch(
     `ratio` is steps an epoch as far as rows with bars of their own tell, `last` the last step
     that a bar showed; NaN where there is none.
     """
-    epoch = np.array([item.record.epoch for item in rows], dtype=np.float64)
-    training = np.array([item.kind == "train" for item in rows], dtype=np.bool_)
+    epoch, training = rows.epoch, rows.training
     gap = _gap(epoch[training])
-    closing = [item.record.epoch for item in rows if item.kind == "summary"]
+    closing = epoch[rows.closing].tolist()
     if closing and known.planned_steps and not last > 0:
         last = known.planned_steps
     count = int(training.sum())

@@ -8,6 +8,7 @@ import numpy as np
 
 from runlens.history import IntArray
 from runlens.run import Event
+from runlens.sources.console_bars import Bars
 from runlens.sources.console_events import (
     Failure,
     checkpoint,
@@ -16,8 +17,8 @@ from runlens.sources.console_events import (
     resumed,
     unranked,
 )
-from runlens.sources.console_records import Placed, Record
-from runlens.sources.console_text import Bar, Text, stamp
+from runlens.sources.console_records import Placed, Records
+from runlens.sources.console_text import Text, stamp
 from runlens.sources.messages import MESSAGES, SHOWN, TRACEBACK, details, search
 from runlens.sources.reading import SourceReading
 
@@ -42,43 +43,48 @@ _Item = TypeVar("_Item")
 
 
 class _Marks(NamedTuple):
-    """Lines at which the step is known, in order; arrays of shape (n,)."""
+    """Lines at which the step is known; arrays in the order of lines."""
 
-    at: IntArray
+    at: IntArray  # of training records, shape (n,)
     step: IntArray
-    records: IntArray  # lines of training records alone
+    bars: Bars
 
     def step_at(self, line: int) -> int | None:
         """Return the last step that was known at a line."""
-        number = int(np.searchsorted(self.at, line, side="right")) - 1
-        return int(self.step[number]) if number >= 0 else None
+        record, state = (
+            int(np.searchsorted(at, line, side="right")) for at in (self.at, self.bars.at)
+        )
+        if state and not (record and self.at[record - 1] > self.bars.at[state - 1]):
+            return int(self.bars.done[state - 1])
+        return int(self.step[record - 1]) if record else None
 
     def records_after(self, line: int) -> int:
         """Count the records that follow a line."""
-        return len(self.records) - int(np.searchsorted(self.records, line, side="right"))
+        return len(self.at) - int(np.searchsorted(self.at, line, side="right"))
 
 
 def tell(
     reading: SourceReading,
     text: Text,
     others: Sequence[tuple[int, str]],
-    records: Sequence[Record],
+    records: Records,
     placed: Placed,
-    bars: Sequence[Bar],
+    bars: Bars,
     summaries: Sequence[int],
 ) -> None:
     """Add the events and the hints on the end to `reading`."""
-    marks = _marks(records, placed, bars)
-    if bars and not reading.hints.planned_steps:
-        reading.hints.planned_steps = bars[-1].total
-    last = [int(placed.step[-1])] if records else []
-    last += [bars[-1].done] if bars else []
+    marks = _Marks(records.at, placed.step, bars)
+    if len(bars) and not reading.hints.planned_steps:
+        reading.hints.planned_steps = int(bars.total[-1])
+    last = [*placed.step[-1:].tolist(), *bars.done[-1:].tolist()]
     reading.hints.ended_step = max(last, default=None)
     where = _Where(str(reading.path), text)
     reading.events += _launches(records, placed, where)
     reading.events += _saved(others, marks, where)
-    rows = {record.at for record in records}
-    _errors(reading, [item for item in others if item[0] not in rows], marks, where, summaries)
+    a_record = np.zeros(len(text), dtype=np.bool_)
+    a_record[records.at] = True
+    strange = [item for item in others if not a_record[item[0]]]
+    _errors(reading, strange, marks, where, summaries)
     reading.events.sort(key=lambda event: event.data.get("at", 0))
     reading.events = [
         event._replace(data={key: item for key, item in event.data.items() if key != "at"})
@@ -97,49 +103,33 @@ class _Where(NamedTuple):
         return f"{self.path}:{number}" if number else self.path
 
 
-def run_bars(bars: Sequence[Bar], placed: Placed, records: Sequence[Record]) -> list[Bar]:
+def run_bars(bars: Bars, placed: Placed, records: Records) -> Bars:
     """Return the states of the bar that counts the steps of the run, if there is one."""
-    totals = {bar.total for bar in bars}
-    if not records:
-        whole = [bar for bar in bars if "epoch" not in bar.label.lower()]
-        return [bar for bar in whole if bar.total == max(bar.total for bar in whole)]
+    if not len(records):
+        whole = bars.taken(~bars.an_epoch)
+        return whole.taken(whole.total == whole.total.max(initial=0))
+    totals = np.unique(bars.total).tolist()
     shown = {total: _agreement(bars, total, records, placed) for total in totals}
     best = max(totals, key=lambda total: shown[total], default=0)
-    enough = AGREED * len(records)
-    return [bar for bar in bars if bar.total == best] if shown.get(best, 0) > enough else []
+    enough = shown.get(best, 0) > AGREED * len(records)
+    return bars.taken(bars.total == (best if enough else -1))
 
 
-def _agreement(bars: Sequence[Bar], total: int, records: Sequence[Record], placed: Placed) -> int:
+def _agreement(bars: Bars, total: int, records: Records, placed: Placed) -> int:
     """Count the records whose step the next state of this bar shows."""
-    some = [bar for bar in bars if bar.total == total]
-    at = np.array([bar.at for bar in some], dtype=np.int64)
-    done = np.array([bar.done for bar in some], dtype=np.int64)
-    lines = np.array([record.at for record in records], dtype=np.int64)
-    next_bar = np.searchsorted(at, lines, side="right")
-    known = next_bar < len(at)
-    return int((done[next_bar[known]] == placed.step[known]).sum())
+    some = bars.taken(bars.total == total)
+    next_bar = np.searchsorted(some.at, records.at, side="right")
+    known = next_bar < len(some)
+    return int((some.done[next_bar[known]] == placed.step[known]).sum())
 
 
-def _marks(records: Sequence[Record], placed: Placed, run: Sequence[Bar]) -> _Marks:
-    lines = np.array([record.at for record in records], dtype=np.int64)
-    at = np.concatenate([lines, np.array([bar.at for bar in run], dtype=np.int64)])
-    step = np.concatenate([placed.step, np.array([bar.done for bar in run], dtype=np.int64)])
-    order = np.argsort(at, kind="stable")
-    return _Marks(at[order], step[order], lines)
-
-
-def _launches(records: Sequence[Record], placed: Placed, where: _Where) -> list[Event]:
+def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
     """Make an event of each launch but the first."""
     starts = np.flatnonzero(np.diff(placed.launch) > 0) + 1
+    lines = zip(placed.step[starts].tolist(), records.at[starts].tolist(), strict=True)
+    text = "a new launch in the same log"
     return [
-        Event(
-            "launch",
-            int(placed.step[number]),
-            text="a new launch in the same log",
-            where=where(records[number].at),
-            data={"at": records[number].at},
-        )
-        for number in starts.tolist()
+        Event("launch", step, text=text, where=where(at), data={"at": at}) for step, at in lines
     ]
 
 

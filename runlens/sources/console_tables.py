@@ -1,9 +1,12 @@
-"""Rows that are spread over lines: the tables of stable-baselines and tensors of rewards."""
+"""Tables of numbers: those of stable-baselines, those with a line of names; printed tensors."""
 
 import re
 from collections.abc import Sequence
 
+from runlens.sources.console_counters import Counted, whole
+from runlens.sources.console_pairs import ANCHOR
 from runlens.sources.console_records import MAX_STEP, Record
+from runlens.sources.console_rows import Row
 from runlens.sources.reading import as_number
 
 FRAMEWORK = "stable-baselines3"
@@ -24,7 +27,12 @@ _STEPS = (
     "total_num_steps",
     "iterations",
     "nupdates",
+    "totalenvinteracts",
 )
+_EPOCH_COLUMNS = {"epoch", "e", "ep"}
+_STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
+_GAP = re.compile(r"\s{2,}|\t")
+MAX_HEAD = 400  # characters of a line of names
 _REWARDS = re.compile(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
 
 
@@ -72,3 +80,43 @@ def from_tensors(others: Sequence[tuple[int, str]]) -> list[tuple[int, Record]]:
             spread = (sum((n - mean) ** 2 for n in numbers) / (len(numbers) - 1)) ** 0.5
             found.append((len(found) + 1, Record(at, ("reward", "reward_std"), (mean, spread))))
     return found
+
+
+def columns(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the rows of tables with a line of names: fastai, spaCy, the Trainer in a notebook."""
+    rows: list[Row] = []
+    names: list[str] = []
+    tabs = False
+    for at, line in others:
+        if row := _column_row(at, line, names, tabs=tabs):
+            rows.append(row)
+        elif head := _column_names(line):
+            names, tabs = head, "\t" in line.strip()
+    return rows if len({row.counted for row in rows}) > 1 else []
+
+
+def _column_names(line: str) -> list[str]:
+    """Return the names that stand in a line, the first that of a counter, or nothing."""
+    if len(line) > MAX_HEAD or ":" in line or "=" in line or not _GAP.search(line.strip()):
+        return []
+    names = [name.strip() for name in _GAP.split(line.strip())]
+    counts = names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS
+    return names if counts and any(map(ANCHOR.search, names)) else []
+
+
+def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | None:
+    if not names or not line.lstrip()[:1].isdigit():
+        return None
+    cells = line.strip().split("\t") if tabs else line.split()
+    if len(cells) != len(names) or whole(cells[0] if cells[0].isdigit() else "") < 0:
+        return None
+    step = epoch = -1
+    values = {}
+    for name, cell in zip(names, cells, strict=True):
+        if name.lower() in _STEP_COLUMNS:
+            step = whole(cell) if cell.isdigit() else -1
+        elif name.lower() in _EPOCH_COLUMNS:
+            epoch = whole(cell) if cell.isdigit() else -1
+        elif (number := as_number(cell)) is not None:
+            values[name] = number
+    return Row(at, Counted(step=step, epoch=epoch), tuple(values), tuple(values.values()))

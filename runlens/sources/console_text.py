@@ -2,40 +2,74 @@
 
 A progress bar is rewritten with a carriage return, so one line of the file can hold hundreds of
 bars and a metric row among them; terminals' colours, NULs and broken UTF-8 occur everywhere.
+A line is made a string only when somebody asks for it: most lines of a long log are bars that
+nobody reads, and `console_scan` finds out about those from their bytes.
 """
 
 import json
 import math
 import re
-from bisect import bisect_right
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import NamedTuple
 
-from runlens.history import NOT_KNOWN
+import numpy as np
 
-MAX_LONG_LINE = 20_000_000  # a line longer than this is no line
+from runlens.history import NOT_KNOWN, BoolArray, IntArray
+
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail
+NEWLINE = 10  # the codes of line ends
+RETURN = 13
+HEAD = 2_000  # lines in which the start of the run is looked for
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_NOTEBOOK = re.compile(r'\s*\[\{"stream_name":')
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_NOTEBOOK = re.compile(rb'\s*\[\{"stream_name":')
 _STAMP = re.compile(
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d{4}))[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?"
 )
 _STAMP_WITHIN = 60  # characters from the start of a line
-_ENDLESS = re.compile(r"\b(\d{1,15})it \[([^\]]*)\]")
+_ENDLESS = re.compile(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
 _BAR = re.compile(r"\| *(\d+)/(\d+) \[([^\]]*)\]?")
 
 
-class Text(NamedTuple):
-    """The lines of a log, and where in the file they stand."""
+class Text:
+    """The bytes of a log, and where the lines stand in them."""
 
-    lines: list[str]
-    firsts: list[int]  # index of the first of `lines` in each line of the file; empty: not known
+    def __init__(self, data: bytes, start: IntArray, end: IntArray, *, numbered: bool) -> None:
+        """Take the bytes, first and behind the last of each line, shape (number of lines,).
+
+        Where the bytes are not those of a file (not `numbered`), lines have no numbers.
+        """
+        self.data = data
+        self.start = start
+        self.end = end
+        self._numbered = numbered
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def line(self, index: int) -> str:
+        """Return a line."""
+        return self.part(int(self.start[index]), int(self.end[index]))
+
+    def part(self, start: int, end: int) -> str:
+        """Return what stands between two places."""
+        return self.data[start:end].decode("utf-8", errors="replace")
 
     def number(self, index: int) -> int | None:
-        """Return the number, from 1, of the file's line that holds `lines[index]`."""
-        return bisect_right(self.firsts, index) if self.firsts else None
+        """Return the number, from 1, of the file's line that holds a line; None: not known."""
+        if not self._numbered:
+            return None
+        return int(np.searchsorted(self._breaks, index)) + 1
+
+    @cached_property
+    def _breaks(self) -> IntArray:
+        """The lines that end a line of the file: at a line feed, unless the file has none."""
+        codes = np.frombuffer(self.data, dtype=np.uint8)
+        ends = codes[self.end[:-1]]
+        feeds = np.flatnonzero(ends == NEWLINE)
+        return feeds if len(feeds) else np.arange(len(ends))
 
 
 class Bar(NamedTuple):
@@ -49,31 +83,18 @@ class Bar(NamedTuple):
     rest: str  # what stands behind the bar
 
 
-def split(data: bytes) -> Text:
-    """Take the bytes of a log apart into lines: at line feeds and at carriage returns."""
-    text = data.decode("utf-8", errors="replace")
-    if "\0" in text:
-        text = text.replace("\0", "")
-    if notebook := _NOTEBOOK.match(text) is not None:
-        text = _from_notebook(text)
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
-    lines: list[str] = []
-    firsts: list[int] = []
-    for physical in text.split("\n"):
-        firsts.append(len(lines))
-        if len(physical) > MAX_LONG_LINE:
-            continue
-        if "\r" in physical:
-            lines.extend(physical.split("\r"))
-        else:
-            lines.append(physical)
-    return Text(lines, [] if notebook else firsts)
+def cleaned(data: bytes) -> tuple[bytes, bool]:
+    """Return what a log shows without NULs and colours, and whether its lines are the file's."""
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
+    if notebook := _NOTEBOOK.match(data) is not None:
+        data = _from_notebook(data.decode("utf-8", errors="replace"))
+    if b"\x1b" in data:
+        data = _ANSI.sub(b"", data)
+    return data, not notebook
 
 
-def _from_notebook(text: str) -> str:
+def _from_notebook(text: str) -> bytes:
     """Join what a Kaggle log, a JSON list with one object for each write, says was printed."""
     pieces = []
     for line in text.split("\n"):
@@ -83,7 +104,7 @@ def _from_notebook(text: str) -> str:
             continue
         if isinstance(entry, dict) and isinstance(entry.get("data"), str):
             pieces.append(entry["data"])
-    return "".join(pieces)
+    return "".join(pieces).encode("utf-8", errors="replace")
 
 
 def bar(at: int, line: str) -> Bar | None:
@@ -128,19 +149,26 @@ def stamp(line: str) -> float:
     return moment.timestamp() + (float(f"0.{part}") if part else 0.0)
 
 
-def first_stamp(lines: list[str]) -> float | None:
+def first_stamp(text: Text) -> float | None:
     """Return the first time among the first lines, or None."""
-    times = (stamp(line) for line in lines[:2000])
+    times = (stamp(text.line(at)) for at in range(min(len(text), HEAD)))
     return next((time for time in times if not math.isnan(time)), None)
 
 
-def tail(lines: list[str]) -> tuple[str, ...]:
-    """Return the last lines that are not blank, the states of one bar as a single line."""
+def tail(text: Text, bare: BoolArray) -> tuple[str, ...]:
+    """Return the last lines that are not blank, the states of one bar as a single line.
+
+    `bare`, shape (number of lines,): lines that are known to be a bar and nothing else.
+    """
     kept: list[str] = []
-    for line in reversed(lines):
-        if not line or line.isspace():
+    for at in np.flatnonzero(text.end > text.start)[::-1]:
+        after_bar = bool(kept) and "%|" in kept[-1]
+        if after_bar and bare[at]:
             continue
-        state = bar(0, line) if kept and "%|" in kept[-1] else None
+        line = text.line(at)
+        if line.isspace():
+            continue
+        state = bar(at, line) if after_bar else None
         if state and not state.rest.strip():
             continue
         kept.append(line.rstrip()[:SHOWN])

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 SHOWN = 500  # characters of a line that an event keeps
 TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself
-MAX_HITS = 20_000  # lines of one row that are looked at
+MAX_HITS = 20_000  # different lines of one row that are looked at
+LONG = 8_000  # characters: in a longer line a message is sought near the word that it needs
 _GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10}
 _SIZE = r"([\d.]+) ?([KMGT]iB)"
 _SIZES = (
@@ -71,19 +72,29 @@ MESSAGES = _table()
 def search(lines: Sequence[str]) -> list[Hit]:
     """Find the messages in `lines`, at most one a line: that of the first row that matches.
 
-    Rows that say nothing by themselves (secondary, noise, fallback) yield to all others.
+    Rows that say nothing by themselves (secondary, noise, fallback) yield to all others. A line
+    that comes many times is looked at once.
     """
-    lowered = [line.lower() for line in lines]
+    distinct = list(dict.fromkeys(lines))
+    lowered = [line.lower() for line in distinct]
     text = "\n".join(lowered)
     starts = [0, *accumulate(len(line) + 1 for line in lowered)]
-    found: dict[int, Message] = {}
+    found: dict[str, Message] = {}
     for message in sorted(MESSAGES, key=_weak):
-        for number in _lines_with(message.needs, text, starts):
-            if number not in found and message.regex.search(lines[number]):
-                found[number] = message
+        for number, at in _lines_with(message.needs, text, starts):
+            line = distinct[number]
+            if line not in found and message.regex.search(line, *_around(line, at)):
+                found[line] = message
     return [
-        Hit(number, found[number], _kind(found[number], lines[number])) for number in sorted(found)
+        Hit(number, found[line], _kind(found[line], line))
+        for number, line in enumerate(lines)
+        if line in found
     ]
+
+
+def _around(line: str, at: int) -> tuple[int, int]:
+    """Return the part of a line in which a message is sought; all of it but in very long ones."""
+    return (0, len(line)) if len(line) <= LONG else (max(0, at - LONG // 2), at + LONG)
 
 
 def _weak(message: Message) -> bool:
@@ -94,16 +105,16 @@ def _kind(message: Message, line: str) -> str:
     return "secondary" if message.kind == "kill" and _CONSEQUENCE.search(line) else message.kind
 
 
-def _lines_with(needs: tuple[str, ...], text: str, starts: list[int]) -> list[int]:
-    """Return the numbers of the lines that hold one of `needs`, each once."""
-    numbers: set[int] = set()
+def _lines_with(needs: tuple[str, ...], text: str, starts: list[int]) -> list[tuple[int, int]]:
+    """Return the numbers of the lines that hold one of `needs`, each once, and where in them."""
+    places: dict[int, int] = {}
     for need in needs:
         at = text.find(need)
-        while at >= 0 and len(numbers) < MAX_HITS:
+        while at >= 0 and len(places) < MAX_HITS:
             number = bisect_right(starts, at) - 1
-            numbers.add(number)
+            places.setdefault(number, at - starts[number])
             at = text.find(need, starts[number + 1])
-    return sorted(numbers)
+    return sorted(places.items())
 
 
 def details(hit: Hit, line: str) -> dict[str, Any]:

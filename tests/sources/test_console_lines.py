@@ -203,3 +203,58 @@ def test_printed_rewards_become_mean_and_spread(tmp_path: Path) -> None:
     read = reading(tmp_path, *["time: 7.13s  rewards: tensor([-1., 0., -1., 0.])"] * 3)
     assert points(read, "reward") == [(1, -0.5), (2, -0.5), (3, -0.5)]
     assert read.series["reward_std"].value == pytest.approx(np.full(3, 0.57735), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "expected"),
+    [
+        (  # a share and a time within a block
+            [f"step {n}\nloss: 0.5\nAccuracy: {n}0%\nlatency: 5 ms" for n in (1, 2)],
+            "Accuracy",
+            [(1, 0.1), (2, 0.2)],
+        ),
+        (  # several rows an epoch without a counter of their own
+            [f"epoch 1 loss 0.{n}" for n in range(1, 5)],
+            "loss",
+            [(1, 0.1), (2, 0.2), (3, 0.3), (4, 0.4)],
+        ),
+        (  # many validation rows between two steps share the way
+            ["step 0 loss 5.0", "step 10 loss 4.0", *["val loss 3.0"] * 4, "step 50 loss 3.0"],
+            "val loss",
+            [(20, 3.0), (30, 3.0), (40, 3.0), (50, 3.0)],
+        ),
+        (  # a line that is no row, however wide it is
+            ["step 1 loss 2.0", "step 2 loss " + "9" * 30_000, "step 3 loss 1.0"],
+            "loss",
+            [(1, 2.0), (3, 1.0)],
+        ),
+        (  # a line with more numbers than are remembered
+            [f"step {n} loss 2.0 " + "1 " * 2100 for n in (1, 2)],
+            "loss",
+            [(1, 2.0), (2, 2.0)],
+        ),
+    ],
+    ids=["block", "counted", "share", "wide", "many"],
+)
+def test_rows_at_the_edge(
+    tmp_path: Path, lines: list[str], name: str, expected: list[tuple[int, float]]
+) -> None:
+    """Where a counter is missing, or a line is not like others."""
+    assert points(reading(tmp_path, *lines), name) == expected
+
+
+def test_nanogpt_is_known_by_its_mfu_alone(tmp_path: Path) -> None:
+    """A log without an evaluation has only the rows of iterations."""
+    line = "iter {n}: loss 9.4048, time 2932.14ms, mfu 22.96%"
+    assert reading(tmp_path, line.format(n=1), line.format(n=2)).framework == "nanogpt"
+
+
+def test_a_table_without_a_counter_is_none(tmp_path: Path) -> None:
+    """Cells that are no numbers are passed over, and so is a table that names no steps."""
+    rule = "-" * 30
+    table = [rule, "| total_timesteps | {n} |", "| ep_rew_mean | 1.5 |", "| device | cuda |", rule]
+    other = [rule, "| price | 5 |", rule]
+    lines = [line.format(n=n) for n in (10, 20) for line in (*table, *other)]
+    read = reading(tmp_path, *lines, "rewards: tensor([ -1. ])")
+    assert points(read, "ep_rew_mean") == [(10, 1.5), (20, 1.5)]
+    assert set(read.series) == {"ep_rew_mean"}
