@@ -1,14 +1,20 @@
 """What the records of a W&B transaction log say, before anything is concluded from it."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from runlens.history import IntArray
 from runlens.run import Setting
 from runlens.sources import wandb_proto as proto
 from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.wandb_log import Records
 from runlens.sources.wandb_rows import Rows
+from runlens.sources.wandb_walk import Buffer, Heads, heads
 
 CONSOLE_RECORDS = 20_000  # a line is up to four records, a progress bar one each time it moves
 CLOSING_MARK = b"train_runtime\x82\x01"  # the key's end and the tag of its value
@@ -45,20 +51,49 @@ class Contents:
             proto.EXIT: self._exit,
         }
 
-    def take(self, data: bytes) -> None:
-        """Take in one record; one that cannot be decoded is counted."""
-        self.records += 1
-        try:
-            kind, content = proto.record(data)
-            if kind == proto.HISTORY:
-                self.rows.add(content)
-            elif kind == proto.SUMMARY:
-                if CLOSING_MARK in content:
-                    self.closing = self.rows.count
-            elif kind in self._takers:
-                self._takers[kind](content)
-        except proto.Malformed:
-            self.malformed += 1
+    def take(self, records: Records) -> None:
+        """Take in records; those that cannot be decoded are counted."""
+        buffer = Buffer(records.data)
+        found = self._heads(buffer, records)
+        kind, start, end = found
+        self.records += len(kind)
+        history = kind == proto.HISTORY
+        before = self.rows.count
+        taken = self.rows.add(buffer, start[history], end[history])
+        self.malformed += int((~taken).sum())
+        history[history] = taken
+        self._look_for_closing(found, buffer, before + np.cumsum(history))
+        for place in np.flatnonzero(np.isin(kind, list(self._takers))).tolist():
+            try:
+                self._takers[int(kind[place])](buffer.data[start[place] : end[place]])
+            except proto.Malformed:
+                self.malformed += 1
+
+    def _heads(self, buffer: Buffer, records: Records) -> Heads:
+        """Return kind and content of each record; kind 0 for those that cannot be decoded."""
+        found = heads(buffer, records.start, records.end)
+        for place in np.flatnonzero(found.kind == 0).tolist():
+            begin = int(records.start[place])
+            try:
+                kind, start, end = proto.record_span(buffer.data, begin, int(records.end[place]))
+            except proto.Malformed:
+                kind, start, end = 0, begin, begin
+                self.malformed += 1
+            found.kind[place], found.start[place], found.end[place] = kind, start, end
+        return found
+
+    def _look_for_closing(self, records: Heads, buffer: Buffer, before: IntArray) -> None:
+        """Find the last summary with the Trainer's closing row; `before`: rows ahead of each."""
+        summaries = np.flatnonzero(records.kind == proto.SUMMARY)
+        if not len(summaries) or CLOSING_MARK not in buffer.data:
+            return
+        marks = [mark.start() for mark in re.finditer(CLOSING_MARK, buffer.data)]
+        summaries = summaries[np.argsort(records.start[summaries])]
+        place = np.searchsorted(records.start[summaries], marks, side="right") - 1
+        holding = summaries[np.maximum(place, 0)]
+        holding = holding[(place >= 0) & (marks < records.end[holding])]
+        if len(holding):
+            self.closing = int(before[holding].max())
 
     def _stats(self, content: bytes) -> None:
         time, found = proto.stats(content)

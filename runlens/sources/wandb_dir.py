@@ -16,7 +16,8 @@ import numpy as np
 from runlens.metrics import naming
 from runlens.run import Event, Problem, Setting
 from runlens.sources import console
-from runlens.sources.files import Unreadable, flat, read_bytes, read_json, read_yaml
+from runlens.sources.files import LFS, Unreadable, flat, read_bytes, read_json
+from runlens.sources.plain_yaml import read_yaml
 from runlens.sources.reading import Series, SourceReading, as_number, series
 from runlens.sources.wandb_contents import Contents, machine
 from runlens.sources.wandb_history import (
@@ -32,6 +33,7 @@ LOOKS_FOR = "run-*.wandb"
 FRAMEWORK = "Weights & Biases (any trainer that logs to it)"
 LATEST = "latest-run"  # a link to the newest run; a copy of it where links were not kept
 SUMMARY, METADATA, CONFIG = "wandb-summary.json", "wandb-metadata.json", "config.yaml"
+SWANLAB = "swanlab-metadata.json"  # in the files/ of another tracker, which calls its runs alike
 
 # The closing row of the Trainer: means over the whole run, no points of a curve.
 CLOSING = "train_runtime"
@@ -71,7 +73,7 @@ def _is_log(name: str) -> bool:
 
 
 def _is_files(folder: Path, files: list[str]) -> bool:
-    if folder.name != "files" or folder.parent.name == LATEST:
+    if folder.name != "files" or folder.parent.name == LATEST or SWANLAB in files:
         return False
     ours = CONFIG in files and _RUN_NAME.fullmatch(folder.parent.name)
     return bool(ours) or SUMMARY in files or METADATA in files
@@ -92,10 +94,21 @@ def read(path: Path) -> SourceReading:
         reading.problems.append(Problem(str(path), text, "the whole file"))
         return reading
     _read_files(files, reading)
+    if reading.hints.nothing_written:
+        _take_empty(files, reading)
     name = _RUN_NAME.fullmatch(path.stem if _is_log(path.name) else path.name)
     reading.run_id = reading.run_id or (name[1] if name else "")
     reading.framework = _framework(reading.config)
     return reading
+
+
+def _take_empty(files: Path, reading: SourceReading) -> None:
+    """Tell of a run whose log is empty; an online run that ended by itself left its summary."""
+    if (files / SUMMARY).exists():
+        reading.hints.nothing_written = False
+        return
+    text = "the run began; it was killed before W&B's first write, or is still running"
+    reading.events.append(Event("launch", 0, None, text, str(reading.path)))
 
 
 def _framework(config: Mapping[str, Setting]) -> str:
@@ -109,24 +122,38 @@ def _framework(config: Mapping[str, Setting]) -> str:
 
 def _read_log(path: Path, reading: SourceReading) -> None:
     reading.hints.no_exit_record = True
+    contents = Contents()
     try:
-        log = Log(read_bytes(path))
+        log = _take_records(path, contents, reading)
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        reading.hints.nothing_written = path.is_file() and not path.stat().st_size
         return
-    if not log.known:
-        text = "is no W&B transaction log: neither its header nor one whole record is in it"
-        reading.problems.append(Problem(str(path), text, "the whole file"))
-        return
-    contents = Contents()
-    for record in log:
-        contents.take(record)
+    reading.hints.nothing_written = not contents.records
     _tell_losses(log, contents, reading)
     _take_settings(contents, reading)
     _take_history(contents, reading)
     _take_end(contents, reading)
     if not (path.parent / "files" / "output.log").exists():
         _take_console("".join(contents.console).encode(), reading)
+
+
+def _take_records(path: Path, contents: Contents, reading: SourceReading) -> Log:
+    """Read a log piece by piece, as far as the disk gives it; raise Unreadable."""
+    read_bytes(path, len(LFS))  # says in words what may be wrong with a file
+    with path.open("rb") as stream:
+        log = Log(stream)
+        if not log.known:
+            raise Unreadable(
+                "is no W&B transaction log: neither its header nor one whole record is in it"
+            )
+        try:
+            for records in log.batches():
+                contents.take(records)
+        except OSError as error:
+            text = f"cannot be read to its end ({error.strerror or error})"
+            reading.problems.append(Problem(str(path), text, f"what lies behind byte {log.size}"))
+    return log
 
 
 def _take_console(data: bytes, reading: SourceReading) -> None:
@@ -145,12 +172,12 @@ def _take_console(data: bytes, reading: SourceReading) -> None:
 
 
 def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
-    size = len(log.data)
+    size = log.size
 
     def lost(text: str, amount: str) -> None:
         reading.problems.append(Problem(str(reading.path), text, amount))
 
-    if size > len(HEADER) and not log.data.startswith(HEADER):
+    if size > len(HEADER) and not log.headed:
         lost("has a header that is not known; read as the known one", "")
     if log.skipped:
         first, bad = log.skipped[0][0], sum(end - start for start, end in log.skipped)
@@ -160,7 +187,7 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
         text = "ends inside a record: the writer was stopped, or is still writing"
         lost(text, f"the last {log.unfinished} of {size} bytes")
     elif not contents.records:
-        lost("holds no record: nothing was written before the end", "the whole run")
+        lost("holds no record: killed before the first flush, or still running", "the whole run")
     if contents.malformed:
         amount = f"{contents.malformed} of {contents.records} records"
         lost("holds records that cannot be decoded", amount)
@@ -296,7 +323,7 @@ def _read_metadata(path: Path, reading: SourceReading) -> None:
         str(found.get("program") or ""),
         [str(arg) for arg in args] if isinstance(args, list) else [],
         str(found.get("gpu") or ""),
-        int(as_number(found.get("gpu_count")) or 0),
+        _count(found.get("gpu_count")),
         str(found.get("python") or ""),
     )
     reading.config = {**known, **reading.config}
@@ -305,13 +332,17 @@ def _read_metadata(path: Path, reading: SourceReading) -> None:
         reading.hints.tracker_state = state
 
 
+def _count(value: object) -> int:
+    number = as_number(value)
+    return int(number) if number is not None and 0 <= number < MAX_STEP else 0
+
+
 def _read_summary(path: Path, reading: SourceReading) -> None:
     """Take the last step; the last values are no points, as they may be of earlier steps."""
     found = _load(path, reading)
     hints = reading.hints
     hints.summary = hints.summary or CLOSING in found or f"train/{CLOSING}" in found
-    if hints.done_steps is None:
-        steps = (as_number(found.get(name)) for name in STEP_NAMES)
-        last = next((step for step in steps if step is not None and 0 <= step < MAX_STEP), None)
-        hints.done_steps = None if last is None else int(last)
-        hints.ended_step = hints.done_steps if hints.ended_step is None else hints.ended_step
+    steps = (as_number(found.get(name)) for name in STEP_NAMES)
+    last = next((step for step in steps if step is not None and 0 <= step < MAX_STEP), None)
+    hints.done_steps = None if last is None else int(last)
+    hints.ended_step = hints.done_steps if hints.ended_step is None else hints.ended_step

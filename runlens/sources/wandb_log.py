@@ -1,98 +1,134 @@
 """The framing of W&B's transaction log: from the bytes of a ``.wandb`` file to its records.
 
 A file starts with ``:W&B``, uint16 0xBEE1 and a version byte 0, the same in the releases 0.10 to
-0.31. Blocks of 32 KiB follow, counted from the start of the file. A chunk is a header (uint32
-checksum, uint16 length, uint8 kind) and its data; a record is one chunk or several. Unlike
-LevelDB's, the checksum is the plain CRC-32 of zlib, over the kind and the data.
+0.31. Blocks of 32 KiB follow, counted from the start of the file, each a row of chunks (see
+`wandb_chunks`). A record is one chunk or several. Unlike LevelDB's, the checksum is the plain
+CRC-32 of zlib, over the kind and the data.
 
 After damage, reading goes on at the next chunk whose checksum is right, so that one flipped bit
-costs one record.
+costs one record. The file is read in pieces: memory does not grow with it.
 """
 
-import re
-import struct
-import zlib
+import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from runlens.history import IntArray
+from runlens.sources.wandb_chunks import (
+    BLOCK,
+    BROKEN,
+    CHUNK_HEADER,
+    FIRST,
+    LAST,
+    WHOLE,
+    Chunks,
+    chunks,
+)
 
 HEADER = b":W&B\xe1\xbe\x00"
-BLOCK = 32768
-CHUNK_HEADER = 7
-WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
-BROKEN = 0  # stands between chunks where bytes had to be skipped
-
-_unpack = struct.Struct("<IHB").unpack_from
-_KIND_CHECKSUM = [zlib.crc32(bytes([kind])) for kind in range(LAST + 1)]
-_KIND_BYTE = re.compile(rb"[\x01-\x04]")
+PIECE = 128 * BLOCK  # bytes that are read at once: what is at work stays in the cache
+MARGIN = bytes(512)  # lies behind the records, so that a look ahead needs no bound
 
 
-class Chunk(NamedTuple):
-    """One stretch of the file: `data` is its content, `start` and `end` its place in bytes."""
+class Records(NamedTuple):
+    """Records in their order: `data[start:end]` each, in bytes that end with a `MARGIN`."""
 
-    kind: int
-    start: int
-    end: int
-    data: bytes = b""
+    data: bytes
+    start: IntArray
+    end: IntArray
 
 
-@dataclass
 class Log:
     """The records of one log. What was lost on the way is known after the iteration."""
 
-    data: bytes
-    skipped: list[tuple[int, int]] = field(default_factory=list)  # [start, end) of damage
-    unfinished: int = 0  # bytes at the end that hold no whole record
+    def __init__(self, source: bytes | BinaryIO, header: bytes = HEADER) -> None:
+        """Begin to read: `header` is what the file starts with."""
+        self._stream = io.BytesIO(source) if isinstance(source, bytes) else source
+        self._piece = self._stream.read(PIECE)
+        self._begin = len(header)
+        self._parts: list[bytes] = []  # of a record that is not complete
+        self._begun = 0  # where that record begins
+        self._damage: int | None = None  # where the damage begins that the last chunks ended with
+        self.headed = self._piece[: len(header)] == header[: len(self._piece)]
+        self.size = 0  # bytes that were read
+        self.skipped: list[tuple[int, int]] = []  # [start, end) of damage
+        self.unfinished = 0  # bytes at the end that hold no whole record
 
     @property
     def known(self) -> bool:
-        """Whether this is a transaction log: by its header, or by a chunk that is whole."""
-        if self.data[: len(HEADER)] == HEADER[: len(self.data)]:
-            return True
-        return self._next_chunk(0) is not None
+        """Whether this is a log: by its header, or by a whole chunk in its first piece."""
+        return self.headed or bool((chunks(self._piece, 0).kind != BROKEN).any())
 
     def __iter__(self) -> Iterator[bytes]:
-        parts: list[bytes] = []
-        begun = 0
-        for kind, start, end, data in self._chunks():
-            if kind in {MIDDLE, LAST}:
-                if parts:
-                    parts.append(data)
-                else:  # its first chunk is lost
-                    self._skip(start, end)
-                if parts and kind == LAST:
-                    yield b"".join(parts)
-                    parts = []
-                continue
-            if parts:  # its last chunk is lost
-                self._skip(begun, start)
-            parts = []
-            if kind == WHOLE:
-                yield data
-            elif kind == FIRST:
-                parts, begun = [data], start
-        if parts:
-            self.unfinished = len(self.data) - begun
+        for data, start, end in self.batches():
+            for first, last in zip(start.tolist(), end.tolist(), strict=True):
+                yield data[first:last]
 
-    def _chunks(self) -> Iterator[Chunk]:
-        size = len(self.data)
-        at = len(HEADER)
-        while at < size:
-            room = BLOCK - at % BLOCK
-            if room < CHUNK_HEADER:  # padding
-                at += room
-                continue
-            if chunk := self._chunk(at):
-                yield chunk
-                at = chunk.end
-                continue
-            following = self._next_chunk(at + 1)
-            if following is None:
-                self.unfinished = size - at
-                return
-            self._skip(at, following)
-            yield Chunk(BROKEN, at, following)
-            at = following
+    def batches(self) -> Iterator[Records]:
+        """Yield the records of one piece of the file after the other."""
+        piece, at = self._piece, self._begin
+        while piece:
+            yield self._records(piece, chunks(piece, at))
+            self.size += len(piece)
+            piece = self._stream.read(PIECE) if len(piece) == PIECE else b""
+            at = 0
+        if self._parts:
+            self.unfinished = self.size - self._begun
+        elif self._damage is not None:
+            self.unfinished = self.size - self._damage
+
+    def _records(self, piece: bytes, found: Chunks) -> Records:
+        """Join the chunks that are parts of a record; the others are records as they lie."""
+        whole = found.kind == WHOLE
+        start, end = found.start + CHUNK_HEADER, found.end.copy()
+        joined: list[bytes] = []
+        size = len(piece)
+        after = 0  # the first chunk that nothing was done about
+        for place in np.flatnonzero(~whole).tolist():
+            if place > after:
+                self._settle(int(found.start[after]))
+            after = place + 1
+            data = piece[start[place] : end[place]]
+            kind, begin, finish = (int(column[place]) for column in found)
+            if record := self._part(kind, begin, finish, data):
+                joined.append(record)
+                start[place], end[place], whole[place] = size, size + len(record), True
+                size += len(record)
+        if after < len(whole):
+            self._settle(int(found.start[after]))
+        return Records(b"".join((piece, *joined, MARGIN)), start[whole], end[whole])
+
+    def _part(self, kind: int, start: int, end: int, data: bytes) -> bytes:
+        """Take in damage, or a chunk that is no whole record; return the record that it ends."""
+        if kind == BROKEN:
+            self._damage = self.size + start if self._damage is None else self._damage
+            return b""
+        if kind == FIRST or self._damage is not None:
+            self._settle(start)
+        if kind == FIRST:
+            self._begun = self.size + start
+            self._parts = [data]
+        elif self._parts:
+            self._parts.append(data)
+        else:  # its first chunk is lost
+            self._skip(self.size + start, self.size + end)
+        if kind != LAST or not self._parts:
+            return b""
+        record = b"".join(self._parts)
+        self._parts = []
+        return record
+
+    def _settle(self, at: int) -> None:
+        """Note what was lost before a chunk that goes on with nothing."""
+        end = self.size + at
+        if self._damage is not None:
+            self._skip(self._damage, end)
+            end, self._damage = self._damage, None
+        if self._parts:  # its last chunk is lost
+            self._skip(self._begun, end)
+            self._parts = []
 
     def _skip(self, start: int, end: int) -> None:
         """Note damage; what touches the damage before it is one with it."""
@@ -100,24 +136,3 @@ class Log:
             before = self.skipped.pop()
             start, end = min(start, before[0]), max(end, before[1])
         self.skipped.append((start, end))
-
-    def _chunk(self, at: int) -> Chunk | None:
-        """Return the chunk at `at`, if a whole one with the right checksum is there."""
-        start = at + CHUNK_HEADER
-        if start > len(self.data):
-            return None
-        checksum, length, kind = _unpack(self.data, at)
-        end = start + length
-        if not WHOLE <= kind <= LAST or end > len(self.data) or at % BLOCK + end - at > BLOCK:
-            return None
-        data = self.data[start:end]
-        if zlib.crc32(data, _KIND_CHECKSUM[kind]) != checksum:
-            return None
-        return Chunk(kind, at, end, data)
-
-    def _next_chunk(self, at: int) -> int | None:
-        for found in _KIND_BYTE.finditer(self.data, at + CHUNK_HEADER - 1):
-            start = found.start() - CHUNK_HEADER + 1
-            if self._chunk(start):
-                return start
-        return None

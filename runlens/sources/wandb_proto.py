@@ -16,24 +16,13 @@ TELEMETRY, METRIC, OUTPUT_RAW, RUN, EXIT, ENVIRONMENT = 11, 12, 13, 17, 18, 26
 
 VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5  # wire types
 MAX_VARINT = 10  # bytes
+MAX_FIELD = (1 << 29) - 1  # the largest number that Protocol Buffers allow
 _AROUND = {16, 19, 200}  # fields of a record that are not its content: control, uuid, _info
 _ITEM_FIELD = 1
-_FREQUENT = re.compile(rb"(?:\x08[\x80-\xff]*[\x00-\x7f])?[\x12\x1a]")  # num, history or summary
 
-# One item of a history row with one-byte lengths and a scalar value: the key as field 1, or one
-# field 2 a level; then field 16, the JSON value. `row` proves that nothing was left out.
-_ITEM = re.compile(
-    rb"\n[\x00-\x7f]([\n\x12][^\x82]+)\x82\x01[\x00-\x7f]"
-    rb'([-+.0-9a-zA-Z]+|"[^"\\\x00-\x1f\x80-\xff]*")'
-)
-_ITEM_OVERHEAD = 5  # bytes of an item beside its key part and its value
 _STAT = re.compile(
     rb"\n[\x01-\x7f](gpu\.\d+\.(?:gpu|memoryAllocated(?:Bytes)?)|proc\.memory\.rssMB)"
     rb"\x82\x01[\x01-\x7f]([-+.0-9a-zA-Z]+)"
-)
-# what may follow the items: the step, a message with at most one varint; then _info
-_ROW_END = re.compile(
-    rb"(?:\x12(?:\x00|[\x02-\x0b]\x08[\x80-\xff]*[\x00-\x7f]))?(?:\xc2\x0c.*)?", re.DOTALL
 )
 
 
@@ -53,23 +42,42 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
     raise Malformed
 
 
-def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield each field number and its value: an int, or bytes; raise Malformed."""
-    at, size = 0, len(data)
-    while at < size:
+class Field(NamedTuple):
+    """One field of a message: its number, and an int or the place `data[start:end]` of bytes."""
+
+    number: int
+    value: int | None
+    start: int
+    end: int
+
+
+def spans(data: bytes, at: int, limit: int) -> Iterator[Field]:
+    """Yield the fields of the message `data[at:limit]`; raise Malformed."""
+    while at < limit:
         tag, at = varint(data, at)
+        if tag >> 3 > MAX_FIELD:
+            raise Malformed
         wire = tag & 7
         if wire == VARINT:
-            value, at = varint(data, at)
-            yield tag >> 3, value
+            value, after = varint(data, at)
+            yield Field(tag >> 3, value, at, after)
+            at = after
             continue
         length = {FIXED_64: 8, FIXED_32: 4}.get(wire)
         if wire == BYTES:
             length, at = varint(data, at)
-        if length is None or at + length > size:
+        if length is None or at + length > limit:
             raise Malformed
-        yield tag >> 3, data[at : at + length]
+        yield Field(tag >> 3, None, at, at + length)
         at += length
+    if at > limit:
+        raise Malformed
+
+
+def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield each field number and its value: an int, or bytes; raise Malformed."""
+    for number, value, start, end in spans(data, 0, len(data)):
+        yield number, data[start:end] if value is None else value
 
 
 class Message:
@@ -122,14 +130,16 @@ def text(data: bytes) -> str:
 
 def record(data: bytes) -> tuple[int, bytes]:
     """Return the kind of a record (its field number) and its content; raise Malformed."""
-    if frequent := _FREQUENT.match(data):
-        size, start = varint(data, frequent.end())
-        if start + size <= len(data):
-            return data[frequent.end() - 1] >> 3, data[start : start + size]
-    for number, value in fields(data):
-        if isinstance(value, bytes) and number not in _AROUND:
-            return number, value
-    return 0, b""
+    kind, start, end = record_span(data, 0, len(data))
+    return kind, data[start:end]
+
+
+def record_span(data: bytes, at: int, limit: int) -> tuple[int, int, int]:
+    """Return the kind of the record `data[at:limit]` and where its content is; raise Malformed."""
+    for number, value, start, end in spans(data, at, limit):
+        if value is None and number not in _AROUND:
+            return number, start, end
+    return 0, at, at
 
 
 class Item(NamedTuple):
@@ -168,27 +178,9 @@ def _typed_integer(number: int, content: int, otherwise: bytes) -> bytes:
 
 
 def key_path(part: bytes) -> tuple[str, ...]:
-    """Decode the key part of an item as `row` cuts it out; raise Malformed."""
+    """Decode the fields of an item that spell its key: field 1, or one field 2 a level."""
     found = Message(part)
-    path = tuple(found.texts(2)) or tuple(found.texts(1)[-1:])
-    # a part that holds more than keys was cut at the wrong place
-    if not path or sum(len(key) + 2 for key in found.all(1) + found.all(2)) != len(part):
-        raise Malformed
-    return path
-
-
-def row(data: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]] | None:
-    """Cut a history record into key parts (see `key_path`) and JSON values, both of shape (n,).
-
-    None where the pattern does not account for every byte: long strings, lists, histograms.
-    """
-    pairs: list[tuple[bytes, bytes]] = _ITEM.findall(data)
-    if not pairs:
-        return None
-    keys, values = zip(*pairs, strict=True)
-    used = len(b"".join(keys)) + len(b"".join(values)) + _ITEM_OVERHEAD * len(keys)
-    rest = data[used:]
-    return (keys, values) if _ROW_END.fullmatch(rest) else None
+    return tuple(found.texts(2)) or (found.text(1),)
 
 
 def items(data: bytes, number: int = _ITEM_FIELD) -> list[Item]:

@@ -1,18 +1,17 @@
 """History rows of a W&B run, turned into columns of numbers."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
-from runlens.sources.files import MAX_DEPTH, Unreadable, parse_json
-from runlens.sources.reading import as_number
-from runlens.sources.wandb_proto import items, key_path, row
-
-BATCH = 1 << 18  # values that are decoded at once
+from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.sources import wandb_walk as walk
+from runlens.sources.wandb_keys import Keys
+from runlens.sources.wandb_numbers import numbers, plain
+from runlens.sources.wandb_proto import Item, Malformed, items
 
 
 class Column(NamedTuple):
@@ -23,141 +22,103 @@ class Column(NamedTuple):
     null: BoolArray
 
 
-class _Keys(dict[bytes, int]):
-    """Numbers the keys; the bytes that spell a key are decoded once."""
+class _Values(NamedTuple):
+    """Numbers with the code of their key and the row they are of; shape (n,)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.paths: dict[tuple[str, ...], int] = {}
-
-    def __missing__(self, part: bytes) -> int:
-        code = self[part] = self.of(key_path(part))
-        return code
-
-    def of(self, path: tuple[str, ...]) -> int:
-        return self.paths.setdefault(path, len(self.paths))
+    code: IntArray
+    row: IntArray
+    value: FloatArray
+    null: BoolArray
 
 
 @dataclass
 class Rows:
-    """Collects history rows. Values stay JSON text until a whole batch of them is decoded."""
+    """Collects history rows."""
 
     count: int = 0
-    _keys: _Keys = field(default_factory=_Keys)
-    _codes: list[int] = field(default_factory=list)
-    _values: list[bytes] = field(default_factory=list)
-    _lengths: list[int] = field(default_factory=list)  # values per row, of this batch
-    _parts: dict[int, list[Column]] = field(default_factory=dict)
+    _keys: Keys = field(default_factory=Keys)
+    _parts: dict[int, list[Column]] = field(default_factory=dict)  # by the key's code
 
-    def add(self, data: bytes) -> None:
-        """Add the row in a history record; raise Malformed."""
-        codes: list[int]
-        values: Sequence[bytes]
-        if cut := row(data):
-            codes, values = list(map(self._keys.__getitem__, cut[0])), cut[1]
-        else:
-            found = items(data)
-            codes, values = [self._keys.of(it.path) for it in found], [it.json for it in found]
-        self._codes += codes
-        self._values += values
-        self._lengths.append(len(codes))
-        self.count += 1
-        if len(self._values) >= BATCH:
-            self._decode()
+    def add(self, buffer: walk.Buffer, start: IntArray, end: IntArray) -> BoolArray:
+        """Add the rows in history records `data[start:end]`; return which could be decoded."""
+        found, taken = walk.items(buffer, start, end)
+        slow: dict[int, list[Item]] = {}
+        for place in np.flatnonzero(~taken).tolist():
+            try:
+                slow[place] = items(buffer.data[start[place] : end[place]])
+            except Malformed:
+                continue
+            taken[place] = True
+        number = self.count - 1 + np.cumsum(taken)
+        values = self._values(buffer, found._replace(row=number[found.row]))
+        if slow:
+            careful = (
+                (self._keys.of(path), int(number[place]), json)
+                for place, some in slow.items()
+                for path, json in some
+            )
+            values = _joined_values(values, self._picked(careful))
+        self._sort(values)
+        self.count += int(taken.sum())
+        return taken
 
     def columns(self) -> dict[str, Column]:
         """Return the numbers among the values, by key; levels are joined by a dot.
 
         Text, lists, yes-or-no values and media (images, tables, histograms) are left out.
         """
-        self._decode()
         media = {path[:-1] for path in self._keys.paths if path[-1] == "_type"}
         found: dict[str, list[Column]] = {}
-        for path, code in self._keys.paths.items():
+        for code, path in enumerate(self._keys.paths):
             if code in self._parts and not any(path[:n] in media for n in range(1, len(path))):
                 found.setdefault(".".join(path), []).extend(self._parts[code])
         return {name: _joined(parts) for name, parts in found.items()}
 
-    def _decode(self) -> None:
-        values = _loads(self._values)
-        codes = np.array(self._codes, dtype=np.int64)
-        rows = np.repeat(np.arange(self.count - len(self._lengths), self.count), self._lengths)
-        if set(map(type, values)) <= {int, float}:
-            numbers, null = _floats(values), np.zeros(len(values), dtype=bool)
-        else:
-            codes, rows, numbers, null = self._mixed(values, codes, rows)
-        order = np.argsort(codes, kind="stable")
-        kinds, starts = np.unique(codes[order], return_index=True)
-        for code, place in zip(kinds.tolist(), np.split(order, starts[1:]), strict=False):
-            part = Column(rows[place], numbers[place], null[place])
-            self._parts.setdefault(code, []).append(part)
-        self._codes, self._values, self._lengths = [], [], []
+    def _values(self, buffer: walk.Buffer, found: walk.Items) -> _Values:
+        codes = self._keys.codes(buffer, found.key, found.key_end)
+        value, digits = plain(buffer, found.value, found.value_end)
+        if digits.all():
+            return _Values(codes, found.row, value, np.zeros(len(value), dtype=np.bool_))
+        bulk = _Values(
+            codes[digits], found.row[digits], value, np.zeros(len(value), dtype=np.bool_)
+        )
+        other = (
+            column[~digits].tolist() for column in (codes, found.row, found.value, found.value_end)
+        )
+        rest = (
+            (code, row, buffer.data[begin:end])
+            for code, row, begin, end in zip(*other, strict=True)
+        )
+        return _joined_values(bulk, self._picked(rest))
 
-    def _mixed(
-        self, values: list[Any], codes: IntArray, rows: IntArray
-    ) -> tuple[IntArray, IntArray, FloatArray, BoolArray]:
+    def _picked(self, rest: Iterable[tuple[int, int, bytes]]) -> _Values:
         """Pick the numbers and nulls; nested dicts of the old releases become keys of their own."""
-        paths = list(self._keys.paths)
         found: list[tuple[int, int, float, bool]] = []
-        for code, number, value in zip(codes.tolist(), rows.tolist(), values, strict=True):
-            if isinstance(value, dict):
-                for path, inner in _leaves(value, paths[code]):
-                    found.append((self._keys.of(path), number, *inner))
-            elif (picked := _picked(value)) is not None:
-                found.append((code, number, *picked))
-        table = np.array(found, dtype=np.float64).reshape(-1, 4)
-        return (
-            table[:, 0].astype(np.int64),
-            table[:, 1].astype(np.int64),
-            table[:, 2],
-            table[:, 3] > 0,
+        for code, row, json in rest:
+            for path, value, null in numbers(json):
+                own = self._keys.of((*self._keys.paths[code], *path)) if path else code
+                found.append((own, row, value, null))
+        columns = zip(*found, strict=True) if found else ((), (), (), ())
+        kinds = (np.int64, np.int64, np.float64, np.bool_)
+        return _Values._make(
+            np.array(c, dtype=kind) for c, kind in zip(columns, kinds, strict=True)
         )
 
-
-def _picked(value: Any) -> tuple[float, bool] | None:  # noqa: ANN401 - JSON is of any type
-    """Return the number and whether it is null, or None for what is neither."""
-    if value is None:
-        return NOT_KNOWN, True
-    number = as_number(value)
-    return None if number is None else (number, False)
-
-
-def _leaves(
-    value: dict[str, Any], path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], tuple[float, bool]]]:
-    if "_type" in value or len(path) > MAX_DEPTH:
-        return
-    for key, inner in value.items():
-        below = (*path, key)
-        if isinstance(inner, dict):
-            yield from _leaves(inner, below)
-        elif (picked := _picked(inner)) is not None:
-            yield below, picked
+    def _sort(self, values: _Values) -> None:
+        """Hand each key its values, in the order of the rows."""
+        order = walk.stable_order(values.code)
+        code, row, value, null = values
+        code, row, value, null = code[order], row[order], value[order], null[order]
+        borders = [*np.flatnonzero(np.diff(code, prepend=-1)).tolist(), len(code)]
+        for begin, end in pairwise(borders):
+            part = Column(row[begin:end], value[begin:end], null[begin:end])
+            self._parts.setdefault(int(code[begin]), []).append(part)
 
 
-def _loads(values: list[bytes]) -> list[Any]:
-    """Decode JSON values: in one call, or one by one where one of them is no JSON."""
-    try:
-        found = json.loads(b"[" + b",".join(values) + b"]")
-        if len(found) == len(values):
-            return list(found)
-    except (ValueError, RecursionError):
-        pass
-    return [_load(value) for value in values]
-
-
-def _load(value: bytes) -> Any:  # noqa: ANN401 - JSON is of any type
-    try:
-        return parse_json(value)
-    except Unreadable:
-        return False  # neither a number nor a null: left out
-
-
-def _floats(values: list[Any]) -> FloatArray:
-    try:
-        return np.array(values, dtype=np.float64)
-    except OverflowError:  # integers beyond the range of float64
-        return np.array([as_number(value) for value in values], dtype=np.float64)
+def _joined_values(one: _Values, other: _Values) -> _Values:
+    joined = _Values._make(np.concatenate(pair) for pair in zip(one, other, strict=True))
+    order = np.argsort(joined.row, kind="stable")
+    return _Values._make(column[order] for column in joined)
 
 
 def without_nulls(column: Column, kept: bool) -> Column:

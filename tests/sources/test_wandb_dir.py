@@ -2,8 +2,7 @@
 
 import json
 import math
-import struct
-import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,67 +11,24 @@ import pytest
 
 from runlens.sources import wandb_dir
 from runlens.sources.files import walk
-from runlens.sources.reading import SourceReading
-from runlens.sources.wandb_log import HEADER
-
-HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18
-
-
-def varint(value: int) -> bytes:
-    """Encode a protobuf varint."""
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
-def message(*fields: tuple[int, int | str | bytes]) -> bytes:
-    """Encode a protobuf message."""
-    out = b""
-    for number, value in fields:
-        if isinstance(value, int):
-            out += varint(number << 3) + varint(value)
-        else:
-            content = value.encode() if isinstance(value, str) else value
-            out += varint(number << 3 | 2) + varint(len(content)) + content
-    return out
-
-
-def items(values: dict[str, Any], number: int = 1, *, nested: bool = False) -> bytes:
-    """Encode named values as W&B does: JSON text by key."""
-    key = 2 if nested else 1
-    return message(*((number, message((key, k), (16, json.dumps(v)))) for k, v in values.items()))
-
-
-def log(*records: tuple[int, bytes]) -> bytes:
-    """Write a log of less than one block."""
-    out = HEADER
-    for kind, content in records:
-        record = message((kind, content))
-        out += struct.pack("<IHB", zlib.crc32(b"\x01" + record), len(record), 1) + record
-    assert len(out) < 32768
-    return out
-
-
-def rows(*values: dict[str, Any], nested: bool = False) -> list[tuple[int, bytes]]:
-    """Make history records, with the counters that W&B adds."""
-    return [
-        (HISTORY, items({**row, "_step": n, "_timestamp": 1000.0 + n}, nested=nested))
-        for n, row in enumerate(values)
-    ]
-
-
-def read(folder: Path, *records: tuple[int, bytes]) -> SourceReading:
-    """Write a run and read it."""
-    path = folder / "run-abc.wandb"
-    path.write_bytes(log(*records))
-    return wandb_dir.read(path)
-
-
-def points(reading: SourceReading, name: str) -> list[tuple[int, float]]:
-    """Return one series as (step, value)."""
-    found = reading.series[name]
-    return list(zip(found.step.tolist(), found.value.tolist(), strict=True))
+from runlens.sources.wandb_log import HEADER, Log, Records
+from tests.sources.wandb_files import (
+    CONFIG,
+    EXIT,
+    HISTORY,
+    METRIC,
+    OUTPUT,
+    RUN,
+    STATS,
+    SUMMARY,
+    items,
+    log,
+    message,
+    points,
+    read,
+    rows,
+    run_folder,
+)
 
 
 def test_steps_are_optimizer_steps(tmp_path: Path) -> None:
@@ -280,14 +236,6 @@ def test_framework(tmp_path: Path, program: str, settings: dict[str, Any], frame
     assert (reading.config["gpu"], reading.config["gpu_count"]) == ("NVIDIA L4", 2)
 
 
-def run_folder(place: Path, name: str, *records: tuple[int, bytes]) -> Path:
-    """Write a run's folder with its log."""
-    folder = place / "wandb" / f"run-20260101_000000-{name}"
-    (folder / "files").mkdir(parents=True)
-    (folder / f"run-{name}.wandb").write_bytes(log(*records))
-    return folder
-
-
 def test_find_each_run_once(tmp_path: Path) -> None:
     """Each log is found from every folder above it, a copy named latest-run not again."""
     one, two = run_folder(tmp_path, "one"), run_folder(tmp_path, "two")
@@ -365,3 +313,79 @@ def test_records_of_garbage(tmp_path: Path) -> None:
     reading = read(tmp_path, *garbage, *rows({"loss": 1.0}))
     assert points(reading, "loss")[-1][1] == 1.0
     assert "cannot be decoded" in reading.problems[-1].text
+
+
+def test_nested_settings_and_such_as_are_no_json(tmp_path: Path) -> None:
+    """Levels of settings are joined by dots; a plain value gives way to levels below it."""
+    given = message(
+        (1, message((1, "optimizer"), (16, "5"))),
+        (1, message((2, "optimizer"), (2, "lr"), (16, "0.1"))),
+        (1, message((1, "broken"), (16, "{"))),
+    )
+    assert read(tmp_path, (CONFIG, given)).config == {"optimizer.lr": 0.1}
+
+
+def test_unknown_header(tmp_path: Path) -> None:
+    """A damaged header is told, and the records behind it are read."""
+    path = tmp_path / "run-abc.wandb"
+    data = bytearray(log(*rows({"loss": 1.0})))
+    data[4] = 0
+    path.write_bytes(data)
+    reading = wandb_dir.read(path)
+    assert points(reading, "loss") == [(0, 1.0)]
+    assert [problem.text.split(";")[0] for problem in reading.problems] == [
+        "has a header that is not known"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ('{"program": "a.py", "args": 3, "gpu_count": NaN}', {"command_line": "a.py"}),
+        ('{"program": "a.py", "gpu_count": 1e400}', {"command_line": "a.py"}),
+        ('{"gpu_count": "2"}', {"gpu_count": 2}),
+        ("[1]", {}),
+        ("{", {}),
+    ],
+)
+def test_odd_metadata(tmp_path: Path, text: str, settings: dict[str, Any]) -> None:
+    """What is no metadata gives no settings, a file that is no JSON one problem."""
+    folder = run_folder(tmp_path, "one", *rows({"loss": 1.0}))
+    (folder / "files" / "wandb-metadata.json").write_text(text)
+    reading = wandb_dir.read(folder / "run-one.wandb")
+    assert reading.config == settings
+    assert len(reading.problems) == (text == "{")
+
+
+def test_state_in_the_metadata(tmp_path: Path) -> None:
+    """A state other than running is the tracker's word."""
+    folder = run_folder(tmp_path, "one", *rows({"loss": 1.0}))
+    (folder / "files" / "wandb-metadata.json").write_text('{"state": "failed"}')
+    assert wandb_dir.read(folder / "run-one.wandb").hints.tracker_state == "failed"
+
+
+def test_odd_system_metrics_and_exit_codes(tmp_path: Path) -> None:
+    """Records without a time, with a number that is none, or with text for a code: no exception."""
+    stats = message((2, message((1, 1000)))) + items({"gpu.0.gpu": 5.0}, 3)
+    odd = stats.replace(b"5.0", b"5-0")
+    timeless = items({"gpu.0.gpu": 7.0}, 3)
+    records = [(STATS, odd), (STATS, timeless), (EXIT, message((1, "text")))]
+    reading = read(tmp_path, *rows({"loss": 1.0}), *records)
+    assert reading.series.keys() == {"loss", "system/heartbeat"}
+    assert reading.hints.exit_code == 0
+
+
+def test_a_file_that_cannot_be_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of the disk is a problem; what was read before it is kept."""
+
+    class Broken(Log):
+        def batches(self) -> Iterator[Records]:
+            yield from super().batches()
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(wandb_dir, "Log", Broken)
+    reading = read(tmp_path, *rows({"loss": 1.0}))
+    assert points(reading, "loss") == [(0, 1.0)]
+    assert ["Input/output error" in problem.text for problem in reading.problems] == [True]

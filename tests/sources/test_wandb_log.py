@@ -1,32 +1,13 @@
 """The framing of W&B's log: records come back whole, damage costs what it hit and no more."""
 
-import struct
-import zlib
-
 import pytest
 
-from runlens.sources.wandb_log import BLOCK, CHUNK_HEADER, HEADER, Log
+from runlens.sources.wandb_chunks import BLOCK
+from runlens.sources.wandb_log import HEADER, Log
+from tests.sources.wandb_files import framed
 
 RECORDS = [bytes([number % 251]) * (40 + 37 * number % 900) for number in range(400)]
 LONG = b"x" * (3 * BLOCK)
-
-
-def framed(records: list[bytes]) -> bytes:
-    """Write records as W&B does: chunks in blocks of 32 KiB."""
-    out = bytearray(HEADER)
-    for record in records:
-        rest, begun = record, False
-        while rest or not begun:
-            room = BLOCK - len(out) % BLOCK
-            if room < CHUNK_HEADER:
-                out += b"\0" * room
-                continue
-            part, rest = rest[: room - CHUNK_HEADER], rest[room - CHUNK_HEADER :]
-            kind = (3 if rest else 4) if begun else (2 if rest else 1)
-            checksum = zlib.crc32(bytes([kind]) + part)
-            out += struct.pack("<IHB", checksum, len(part), kind) + part
-            begun = True
-    return bytes(out)
 
 
 def test_whole_log() -> None:
