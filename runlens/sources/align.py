@@ -13,7 +13,7 @@ import numpy as np
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.metrics import base
 from runlens.run import Event
-from runlens.sources.group import SHARED, Content, digits
+from runlens.sources.likeness import SHARED, Content, digits
 from runlens.sources.reading import Series, SourceReading
 
 ENOUGH = 3  # rows that must be found
@@ -31,14 +31,16 @@ def aligned(group: Sequence[Content]) -> list[Content]:
 
 def _put_right(one: Content, sure: Sequence[Content]) -> Content:
     line = next((line for other in sure if (line := _line(one, other)) is not None), None)
-    if line is None:
-        return one
-    slope, offset = line
+    return one if line is None else moved(one, *line)
 
-    def moved(step: IntArray) -> IntArray:
+
+def moved(one: Content, slope: float, offset: float) -> Content:
+    """Return a reading with every step put at ``slope * step + offset``."""
+
+    def put(step: IntArray) -> IntArray:
         return np.maximum(np.round(slope * step + offset), 0).astype(np.int64)
 
-    series = {name: some._replace(step=moved(some.step)) for name, some in one.series.items()}
+    series = {name: some._replace(step=put(some.step)) for name, some in one.series.items()}
     return Content(_moved_reading(one.reading, series, slope, offset), series, one.folder)
 
 

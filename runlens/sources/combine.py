@@ -5,15 +5,16 @@ printed digits); a step that only one source has is taken from there. A source w
 to be inferred adds only what lies beyond the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import BoolArray, Columns, FloatArray, IntArray
-from runlens.metrics import base
+from runlens.history import BoolArray, Columns, FloatArray, IntArray, distinct
+from runlens.metrics import base, naming
 from runlens.run import Problem
-from runlens.sources.group import Content
+from runlens.sources.likeness import Content, as_test, of_test
 from runlens.sources.reading import PRECISIONS, Series
 from runlens.wording import number
 
@@ -45,6 +46,29 @@ class Part(NamedTuple):
         return int(reading.steps_inferred), precision, -len(self.series.step)
 
 
+def tests_apart(contents: Sequence[Content]) -> list[Content]:
+    """Return the readings with the test set apart from validation where a run has both."""
+    tested = [_tested(one) for one in contents]
+    validated = {
+        name for one, own in zip(contents, tested, strict=True) for name in one.series.keys() - own
+    }
+    return [
+        replace(
+            one,
+            series={as_test(n) if n in own & validated else n: s for n, s in one.series.items()},
+        )
+        for one, own in zip(contents, tested, strict=True)
+    ]
+
+
+def _tested(one: Content) -> set[str]:
+    """Return the canonical names of what a reading logged for the test set alone."""
+    names: tuple[set[str], set[str]] = set(), set()
+    for logged in one.reading.series:
+        names[of_test(logged)].add(naming(logged, one.reading.framework).metric)
+    return names[True] - names[False]
+
+
 def boundaries(contents: Sequence[Content]) -> list[int]:
     """Return the first step of each launch after the first, ascending.
 
@@ -58,9 +82,10 @@ def boundaries(contents: Sequence[Content]) -> list[int]:
             kinds.setdefault(one.reading.kind, []).append(one)
     for kind, some in kinds.items():
         for one in some:
-            if one.reading.steps_inferred and len(contents) > len(some):
+            if one.reading.steps_inferred and len(kinds) > 1:
                 continue  # what it concluded is no word against sources that know
             starts |= set(_inner_starts(one))
+            starts |= set() if one.abandoned is None else {one.abandoned}
             if kind != "trainer_state":
                 starts |= {one.span[0]} if _resumes(one, some) else set()
     return _distinct(sorted(starts), _interval(contents))
@@ -82,19 +107,20 @@ def _resumes(one: Content, some: Sequence[Content]) -> bool:
 def _inner_starts(one: Content) -> list[int]:
     launches: dict[int, int] = {}
     for series in one.series.values():
-        for launch in np.unique(series.launch).tolist():
+        for launch in distinct(series.launch).tolist():
             first = int(series.step[series.launch == launch].min())
             launches[launch] = min(first, launches.get(launch, first))
     return [step for launch, step in launches.items() if launch > 0]
 
 
 def _interval(contents: Sequence[Content]) -> int:
-    gaps = [
-        int(np.median(np.diff(np.unique(series.step))))
+    logged = [
+        distinct(series.step)
         for one in contents
         for name, series in one.series.items()
-        if name in {"train_loss", "reward"} and len(np.unique(series.step)) > 1
+        if name in {"train_loss", "reward"}
     ]
+    gaps = [int(np.median(np.diff(steps))) for steps in logged if len(steps) > 1]
     return min(gaps, default=1)
 
 
@@ -118,8 +144,13 @@ def parts_of(
         for name, series in one.series.items():
             if own:
                 segment = _by_launch(series, limits, slack)
-            else:
+            elif len(starts):
                 segment = np.searchsorted(limits, series.step, side="right")
+            else:
+                segment = np.broadcast_to(np.int64(0), series.step.shape)
+            if one.abandoned is not None:
+                before = np.searchsorted(limits, one.abandoned + slack, side="right") - 1
+                segment = np.where(series.step >= one.abandoned, before, segment)
             parts.setdefault(name, []).append(Part(one, source, series, segment))
     for some in parts.values():
         some.sort(key=lambda part: part.rank)
@@ -129,7 +160,7 @@ def parts_of(
 def _by_launch(series: Series, limits: IntArray, slack: int) -> IntArray:
     """Count a source's own launches by where each began."""
     segment = np.zeros(len(series.step), dtype=np.int64)
-    for launch in np.unique(series.launch).tolist():
+    for launch in distinct(series.launch).tolist():
         mine = series.launch == launch
         first = int(series.step[mine].min())
         number_of = int(np.searchsorted(limits, first + (slack if launch else 0), side="right"))
@@ -186,7 +217,7 @@ def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
             for segment in range(int(part.segment.max(initial=0)) + 1)
         ]
     )
-    slack = int(np.median(np.diff(np.unique(known)))) // 2 if len(known) > 1 else 0
+    slack = int(np.median(np.diff(distinct(known)))) // 2 if len(known) > 1 else 0
     beyond: BoolArray = part.key > last[part.segment] + slack
     return beyond
 
@@ -217,21 +248,31 @@ class Clock(NamedTuple):
     value: FloatArray
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[IntArray, FloatArray]]) -> "Clock":
+    def of(cls, parts: Iterable[tuple[IntArray, FloatArray]]) -> "Clock":
         """Join what several parts know; the first to know a step counts."""
-        if not parts:
+        known: list[Clock] = []
+        for key, value in parts:
+            solid = np.isfinite(value)
+            if not solid.any():
+                continue
+            own = cls(key, value) if solid.all() else cls(key[solid], value[solid])
+            if not any(np.array_equal(own.key, other.key) for other in known):
+                known.append(own)
+        if not known:
             return cls(np.array([], dtype=np.int64), np.array([], dtype=np.float64))
-        key = np.concatenate([part[0] for part in parts])
-        value = np.concatenate([part[1] for part in parts])
-        solid = np.isfinite(value)
-        unique, first = np.unique(key[solid], return_index=True)
-        return cls(unique, value[solid][first])
+        key, value = (np.concatenate(column) for column in zip(*known, strict=True))
+        if (key[1:] > key[:-1]).all():
+            return cls(key, value)
+        unique, first = np.unique(key, return_index=True)
+        return cls(unique, value[first])
 
     def fill(self, key: IntArray, column: FloatArray) -> FloatArray:
         """Return `column` with its gaps filled from what is known of the same step."""
         gaps = ~np.isfinite(column)
         if not len(self.key) or not gaps.any():
             return column
+        if np.array_equal(self.key, key):
+            return np.where(gaps, self.value, column)
         at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
         known = gaps & (self.key[at] == key)
         return np.where(known, self.value[at], column)

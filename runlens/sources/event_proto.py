@@ -8,13 +8,15 @@ event.proto, summary.proto, tensor.proto and of the plugin's plugin_data.proto.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN
 from runlens.run import Setting
 
-Field = int | bytes
+Bytes = bytes | memoryview  # a view copies nothing: images are long
+Field = int | Bytes
 MAX_TAG = 1_000  # characters kept of a tag
 
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
@@ -58,18 +60,18 @@ class EventRecord:
     starts: bool = False  # a session of TensorFlow 1 starts here
 
 
-def decode_event(data: bytes) -> EventRecord:
+def decode_event(data: Bytes) -> EventRecord:
     """Decode one record; raise Malformed."""
     event = EventRecord()
     try:
         for number, value in fields(data):
-            if number == 1 and isinstance(value, bytes):
+            if number == 1 and not isinstance(value, int):
                 event.time = struct.unpack("<d", value)[0]
             elif number == 2 and isinstance(value, int):  # noqa: PLR2004 - field numbers
                 event.step = signed(value)
-            elif number == 5 and isinstance(value, bytes):  # noqa: PLR2004 - field numbers of the message
+            elif number == 5 and not isinstance(value, int):  # noqa: PLR2004 - field numbers of the message
                 _decode_summary(value, event)
-            elif number == 7 and isinstance(value, bytes):  # noqa: PLR2004 - field numbers of the message
+            elif number == 7 and not isinstance(value, int):  # noqa: PLR2004 - field numbers of the message
                 event.starts = (1, SESSION_START) in fields(value)
             elif number in EVENT_KINDS:
                 event.others.append(EVENT_KINDS[number])
@@ -78,7 +80,37 @@ def decode_event(data: bytes) -> EventRecord:
     return event
 
 
-def fields(data: bytes) -> Iterator[tuple[int, Field]]:
+def scalar_at(data: bytes) -> tuple[str, int, str] | None:
+    """Return tag, place and NumPy type of a record's number; None where it is no lone number.
+
+    The place is proved by changing it: another number there is read as that number.
+    """
+    known = _lone_scalar(data)
+    if known is None:
+        return None
+    tag, value = known
+    for kind in ("<f4", "<f8"):
+        with np.errstate(over="ignore"):
+            place = data.rfind(np.array(value, kind).tobytes())
+        end = place + np.dtype(kind).itemsize
+        other = value + 1 if abs(value) < 2**20 else 0.5
+        other = float(np.array(other, kind))
+        changed = data[:place] + np.array(other, kind).tobytes() + data[end:]
+        if place >= 0 and _lone_scalar(changed) == (tag, other):
+            return tag, place, kind
+    return None
+
+
+def _lone_scalar(data: bytes) -> tuple[str, float] | None:
+    try:
+        event = decode_event(data)
+    except Malformed:
+        return None
+    more = event.texts or event.hparams or event.others or event.starts
+    return None if more or len(event.scalars) != 1 else event.scalars[0]
+
+
+def fields(data: Bytes) -> Iterator[tuple[int, Field]]:
     """Yield number and content of each field: an int for a varint, else its bytes."""
     position, size = 0, len(data)
     while position < size:
@@ -106,7 +138,7 @@ def signed(number: int) -> int:
     return number - 2**64 if number >> 63 else number
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def _varint(data: Bytes, position: int) -> tuple[int, int]:
     number = shift = 0
     while True:
         byte = data[position]
@@ -119,9 +151,9 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
             raise Malformed("a number is too long")
 
 
-def _decode_summary(data: bytes, event: EventRecord) -> None:
+def _decode_summary(data: Bytes, event: EventRecord) -> None:
     for number, value in fields(data):
-        if number == 1 and isinstance(value, bytes):
+        if number == 1 and not isinstance(value, int):
             _decode_value(dict(fields(value)), event)
 
 
@@ -130,25 +162,25 @@ def _decode_value(parts: dict[int, Field], event: EventRecord) -> None:
     tag = _text(parts.get(1, b""))[:MAX_TAG]
     plugin, content = _plugin(parts.get(9, b""))
     number, tensor = parts.get(2), parts.get(8)
-    if isinstance(number, bytes):
+    if _is_bytes(number):
         event.scalars.append((tag, float(struct.unpack("<f", number)[0])))
     elif plugin == "hparams":
         event.hparams.update(_hparams(content))
         event.others.append("hparams record")
-    elif isinstance(tensor, bytes):
+    elif _is_bytes(tensor):
         _decode_tensor(tensor, tag, plugin, event)
     else:
         event.others += [VALUE_KINDS[kind] for kind in parts if kind in VALUE_KINDS]
 
 
-def _plugin(metadata: Field) -> tuple[str, bytes]:
+def _plugin(metadata: Field) -> tuple[str, Bytes]:
     """Return name and content of the plugin that a SummaryMetadata names."""
     outer = dict(fields(_bytes(metadata)))
     inner = dict(fields(_bytes(outer.get(1, b""))))
     return _text(inner.get(1, b"")), _bytes(inner.get(2, b""))
 
 
-def _decode_tensor(data: bytes, tag: str, plugin: str, event: EventRecord) -> None:
+def _decode_tensor(data: Bytes, tag: str, plugin: str, event: EventRecord) -> None:
     tensor = list(fields(data))
     dtype = dict(tensor).get(1)
     if dtype == STRING:
@@ -185,15 +217,15 @@ def _number(tensor: list[tuple[int, Field]], dtype: Field | None) -> float | Non
     return float(varint if dtype == 23 else signed(varint))  # noqa: PLR2004 - uint64
 
 
-def _of_bytes(content: bytes, kind: str) -> float | None:
+def _of_bytes(content: Bytes, kind: str) -> float | None:
     if kind == "bfloat16":  # the upper half of a float32
-        content, kind = b"\0\0" + content, "<f4"
+        content, kind = b"\0\0" + bytes(content), "<f4"
     if len(content) != np.dtype(kind).itemsize:
         return None
     return float(np.frombuffer(content, kind)[0])
 
 
-def _hparams(content: bytes) -> dict[str, Setting]:
+def _hparams(content: Bytes) -> dict[str, Setting]:
     """Return the settings of a HParamsPluginData that starts a session; of others nothing."""
     session = dict(fields(content)).get(3, b"")
     found: dict[str, Setting] = {}
@@ -206,7 +238,7 @@ def _hparams(content: bytes) -> dict[str, Setting]:
 
 def _setting(value: dict[int, Field]) -> Setting:
     """Return a google.protobuf.Value: number 2, string 3, bool 4, else null."""
-    if isinstance(number := value.get(2), bytes):
+    if _is_bytes(number := value.get(2)):
         as_float = float(struct.unpack("<d", number)[0])
         return int(as_float) if as_float.is_integer() and abs(as_float) < 2**53 else as_float
     if 3 in value:  # noqa: PLR2004 - string_value
@@ -214,11 +246,15 @@ def _setting(value: dict[int, Field]) -> Setting:
     return bool(value[4]) if 4 in value else None  # noqa: PLR2004 - bool_value
 
 
-def _bytes(value: Field) -> bytes:
+def _is_bytes(value: Field | None) -> TypeGuard[Bytes]:
+    return isinstance(value, bytes | memoryview)
+
+
+def _bytes(value: Field) -> Bytes:
     if isinstance(value, int):
         raise Malformed("a message is a number")
     return value
 
 
 def _text(value: Field) -> str:
-    return _bytes(value).decode("utf-8", "replace")
+    return bytes(_bytes(value)).decode("utf-8", "replace")

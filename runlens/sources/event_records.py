@@ -6,9 +6,10 @@ here reading goes on at the next record, and what was lost is counted.
 """
 
 import struct
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import google_crc32c
 import numpy as np
@@ -25,6 +26,10 @@ CHECK = struct.Struct("<I")
 OVERHEAD = HEADER.size + CHECK.size
 SEARCH = 2**16  # bytes looked through at first for the record after a damage
 LONGEST_CHECKED = 2**20  # data of a candidate found by searching that is checked at once
+WATCHED = 128  # records whose lengths are looked at for a pattern that repeats
+LONGEST_PATTERN = 64  # records: a program logs the same metrics at every step
+SELDOM = 2**16  # records between two looks, where no pattern is found again and again
+AT_ONCE = 1_024  # records that are foreseen at first; doubled while they are met
 MASK_DELTA = 0xA282EAD8
 CASTAGNOLI = 0x82F63B78
 ALL_ONES = np.uint32(0xFFFFFFFF)
@@ -56,30 +61,30 @@ def windows(handle: BinaryIO, size: int, damage: Damage) -> Iterator[Records]:
     A file that is being appended to is read up to the `size` it had. A file without any record
     in its first window is given up.
     """
-    buffer, offset = b"", 0
+    offset = 0
     hole: int | None = None  # where the damage began whose end is still being looked for
-    while offset + len(buffer) < size:
-        more = handle.read(min(WINDOW, size - offset - len(buffer)))
-        if not more:
-            break
-        buffer += more
+    while offset < size:
+        handle.seek(offset)
+        buffer = handle.read(min(WINDOW, size - offset))
         frame = _Frame(buffer, offset, hole, available=size - offset)
         damage.holes += frame.holes
         damage.records += len(frame.start)
         if frame.start:
             yield frame.records(damage.records - len(frame.start))
-        buffer, offset, hole = buffer[frame.end :], offset + frame.end, frame.hole
+        offset, hole = offset + frame.end, frame.hole
         if hole is not None and not damage.records:
             break
-        if hole is None and (skipped := _large(buffer, size - offset)):
-            handle.seek(offset + skipped)
-            buffer, offset = b"", offset + skipped
+        header = buffer[frame.end : frame.end + HEADER.size]
+        if hole is None and (skipped := _large(header, size - offset)):
+            offset += skipped
             damage.large += 1
             damage.records += 1
+        elif not frame.end:
+            break
     if hole is not None:
         damage.garbage = size - hole
     else:
-        damage.tail = len(buffer)
+        damage.tail = size - offset
 
 
 class _Frame:
@@ -88,19 +93,19 @@ class _Frame:
     def __init__(self, buffer: bytes, offset: int, hole: int | None, available: int) -> None:
         self.buffer, self.offset = buffer, offset
         self.available = available  # bytes of the file from the begin of the buffer
-        self.start: list[int] = []  # of the records, in the buffer
+        self.start = array("q")  # of the records, in the buffer
         self.holes: list[tuple[int, int]] = []
         self.hole = hole  # open, as an offset in the file
         self.end = 0  # where the next window has to begin
-        if hole is None or self._found(0):
+        self.known: dict[bytes, int] = {}  # header -> bytes of its record; a file has few lengths
+        if hole is None or self._found(0, hole):
             self._frame()
 
     def records(self, first: int) -> Records:
         """Return what was found; `first` is the number of the first record in the file."""
-        start = np.array(self.start, np.int64)
-        raw = np.frombuffer(self.buffer, np.uint8)
-        lengths = np.lib.stride_tricks.sliding_window_view(raw, 8)[start].view("<u8")[:, 0]
-        return Records(self.buffer, start + HEADER.size, lengths.astype(np.int64), first)
+        start = np.frombuffer(self.start, np.int64)
+        lengths = _numbers_at(self.buffer, start, "<i8")
+        return Records(self.buffer, start + HEADER.size, lengths, first)
 
     def _frame(self) -> None:
         while True:
@@ -109,7 +114,7 @@ class _Frame:
                 return
             began = self._damage_began(sound=sound)
             self.hole = self.offset + began
-            if not self._found(began + 1):
+            if not self._found(began + 1, self.hole):
                 if sound and self.available == len(self.buffer):
                     self.hole, self.end = None, began  # just an unfinished record at the end
                 return
@@ -124,14 +129,26 @@ class _Frame:
 
     def _chain(self) -> bool:
         """Go from record to record; return whether the last header seen was sound or cut."""
+        watched = WATCHED
+        while (sound := self._some(watched)) is None:
+            before = len(self.start)
+            self._foreseen()
+            met = len(self.start) - before
+            watched = WATCHED if met >= AT_ONCE else min(2 * watched, SELDOM)
+        return sound
+
+    def _some(self, most: int) -> bool | None:
+        """Go from record to record; None after `most` records, else as `_chain`."""
         buffer, position = self.buffer, self.end
-        size, start = len(buffer), self.start.append
-        known: dict[bytes, int] = {}  # header -> bytes of its record; a file has few lengths
-        sound = True
-        while position + HEADER.size <= size:
+        size, start, known = len(buffer), self.start.append, self.known
+        sound: bool | None = None
+        for _ in range(most):
             header = buffer[position : position + HEADER.size]
             bytes_of_record = known.get(header)
             if bytes_of_record is None:
+                if len(header) < HEADER.size:
+                    sound = True
+                    break
                 length, check = HEADER.unpack(header)
                 if masked(header[:8]) != check:
                     sound = False
@@ -139,11 +156,42 @@ class _Frame:
                 bytes_of_record = known[header] = length + OVERHEAD
             after = position + bytes_of_record
             if after > size:
+                sound = True
                 break
             start(position)
             position = after
         self.end = position
         return sound
+
+    def _foreseen(self) -> None:
+        """Step over records whose lengths repeat those before, all of them at once.
+
+        A header that stands where the record before ends, and equals one that was checked, is
+        sound: what is foreseen wrongly is not met, and is left to the next step.
+        """
+        lengths = np.diff(np.array([*self.start[-WATCHED:], self.end]))
+        pattern = _pattern(lengths.tolist())
+        if not pattern:
+            return
+        cycle = lengths[-pattern:]
+        offsets = np.cumsum(cycle) - cycle
+        headers = self.start[-pattern:]
+        length, check = (
+            _numbers_at(self.buffer, np.array(headers) + at, kind)
+            for at, kind in ((0, "<i8"), (8, "<u4"))
+        )
+        at_once, total = AT_ONCE, int(cycle.sum())
+        while (times := min(at_once // pattern + 1, (len(self.buffer) - self.end) // total)) > 0:
+            places = (self.end + total * np.arange(times)[:, None] + offsets).ravel()
+            same = _numbers_at(self.buffer, places, "<i8") == np.tile(length, times)
+            same &= _numbers_at(self.buffer, places + 8, "<u4") == np.tile(check, times)
+            met = len(same) if same.all() else int(same.argmin())
+            self.start.frombytes(places[:met].tobytes())
+            if met < len(same):
+                self.end = int(places[met])
+                return
+            self.end += times * total
+            at_once *= 2
 
     def _damage_began(self, *, sound: bool) -> int:
         """Return where to look on from: a bad record before a bad header may hide good ones."""
@@ -151,23 +199,36 @@ class _Frame:
             return self.end
         return self.start.pop()
 
-    def _found(self, position: int) -> bool:
+    def _found(self, position: int, hole: int) -> bool:
         """Look for the next record; if there is one, close the hole."""
         found = next_record(self.buffer, position)
         if found < 0:
             self.end = max(position, len(self.buffer) - HEADER.size + 1)
             return False
-        if self.hole is not None:
-            self.holes.append((self.hole, self.offset + found - self.hole))
+        self.holes.append((hole, self.offset + found - hole))
         self.hole, self.end = None, found
         return True
 
 
-def _large(buffer: bytes, available: int) -> int:
+def _pattern(lengths: list[int]) -> int:
+    """Return after how many records the lengths of the last ones repeat; 0: they do not."""
+    for size in range(1, LONGEST_PATTERN + 1):
+        if lengths[size:] == lengths[:-size]:
+            return size
+    return 0
+
+
+def _numbers_at(buffer: bytes, places: IntArray, kind: str) -> npt.NDArray[Any]:
+    """Return the numbers of a NumPy type that begin at these bytes."""
+    size = len(buffer) - np.dtype(kind).itemsize + 1
+    return np.ndarray((size,), kind, buffer, strides=(1,))[places]
+
+
+def _large(header: bytes, available: int) -> int:
     """Return the bytes of a record that is too long for a window but whole; 0 if it is not."""
-    if len(buffer) < HEADER.size:
+    if len(header) < HEADER.size:
         return 0
-    length = int(HEADER.unpack_from(buffer)[0]) + OVERHEAD
+    length = int(HEADER.unpack(header)[0]) + OVERHEAD
     return length if WINDOW < length <= available else 0
 
 
@@ -202,13 +263,14 @@ def _headers(raw: ByteArray) -> IntArray:
 
 def whole(buffer: bytes, position: int) -> bool:
     """Tell whether the data of the record at `position` fits its checksum."""
-    return intact(buffer, position + HEADER.size, int(HEADER.unpack_from(buffer, position)[0]))
+    start, length = position + HEADER.size, int(HEADER.unpack_from(buffer, position)[0])
+    return intact(buffer, start, length) is not None
 
 
-def intact(buffer: bytes, start: int, length: int) -> bool:
-    """Tell whether the data at `start` fits the checksum behind it."""
+def intact(buffer: bytes, start: int, length: int) -> bytes | None:
+    """Return the data at `start`; None where it does not fit the checksum behind it."""
     data = buffer[start : start + length]
-    return bool(masked(data) == CHECK.unpack_from(buffer, start + length)[0])
+    return data if masked(data) == CHECK.unpack_from(buffer, start + length)[0] else None
 
 
 def masked(data: bytes) -> int:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runlens.history import FloatArray, IntArray
+from runlens.history import BoolArray, FloatArray, IntArray, distinct
+from runlens.sources.event_proto import scalar_at
 from runlens.sources.event_records import ByteArray, Records, checked
 
 ROWS = 16_384  # of a byte matrix at a time: stays in the cache
@@ -84,21 +85,58 @@ def _decode_rows(
     found: list[tuple[bytes, Points]] = []
     left: list[IntArray] = []
     head = _summary_at(matrix)
-    for at in np.unique(head).tolist():
+    for at in distinct(head).tolist():
         mine = head == at
         matrix_, rows_ = (matrix, rows) if mine.all() else (matrix[mine], rows[mine])
-        expected = _before_tag(matrix.shape[1] - at)
-        if not at or expected is None:
+        if not at:
             left.append(rows_)
             continue
-        tag_at = at + len(expected)
-        fits = (matrix_[:, at:tag_at] == expected).all(axis=1) & (matrix_[:, -5] == HAS_NUMBER)
-        left.append(rows_[~fits])
-        if not fits.all():
-            matrix_, rows_ = matrix_[fits], rows_[fits]
+        expected = _before_tag(matrix.shape[1] - at)
+        plain = _plain(matrix_, at, expected)
+        if not plain.all():
+            left.append(_by_example(matrix_[~plain], rows_[~plain], at, found))
+            matrix_, rows_ = matrix_[plain], rows_[plain]
         points = Points(rows_, _steps(matrix_[:, STEP_AT:at]), *_numbers(matrix_))
-        left.append(_split_by_tag(matrix_[:, tag_at:-5], points, found))
+        left.append(_split_by_tag(matrix_[:, at + len(expected) : -5], points, found))
     return found, left
+
+
+def _plain(matrix: ByteArray, at: int, expected: ByteArray) -> BoolArray:
+    """Tell which rows hold, from `at` on, a tag and a ``simple_value`` and nothing else."""
+    before: BoolArray = (matrix[:, at : at + len(expected)] == expected).all(axis=1)
+    before &= (matrix[:, -5] == HAS_NUMBER) & (len(expected) > 0)
+    return before
+
+
+def _by_example(
+    matrix: ByteArray, rows: IntArray, at: int, found: list[tuple[bytes, Points]]
+) -> IntArray:
+    """Decode records that equal one among them but in time, step and number; return the others.
+
+    TensorFlow 2 writes the same words around each number of a tag: one record is decoded, and
+    those like it are read off.
+    """
+    left = np.arange(len(rows))
+    others: list[IntArray] = []
+    for _ in range(MANY_TAGS):
+        if len(left) < FEW:
+            break
+        some = matrix[left]
+        known = scalar_at(some[0].tobytes())
+        if known is None:
+            others.append(left[:1])
+            left = left[1:]
+            continue
+        tag, place, kind = known
+        end = place + np.dtype(kind).itemsize
+        same = (some[:, at:place] == some[0, at:place]).all(axis=1)
+        same &= (some[:, end:] == some[0, end:]).all(axis=1)
+        mine = some[same]
+        points = Points(rows[left[same]], _steps(mine[:, STEP_AT:at]), *_numbers(mine, place, kind))
+        found.append((tag.encode(), points))
+        left = left[~same]
+    kept: IntArray = rows[np.concatenate([*others, left])]
+    return kept
 
 
 def _summary_at(matrix: ByteArray) -> IntArray:
@@ -110,13 +148,16 @@ def _summary_at(matrix: ByteArray) -> IntArray:
     return np.where(matrix[:, 0] == HAS_TIME, at, 0)
 
 
-def _before_tag(size: int) -> ByteArray | None:
-    """Return the bytes from the summary's key to the tag, if it fills `size` bytes to the end."""
+def _before_tag(size: int) -> ByteArray:
+    """Return the bytes from the summary's key to the tag, which fills `size` bytes to the end.
+
+    No bytes where no tag does.
+    """
     summary = _inner(size)
     value = _inner(summary)
     tag = _inner(value - 5)
     if tag < 1:
-        return None
+        return np.zeros(0, np.uint8)
     keys = (HAS_SUMMARY, HAS_VALUE, HAS_TAG)
     prefix = b"".join(
         bytes([key]) + _varint(length)
@@ -146,9 +187,12 @@ def _steps(digits: ByteArray) -> IntArray:
     return step.view(np.int64)
 
 
-def _numbers(matrix: ByteArray) -> tuple[FloatArray, FloatArray]:
-    """Return the values and the times of the rows."""
-    value = np.ascontiguousarray(matrix[:, -4:]).view("<f4")[:, 0]
+def _numbers(
+    matrix: ByteArray, place: int = -4, kind: str = "<f4"
+) -> tuple[FloatArray, FloatArray]:
+    """Return the values, which begin at `place`, and the times of the rows."""
+    end = place + np.dtype(kind).itemsize or None
+    value = np.ascontiguousarray(matrix[:, place:end]).view(kind)[:, 0]
     time = np.ascontiguousarray(matrix[:, 1:TIME_END]).view("<f8")[:, 0]
     with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
         return value.astype(np.float64), time.astype(np.float64)

@@ -4,7 +4,8 @@ import re
 from typing import Any
 
 from runlens.run import Setting
-from runlens.sources.files import MAX_CONFIG, MAX_LEAVES, Unreadable, flat, parse_json, parse_yaml
+from runlens.sources.files import MAX_CONFIG, MAX_LEAVES, Unreadable, flat, parse_json
+from runlens.sources.plain_yaml import parse_yaml
 
 SETTINGS = re.compile(
     r"(?:args|config|model_config|hparams|hyper_?param(?:eter)?s?)\b", re.IGNORECASE

@@ -27,6 +27,7 @@ LOOKS_FOR = "events.out.tfevents.*"
 FRAMEWORK = (
     "TensorBoard: Hugging Face Trainer, PyTorch, Lightning, Keras, stable-baselines3, ML-Agents"
 )
+NEEDS = ("google-crc32c",)
 NOT_EVENTS = (".meta", ".profile-empty")
 MAX_POINTS = 20_000_000
 MAX_TAGS = 20_000
@@ -109,11 +110,12 @@ class _Events:
         for index in decoded.others.tolist():
             start, length = int(records.start[index]), int(records.length[index])
             number = records.first + index
-            if not intact(records.buffer, start, length):
+            data = intact(records.buffer, start, length)
+            if data is None:
                 self.bad.append(number)
                 continue
             try:
-                self._add(number, decode_event(records.buffer[start : start + length]))
+                self._add(number, decode_event(memoryview(data)))
             except Malformed:
                 self.malformed.append(number)
         first = self.points.values()
@@ -151,7 +153,8 @@ class _Events:
         named: dict[str, list[Points]] = {}
         for tag, parts in self.points.items():
             named.setdefault(tag.decode("utf-8", "replace")[:MAX_TAG], []).extend(parts)
-        joined = {tag: _in_order(parts) for tag, parts in named.items()}
+        self.points.clear()  # what is joined is not held twice
+        joined = {tag: _in_order(named.pop(tag)) for tag in list(named)}
         return dict(sorted(joined.items(), key=lambda item: int(item[1].record[0])))
 
 
@@ -183,7 +186,7 @@ def _fill(reading: SourceReading, events: _Events) -> None:
 def _series(tag: str, points: Points, starts: IntArray) -> Series:
     # Keras logs the epoch from 0 as step when it is over: one more is done then
     epoch = points.step + 1 if event_tags.by_epoch(tag) else None
-    launch = event_tags.launches(points, starts)
+    launch = event_tags.launches(points, starts) if len(starts) else None
     return series(points.step, points.value, epoch, points.time, launch)
 
 

@@ -8,14 +8,17 @@ one before: a kill or a full disk leaves it cut, and the rows before the cut are
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from runlens.history import NOT_KNOWN
+import numpy as np
+
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.run import Event, Problem
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, step_in_name
 from runlens.sources.json_salvage import salvaged
-from runlens.sources.reading import SeriesBuilder, SourceReading, as_number
+from runlens.sources.reading import Series, SourceReading, as_number, series
 
 LOOKS_FOR = "trainer_state.json"
 FRAMEWORK = "Hugging Face Trainer, TRL, axolotl, LLaMA-Factory, ms-swift"
@@ -30,6 +33,7 @@ LOG = "log_history"
 SUMMARY = "train_runtime"
 NOT_METRICS = {"step", "epoch", "total_flos"}
 SHOWN_ROWS = 3
+MOST_STEPS = 1e15  # no step is that large
 
 
 def find(_place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
@@ -63,7 +67,7 @@ def read(path: Path) -> SourceReading:
 def _state(data: bytes, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return the state; of one that was cut or damaged, the rows that are whole; or Unreadable."""
     try:
-        return parse_json(data)
+        return _parsed(data)
     except Unreadable as error:
         found = salvaged(data, LOG)
         if not found.rows:
@@ -74,11 +78,22 @@ def _state(data: bytes, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON i
         return {**found.values, LOG: found.rows}
 
 
+def _parsed(data: bytes) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return the JSON value. Python's NaN and Infinity go as texts past the fast parser."""
+    quoted = data
+    for token in (b"NaN", b"Infinity", b"-Infinity"):
+        quoted = quoted.replace(b": " + token, b': "' + token + b'"')
+    if quoted != data:
+        with suppress(Unreadable):  # a name may hold ": NaN"
+            return parse_json(quoted)
+    return parse_json(data)
+
+
 def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
     hints = reading.hints
     planned, done = as_number(state.get("max_steps")), as_number(state.get("global_step"))
-    hints.planned_steps = int(planned) if planned and 0 < planned < 1e15 else None  # noqa: PLR2004 - no step is that large
-    hints.done_steps = int(done) if done is not None and 0 <= done < 1e15 else None  # noqa: PLR2004 - no step is that large
+    hints.planned_steps = int(planned) if planned and 0 < planned < MOST_STEPS else None
+    hints.done_steps = int(done) if done is not None and 0 <= done < MOST_STEPS else None
     hints.planned_epochs = as_number(state.get("num_train_epochs"))
     hints.done_epochs = as_number(state.get("epoch"))
     if best := state.get("best_model_checkpoint"):
@@ -96,31 +111,79 @@ def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
         )
 
 
+class _Rows(NamedTuple):
+    """Numbers of one name; all arrays have shape (n,)."""
+
+    row: IntArray  # in the log
+    step: FloatArray
+    value: FloatArray
+    epoch: FloatArray
+
+
 def _read_log(log: list[Any], reading: SourceReading) -> None:
-    rows = SeriesBuilder()
+    """Read the rows by columns: those of the same keys together."""
+    alike: dict[tuple[str, ...], list[int]] = {}
     bad: list[int] = []
     for number, row in enumerate(log):
-        step = as_number(row.get("step")) if isinstance(row, dict) else None
-        if step is None or not abs(step) < 1e15:  # noqa: PLR2004 - no step is that large
+        if isinstance(row, dict):
+            alike.setdefault(tuple(row), []).append(number)
+        else:
             bad.append(number)
+    found: dict[str, list[_Rows]] = {}
+    for keys, numbers in alike.items():
+        rows = [log[number] for number in numbers]
+        step = _numbers([row.get("step") for row in rows])
+        good = np.abs(step) < MOST_STEPS
+        bad += np.array(numbers)[~good].tolist()
+        if SUMMARY in keys and "loss" not in keys:
+            reading.hints.summary |= bool(good.any())
             continue
-        if SUMMARY in row and "loss" not in row:
-            reading.hints.summary = True
-            continue
-        epoch = as_number(row.get("epoch"))
-        for name, value in row.items():
-            if name in NOT_METRICS or not isinstance(name, str):
-                continue
-            number_logged = as_number(value)
-            if number_logged is not None:
-                rows.add(name, int(step), number_logged, NOT_KNOWN if epoch is None else epoch)
-            elif value is None and name == "grad_norm":
-                rows.add(name, int(step), NOT_KNOWN, NOT_KNOWN if epoch is None else epoch)
+        epoch = _numbers([row.get("epoch") for row in rows])
+        common = _Rows(np.array(numbers), step, step, epoch)
+        for name in keys:
+            if name not in NOT_METRICS:
+                values = [row[name] for row in rows]
+                value, logged = _numbers(values), good & _logged(name, values)
+                some = _Rows._make(part[logged] for part in common._replace(value=value))
+                found.setdefault(name, []).append(some)
+    _tell_bad(sorted(bad), len(log), reading)
+    reading.series = {name: _series(parts) for name, parts in found.items()}
+    reading.series = {name: one for name, one in reading.series.items() if len(one.step)}
+    if reading.hints.summary and not reading.series:
+        text = "holds only its closing row: no step was logged; log more often (logging_steps)"
+        reading.problems.append(Problem(str(reading.path), text))
+
+
+def _numbers(values: list[Any]) -> FloatArray:
+    """Return values as numbers; NaN for what is none."""
+    if set(map(type, values)) <= {int, float}:
+        with suppress(OverflowError):
+            return np.array(values, dtype=np.float64)
+    numbers = (as_number(value) for value in values)
+    return np.array([NOT_KNOWN if n is None else n for n in numbers], dtype=np.float64)
+
+
+def _logged(name: str, values: list[Any]) -> BoolArray:
+    """Tell which values are numbers. A grad_norm of null is a NaN that was logged."""
+    if set(map(type, values)) <= {int, float}:
+        return np.ones(len(values), dtype=np.bool_)
+    null = name == "grad_norm"
+    return np.array([as_number(v) is not None or (null and v is None) for v in values])
+
+
+def _series(parts: list[_Rows]) -> Series:
+    joined = _Rows._make(np.concatenate(column) for column in zip(*parts, strict=True))
+    if len(parts) > 1:
+        order = np.argsort(joined.row)
+        joined = _Rows._make(column[order] for column in joined)
+    return series(joined.step, joined.value, joined.epoch)
+
+
+def _tell_bad(bad: list[int], rows: int, reading: SourceReading) -> None:
     if bad:
         where = ", ".join(str(number) for number in bad[:SHOWN_ROWS])
         text = (
             f"log_history rows without a step (row {where}{'...' if len(bad) > SHOWN_ROWS else ''})"
         )
-        lost = f"{len(bad)} of {len(log)} rows"
+        lost = f"{len(bad)} of {rows} rows"
         reading.problems.append(Problem(str(reading.path), text, lost))
-    reading.series = rows.series()

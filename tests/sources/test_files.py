@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens.sources import files
-from runlens.sources.files import Unreadable, flat, parse_json, parse_yaml, read_bytes, walk
+from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, walk
+from runlens.sources.plain_yaml import parse_yaml
 
 DEEP = 100_000
 

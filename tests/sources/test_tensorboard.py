@@ -5,59 +5,21 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-import google_crc32c
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary, SummaryMetadata
+from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary
 from tensorboard.plugins.hparams import plugin_data_pb2
-from tensorboard.util import tensor_util
 
-from runlens.sources import tensorboard
+from runlens.sources import event_scalars, tensorboard
 from runlens.sources.files import walk
 from runlens.sources.reading import SourceReading
+from tests.sources.event_files import NAME, START, framed, scalar, tensor, written
 
-NAME = "events.out.tfevents.1700000000.box.17.0"
-START = 1.7e9
 EVERYTHING = dict.fromkeys(("scalars", "tensors", "histograms", "images"), 0)
-
-
-def framed(data: bytes) -> bytes:
-    """Return a record with its checksums."""
-
-    def check(part: bytes) -> bytes:
-        crc = google_crc32c.value(part)
-        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-    length = struct.pack("<Q", len(data))
-    return length + check(length) + data + check(data)
-
-
-def scalar(tag: str, step: int, value: float, time: float = START) -> Event:
-    """Return an event as PyTorch writes it."""
-    summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
-    return Event(wall_time=time, step=step, summary=summary)
-
-
-def tensor(tag: str, step: int, value: object, plugin: str = "scalars") -> Event:
-    """Return an event as TensorFlow 2 writes it; `value` is an array or a string."""
-    about = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name=plugin))
-    proto = tensor_util.make_tensor_proto(value)
-    one = Summary.Value(tag=tag, tensor=proto, metadata=about)
-    return Event(wall_time=START, step=step, summary=Summary(value=[one]))
-
-
-def written(folder: Path, events: Sequence[Event], name: str = NAME) -> Path:
-    """Write an event file with its version record; return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    version = Event(wall_time=START - 1, file_version="brain.Event:2")
-    path.write_bytes(b"".join(framed(e.SerializeToString()) for e in (version, *events)))
-    return path
 
 
 def read(folder: Path, *events: Event) -> SourceReading:
@@ -65,7 +27,7 @@ def read(folder: Path, *events: Event) -> SourceReading:
     return tensorboard.read(written(folder, events))
 
 
-def curve(tag: str, *steps: int) -> list[Event]:
+def ones(tag: str, *steps: int) -> list[Event]:
     """Return one event a step."""
     return [scalar(tag, step, 1.0) for step in steps]
 
@@ -106,7 +68,7 @@ def test_many_tags_of_one_length_are_kept_apart(tmp_path: Path) -> None:
 def test_the_order_of_logging_is_kept(tmp_path: Path) -> None:
     """Steps that alternate between short and long stay in the order in which they were logged."""
     steps = [1, 1000, 2, 100_000, 3, 70] * 20
-    assert read(tmp_path, *curve("loss", *steps)).series["loss"].step.tolist() == steps
+    assert read(tmp_path, *ones("loss", *steps)).series["loss"].step.tolist() == steps
 
 
 def test_several_values_in_one_event(tmp_path: Path) -> None:
@@ -141,6 +103,29 @@ def test_tensors_written_as_bytes_are_scalars(tmp_path: Path) -> None:
     half.summary.value[0].tensor.tensor_content = struct.pack("<f", 2.5)[2:]
     series = read(tmp_path, event, half).series
     assert [series["a"].value[0], series["b"].value[0]] == [2.5, 2.5]
+
+
+def test_many_tensors_are_read_as_each_of_them_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tags, types and other records of one length among each other, by columns or one by one."""
+    odd = [0.0, -0.0, float("inf"), float("nan"), 1e-42, 0.1, 3e38]
+    events = [
+        tensor(tag, step, np.array(odd[step % 7] if tag == "a" else step % 70 / 7, dtype))
+        for step in (*range(300), -5, 2**31)
+        for tag, dtype in (("a", "f4"), ("b", "f4"), ("accu", "f8"), ("n", "i4"), ("v", "f4"))
+    ]
+    for number in range(0, len(events), 9):
+        events[number] = tensor("w", number, np.arange(float(number % 4)).astype("f4"))
+    path = written(tmp_path, events)
+    fast = tensorboard.read(path)
+    monkeypatch.setattr(event_scalars, "FEW", 10**9)
+    slow = tensorboard.read(path)
+    assert sorted(fast.series) == sorted(slow.series) == ["a", "accu", "b", "n", "v", "w"]
+    for tag, one in fast.series.items():
+        for column, other in zip(one, slow.series[tag], strict=True):
+            np.testing.assert_array_equal(column, other)
+    assert fast.problems == slow.problems == []
 
 
 def test_what_is_no_scalar_is_stepped_over(tmp_path: Path) -> None:
@@ -221,6 +206,7 @@ def test_hparams_become_settings(tmp_path: Path) -> None:
     data.session_start_info.hparams["optim"].string_value = "adamw"
     data.session_start_info.hparams["amp"].bool_value = True
     data.session_start_info.hparams["none"].null_value = 0
+    data.session_start_info.group_name = "sweep"
     event = Event(wall_time=START)
     plugin = event.summary.value.add(tag="_hparams_/session_start_info").metadata.plugin_data
     plugin.plugin_name, plugin.content = "hparams", data.SerializeToString()
@@ -231,18 +217,18 @@ def test_hparams_become_settings(tmp_path: Path) -> None:
     assert reading.framework == "lightning"
 
 
-def test_the_closing_row_is_no_curve(tmp_path: Path) -> None:
+def test_the_closing_row_is_no_ones(tmp_path: Path) -> None:
     """The Trainer's last row shows that it came to its end; train_loss in it is a mean."""
     last = ["train_loss", "train_runtime", "train_steps_per_second", "total_flos", "epoch"]
     closing = [scalar(f"train/{name}", 20, 7) for name in last]
-    reading = read(tmp_path, *curve("train/loss", 10, 20), *closing)
+    reading = read(tmp_path, *ones("train/loss", 10, 20), *closing)
     assert sorted(reading.series) == ["train/epoch", "train/loss"]
     assert reading.hints.summary
 
 
 def test_a_curve_called_train_loss_stays(tmp_path: Path) -> None:
     """Without the Trainer's run time, train/train_loss is a curve like any other."""
-    reading = read(tmp_path, *curve("train/train_loss", 1, 2, 3))
+    reading = read(tmp_path, *ones("train/train_loss", 1, 2, 3))
     assert list(reading.series) == ["train/train_loss"]
     assert not reading.hints.summary
 
@@ -285,7 +271,7 @@ def test_a_folder_called_train_need_not_be_a_split(tmp_path: Path) -> None:
     """The folder counts only if the other split has event files too."""
     path = written(tmp_path / "train", [scalar("loss", 1, 1), scalar("val/loss", 1, 1)])
     assert sorted(tensorboard.read(path).series) == ["loss", "val/loss"]
-    written(tmp_path / "val", curve("loss", 1))
+    written(tmp_path / "val", ones("loss", 1))
     assert sorted(tensorboard.read(path).series) == ["train/loss", "val/loss"]
     other = tmp_path / "val" / NAME
     assert sorted(tensorboard.read(other).series) == ["eval/loss"]
@@ -293,21 +279,21 @@ def test_a_folder_called_train_need_not_be_a_split(tmp_path: Path) -> None:
 
 def test_an_eval_folder_below_the_run_is_a_split(tmp_path: Path) -> None:
     """TensorFlow's estimators write evaluations into a folder below the training's events."""
-    written(tmp_path, curve("loss", 1))
-    path = written(tmp_path / "eval", curve("loss", 1))
+    written(tmp_path, ones("loss", 1))
+    path = written(tmp_path / "eval", ones("loss", 1))
     assert list(tensorboard.read(path).series) == ["eval/loss"]
 
 
 def test_folders_of_add_scalars(tmp_path: Path) -> None:
     """PyTorch's add_scalars puts the key of each curve into a folder name."""
     for key, name in {"val": "eval/a/loss", "best": "best/a/loss"}.items():
-        path = written(tmp_path / f"a_loss_{key}", curve("a/loss", 1, 2))
+        path = written(tmp_path / f"a_loss_{key}", ones("a/loss", 1, 2))
         assert list(tensorboard.read(path).series) == [name]
 
 
 def test_a_restart_inside_one_file_is_a_launch(tmp_path: Path) -> None:
     """Where all steps begin anew, the next launch begins with the first of them."""
-    once = [e for s in (1, 2, 3, 4) for e in (*curve("loss", s), *curve("lr", s))]
+    once = [e for s in (1, 2, 3, 4) for e in (*ones("loss", s), *ones("lr", s))]
     reading = read(tmp_path, *once, scalar("eval", 4, 1), *once[:4], scalar("eval", 2, 1))
     assert reading.series["loss"].launch.tolist() == [0, 0, 0, 0, 1, 1]
     assert reading.series["lr"].launch.tolist() == [0, 0, 0, 0, 1, 1]
@@ -316,21 +302,21 @@ def test_a_restart_inside_one_file_is_a_launch(tmp_path: Path) -> None:
 
 def test_batches_counted_anew_each_epoch_are_no_restart(tmp_path: Path) -> None:
     """A tag that goes back while others go on counts something else than the run's steps."""
-    epochs = [[*curve("batch_loss", *range(9)), scalar("eval", epoch, 1)] for epoch in range(4)]
+    epochs = [[*ones("batch_loss", *range(9)), scalar("eval", epoch, 1)] for epoch in range(4)]
     reading = read(tmp_path, *(event for epoch in epochs for event in epoch))
     assert reading.series["batch_loss"].launch.tolist() == [0] * 36
 
 
 def test_many_restarts_are_none(tmp_path: Path) -> None:
     """Fifty returns to the first step are episodes, not launches."""
-    reading = read(tmp_path, *curve("loss", *[1, 2, 3] * 50))
+    reading = read(tmp_path, *ones("loss", *[1, 2, 3] * 50))
     assert not reading.series["loss"].launch.any()
 
 
 def test_tensorflow_1_says_where_a_session_starts(tmp_path: Path) -> None:
     """A session that starts after the first scalar is a launch, also from a checkpoint."""
     start = Event(wall_time=START, step=2, session_log=SessionLog(status=SessionLog.START))
-    events = [start, *curve("loss", 1, 2, 3), start, *curve("loss", 2, 3, 4)]
+    events = [start, *ones("loss", 1, 2, 3), start, *ones("loss", 2, 3, 4)]
     assert read(tmp_path, *events).series["loss"].launch.tolist() == [0, 0, 0, 1, 1, 1]
 
 

@@ -83,6 +83,38 @@ def test_one_flipped_bit_costs_one_record(tmp_path: Path, place: int, lost: str)
     assert "damaged" in reading.problems[0].text
 
 
+def lost(reading: SourceReading) -> int:
+    """Return how many of 1,000 scalars are not read; assert that the loss is told, with a place."""
+    found = steps(reading)
+    assert found == sorted(set(found))
+    (problem,) = reading.problems
+    assert problem.text.startswith("damaged")
+    assert "record" in problem.text
+    assert problem.lost
+    return 1000 - len(found)
+
+
+def test_a_bit_flipped_anywhere_costs_one_scalar_at_most(tmp_path: Path) -> None:
+    """Each bit of a record, and bits all over the file: 999 of 1,000 scalars are kept."""
+    content = log()
+    record = range(8 * begin(500), 8 * begin(501), 3)
+    anywhere = random.Random(5).sample(range(8 * len(content)), 120)
+    for bit in (*record, *anywhere):
+        content[bit // 8] ^= 1 << bit % 8
+        assert lost(read(tmp_path, content)) == (bit >= 8 * begin(0)), bit
+        content[bit // 8] ^= 1 << bit % 8
+
+
+def test_a_hole_anywhere_costs_what_lies_in_it(tmp_path: Path) -> None:
+    """4,096 zeros anywhere: all scalars that they do not touch are kept."""
+    whole, size = log(), len(scalar(1000))
+    for first in (0, *random.Random(6).sample(range(len(whole) - 4096), 60), len(whole) - 4096):
+        content = whole.copy()
+        content[first : first + 4096] = bytes(4096)
+        touched = range(max(0, first - begin(0)) // size, -(-(first + 4096 - begin(0)) // size))
+        assert lost(read(tmp_path, content)) == len(touched), first
+
+
 @pytest.mark.parametrize("into", [0, 5, 11, 20, 40])
 def test_a_hole_costs_the_records_in_it(tmp_path: Path, into: int) -> None:
     """4,096 zero bytes take the records that they touch, and no other."""
@@ -140,9 +172,18 @@ def test_several_places(tmp_path: Path) -> None:
 def test_a_record_that_is_no_event(tmp_path: Path) -> None:
     """Whole records of something else are counted; those around them are read."""
     foreign = [b"\xff" * 30, b"\x0b", b"\x09\x00", b"\x2a\x02\x08\x01", b"\x2a\x05\x0a\x01"]
+    foreign += [b"\x10\x80", b"\x2a\x04\x0a\x02\x48\x01"]
     reading = read(tmp_path, log(2) + b"".join(framed(data) for data in foreign) + scalar(1500))
     assert steps(reading) == [1000, 1001, 1500]
-    assert [problem.lost for problem in reading.problems] == ["4 of 9 records"]
+    assert [problem.lost for problem in reading.problems] == ["6 of 11 records"]
+
+
+def test_many_records_that_are_no_event(tmp_path: Path) -> None:
+    """Whole records of one length with a broken summary, many of them, are counted."""
+    broken = framed(struct.pack("<Bd", 9, 1.7e9) + b"\x2a\x7f" + bytes(20))
+    reading = read(tmp_path, log(2) + 20 * broken + scalar(1500))
+    assert steps(reading) == [1000, 1001, 1500]
+    assert [problem.lost for problem in reading.problems] == ["20 of 24 records"]
 
 
 @pytest.mark.parametrize("window", [100, 1000, 10_007])
@@ -236,6 +277,20 @@ def test_plain_and_column_decoder_agree(tmp_path: Path, monkeypatch: pytest.Monk
     slow = read(tmp_path, log()).series["aa"]
     for one, other in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_long_files_lose_nothing(tmp_path: Path) -> None:
+    """Tags in turns, then others, then the first again: every record is found, in order."""
+    parts: list[bytes | bytearray] = [
+        log(5_000),
+        scalar(7_000) * 3,
+        framed(bytes(700)),
+        log(15_000),
+        version(),
+        log(3),
+    ]
+    found = [int(step) for step in read(tmp_path, b"".join(parts)).series["aa"].step]
+    assert found == [*range(1000, 6000), *[7000] * 3, *range(1000, 16_000), 1000, 1001, 1002]
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 9, 32, 33])
