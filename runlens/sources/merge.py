@@ -13,8 +13,18 @@ from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
 from runlens.run import Configured, Event, Problem, Run, Segment
 from runlens.sources.align import aligned
-from runlens.sources.combine import FAR, Clock, Part, boundaries, combined, parts_of
-from runlens.sources.group import Content, grouped
+from runlens.sources.combine import (
+    FAR,
+    Clock,
+    Part,
+    boundaries,
+    combined,
+    parts_of,
+    tests_apart,
+)
+from runlens.sources.group import grouped
+from runlens.sources.launches import of_last_launch, with_rewinds, with_steps_of_bars
+from runlens.sources.likeness import Content
 from runlens.sources.reading import SourceReading
 from runlens.sources.secrets import masked, without_secrets
 from runlens.sources.state import Plan, concluded
@@ -24,7 +34,8 @@ from runlens.sources.task import typed
 FRAMEWORKS = ("axolotl", "llama-factory", "ms-swift", "unsloth", "trl", "verl", "openrlhf")
 # whose settings are believed first: what the trainer itself recorded, then what it was given
 TRUST = (
-    "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "config", "console",
+    "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "sb3_monitor",
+    "config", "model_card", "console",
 )  # fmt: skip
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
 _OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
@@ -36,8 +47,11 @@ MOST_PROBLEMS = 200
 def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[Run]:
     """Return the runs that the readings of a place make up, by name."""
     kept = [reading for reading in readings if not reading.empty or reading.problems]
-    groups = grouped(reading for reading in kept if not reading.empty)
-    lost = [p for reading in kept if reading.empty for p in reading.problems]
+    groups, not_compared = grouped(reading for reading in kept if not reading.empty)
+    placed = {id(one.reading) for group in groups for one in group}
+    lost = [p for reading in kept if id(reading) not in placed for p in reading.problems]
+    if not_compared:
+        lost.append(Problem(str(place), not_compared, "some logs of one run may be told apart"))
     told = _told_by(groups, lost)
     runs = [
         _run(place, given, group, told[number], alone=len(groups) == 1)
@@ -62,7 +76,8 @@ def _depth(folder: Path, where: str) -> int:
 
 
 def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, alone: bool) -> Run:
-    group = aligned(sorted(group, key=_trust))
+    group = tests_apart(aligned(sorted(group, key=_trust)))
+    group = with_rewinds(with_steps_of_bars(group))
     readings = [one.reading for one in group]
     sources = [_shown(reading.path, place) for reading in readings]
     metrics, problems, starts = _metrics(group)
@@ -82,6 +97,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         metrics["pred_entropy"] = metrics.pop("entropy")
     history = History(metrics, sources)
     events = _events(readings, starts, place)
+    ended = [one.reading for one in of_last_launch(group)]
     plan = _plan(readings, config, history)
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     return Run(
@@ -89,7 +105,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         name=_name(place, group, alone=alone),
         history=history,
         config=config,
-        state=concluded(readings, events, plan, _last_time(metrics)),
+        state=concluded(ended, _events(ended, (), place), plan, _last_time(metrics)),
         events=events,
         problems=_shown_problems([*problems, *lost], place),
         sources=tuple(sources),
@@ -97,7 +113,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         task=task,
         task_why=why,
         segments=_segments(metrics),
-        log_tail=_tail(readings),
+        log_tail=_tail(ended),
     )
 
 
@@ -111,9 +127,14 @@ def _first_loss(metrics: dict[str, Columns]) -> float | None:
     return float(first.max()) if len(first) else None
 
 
-def _trust(one: Content) -> tuple[int, str]:
+def _trust(one: Content) -> tuple[int, bool, str]:
+    """Sort by kind; a start that died before its first row comes after one that trained."""
     kind = one.reading.kind
-    return (TRUST.index(kind) if kind in TRUST else len(TRUST)), str(one.reading.path)
+    return (
+        (TRUST.index(kind) if kind in TRUST else len(TRUST)),
+        not one.measured,
+        str(one.reading.path),
+    )
 
 
 def _shown(path: Path, place: Path) -> str:
@@ -327,8 +348,10 @@ def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:
     folder = Path(commonpath([one.folder for one in group]))
     if not folder.is_relative_to(place) or folder == place:
         named = [one.reading.run_name for one in group if one.reading.run_name]
-        return named[0] if named else _shown(group[0].reading.path, place)
-    return str(folder.relative_to(place))
+        trained = [one for one in group if one.measured]
+        return named[0] if named else _shown((trained or group)[0].reading.path, place)
+    stored = [one.reading.run_name or one.reading.run_id for one in group if one.reading.in_store]
+    return "/".join([str(folder.relative_to(place)), *stored[:1]])
 
 
 def _distinctly_named(runs: Sequence[Run]) -> list[Run]:

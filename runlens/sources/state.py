@@ -77,6 +77,7 @@ def _ending(
         _by_summary(hints, events, plan)
         or _by_message(hints, events, plan)
         or _by_code(code, plan)
+        or _by_empty_file(hints, plan)
         or _by_tracker(hints, plan, code, readings)
     )
 
@@ -134,6 +135,15 @@ def _by_code(code: int | None, plan: Plan) -> tuple[StateKind, str, Sure] | None
     if code == 0 and (plan.share is None or plan.share >= STOPPED):
         return "finished", "exit code 0", "certain"
     return None
+
+
+def _by_empty_file(hints: Sequence[Hints], plan: Plan) -> tuple[StateKind, str, Sure] | None:
+    done = plan.share is not None and plan.share >= COMPLETE
+    if done or not any(hint.nothing_written for hint in hints):
+        return None
+    where = f"at {plan.words}" if plan.done_steps else "before its first write"
+    why = f"nothing reached the tracker's file: killed {where}, or still running"
+    return "killed", why, "guess"
 
 
 def _beyond(hint: Hints) -> bool:

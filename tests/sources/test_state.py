@@ -30,13 +30,21 @@ def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: 
         ({"traceback": "KeyboardInterrupt"}, ("killed", "certain")),
         ({"exit_code": 1}, ("crashed", "certain")),
         ({"exit_code": 137}, ("killed", "certain")),
+        ({"exit_code": -9}, ("killed", "certain")),
+        ({"exit_code": 143}, ("killed", "certain")),
+        ({"exit_code": 129}, ("killed", "certain")),
+        ({"exit_code": 130}, ("killed", "certain")),
         ({"exit_code": 255}, ("killed", "certain")),
+        ({"exit_code": 1, "done": 400}, ("crashed", "certain")),
         ({"exit_code": 0, "done": 400}, ("finished", "certain")),
         ({"exit_code": 0}, ("stopped_early", "certain")),
         ({"done": 400}, ("finished", "likely")),
         ({"tracker_state": "crashed"}, ("crashed", "likely")),
         ({"tracker_state": "crashed", "done": 400}, ("finished", "likely")),
         ({"tracker_state": "finished", "planned": None}, ("finished", "likely")),
+        ({"tracker_state": "failed"}, ("crashed", "likely")),
+        ({"tracker_state": "killed"}, ("killed", "likely")),
+        ({"tracker_state": "finished"}, ("unknown", "guess")),
         ({"tracker_state": "running"}, ("running", "likely")),
         ({"no_exit_record": True}, ("stopped_early", "likely")),
         ({"kind": "console", "ended_step": 200}, ("stopped_early", "likely")),
@@ -58,3 +66,49 @@ def test_a_kill_message_at_the_end_outranks_a_missing_exit_record() -> None:
     reading = SourceReading(Path("r"), "wandb", hints=Hints(no_exit_record=True))
     found = concluded([reading], [message], Plan(200, 400, None, None), None)
     assert (found.kind, found.sure) == ("killed", "certain")
+
+
+def test_a_plan_in_epochs_tells_as_much_as_one_in_steps() -> None:
+    """Half of the epochs, and the closing summary: stopped early."""
+    reading = SourceReading(Path("r/trainer_state.json"), "x", hints=Hints(summary=True))
+    found = concluded([reading], [], Plan(200, None, 1.5, 3.0), None)
+    assert (found.kind, found.why) == (
+        "stopped_early",
+        "the closing summary was written at epoch 1.50 of 3",
+    )
+
+
+MESSAGES: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
+    # a message of the shell or the scheduler after which no row follows
+    ([{"class": "kill", "row": 5, "last": True}], {}, "killed"),
+    # it is the cause, what the ranks raise on it is not
+    ([{"class": "kill", "row": 5, "last": True}], {"traceback": "DistBackendError: x"}, "killed"),
+    ([{"class": "kill", "row": 99, "last": True}], {"traceback": "ChildFailedError"}, "killed"),
+    ([{"class": "kill", "row": 99, "last": True}], {"traceback": "ValueError: x"}, "crashed"),
+    # the run went on after it
+    ([{"class": "kill", "row": 5, "last": False}], {}, "unknown"),
+    # it came to its end before
+    ([{"class": "kill", "row": 5, "last": True}], {"done": 400, "summary": True}, "finished"),
+    # a warning ends nothing
+    ([{"class": "fallback", "row": 7, "last": True}], {}, "unknown"),
+]
+
+
+@pytest.mark.parametrize(("messages", "known", "kind"), MESSAGES)
+def test_messages_tell_how_a_run_ended(
+    messages: list[dict[str, Any]], known: dict[str, Any], kind: str
+) -> None:
+    """The last ones, weighed against an exception and the plan."""
+    events = [Event("message", 200, text="slurmstepd: killed", data=data) for data in messages]
+    done = known.pop("done", 200)
+    reading = SourceReading(Path("r/train.log"), "console", hints=Hints(**known))
+    assert concluded([reading], events, Plan(done, 400, None, None), None).kind == kind
+
+
+def test_early_stopping_is_an_end_by_design() -> None:
+    """The log says so, the plan was longer."""
+    event = Event("early_stop", 200, text="Early stopping: patience 3 reached")
+    reading = SourceReading(Path("r/train.log"), "console")
+    found = concluded([reading], [event], Plan(200, 400, None, None), None)
+    assert (found.kind, found.sure) == ("finished", "certain")
+    assert found.why.startswith("Early stopping")

@@ -9,7 +9,8 @@ Why it matters
 Looks alike
     A launcher that ends the other ranks after one of them failed sends SIGTERM: a consequence,
     the failure is reported instead. A kill after the planned steps were done is none. A log that
-    breaks off says nothing about why: that is stopped-early.
+    breaks off says nothing about why: that is stopped-early. A tracker's file without a record is
+    left by a kill before its first write, and by a run that has only just begun: a warning.
 Limits
     complete: from this share of the planned steps on a kill took nothing.
 Fixes
@@ -60,7 +61,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _finding(run: Run, end: Ending) -> Finding:
     by_hand = _by_hand(run, end)
-    severity: Severity = "warning" if by_hand else "critical"
+    guessed = run.state.sure == "guess" and end.proof is None
+    severity: Severity = "warning" if by_hand or guessed else "critical"
     who = "by hand" if by_hand else "from outside"
     evidence = [
         Evidence("What says so", _sign(run, end), where=end.proof.where if end.proof else "state"),
@@ -81,12 +83,17 @@ def _finding(run: Run, end: Ending) -> Finding:
         seen="Nothing in the curves up to there announces it.",
         causes=(Cause(cause, "most likely", _sign(run, end)),),
         fixes=(*resume(run), *advice),
-        confidence=Confidence(
-            0.95 if end.proof else 0.8,
-            "the log names it" if end.proof else "by the exit code alone",
-        ),
+        confidence=_confidence(run, end),
         chart=log_chart(run, end.proof),
     )
+
+
+def _confidence(run: Run, end: Ending) -> Confidence:
+    if end.proof:
+        return Confidence(0.95, "the log names it")
+    if run.state.sure == "guess":
+        return Confidence(0.5, "nothing names it: the tracker's file is empty")
+    return Confidence(0.8, "by the exit code alone")
 
 
 def _sign(run: Run, end: Ending) -> str:
@@ -108,6 +115,13 @@ BAD = (
         severity="critical",
         state=State("killed", "Killed", "certain", done_steps=160, planned_steps=400),
         events=(message("Killed", "kill", 5, 160, cause="The host ran out of memory."),),
+        train_loss=FALLING,
+    ),
+    drawn(
+        "the tracker's file is empty",
+        (160, 160),
+        severity="warning",
+        state=State("killed", "nothing reached the tracker's file", "guess", done_steps=160),
         train_loss=FALLING,
     ),
     drawn(

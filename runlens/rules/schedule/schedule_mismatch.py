@@ -9,12 +9,13 @@ Why it matters
 Looks alike
     Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
     rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
-    which has its own rule. A run that was stopped before its plan ended.
+    which has its own rule, but for one with a longer plan after the rate had come down to zero. A run that was stopped before its plan ended.
 Limits
     fewest: points of the learning rate. leap: factor between two records that no schedule has.
     peak: deviation from the configured rate. fit: deviation from the configured shape, as a share
     of the peak, that at most outside of the points may pass. warmup: factor between configured and
-    seen length. undone: share of the peak that a finished decay may be above zero at most.
+    seen length. undone: share of the peak that a finished decay may be above zero at most. ended:
+    share of the peak below which a schedule has come to its end.
 Fixes
     One number of total steps for trainer and scheduler; set the scheduler in the configuration;
     let the run finish.
@@ -65,6 +66,7 @@ class Limits:
     outside: float = 0.10
     warmup: float = 2.0
     undone: float = 0.20
+    ended: float = 0.01
 
 
 class Mismatch(NamedTuple):
@@ -114,7 +116,7 @@ def _resumed(run: Run) -> bool:
 def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     """Return the largest leap of the rate after it had reached its peak region."""
     name = _name(run)
-    if _resumed(run) or "restart" in name or "cyclic" in name or "cycle" in name:
+    if "restart" in name or "cyclic" in name or "cycle" in name:
         return []
     value = rate.value
     peak = float(value.max())
@@ -123,6 +125,8 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     up = leapt & (fallen | _steady(value)[:-1])
     if not name:  # of an unknown schedule, a return to the peak may be a planned restart
         up &= (value[1:] < WHOLE_PEAK * peak) | ~fallen
+    if _resumed(run):  # with a longer plan, after a schedule that had come to its end
+        up &= value[:-1] <= limits.ended * peak
     at = np.flatnonzero(up)
     if not len(at):
         return []
