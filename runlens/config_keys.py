@@ -2,7 +2,7 @@
 
 The canonical key is the one of transformers' TrainingArguments (TRL's for RL settings): most
 runs use it as it is. The spellings were read in axolotl 0.19, LLaMA-Factory, ms-swift, Megatron,
-nanoGPT, fairseq and Lightning.
+nanoGPT, fairseq, Lightning, DeepSpeed, accelerate and the Trainer's model cards.
 """
 
 import math
@@ -20,9 +20,24 @@ class Key(NamedTuple):
 
 
 KEYS = (
-    Key("learning_rate", others=("lr", "learning-rate", "max_lr", "base_lr", "peak_lr", "lr0")),
-    Key("warmup_steps", others=("warmup_iters", "num_warmup_steps", "lr_warmup_iters")),
-    Key("warmup_ratio", others=("lr_warmup_fraction", "warmup_proportion")),
+    Key(
+        "learning_rate",
+        others=("lr", "max_lr", "base_lr", "peak_lr", "lr0", "scheduler_params_warmup_max_lr"),
+    ),
+    Key(
+        "warmup_steps",
+        others=(
+            "warmup_iters",
+            "num_warmup_steps",
+            "lr_warmup_iters",
+            "lr_scheduler_warmup_steps",
+            "scheduler_params_warmup_num_steps",
+        ),
+    ),
+    Key(
+        "warmup_ratio",
+        others=("lr_warmup_fraction", "warmup_proportion", "lr_scheduler_warmup_ratio"),
+    ),
     Key("lr_scheduler_type", "lr_scheduler", ("lr_decay_style", "scheduler", "lr_schedule")),
     Key(
         "max_grad_norm",
@@ -39,7 +54,12 @@ KEYS = (
     Key(
         "per_device_train_batch_size",
         "micro_batch_size",
-        ("train_batch_size", "batch_size", "per_gpu_train_batch_size"),
+        (
+            "train_batch_size",
+            "batch_size",
+            "per_gpu_train_batch_size",
+            "train_micro_batch_size_per_gpu",
+        ),
     ),
     Key("per_device_eval_batch_size", "eval_batch_size"),
     Key("gradient_accumulation_steps", others=("grad_accum", "accumulate_grad_batches")),
@@ -54,6 +74,7 @@ KEYS = (
             "training_steps",
             "max_train_steps",
             "total_training_steps",
+            "scheduler_params_total_num_steps",
         ),
     ),
     Key("weight_decay", others=("wd",)),
@@ -138,7 +159,10 @@ KEYS = (
     Key("vllm_importance_sampling_correction"),
     Key("importance_sampling_level"),
     Key("rpo_alpha"),
-    Key("num_processes", others=("world_size", "n_gpus", "num_gpus", "nproc_per_node")),
+    Key(
+        "num_processes",
+        others=("world_size", "n_gpus", "num_gpus", "num_devices", "nproc_per_node"),
+    ),
     Key("gpu", others=("gpu_name", "gpu_type", "device_name")),
     Key("dataloader_num_workers", others=("num_workers",)),
     Key("dataloader_pin_memory", others=("pin_memory",)),
@@ -147,6 +171,7 @@ KEYS = (
     Key("label_smoothing_factor", others=("label_smoothing",)),
 )
 
+LONGEST = 300  # characters of a name that may be known
 FRAMEWORK_YAML = ("axolotl", "llama-factory", "ms-swift", "lightning", "ml-agents")
 
 
@@ -175,6 +200,7 @@ _SECTIONS = (
     "params",
     "config",
     "hyperparameters",
+    "top",
 )
 
 
@@ -182,16 +208,20 @@ def canonical_key(name: str) -> str:
     """Return our name for a setting; a name that we do not know stays as it is.
 
     Case, ``-``, ``.`` and ``_`` make no difference; the usual section names in front
-    (``trl.beta``, ``training/learning_rate``) are looked through.
+    (``trl.beta``, ``model.optimizer.lr``) are looked through.
     """
+    if len(name) > LONGEST:
+        return name
     plain = _plain(name)
     if plain in _CANONICAL:
         return _CANONICAL[plain]
     section, _, rest = plain.replace("/", "_").partition("_")
     if section == "hyperparameters" and rest in {"beta", "epsilon"}:
         return name  # ML-Agents: the entropy bonus and the clip range of its own
-    if section in _SECTIONS and rest in _CANONICAL:
-        return _CANONICAL[rest]
+    while section in _SECTIONS and rest:
+        if rest in _CANONICAL:
+            return _CANONICAL[rest]
+        section, _, rest = rest.partition("_")
     return name
 
 

@@ -51,9 +51,9 @@ def diagnose(
         RunLensError: where nothing, or more than one run, lies at a path.
 
     """
-    run = place if isinstance(place, Run) else read(place)
-    signals = Signals(run)
     settings = settings or Settings()
+    run = place if isinstance(place, Run) else read(place, columns=settings.columns)
+    signals = Signals(run)
     trial = preview or settings.preview
     asked = [rule for rule in settings.rules(rules) if trial or not rule.preview]
     outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}

@@ -35,10 +35,13 @@ class Naming(NamedTuple):
 # fmt: off
 METRICS = (
     Metric("train_loss", "nats", "lower", "training loss, mean since the last log line",
-           ("loss", "train_loss", "train_loss_step", "lm_loss", "gpt_loss", "training_loss",
-           "train_samples_train_loss", "loss_mean", "total_loss", "losses_total_loss"),
+           ("loss", "train_loss", "train_loss_step", "loss_step", "lm_loss", "gpt_loss",
+           "training_loss", "train_samples_train_loss", "loss_mean", "total_loss",
+           "losses_total_loss", "reduced_train_loss", "avr_loss", "batch_loss", "loss_total_loss",
+           "train_cross_entropy_loss"),
            "0.5-2.0 for chat fine-tuning (axolotl); starts at ln(vocabulary) from scratch"),
-    Metric("train_loss_epoch", "nats", "lower", "training loss, mean of an epoch"),
+    Metric("train_loss_epoch", "nats", "lower", "training loss, mean of an epoch",
+           ("loss_epoch",)),
     Metric("eval_loss", "nats", "lower", "loss on held-out data",
            ("validation_loss", "lm_loss_validation", "dev_loss"),
            "close to train_loss (axolotl)"),
@@ -47,7 +50,7 @@ METRICS = (
            ("ppl", "perplexity")),
     Metric("grad_norm", "", "", "L2 norm of all gradients, before clipping unless noted",
            ("gnorm", "gradient_norm", "actor_grad_norm", "grad_2_0_norm_total", "global_grad_norm",
-           "total_grad_norm", "grad_norm_total", "norm_grad"),
+           "total_grad_norm", "grad_norm_total", "norm_grad", "optim_total_grad_norm"),
            "0.1-2.0 LoRA of a 7B model; 0.1-10 SFT, 0.001-1.0 GRPO (axolotl)"),
     Metric("clip_share", "fraction", "lower", "share of updates that were clipped",
            (),
@@ -62,15 +65,17 @@ METRICS = (
            ">= 128 when stable"),
     Metric("throughput_tokens", "tokens/s", "higher", "tokens per second",
            ("tok_sec", "throughput", "tokens_per_sec", "tokens_per_second", "tok_per_sec", "tok_s",
-           "wps", "tokens_train_per_sec_per_gpu", "perf_throughput", "train_tok_per_sec"),
+           "wps", "tokens_train_per_sec_per_gpu", "perf_throughput", "train_tok_per_sec", "tps",
+           "throughput_device_tokens_per_second"),
            "2,000-4,000 per second for LoRA of a 7B model on one A100"),
     Metric("throughput_samples", "samples/s", "higher", "samples per second",
-           ("samples_per_sec",)),
+           ("samples_per_sec", "samples_sec", "curr_samples_per_sec")),
     Metric("throughput_steps", "steps/s", "higher", "optimizer steps per second",
            ("ups", "steps_per_sec", "train_speed_iter_s", "it_s")),
     Metric("step_time", "s", "lower", "seconds per optimizer step",
            ("iter_time_s", "timing_s_step", "time_per_step", "sec_per_step", "train_speed_s_it",
-           "iteration_time", "timing_step_total")),
+           "iteration_time", "timing_step_total", "elapsed_time_per_iteration_s",
+           "train_step_timing_in_s")),
     Metric("mfu", "fraction", "higher", "model flops utilisation",
            ("perf_mfu_actor", "train_mfu"),
            "0.15-0.25 fine-tuning, 0.30-0.45 pretraining"),
@@ -96,8 +101,9 @@ METRICS = (
     Metric("reward", "", "higher", "mean reward of a step",
            ("avg_ep_reward", "objective_scores", "rollout_ep_rew_mean", "ep_rew_mean",
            "critic_rewards_mean", "environment_cumulative_reward", "rewards_step",
-           "mean_reward", "ebft_reward", "ebft_mean_reward", "episode_reward", "eprewmean",
-           "reward_total_reward_mean", "ep_reward_mean", "avg_reward", "average_reward")),
+           "mean_reward", "ebft_reward", "ebft_mean_reward", "episode_reward",
+           "episode_reward_mean", "eprewmean", "reward_total_reward_mean", "ep_reward_mean",
+           "avg_reward", "average_reward", "episodic_return", "average_ep_ret")),
     Metric("reward_raw", "", "higher", "reward before the KL penalty (verl)",
            ("critic_score_mean",)),
     Metric("reward_std", "", "", "spread of the reward within a group",
@@ -168,10 +174,10 @@ METRICS = (
            ("logps_rejected",)),
     Metric("value_loss", "", "lower", "loss of the value function",
            ("loss_value_avg", "losses_value_loss", "critic_vf_loss", "losses_c_loss",
-           "train_value_loss")),
+           "train_value_loss", "mean_value_function_loss", "mean_value_loss")),
     Metric("policy_loss", "", "", "policy-gradient loss; its value means nothing",
            ("loss_policy_avg", "policy_gradient_loss", "losses_policy_loss", "actor_pg_loss",
-           "losses_a_loss", "actor_loss", "pg_loss")),
+           "losses_a_loss", "actor_loss", "pg_loss", "mean_surrogate_loss")),
     Metric("explained_variance", "", "higher", "of the value function",
            ("critic_vf_explained_var",),
            "towards 1; below 0 is bad"),
@@ -186,12 +192,15 @@ METRICS = (
 
 NAMES = {metric.name: metric for metric in METRICS}
 BASE_2 = log(2.0)
+LONGEST = 300  # characters of a name that may be known
 
 # logged name (as `plain` writes it) -> canonical, where a unit or a sign differs
 # fmt: off
 _SCALED = {
     "fairseq": {
         "loss": ("train_loss", BASE_2), "nll_loss": ("train_nll_loss", BASE_2),
+        "train_loss": ("train_loss", BASE_2), "val_loss": ("eval_loss", BASE_2),
+        "valid_loss": ("eval_loss", BASE_2), "valid_nll_loss": ("eval_nll_loss", BASE_2),
         "train_nll_loss": ("train_nll_loss", BASE_2), "clip": ("clip_share", 0.01),
     },
     "": {
@@ -236,6 +245,8 @@ def naming(logged: str, framework: str = "") -> Naming:
     ``reward:<f>``) and rank suffixes are understood by rule. ``framework`` decides where two of
     them use one name for different things.
     """
+    if len(logged) > LONGEST:
+        return Naming(logged)  # no framework's, and made of prefixes it would recurse for ever
     name = plain(logged)
     rank = _RANK.search(name)
     if rank and name not in _CANONICAL:
@@ -268,6 +279,12 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
     held_out = _EVAL.sub("", name)
     if held_out == name:
         return Naming(logged)
+    if held_out.endswith("_epoch"):
+        whole = naming(logged.removesuffix("_epoch"), framework)  # Lightning: its mean of an epoch
+        if base(whole.metric) in NAMES:
+            return whole
+    if held_out == "loss_step":
+        return Naming("eval_loss_step")
     if held_out == "loss" or _CANONICAL.get(held_out) == "train_loss":
         return Naming("eval_loss")
     if set_of := re.fullmatch(r"(.+)_loss", held_out):

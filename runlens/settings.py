@@ -11,6 +11,11 @@ The nearest file upwards of the current folder counts; it is never looked for in
 
     [limits.hockey-stick]
     rise = 0.10                               # see: runlens rules hockey-stick
+
+    [columns]                                 # of CSV and JSON Lines that RunLens cannot know
+    step = "iteration"                        # step, epoch, time: what says when
+    train_loss = "my_loss"                    # a metric of `runlens`, or a name of your own
+    eval_loss = "dev/nll"                     # in JSON, the path of an inner value
 """
 
 import tomllib
@@ -25,7 +30,7 @@ from runlens.rules import RULES
 from runlens.rules.rule import Rule
 
 NAMES = ("runlens.toml", "pyproject.toml")
-KEYS = ("select", "ignore", "preview", "severity", "limits")
+KEYS = ("select", "ignore", "preview", "severity", "limits", "columns")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Settings:
     preview: bool = False
     severity: Mapping[str, Severity] = field(default_factory=dict)  # the loudest allowed, by rule
     limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by rule
+    columns: Mapping[str, str] = field(default_factory=dict)  # our name -> that in the file
 
     def rules(self, rules: Iterable[Rule[Any]] = RULES) -> list[Rule[Any]]:
         """Return the rules that are asked, with their limits as set."""
@@ -110,7 +116,21 @@ def _settings(document: Mapping[str, Any]) -> Settings:
         document.get("preview", False),
         document.get("severity", {}),
         limits,
+        _columns(document.get("columns", {})),
     )
+
+
+def _columns(own: object) -> dict[str, str]:
+    if not isinstance(own, dict):
+        raise BadSettings('columns take a table: train_loss = "my_loss"')
+    seen: dict[str, str] = {}
+    for ours, theirs in own.items():
+        if not isinstance(theirs, str) or not theirs.strip():
+            raise BadSettings(f"column {ours} is {theirs!r}; it takes the name in the file")
+        if theirs in seen:
+            raise BadSettings(f"column {theirs!r} is said to be both {seen[theirs]} and {ours}")
+        seen[theirs] = ours
+    return {ours: theirs.strip() for ours, theirs in own.items()}
 
 
 def _limits(slug: str, own: object) -> dict[str, Any]:

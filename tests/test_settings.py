@@ -39,6 +39,15 @@ def test_ignored_rules_are_not_asked_and_selected_ones_alone(tmp_path: Path) -> 
     assert set(diagnose(FIXTURES / "hockey-stick", settings=alone).outcomes) == {"hockey-stick"}
 
 
+def test_columns_reach_the_readers(tmp_path: Path) -> None:
+    """Where a place is diagnosed with these settings; blanks around a name are none of it."""
+    settings = load(written(tmp_path, "[columns]\nstep = ' it '\ntrain_loss = 'mine'\n"))
+    assert settings.columns == {"step": "it", "train_loss": "mine"}
+    rows = "".join(f"{n},{3 - n / 50}\n" for n in range(100))
+    table = written(tmp_path, f"it,mine\n{rows}", "own.csv")
+    assert diagnose(table, settings=settings).curves["train_loss"].step[-1] == 99
+
+
 def test_limits_and_severity_reach_the_rule(tmp_path: Path) -> None:
     """A rise of 21 % is none at a limit of 50 %; and a rule may be made quieter."""
     strict = load(written(tmp_path, "[limits.hockey-stick]\nrise = 0.5\n"))
@@ -57,6 +66,11 @@ def test_limits_and_severity_reach_the_rule(tmp_path: Path) -> None:
         ("slect = []", "unknown key: 'slect'; did you mean 'select'?"),
         ("ignore = ['hokey-stick']", "did you mean 'hockey-stick'?"),
         ("ignore = 'plateau'", "ignore takes a list"),
+        ("columns = 'loss'", "columns take a table"),
+        ("[columns]\nstep = 1", "column step is 1; it takes the name in the file"),
+        ("[columns]\nstep = ' '", "column step is ' '"),
+        ("[columns]\na = 'x'\nb = 'x'", "column 'x' is said to be both a and b"),
+        ("[column]\na = 'x'", "did you mean 'columns'?"),
         ("[severity]\nplateau = 'loud'", "severity of plateau is 'loud'"),
         ("[limits.hockey-stick]\nrize = 1", "unknown limit of hockey-stick: 'rize'; did you mean"),
         ("[limits.hockey-stick]\nrise = 'x'", "takes a number"),

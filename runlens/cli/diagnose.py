@@ -9,6 +9,8 @@ import click
 from runlens.cli import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runlens.diagnosis import Diagnosis
     from runlens.run import Run
     from runlens.settings import Settings
@@ -45,22 +47,28 @@ def command(
 ) -> None:
     """Diagnose RUN: a file or a directory that a training run left behind (default: here).
 
+    A log may also come through a pipe: cat train.log | runlens diagnose -
+
     Without --format the diagnosis goes to stdout as text and to ./runlens-NAME.html as a page;
     nothing is ever written into the run. Several runs in one directory give an overview: choose
     with --run NAME or --all. With --format that format alone goes to stdout, or to the file of
     -o (html: ./runlens-NAME.html, -o - for stdout); json takes all runs.
     """
     import gc
+    from dataclasses import replace
 
     from runlens import errors
+    from runlens.cli.output import nearest_settings
 
     gc.disable()  # one short run: collecting costs more than it frees (a second on a long log)
     every = how["every"] or form == "json"
     diagnosed: list[tuple[Diagnosis, str]] = []
     try:
-        settings = _settings(config, preview=how["preview"])
+        settings = nearest_settings(config)
+        settings = replace(settings, preview=settings.preview or how["preview"])
         for place in places or (".",):
-            diagnosed += [(_judge(run, settings), place) for run in _chosen(place, names)]
+            runs = _chosen(place, names, settings.columns)
+            diagnosed += [(_judge(run, settings), place) for run in runs]
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         if form == "json":
@@ -77,11 +85,11 @@ def command(
         ctx.exit(ExitCode.REACHED)
 
 
-def _chosen(place: str, names: tuple[str, ...]) -> "list[Run]":
+def _chosen(place: str, names: tuple[str, ...], columns: "Mapping[str, str]") -> "list[Run]":
     from runlens.errors import NoSuchRun
     from runlens.sources import read_all
 
-    runs = read_all(place)
+    runs = read_all(place, columns=columns)
     if not names:
         return runs
     known = [run.name for run in runs]
@@ -89,15 +97,6 @@ def _chosen(place: str, names: tuple[str, ...]) -> "list[Run]":
         if name not in known:
             raise NoSuchRun(name, known)
     return [run for run in runs if run.name in names]
-
-
-def _settings(config: str | None, *, preview: bool) -> "Settings":
-    from dataclasses import replace
-
-    from runlens.settings import find, load
-
-    settings = load(Path(config) if config else find(Path.cwd()))
-    return replace(settings, preview=True) if preview else settings
 
 
 def _judge(run: "Run", settings: "Settings") -> "Diagnosis":

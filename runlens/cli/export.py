@@ -17,24 +17,31 @@ FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 @click.argument("place", metavar="RUN")
 @click.option("-o", "--output", metavar="FILE", required=True, help="CSV, JSON or Parquet.")
 @click.option("--run", "name", metavar="NAME", help="One of several runs.")
+@click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
 @click.pass_context
-def command(ctx: click.Context, place: str, output: str, name: str | None) -> None:
+def command(
+    ctx: click.Context, place: str, output: str, name: str | None, config: str | None
+) -> None:
     """Write the history of RUN as a long table: one row an observation.
 
-    Columns: metric, step, value, epoch, time (seconds since 1970), segment, source. The ending of
-    FILE decides the format; Parquet needs the extra `runlens-training[parquet]`.
+    RUN is a file, a directory, or - for a log that comes through a pipe. Columns: metric, step,
+    value, epoch, time (seconds since 1970), segment, source. The ending of FILE decides
+    the format; Parquet needs the extra `runlens-training[parquet]`.
     """
     from runlens import errors
+    from runlens.cli.output import nearest_settings
     from runlens.sources import read_all
 
     ending = Path(output).suffix.lower()
     if ending not in FORMATS:
         raise click.UsageError(f"{output}: unknown ending; use one of {', '.join(FORMATS)}")
     try:
-        runs = read_all(place)
+        runs = read_all(place, columns=nearest_settings(config).columns)
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         ctx.exit(ExitCode.UNREADABLE)
+    except errors.RunLensError as error:
+        raise click.UsageError(str(error)) from None
     names = [run.name for run in runs]
     if name and name not in names:
         raise click.UsageError(str(errors.NoSuchRun(name, names)))

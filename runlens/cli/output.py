@@ -5,10 +5,14 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from runlens.report.text import Options
+
+if TYPE_CHECKING:
+    from runlens.settings import Settings
 
 LONGEST_NAME = 80
 
@@ -37,10 +41,13 @@ def _draws(encoding: str | None) -> bool:
 
 
 def page_path(run_name: str, place: Path) -> Path:
-    """Return where the page of a run goes: the current folder, or its parent inside the run."""
+    """Return where the page of a run goes: the current folder, or its parent inside the run.
+
+    What came through a pipe (``-``) lies in no folder.
+    """
     folder, run = Path.cwd(), place.resolve()
     inside = run if run.is_dir() else run.parent
-    while folder == inside or folder.is_relative_to(inside):
+    while str(place) != "-" and (folder == inside or folder.is_relative_to(inside)):
         if folder.parent == folder:
             break
         folder = folder.parent
@@ -70,6 +77,13 @@ def write(path: Path, content: str) -> None:
         raise click.UsageError(
             f"cannot write {path}: {reason}; name another file with -o"
         ) from None
+
+
+def nearest_settings(config: str | None) -> "Settings":
+    """Return the settings in a file, or in the nearest one above the current folder."""
+    from runlens.settings import find, load
+
+    return load(Path(config) if config else find(Path.cwd()))
 
 
 def emit(content: str, output: str | None, encoding: str = "utf-8") -> None:

@@ -1,25 +1,107 @@
 """`runlens sources`: what can be read, and what is found at a place."""
 
+import json
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from runlens.cli import ExitCode
 
+if TYPE_CHECKING:
+    from runlens.sources.libraries import Library
+
+BUILT_IN = "built in"
+PARQUET = ("pyarrow", "pip install 'runlens-training[parquet]'")
+HEADINGS = ("source", "looks for", "written by", "library")
+
 
 @click.command("sources")
 @click.argument("place", required=False)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option("--no-color", is_flag=True, help="Plain text.")
 @click.pass_context
-def command(ctx: click.Context, place: str | None) -> None:
+def command(ctx: click.Context, place: str | None, form: str, *, no_color: bool) -> None:
     """List what RunLens can read; with PLACE, what of it lies there."""
+    if place is not None:
+        _list_place(ctx, place, form)
+    elif form == "json":
+        click.echo(json.dumps(_known(), indent=2))
+    else:
+        _list_known(no_color=no_color)
+
+
+def _list_place(ctx: click.Context, place: str, form: str) -> None:
     from runlens import errors, sources
 
-    if place is None:
-        for reader in sources.READERS:
-            click.echo(f"{reader.LOOKS_FOR}\n    written by: {reader.FRAMEWORK}")
-        return
+    problem, found = "", []
     try:
-        found = sources.find(place)
+        found = [(sources.kind_of(reader), str(path)) for reader, path in sources.find(place)]
     except errors.NothingReadable as error:
-        click.echo(f"runlens: {error}", err=True)
+        problem = str(error)
+    if form == "json":
+        listed = [{"source": kind, "path": path} for kind, path in found]
+        click.echo(json.dumps({"place": place, "found": listed, "problem": problem}, indent=2))
+    width = max((len(kind) for kind, _ in found), default=0) + 2
+    for kind, path in found if form == "text" else ():
+        click.echo(f"{kind:<{width}}{errors.one_line(path)}")
+    if problem:
+        click.echo(f"runlens: {problem}", err=True)
         ctx.exit(ExitCode.UNREADABLE)
-    for reader, path in found:
-        click.echo(f"{sources.kind_of(reader):<14} {errors.one_line(str(path))}")
+
+
+def _known() -> dict[str, object]:
+    """Return all that is known about sources and exports, for machines."""
+    from runlens.sources import READERS, kind_of
+    from runlens.sources.libraries import library, needed
+
+    sources = [
+        {
+            "source": kind_of(reader),
+            "looks_for": reader.LOOKS_FOR,
+            "written_by": reader.FRAMEWORK,
+            "libraries": [_as_json(one) for one in needed(reader)],
+        }
+        for reader in READERS
+    ]
+    plain: list[dict[str, object]] = [
+        {"format": name, "libraries": []} for name in ("csv", "json", "jsonl")
+    ]
+    parquet = {"format": "parquet", "libraries": [_as_json(library(*PARQUET))]}
+    return {"sources": sources, "exports": [*plain, parquet]}
+
+
+def _as_json(known: "Library") -> dict[str, object]:
+    there = known.version is not None
+    install = None if there else known.install
+    return {"name": known.name, "there": there, "version": known.version, "install": install}
+
+
+def _list_known(*, no_color: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from runlens.cli.output import text_options
+    from runlens.sources import READERS, kind_of
+    from runlens.sources.libraries import library, needed
+
+    options = text_options(verbose=False, no_color=no_color)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in HEADINGS:
+        table.add_column(heading, overflow="fold", no_wrap=heading == HEADINGS[0])
+    for reader in READERS:
+        there = "; ".join(one.words for one in needed(reader)) or BUILT_IN
+        table.add_row(kind_of(reader), reader.LOOKS_FOR, reader.FRAMEWORK, there)
+    console = Console(
+        file=sys.stdout,
+        width=options.width,
+        color_system="standard" if options.color else None,
+        force_terminal=options.color,
+        markup=False,
+        highlight=False,
+    )
+    console.print(table)
+    console.print(
+        f"\nexport: CSV, JSON, JSON Lines: {BUILT_IN}; Parquet: {library(*PARQUET).words}"
+    )

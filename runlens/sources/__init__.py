@@ -10,40 +10,75 @@ from runlens.sources import (
     console,
     csv_log,
     jsonl_log,
+    mlflow_db,
     mlflow_dir,
+    model_card,
+    sb3_monitor,
+    stdin,
+    swanlab_dir,
     tensorboard,
+    trackio_db,
     trainer_state,
     wandb_dir,
 )
+from runlens.sources.columns import AS_FOUND, Columns, TableReader, unused
 from runlens.sources.files import MAX_FOLDERS, walk
 from runlens.sources.merge import runs_of
-from runlens.sources.reading import Reader, SourceReading
+from runlens.sources.reading import Reader, SourceReading, StoreReader
 
-READERS: tuple[Reader, ...] = (
+READERS: tuple[Reader | StoreReader, ...] = (
     trainer_state,
     tensorboard,
     wandb_dir,
     jsonl_log,
     csv_log,
+    sb3_monitor,
     mlflow_dir,
+    mlflow_db,
+    trackio_db,
+    swanlab_dir,
     console,
+    model_card,
     config_files,
 )
 
+TABLES: tuple[TableReader, ...] = (jsonl_log, csv_log)  # whose columns a user may name
 SHOWN = 3
 
 
-def kind_of(reader: Reader) -> str:
+def kind_of(reader: Reader | StoreReader) -> str:
     """Return the short name of a reader: ``trainer_state``."""
     return getattr(reader, "__name__", "").rpartition(".")[2]
 
 
-def find(place: str | Path) -> list[tuple[Reader, Path]]:
+def find(place: str | Path) -> list[tuple[Reader | StoreReader, Path]]:
     """List what lies at `place` that some reader knows; raise NothingReadable where none does."""
     return _looked(place)[0]
 
 
-def _looked(place: str | Path) -> tuple[list[tuple[Reader, Path]], list[Problem]]:
+def readings_of(
+    reader: Reader | StoreReader, source: Path, columns: Columns = AS_FOUND
+) -> list[SourceReading]:
+    """Read one source that `find` named: one reading, or one for each run of a store."""
+    if table := _table(reader):
+        return [table.read(source, columns)]
+    return reader.read_all(source) if isinstance(reader, StoreReader) else [reader.read(source)]
+
+
+def _sources(
+    reader: Reader | StoreReader, place: Path, names: dict[Path, list[str]], columns: Columns
+) -> list[Path]:
+    table = _table(reader)
+    return table.find(place, names, columns) if table else reader.find(place, names)
+
+
+def _table(reader: object) -> TableReader | None:
+    return next((table for table in TABLES if table is reader), None)
+
+
+def _looked(
+    place: str | Path, columns: Columns = AS_FOUND
+) -> tuple[list[tuple[Reader | StoreReader, Path]], list[Problem]]:
     """Return what lies at a place, and what was not looked at."""
     path = Path(place)
     try:
@@ -54,7 +89,7 @@ def _looked(place: str | Path) -> tuple[list[tuple[Reader, Path]], list[Problem]
         why = "does not exist; check the path, or run from the folder that holds the run"
         raise NothingReadable(str(place), why) from None
     names = walk(path)
-    found = [(reader, source) for reader in READERS for source in reader.find(path, names)]
+    found = [(one, source) for one in READERS for source in _sources(one, path, names, columns)]
     if not found:
         raise NothingReadable(str(place), _why_nothing(path, names))
     if len(names) < MAX_FOLDERS:
@@ -63,30 +98,69 @@ def _looked(place: str | Path) -> tuple[list[tuple[Reader, Path]], list[Problem]
     return found, [Problem(str(place), text, "what lies in the others")]
 
 
-def read_all(place: str | Path) -> list[Run]:
-    """Read all runs at `place`, a file or a directory; raise NothingReadable where none is."""
-    found, unseen = _looked(place)
-    readings = [reader.read(source) for reader, source in found]
-    runs = runs_of(Path(place), str(place), readings)
-    measured = [run for run in runs if len(run.history) or run.events or run.log_tail]
+def read_all(place: str | Path, *, columns: Columns = AS_FOUND) -> list[Run]:
+    """Read all runs at `place`; raise NothingReadable where none is.
+
+    Args:
+        place: a file, a directory, or ``-`` for what comes through a pipe.
+        columns: what CSV and JSON Lines call things, where RunLens cannot know it:
+            ``{"step": "iteration", "train_loss": "my_loss"}``, our name first.
+
+    """
+    if str(place) == stdin.PLACE:
+        with stdin.spooled() as path:
+            runs = _runs(path, stdin.NAME, [stdin.read(path, columns)], [], columns)
+        return [replace(run, name=stdin.NAME) for run in runs]
+    found, unseen = _looked(place, columns)
+    readings = [one for reader, source in found for one in readings_of(reader, source, columns)]
+    return _runs(Path(place), str(place), readings, unseen, columns)
+
+
+def _runs(
+    place: Path,
+    given: str,
+    readings: list[SourceReading],
+    unseen: list[Problem],
+    columns: Columns,
+) -> list[Run]:
+    """Join readings to runs; the first of them tells what was not read."""
+    runs = runs_of(place, given, readings)
+    measured = _measured(runs)
+    unnamed = unused(columns, readings)
     if not measured:
-        raise NothingReadable(str(place), _lost(readings), _problems(readings))
+        problems = [p for reading in readings for p in reading.problems] + unnamed
+        raise NothingReadable(given, _lost(readings, problems), [p[:2] for p in problems])
     # settings that belong to no run may have been unreadable
-    passed_over = [*unseen, *(p for run in runs if run not in measured for p in run.problems)]
+    passed_over = [*unseen, *unnamed]
+    passed_over += [p for run in runs if run not in measured for p in run.problems]
     if passed_over:
         measured[0] = replace(measured[0], problems=(*measured[0].problems, *passed_over))
     return measured
 
 
-def read(place: str | Path) -> Run:
-    """Read the one run at `place`, a file or a directory.
+def _measured(runs: list[Run]) -> list[Run]:
+    """Return the runs of which something is known.
+
+    A launch that left nothing but its beginning is no second run beside the only one.
+    """
+    known = [run for run in runs if len(run.history) or run.events or run.log_tail]
+    went_on = [
+        run
+        for run in known
+        if len(run.history) or run.log_tail or any(e.kind != "launch" for e in run.events)
+    ]
+    return went_on if len(went_on) == 1 else known
+
+
+def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
+    """Read the one run at `place`; `place` and `columns` as for `read_all`.
 
     Raises:
         NothingReadable: where no reader knows anything there.
         SeveralRuns: where several runs lie there.
 
     """
-    runs = read_all(place)
+    runs = read_all(place, columns=columns)
     if len(runs) > 1:
         raise SeveralRuns(str(place), [run.name for run in runs])
     return runs[0]
@@ -102,15 +176,10 @@ def _why_nothing(path: Path, names: dict[Path, list[str]]) -> str:
     return f"nothing readable here; looked for {wanted}"
 
 
-def _problems(readings: list[SourceReading]) -> list[tuple[str, str]]:
-    return [(problem.where, problem.text) for reading in readings for problem in reading.problems]
-
-
-def _lost(readings: list[SourceReading]) -> str:
-    problems = _problems(readings)
+def _lost(readings: list[SourceReading], problems: list[Problem]) -> str:
     if not problems:
         names = ", ".join(dict.fromkeys(reading.path.name for reading in readings[:SHOWN]))
         return f"no metric, log or event in {names}; point at a run that logged something"
-    said = "; ".join(f"{Path(where).name} {text}" for where, text in problems[:SHOWN])
+    said = "; ".join(f"{Path(where).name} {text}" for where, text, _ in problems[:SHOWN])
     more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
     return f"nothing readable here: {said}{more}"

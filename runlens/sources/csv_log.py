@@ -7,16 +7,17 @@ wide table. A cell that says ``nan`` is a value, and a finding.
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from runlens.run import Problem
+from runlens.sources.columns import AS_FOUND, Columns, chosen_metrics, meanings, role, says_log
 from runlens.sources.files import Unreadable, read_bytes
 from runlens.sources.log_names import has_metric, is_log, is_step, keeps_words
-from runlens.sources.log_table import MAX_LOG, Column, Table, fill, tell_cut
+from runlens.sources.log_table import Column, Table, fill, log_bytes, renamed
 from runlens.sources.reading import SourceReading, as_number
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
@@ -26,6 +27,7 @@ KNOWN_NAMES = {
     "metrics.csv", "progress.csv", "history.csv", "log.csv", "train_log.csv", "training_log.csv",
     "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
+MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
 SNIFFED = 65_536  # bytes that are looked at before a file counts as a log
 SAMPLE = 20  # rows of them
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
@@ -40,26 +42,38 @@ _HELD_OUT = re.compile(
 _INSIDE = re.compile(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
-def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOUND) -> list[Path]:
     """List the tables; in a directory only those with the columns of a training log."""
     files = [
         folder / name
         for folder, some in names.items()
-        if folder.name != ".ipynb_checkpoints"  # older copies
         for name in some
         if name.lower().endswith(ENDINGS)
     ]
-    return [path for path in files if _looks_like_log(path)] if place.is_dir() else files
+    if place.is_dir():
+        return [path for path in files if looks_like_log(path, columns)]
+    return [path for path in files if not is_monitor(path)]
 
 
-def _looks_like_log(path: Path) -> bool:
+def is_monitor(path: Path) -> bool:
+    """Whether a file is a table of episodes."""
     try:
-        rows = list(islice(_rows(_text(read_bytes(path, SNIFFED))), SAMPLE))
+        return read_bytes(path, len(MONITOR)) == MONITOR
+    except Unreadable:
+        return False
+
+
+def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
+    """Whether a file begins as a table that a training wrote, or that `columns` tell of."""
+    try:
+        rows = list(islice(_rows(decoded(read_bytes(path, SNIFFED))), SAMPLE))
     except (Unreadable, csv.Error):
         return False
-    header = _header(rows[0]) if rows else []
-    if _exported(header):
+    found = _header(rows[0]) if rows else []
+    if _exported(found) or says_log(found, columns):
         return True
+    named = meanings(found, columns)
+    header = [named.get(name, "") for name in found]
     if any(len(cell) > LONGEST for row in rows for cell in row):
         return False
     if is_log(header):
@@ -82,23 +96,23 @@ def _steps(rows: Sequence[Sequence[str]], place: int) -> bool:
     return all(value is not None and value >= 0 for value in values)
 
 
-def read(path: Path) -> SourceReading:
-    """Read one table."""
+def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
+    """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        text = _text(read_bytes(path, MAX_LOG))
-        table = _table(reading, text)
+        text = decoded(log_bytes(reading))
+        found = _table(reading, text, columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    tell_cut(reading)
-    fill(reading, table)
+    fill(reading, found)
     if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
         reading.framework = reading.framework or "lightning"
     return reading
 
 
-def _text(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """Return the text of a table, whatever program saved it."""
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
         return data.decode("utf-16", "replace")
     return data.decode("utf-8-sig", "replace").replace("\0", "")
@@ -125,22 +139,30 @@ def _header(row: Sequence[str]) -> list[str]:
     return [name if first[name] == place else "" for place, name in enumerate(names)]
 
 
-def _table(reading: SourceReading, text: str) -> Table:
-    rows = _rows(text)
-    header = _header(next(rows, []))
+def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
+    header = _header(next(_rows(text), []))
     if not header:
         raise Unreadable("holds no row")
     if sum(_number(cell) is not None for cell in header) * 2 > len(header):
         raise Unreadable("has no header row that names its columns")
-    if not has_metric(header) and not _exported(header):
+    reading.columns = tuple(name for name in header if name)
+    chosen = chosen_metrics(header, columns)
+    if not (chosen or has_metric(header) or _exported(header)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
+    return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
+
+
+def table(reading: SourceReading, text: str, columns: Columns = AS_FOUND) -> Table:
+    """Return what stands below the first row, under the names in that row."""
+    rows = _rows(text)
+    header = _header(next(rows, []))
     torn = not text.endswith(("\n", "\r"))
     rows = _without_last_cell(rows) if torn else rows
-    parts, readable = _Parts(header), _up_to_damage(rows, reading)
+    parts, readable = _Parts(header, columns), _up_to_damage(rows, reading)
     while batch := list(islice(readable, BATCH)):
         parts.add(batch)
     parts.tell(reading, torn=torn)
-    return _named_by_file(reading.path, parts.table())
+    return parts.table()
 
 
 def _without_last_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -169,28 +191,34 @@ def _exported(header: Sequence[str]) -> bool:
     return {name.lower() for name in header} == {"wall time", "step", "value"}
 
 
-def _named_by_file(path: Path, table: Table) -> Table:
+def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
     """Name what stands in val_log.csv as held out, where its columns do not say so."""
-    if _exported(list(table.columns)):
+    if _exported(list(found.columns)):
         called = path.stem.rpartition("-tag-")[2]
-        named = {called if n.lower() == "value" else n: c for n, c in table.columns.items()}
-        return Table(table.rows, named, table.words)
+        named = {called if n.lower() == "value" else n: c for n, c in found.columns.items()}
+        return Table(found.rows, named, found.words)
     split = _HELD_OUT.search(path.name.lower())
     if split is None or "train" in path.name.lower():
-        return table
+        return found
     prefix = "eval/" if split[1].startswith("eval") else f"{split[1]}/"
     named = {
-        (f"{prefix}{name}" if has_metric([name]) and not _HELD_OUT.search(f"_{name}_") else name): c
-        for name, c in table.columns.items()
+        (name if name in chosen or _says_split(name) else f"{prefix}{name}"): column
+        for name, column in found.columns.items()
     }
-    return Table(table.rows, named, table.words)
+    return Table(found.rows, named, found.words)
+
+
+def _says_split(name: str) -> bool:
+    """Whether a name says itself which split it is of, or is no metric."""
+    return not has_metric([name]) or _HELD_OUT.search(f"_{name}_") is not None
 
 
 class _Parts:
     """Collects batches of rows as columns of numbers."""
 
-    def __init__(self, header: list[str]) -> None:
+    def __init__(self, header: list[str], columns: Columns) -> None:
         self.header = header
+        self._texts = {theirs for ours, theirs in columns.items() if keeps_words(role(ours))}
         self.rows = 0
         self._parts: dict[str, list[Column]] = {}
         self._words: dict[str, dict[int, str]] = {}
@@ -234,7 +262,7 @@ class _Parts:
         self._parts.setdefault(name, []).append(Column(self.rows + places, value))
 
     def _other(self, name: str, known: list[tuple[int, str]]) -> None:
-        if keeps_words(name):
+        if name in self._texts or keeps_words(name):
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
         else:
             cell = next(
@@ -273,7 +301,7 @@ class _Parts:
 def _number(cell: str) -> float | None:
     """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``."""
     number = as_number(cell)
-    if number is not None:
+    if number is not None or len(cell) > LONGEST:
         return number
     if inside := _INSIDE.search(cell):
         return as_number(inside["tensor"] or inside["percent"])

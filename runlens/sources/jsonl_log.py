@@ -15,9 +15,10 @@ import numpy as np
 
 from runlens.history import IntArray
 from runlens.run import Problem
+from runlens.sources.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.files import Unreadable, parse_json, read_bytes
 from runlens.sources.log_names import is_log, keeps_words
-from runlens.sources.log_table import MAX_LOG, Column, Table, fill, tell_cut
+from runlens.sources.log_table import Column, Table, fill, log_bytes, renamed
 from runlens.sources.reading import SourceReading, as_number
 
 LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl"
@@ -46,19 +47,20 @@ _WORDS = re.compile(r"(?:(\d{1,9})d ?)?(?:(\d{1,9})h ?)?(?:(\d{1,9})m ?)?(?:(\d{
 Row = dict[str, Any]
 
 
-def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOUND) -> list[Path]:
     """List the logs; in a directory only those whose rows are those of a training."""
     files = [
         folder / name for folder, some in names.items() for name in some if _named(name.lower())
     ]
-    return [path for path in files if _looks_like_log(path)] if place.is_dir() else files
+    return [path for path in files if looks_like_log(path, columns)] if place.is_dir() else files
 
 
 def _named(name: str) -> bool:
     return name.endswith((*ENDINGS, OTHER_ENDING)) or name in OTHER_NAMES
 
 
-def _looks_like_log(path: Path) -> bool:
+def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
+    """Whether a file begins with rows that a training wrote, or that `columns` tell of."""
     try:
         lines = read_bytes(path, SNIFFED).splitlines()
     except Unreadable as error:
@@ -69,26 +71,29 @@ def _looks_like_log(path: Path) -> bool:
     ):
         return False
     numbers = {name for row in rows for name, value in _leaves(row) if as_number(value) is not None}
-    return any({FACTORY, SWIFT} & row.keys() for row in rows) or is_log(numbers)
+    known = any({FACTORY, SWIFT} & row.keys() for row in rows)
+    named = meanings(sorted(numbers), columns)
+    return known or is_log(set(named.values())) or says_log(sorted(numbers), columns)
 
 
-def read(path: Path) -> SourceReading:
-    """Read one log."""
+def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
+    """Read one log; `columns` are what the user says that its keys are."""
     reading = SourceReading(path, "jsonl")
     try:
-        data = read_bytes(path, MAX_LOG)
+        data = log_bytes(reading)
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    tell_cut(reading)
-    fill(reading, _read_lines(data, reading))
+    fill(reading, _read_lines(data, reading, columns))
     return reading
 
 
-class _Rows:
+class Rows:
     """Collects rows as columns of numbers, rows of one layout at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Columns = AS_FOUND) -> None:
+        """Begin with nothing; the texts of what the user calls a time or a split are kept."""
+        self._texts = {theirs for ours, theirs in columns.items() if keeps_words(role(ours))}
         self._count = 0
         self._layouts: dict[tuple[str, ...], tuple[list[int], list[tuple[Any, ...]]]] = {}
         self._parts: dict[str, list[Column]] = {}
@@ -127,7 +132,7 @@ class _Rows:
         known = np.array([number is not None for number in numbers])
         value = np.array([number for number in numbers if number is not None], dtype=np.float64)
         parts.append(Column(at[known], value))
-        if not known.all() and keeps_words(name):
+        if not known.all() and (name in self._texts or keeps_words(name)):
             words = {int(n): v for n, v in zip(at, column, strict=True) if isinstance(v, str)}
             self._words.setdefault(name, {}).update(words)
 
@@ -146,6 +151,7 @@ class _Trainer:
         self._step = self._planned = 0
         self._trained = False  # whether any row has a loss
         self._closed = False  # whether a row without any metric came after the last loss
+        self._evaluations: set[float] = set()  # the losses of those before
 
     def translated(self, row: Row) -> Row | None:
         """Return a row as others write it; None for one that is no record of the training."""
@@ -160,6 +166,10 @@ class _Trainer:
         step, planned = int(said[0]), int(said[1])
         if loss is None and self._planned not in {0, planned}:
             return None  # an evaluation after the training, with a count of its own
+        if self._closed and eval_loss in self._evaluations:
+            return None  # of the best model, which was loaded at the end: not of this step
+        if eval_loss is not None:
+            self._evaluations.add(eval_loss)
         self._step, self._planned = step, planned
         self._trained = self._trained or loss is not None
         self._closed = loss is None and (self._closed or eval_loss is None)
@@ -187,8 +197,8 @@ class _Trainer:
         return True
 
 
-def _read_lines(data: bytes, reading: SourceReading) -> Table:
-    rows, trainer = _Rows(), _Trainer()
+def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
+    rows, trainer = Rows(columns), _Trainer()
     bad: list[int] = []
     lines = data.splitlines()
     for number, line in enumerate(lines, 1):
@@ -207,7 +217,9 @@ def _read_lines(data: bytes, reading: SourceReading) -> Table:
     _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
     if trainer.framework and not trainer.conclude(reading):
         return Table(0, {})
-    return rows.table()
+    table = rows.table()
+    reading.columns = tuple(dict.fromkeys((*table.columns, *table.words)))
+    return renamed(table, columns)
 
 
 def _tell_damage(reading: SourceReading, bad: list[int], count: int, *, torn: bool) -> None:

@@ -15,7 +15,9 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import plain
 from runlens.run import Problem
 from runlens.sources.align import INFERRED
+from runlens.sources.columns import Columns, meanings
 from runlens.sources.event_tags import FRAMEWORKS, SAYS_SPLIT
+from runlens.sources.files import read_bytes
 from runlens.sources.log_names import (
     EPOCHS,
     PLANNED_EPOCHS,
@@ -26,6 +28,7 @@ from runlens.sources.log_names import (
     TIMES,
 )
 from runlens.sources.reading import Precision, Series, SourceReading
+from runlens.wording import count
 
 MAX_LOG = 256 * 2**20  # bytes of one log that are read
 MAX_STEP = 1e15
@@ -54,6 +57,17 @@ class Table:
     words: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
+def renamed(table: Table, columns: Columns) -> Table:
+    """Name the columns of a table as the user says."""
+    named = meanings(table.columns, columns)
+    words = meanings(table.words, columns)
+    return Table(
+        table.rows,
+        {named[name]: column for name, column in table.columns.items() if name in named},
+        {words[name]: texts for name, texts in table.words.items() if name in words},
+    )
+
+
 class Axis(NamedTuple):
     """The step of each row, shape (rows,), and the column that it came from ("": numbered)."""
 
@@ -62,12 +76,18 @@ class Axis(NamedTuple):
     inferred: str = ""  # how it was concluded, where no column names it
 
 
-def tell_cut(reading: SourceReading) -> None:
-    """Report what of a log is not read because it is too long."""
+def log_bytes(reading: SourceReading) -> bytes:
+    """Return the bytes of a log; of one that is too long its first whole lines, and say so.
+
+    Raises Unreadable where the file cannot be read.
+    """
+    data = read_bytes(reading.path, MAX_LOG)
     more = reading.path.stat().st_size - MAX_LOG
-    if more > 0:
-        text = f"is too long; only its first {MAX_LOG / 2**20:.0f} MiB were read"
-        reading.problems.append(Problem(str(reading.path), text, f"{more / 2**20:.0f} MiB"))
+    if more <= 0:
+        return data
+    text = f"is too long; only its first {MAX_LOG / 2**20:.0f} MiB were read"
+    reading.problems.append(Problem(str(reading.path), text, f"{more / 2**20:.0f} MiB"))
+    return data[: data.rfind(b"\n") + 1] or data
 
 
 def fill(reading: SourceReading, table: Table) -> None:
@@ -86,10 +106,15 @@ def fill(reading: SourceReading, table: Table) -> None:
         reading.problems.append(Problem(str(reading.path), text))
     launch = _launches(table.rows, axis.step, main, slack)
     epoch, time = _epochs(table, axis), _times(table)
+    left = 0
     for name, column in _by_split(table, metrics).items():
         kept = _first(axis.step[column.row], launch[column.row])
+        left += _others(axis.step[column.row], column.value, kept)
         rows, value = column.row[kept], column.value[kept]
         reading.series[name] = Series(axis.step[rows], value, epoch[rows], time[rows], launch[rows])
+    if left and not slack:
+        text = "names some steps more than once with other numbers; the first of each was taken"
+        reading.problems.append(Problem(str(reading.path), text, count(left, "number")))
     _tell_plan(reading, table, axis, epoch)
     reading.precision = _precision(metrics.values(), reading.precision)
     known = (who for who, needed in FRAMEWORKS if needed <= table.columns.keys())
@@ -104,11 +129,8 @@ def _metrics(table: Table) -> dict[str, Column]:
             continue
         if word in TIMES and len(_seconds(column.value)):
             continue
-        kept = column.row[~_placeholders(column.value)]
-        if len(kept) < len(column.row):
-            column = Column(kept, column.value[~_placeholders(column.value)])  # noqa: PLW2901 - the same column
-        if len(column.row):
-            metrics[name] = column
+        measured = ~_placeholders(column.value)
+        metrics[name] = Column(column.row[measured], column.value[measured])
     return metrics
 
 
@@ -132,20 +154,20 @@ def _axis(table: Table, main: Column) -> Axis:
     columns = sorted(
         (STEPS.index(plain(name)), name) for name in table.columns if plain(name) in STEPS
     )
-    inner = ""
+    within: Axis | None = None
     for _, name in columns:
         step = _dense(table, name)
         if step is None:
             continue
         begun = _within_epochs(table, step, main)
         if len(begun) and plain(name) not in EPOCHS:
-            inner = inner or name
+            within = within or Axis(step, name)
         elif _moves(name, step[main.row]):
-            if plain(name) in EPOCHS and inner:
+            if plain(name) in EPOCHS and within:
                 break
             return Axis(step, name)
-    if inner:
-        return _over_epochs(table, inner, main)
+    if within:
+        return _over_epochs(table, within, main)
     return Axis(np.arange(table.rows), "", "they were numbered row by row")
 
 
@@ -198,11 +220,9 @@ def _within_epochs(table: Table, step: IntArray, main: Column) -> IntArray:
     return main.row[back] if (spread[back] > spread[back - 1]).all() else none
 
 
-def _over_epochs(table: Table, name: str, main: Column) -> Axis:
+def _over_epochs(table: Table, within: Axis, main: Column) -> Axis:
     """Count on over the epochs where a column counts within each."""
-    step = _dense(table, name)
-    if step is None:
-        return Axis(np.arange(table.rows), "", "they were numbered row by row")
+    step, name = within.step, within.name
     begun = _within_epochs(table, step, main)
     before = main.row[np.searchsorted(main.row, begun) - 1]
     apart = int(np.median(np.diff(np.unique(step[main.row]))))
@@ -225,6 +245,16 @@ def _first(step: IntArray, launch: IntArray) -> IntArray:
     _, first = np.unique(launch * last + step, return_index=True)
     places: IntArray = first.astype(np.int64)
     return places
+
+
+def _others(step: IntArray, value: FloatArray, kept: IntArray) -> int:
+    """Return how many rows were passed over that say another value than the row kept."""
+    order = np.argsort(step[kept], kind="stable")
+    place = np.searchsorted(step[kept][order], step)
+    same = value[kept][order][place]
+    differs = (value != same) & ~(np.isnan(value) & np.isnan(same))
+    differs[kept] = False
+    return int(differs.sum())
 
 
 def _column(table: Table, names: Collection[str]) -> Column | None:

@@ -5,7 +5,6 @@ A step of the training that goes back begins the next launch. System metrics cou
 samples and are placed by their time.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,23 @@ import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.run import Problem, Setting
+from runlens.sources import tracked
 from runlens.sources.align import INFERRED
 from runlens.sources.files import (
     MAX_CONFIG,
     MAX_LEAVES,
     MAX_SETTING,
     Unreadable,
-    parse_yaml,
     read_bytes,
     walk,
 )
+from runlens.sources.plain_yaml import parse_yaml
 from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.tracked import SYSTEM
 
 LOOKS_FOR = "mlruns"
 FRAMEWORK = "MLflow"
+NEEDS = ("PyYAML",)
 META = "meta.yaml"
 PARTS = ("metrics", "params", "tags")
 TRASH = ".trash"
@@ -39,13 +41,6 @@ STATES = {
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
 CLOSING = {"train_loss", "train_runtime", "total_flos", "train_samples_per_second",
            "train_steps_per_second"}  # fmt: skip
-SYSTEM = "system/"
-# one card's records, under the names that W&B has for them, and what they are multiplied by
-CARD = re.compile(r"system/gpu_(\d+)_(utilization_percentage|memory_usage_megabytes)")
-CARD_NAMES = {
-    "utilization_percentage": ("gpu", 1.0),
-    "memory_usage_megabytes": ("memory_allocated_bytes", 1e6),
-}
 MAX_STEP = 1e15
 
 
@@ -80,7 +75,9 @@ def read(path: Path) -> SourceReading:
         tags.get("mlflow.runName") or meta.get("run_name") or meta.get("name") or ""
     )
     reading.config = _config(path, tags, reading.run_name)
-    _read_metrics(path / "metrics", reading)
+    files = _files(path / "metrics")
+    found = {name: points for name, file in files if (points := _points(file, reading))}
+    add_metrics(found, reading)
     return reading
 
 
@@ -93,26 +90,24 @@ def _meta(reading: SourceReading) -> dict[str, Any]:
     return meta if isinstance(meta, dict) else {}
 
 
-def _config(path: Path, tags: dict[str, str], name: str) -> dict[str, Setting]:
-    config: dict[str, Setting] = {key: _plain(text) for key, text in _texts(path / "params")}
-    about = {"run_name": name, "command_line": tags.get("mlflow.source.name", "")}
+def _config(path: Path, tags: Mapping[str, str], name: str) -> dict[str, Setting]:
     try:
         experiment = parse_yaml(read_bytes(path.parent / META, MAX_CONFIG))
     except Unreadable:
         experiment = None
-    if isinstance(experiment, dict):
-        about["experiment_name"] = str(experiment.get("name") or "")
-    return {key: text for key, text in about.items() if text} | config
+    called = experiment.get("name") if isinstance(experiment, dict) else ""
+    params = {key: tracked.plain_setting(text) for key, text in _texts(path / "params")}
+    return about(name, tags, str(called or "")) | params
 
 
-def _plain(text: str) -> Setting:
-    """Return a parameter, which MLflow keeps as text, as what it was."""
-    if text in {"True", "true", "False", "false"}:
-        return text in {"True", "true"}
-    if text in {"None", ""}:
-        return None
-    number = as_number(text)
-    return text if number is None else int(number) if text.lstrip("-").isdecimal() else number
+def about(name: str, tags: Mapping[str, str], experiment: str) -> dict[str, Setting]:
+    """Return what MLflow knows of a run as settings."""
+    known = {
+        "run_name": name,
+        "command_line": tags.get("mlflow.source.name", ""),
+        "experiment_name": experiment,
+    }
+    return {key: text for key, text in known.items() if text}
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -136,17 +131,13 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     ]
 
 
-def _read_metrics(folder: Path, reading: SourceReading) -> None:
-    found = {
-        name: points
-        for name, path in _files(folder)
-        if (points := _points(path, reading)) is not None
-    }
+def add_metrics(found: Mapping[str, Series], reading: SourceReading) -> None:
+    """Fill a reading from all metrics of a run, each in the order of logging."""
     if SUMMARY in found:
         reading.hints.summary = True
         found = {name: points for name, points in found.items() if name not in CLOSING}
-    epochs = found.pop("epoch", None)
-    trained = {name: points for name, points in found.items() if not name.startswith(SYSTEM)}
+    epochs = found.get("epoch")
+    trained = {n: p for n, p in found.items() if not n.startswith(SYSTEM) and n != "epoch"}
     for name, points in trained.items():
         reading.series[name] = points._replace(epoch=_at(epochs, points.step))
     clock = _clock(trained)
@@ -154,20 +145,8 @@ def _read_metrics(folder: Path, reading: SourceReading) -> None:
     for name, points in reading.series.items():
         launch = np.searchsorted(begun, points.time, side="right")
         reading.series[name] = points._replace(launch=launch)
-    for name in found.keys() - trained.keys():
-        called, factor = _system_name(name)
-        points = found[name]
-        place = np.searchsorted(clock.time, points.time, side="right") - 1
-        step = clock.step[np.maximum(place, 0)] if len(clock.step) else np.zeros_like(points.step)
-        reading.series[called] = points._replace(step=step, value=points.value * factor)
-
-
-def _system_name(name: str) -> tuple[str, float]:
-    card = CARD.fullmatch(name)
-    if card is None:
-        return name, 1.0
-    called, factor = CARD_NAMES[card[2]]
-    return f"system.gpu.{card[1]}.{called}", factor
+    machine = {n.removeprefix(SYSTEM): p for n, p in found.items() if n.startswith(SYSTEM)}
+    tracked.add_system(reading, machine)
 
 
 def _points(path: Path, reading: SourceReading) -> Series | None:
@@ -191,7 +170,7 @@ def _points(path: Path, reading: SourceReading) -> Series | None:
     if not named.all():
         reading.steps_inferred = True
         reading.problems.append(Problem(str(path), f"{INFERRED}; they were numbered"))
-    return _in_order(time / 1000, value, step.astype(np.int64))
+    return in_order(time / 1000, value, step.astype(np.int64))
 
 
 def _point(line: str, number: int) -> tuple[float, float, float, bool] | None:
@@ -203,8 +182,8 @@ def _point(line: str, number: int) -> tuple[float, float, float, bool] | None:
     return (cells[0], cells[1], cells[2], True) if 0 <= cells[2] < MAX_STEP else None
 
 
-def _in_order(time: FloatArray, value: FloatArray, step: IntArray) -> Series:
-    """Put points in the order of logging."""
+def in_order(time: FloatArray, value: FloatArray, step: IntArray) -> Series:
+    """Put points in the order of logging; arrays of shape (n,), `time` in seconds."""
     order = np.argsort(time, kind="stable")
     return series(step[order], value[order], time=time[order])
 

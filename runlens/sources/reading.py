@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Hints:
     exit_code: int | None = None
     tracker_state: str = ""  # "finished", "crashed", "running"... as the tracker has it
     no_exit_record: bool = False  # a tracker file that a clean end would have closed
+    nothing_written: bool = False  # such a file was opened, but no record of the run reached it
     traceback: str = ""  # last line of an exception after which no training record follows
     early_stopping: str = ""  # the evidence, where early stopping ended the run
     ended_step: int | None = None  # step shown by the last progress bar or record
@@ -56,15 +57,18 @@ class SourceReading:
     hints: Hints = field(default_factory=Hints)
     events: list[Event] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    columns: tuple[str, ...] = ()  # of a table, as the file calls them
     log_tail: tuple[str, ...] = ()
     run_id: str = ""  # of a tracker
     run_name: str = ""
     started: float | None = None  # seconds since 1970
+    in_store: bool = False  # one run of a file that holds several: `path` does not tell them apart
 
     @property
     def empty(self) -> bool:
         """Whether nothing at all came of it but problems."""
-        return not (self.series or self.config or self.events or self.log_tail)
+        said = self.series or self.config or self.events or self.log_tail
+        return not (said or self.hints.summary)
 
 
 class Reader(Protocol):
@@ -82,6 +86,23 @@ class Reader(Protocol):
 
     def read(self, path: Path) -> SourceReading:
         """Read what can be read. What is lost is a problem of the reading, not an exception."""
+
+
+@runtime_checkable
+class StoreReader(Protocol):
+    """A module like `Reader` for a format that keeps several runs in one file."""
+
+    LOOKS_FOR: str
+    FRAMEWORK: str
+
+    def find(self, place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+        """List the files of this format below `place`, as `Reader.find` does."""
+
+    def read_all(self, path: Path) -> list[SourceReading]:
+        """Read each run of a file into a reading of its own, with `run_id` and `in_store` set.
+
+        What is wrong with the file as a whole is told in one more reading that holds only problems.
+        """
 
 
 class SeriesBuilder:
@@ -124,13 +145,13 @@ def series(
 ) -> Series:
     """Make a `Series` of sequences of equal length; what is not given is unknown."""
     steps = np.asarray(step, dtype=np.int64)
-    blank = np.full(len(steps), NOT_KNOWN)
+    blank = np.broadcast_to(np.float64(NOT_KNOWN), steps.shape)  # takes no memory; read-only
     return Series(
         steps,
         np.asarray(value, dtype=np.float64),
         blank if epoch is None else np.asarray(epoch, dtype=np.float64),
         blank if time is None else np.asarray(time, dtype=np.float64),
-        np.zeros(len(steps), dtype=np.int64)
+        np.broadcast_to(np.int64(0), steps.shape)
         if launch is None
         else np.asarray(launch, dtype=np.int64),
     )

@@ -14,7 +14,9 @@ _NAMES = re.compile(
 _VALUES = re.compile(
     r"\b(hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16})\b"
 )
-_FLAGS = re.compile(r"(--?[\w-]*(?:key|token|secret|password)[ =])(?!\d+\b)(\S+)", re.IGNORECASE)
+_FLAGS = re.compile(
+    r"(--?[\w-]{0,60}(?:key|token|secret|password)[ =])(?!\d+\b)(\S+)", re.IGNORECASE
+)
 
 
 def without_secrets(name: str, value: Setting) -> Setting:

@@ -47,7 +47,7 @@ def test_exit_codes(args: list[str | Path], code: int) -> None:
 def test_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is neither a success nor a traceback."""
 
-    def interrupted(_place: str) -> None:
+    def interrupted(_place: str, **_columns: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sources, "read_all", interrupted)

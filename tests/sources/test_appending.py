@@ -1,6 +1,8 @@
 """Reading while a training still writes: a valid prefix of the series, no number that is half."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +120,51 @@ def test_a_file_that_grows_while_it_is_read_loses_nothing(kind: str, tmp_path: P
     ]
     assert counts == sorted(counts)
     assert counts[-1] > 0
+
+
+WRITER = """
+import sys, time
+data = open(sys.argv[1], "rb").read()
+with open(sys.argv[2], "wb", buffering=0) as out:
+    for at in range(0, len(data), 89):
+        out.write(data[at : at + 89])
+        time.sleep(0.001)
+"""
+# by the trainer_state a whole file is replaced in place, time and again
+REWRITER = """
+import sys, time
+data = open(sys.argv[1], "rb").read()
+for _ in range(40):
+    with open(sys.argv[2], "wb", buffering=0) as out:
+        out.write(data[: len(data) // 2])
+        time.sleep(0.001)
+        out.write(data[len(data) // 2 :])
+        time.sleep(0.002)
+"""
+
+
+def of_kind(kind: str) -> Sample:
+    """Return the largest sample of a kind that names its steps."""
+    known = [one for one in APPENDED if one.kind == kind and not one.name.startswith("run-steps")]
+    return max(known, key=lambda one: len(one.data))
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_reading_beside_a_writing_process_gives_prefixes(kind: str, tmp_path: Path) -> None:
+    """Whatever instant it is caught at; when the writer is done everything is there."""
+    sample = of_kind(kind)
+    whole = read_first(sample, len(sample.data), tmp_path)
+    source, target = tmp_path / "source", tmp_path / sample.name
+    source.write_bytes(sample.data)
+    target.unlink()
+    place = target.parents[1] if kind == "mlflow" else target
+    script = REWRITER if kind == "trainer_state" else WRITER
+    with subprocess.Popen([sys.executable, "-c", script, source, target]) as writer:
+        while writer.poll() is None:
+            seen = READERS[kind].read(place)
+            for name, part in seen.series.items():
+                steps = not (seen.steps_inferred or whole.steps_inferred)
+                assert begins_with(whole.series[name], part, steps=steps), (name, part)
+    done = READERS[kind].read(place).series
+    assert done.keys() == whole.series.keys()
+    assert all(len(done[name].step) == len(whole.series[name].step) for name in done)

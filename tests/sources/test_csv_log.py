@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens import read
-from runlens.sources import csv_log
+from runlens.errors import NothingReadable
+from runlens.sources import csv_log, log_table
 from runlens.sources.files import walk
 from runlens.sources.reading import SourceReading
 
@@ -103,6 +104,15 @@ def test_split_column_tells_validation_from_training(tmp_path: Path) -> None:
     assert run.curve("eval_loss").step.tolist() == [0, 2]
 
 
+def test_metric_of_one_split_stays_in_it(tmp_path: Path) -> None:
+    """The rate is not measured at an evaluation; the plan stands in each row."""
+    text = "step,split,loss,lr,max_epochs\n1,train,2,0.5,3\n1,val,3,,3\n2,train,1,0.25,3\n"
+    run = read(written(tmp_path, text))
+    assert run.curve("learning_rate").value.tolist() == [0.5, 0.25]
+    assert run.curve("eval_loss").value.tolist() == [3]
+    assert run.state.planned_epochs == 3
+
+
 def test_file_name_tells_validation_from_training(tmp_path: Path) -> None:
     """Two tables with the same columns are one run with two curves."""
     written(tmp_path, "epoch,loss\n0,1.0\n1,0.9\n2,0.8\n", "train_log.csv")
@@ -119,6 +129,13 @@ def test_steps_within_each_epoch_are_added_up(tmp_path: Path) -> None:
     assert reading.series["loss"].step.tolist() == list(range(50, 451, 50))
     assert reading.steps_inferred
     assert "iter begins anew each epoch" in reading.problems[0].text
+
+
+def test_two_rows_an_epoch_are_added_up_too(tmp_path: Path) -> None:
+    """The epoch goes on as a step would, but the column of the steps is the better one."""
+    rows = [f"{epoch},{n},1.0" for epoch in (1, 2, 3) for n in (50, 100)]
+    reading = read_text(tmp_path, "\n".join(["epoch,iter,loss", *rows, ""]))
+    assert reading.series["loss"].step.tolist() == [50, 100, 150, 200, 250, 300]
 
 
 def test_step_that_goes_back_begins_the_next_launch(tmp_path: Path) -> None:
@@ -217,12 +234,40 @@ def test_ways_of_writing_a_table(tmp_path: Path, text: str, value: float) -> Non
     assert not reading.problems
 
 
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_table_of_powershell(order: str, tmp_path: Path) -> None:
+    """Its ">" writes UTF-16 with a byte-order mark."""
+    path = tmp_path / "metrics.csv"
+    path.write_bytes("\ufeffstep,loss\r\n1,0.5\r\n".encode(order))
+    assert csv_log.read(path).series["loss"].value.tolist() == [0.5]
+
+
+def test_only_so_much_of_a_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is told with its size."""
+    text = "step,loss\n" + "".join(f"{n},0.5\n" for n in range(2**19))
+    path = written(tmp_path, text)
+    monkeypatch.setattr(log_table, "MAX_LOG", 2**20)
+    reading = csv_log.read(path)
+    assert [problem.lost for problem in reading.problems] == ["4 MiB"]
+    assert "only its first 1 MiB were read" in reading.problems[0].text
+    assert 90_000 < len(reading.series["loss"].step) < 2**19
+
+
+def test_empty_table_is_one_line(tmp_path: Path) -> None:
+    """Where it is named itself."""
+    with pytest.raises(NothingReadable, match="is empty"):
+        read(written(tmp_path, ""))
+
+
 def test_time_stamps_become_seconds(tmp_path: Path) -> None:
     """Numbers since 1970 in seconds or milliseconds, or dates; a time of a clock stays a metric."""
     seconds = read_text(tmp_path, "step,time,loss\n1,1700000000.5,1.0\n").series
     assert seconds["loss"].time.tolist() == [1_700_000_000.5]
-    dates = read_text(tmp_path, "step,date,loss\n1,2023-11-14T22:13:20,1.0\n").series
-    assert dates["loss"].time.tolist() == [1_700_000_000]
+    text = "step,date,loss\n1,2023-11-14T22:13:20,1.0\n2,soon,0.5\n"
+    dates = read_text(tmp_path, text).series
+    np.testing.assert_array_equal(dates["loss"].time, [1_700_000_000, math.nan])
+    none = read_text(tmp_path, "step,date,loss\n1,soon,1.0\n2,9999-99-99,0.5\n").series
+    assert np.isnan(none["loss"].time).all()
     clock = read_text(tmp_path, "step,time,loss\n1,12.5,1.0\n").series
     assert clock["time"].value.tolist() == [12.5]
 
@@ -243,14 +288,17 @@ def test_exported_curve_is_named_by_its_file(tmp_path: Path) -> None:
         ("step,loss\n1,[0.5]\n2,[0.4]\n", "holds no number but '[0.5]'"),
         ("1,0.5\n2,0.4\n", "no header row"),
         ("step,height\n1,0.5\n", "no column of what trainings log"),
+        ("# a comment\n\n", "holds no row"),
+        ("", "is empty"),
+        ("step,loss\n1,0.5\n2," + "9" * 100_000 + "%\n", ""),
         ('step,loss\n1,0.5\n2,"0.4' + "x" * 200_000, "cannot be read to its end"),
     ],
 )
 def test_what_is_lost_is_said(tmp_path: Path, text: str, word: str) -> None:
     """In one line, and what lies before it is kept."""
     reading = read_text(tmp_path, text)
-    (problem,) = reading.problems
-    assert word in problem.text
+    assert [problem.text for problem in reading.problems if word in problem.text] or not word
+    assert len(reading.problems) == bool(word)
     if "loss\n1,0.5" in text:
         assert reading.series["loss"].value[0] == 0.5
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runlens import read
@@ -140,6 +140,22 @@ def test_inner_objects_are_named_by_their_path(tmp_path: Path) -> None:
     assert len(run.curve("train_loss")) == len(run.curve("eval_loss")) == 2
 
 
+def test_objects_that_go_too_deep_are_left_out(tmp_path: Path) -> None:
+    """A dump of a model's settings is no metric."""
+    row = {"step": 1, "loss": 1.0, "a": {"b": {"c": {"d": {"e": 5}}, "f": 6}}, "g": [1, 2]}
+    assert set(jsonl_log.read(written(tmp_path, row)).series) == {"loss", "a/b/f"}
+
+
+def test_pointer_of_git_lfs_says_so(tmp_path: Path) -> None:
+    """Under a name that only logs have."""
+    pointer = "version https://git-lfs.github.com/spec/v1\n"
+    for name in ("trainer_log.jsonl", "data.jsonl"):
+        (tmp_path / name).write_text(pointer)
+    assert [p.name for p in jsonl_log.find(tmp_path, walk(tmp_path))] == ["trainer_log.jsonl"]
+    with pytest.raises(NothingReadable, match="git lfs pull"):
+        read(tmp_path)
+
+
 def test_row_without_a_step_is_at_the_step_before_it(tmp_path: Path) -> None:
     """As evaluations are often written."""
     rows = [{"step": 10, "loss": 1.0}, {"val_loss": 1.5}, {"step": 20, "loss": 0.9}]
@@ -224,6 +240,7 @@ KEY = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.dictionaries(KEY, LEAF | st.lists(LEAF, max_size=2)), max_size=8))
 def test_no_content_raises(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]

@@ -143,3 +143,46 @@ def test_damaged_lines_and_meta_are_problems(tmp_path: Path) -> None:
     assert "is no YAML" in texts
     assert "has lines that are no metric" in texts
     assert "name no step" in texts
+
+
+def test_place_may_be_the_meta_file(tmp_path: Path) -> None:
+    """Its folder is the run; an experiment's is none."""
+    folder = store(tmp_path, loss=lines(2.0, 1.5))
+    assert read(folder / "meta.yaml").id == "a1"
+    experiment = folder.parent / "meta.yaml"
+    assert mlflow_dir.find(experiment, walk(experiment)) == []
+
+
+def test_metric_that_ends_within_a_line_keeps_the_others(tmp_path: Path) -> None:
+    """Step 12 may be the half of step 120."""
+    folder = store(tmp_path, loss=lines(2.0, 1.5) + f"{BEGAN} 1.0 12", cut=f"{BEGAN} 1.0 1")
+    reading = mlflow_dir.read(folder)
+    assert reading.series.keys() == {"loss"}
+    assert reading.series["loss"].step.tolist() == [0, 1]
+    assert {problem.text for problem in reading.problems} == {
+        "ends within a line: it was cut, or is still being written"
+    }
+
+
+def test_files_that_cannot_be_read_cost_only_themselves(tmp_path: Path) -> None:
+    """An empty metric, an empty setting, no experiment."""
+    folder = store(tmp_path, loss=lines(2.0, 1.5), empty="")
+    (folder / "params").mkdir()
+    (folder / "params" / "none").write_text("")
+    (folder / "params" / "lr").write_text("0.1")
+    (folder.parent / "meta.yaml").unlink()
+    reading = mlflow_dir.read(folder)
+    assert reading.config == {"lr": 0.1}
+    assert [problem.text for problem in reading.problems] == ["is empty (0 bytes)"]
+
+
+def test_settings_beyond_the_limit_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run may have any number of them."""
+    monkeypatch.setattr(mlflow_dir, "MAX_LEAVES", 2)
+    folder = store(tmp_path, loss=lines(2.0))
+    (folder / "params").mkdir()
+    for name in "abc":
+        (folder / "params" / name).write_text("1")
+    assert set("abc").intersection(mlflow_dir.read(folder).config) == set("ab")

@@ -1,9 +1,11 @@
 """Keys and tokens are never kept."""
 
+import time
+
 import pytest
 
 from runlens.run import Setting
-from runlens.sources.secrets import MASKED, without_secrets
+from runlens.sources.secrets import MASKED, masked, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,14 @@ def test_a_flag_of_a_command_line_is_hidden(flag: str) -> None:
     shown = str(without_secrets("args", f"run {flag} --lr 1e-4"))
     assert "abcdef" not in shown
     assert shown.endswith(f"{MASKED} --lr 1e-4")
+
+
+@pytest.mark.parametrize("text", ["-" * 20_000, "-a" * 20_000, "sk-" * 20_000, "hf_" * 20_000])
+def test_long_lines_cost_little(text: str) -> None:
+    """A ruler of dashes is met in many logs."""
+    began = time.process_time()
+    assert masked(text)
+    assert time.process_time() - began < 1.0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,107 @@
+"""What the readers of trackers share: system metrics by time, settings, steps that only count."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, FloatArray
+from runlens.run import Setting
+from runlens.sources import console
+from runlens.sources.reading import Series, SourceReading, as_number, series
+
+SYSTEM = "system/"
+HEARTBEAT = "heartbeat"  # 1 at each system record: it goes on while a run hangs
+# one card's records as trackers call them (each has a card's number in it) ->
+# the name that W&B has for them, and what they are multiplied by
+CARDS = (
+    (re.compile(r"gpu_(\d+)_utilization_percentage"), "gpu", 1.0),  # MLflow
+    (re.compile(r"gpu_(\d+)_memory_usage_megabytes"), "memory_allocated_bytes", 1e6),
+    (re.compile(r"gpu/(\d+)/utilization"), "gpu", 1.0),  # Trackio
+    (re.compile(r"gpu/(\d+)/allocated_memory"), "memory_allocated_bytes", 2.0**30),
+    (re.compile(r"gpu\.(\d+)\.pct"), "gpu", 1.0),  # SwanLab
+    (re.compile(r"gpu\.(\d+)\.mem\.value"), "memory_allocated_bytes", 2.0**20),
+)
+
+
+def system_name(name: str) -> tuple[str, float]:
+    """Return the name of a system metric (without its prefix) as W&B has it, and its factor."""
+    for pattern, called, factor in CARDS:
+        if card := pattern.fullmatch(name):
+            return f"system.gpu.{card[1]}.{called}", factor
+    return f"{SYSTEM}{name}", 1.0
+
+
+def add_system(reading: SourceReading, found: Mapping[str, Series]) -> None:
+    """Add system metrics, which count samples of their own: they are placed by their time.
+
+    `found` has their names without a prefix. Each point is put at the last step logged before it.
+    """
+    clock = max(reading.series.values(), key=lambda rows: len(rows.step), default=series([], []))
+    order = np.argsort(clock.time, kind="stable")
+    step, launch = (np.concatenate([[0], rows[order]]) for rows in (clock.step, clock.launch))
+    if len(clock.step):
+        step[0] = clock.step[order[0]]
+    for name, points in found.items():
+        called, factor = system_name(name)
+        before = np.searchsorted(clock.time[order], points.time, side="right")
+        reading.series[called] = points._replace(
+            step=step[before], launch=launch[before], value=points.value * factor
+        )
+
+
+def take_console(reading: SourceReading, lines: list[str]) -> None:
+    """Read console lines that a tracker kept: their errors, and the last of them."""
+    inner = SourceReading(reading.path, "console", precision="rounded")
+    console.take(inner, "\n".join(lines).encode("utf-8", "replace"), whole=False)
+    reading.log_tail = inner.log_tail
+    if reading.hints.tracker_state == "finished":
+        return
+    reading.hints.traceback = reading.hints.traceback or inner.hints.traceback
+    ended = reading.hints.ended_step
+    reading.events += [
+        event._replace(step=ended if event.data.get("last") else None)
+        for event in inner.events
+        if event.kind == "message"
+    ]
+
+
+def tell_steps(reading: SourceReading, *, named: bool) -> None:
+    """Set how far the run came. Steps that only count (0, 1, 2...) may be calls of ``log()``.
+
+    `named`: the run logged its optimizer step, so that they are no such calls.
+    """
+    main = max(reading.series.values(), key=lambda rows: len(rows.step), default=None)
+    if main is None or not len(main.step):
+        return
+    hints = reading.hints
+    hints.ended_step = int(main.step[-1])
+    counted = not named and len(main.step) > 1 and bool((np.diff(main.step) == 1).all())
+    reading.steps_inferred = counted
+    hints.done_steps = None if counted else hints.ended_step
+
+
+def plain_setting(text: str) -> Setting:
+    """Return a setting that was kept as text as what it was."""
+    if text in {"True", "true", "False", "false"}:
+        return text in {"True", "true"}
+    if text in {"None", ""}:
+        return None
+    number = as_number(text)
+    return text if number is None else int(number) if text.lstrip("-").isdecimal() else number
+
+
+def seconds(stamp: object) -> float:
+    """Return an ISO time in seconds since 1970, NaN where it is none. Without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(str(stamp))
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return NOT_KNOWN
+
+
+def samples(time: list[float], value: list[float]) -> Series:
+    """Make a series of system samples; their steps are set by `add_system`."""
+    known: FloatArray = np.array(time, dtype=np.float64)
+    return series(np.zeros(len(known), dtype=np.int64), value, time=known)

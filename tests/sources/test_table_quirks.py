@@ -1,0 +1,245 @@
+"""Oddities of tables and JSON Lines as real runs have them, one test each, on small files of ours.
+
+What every writer does is in `test_csv_log` and `test_jsonl_log`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runlens import read, read_all
+from runlens.errors import NothingReadable
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    """Write a file."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, newline="")
+    return folder
+
+
+def factory(step: int, total: int = 360, **more: Any) -> str:
+    """Return a row of LLaMA-Factory as old releases write it: null where nothing was measured."""
+    empty = {"loss": None, "eval_loss": None, "predict_loss": None, "reward": None}
+    row = {"current_steps": step, "total_steps": total, **empty, "learning_rate": None, **more}
+    return json.dumps({**row, "epoch": step / 18, "elapsed_time": "9 days, 21:49:18"}) + "\n"
+
+
+def test_lightning_writes_training_validation_and_epochs_to_rows_of_their_own(
+    tmp_path: Path,
+) -> None:
+    """CRLF; the step stands there up to three times; `_step` and `_epoch` are one metric twice."""
+    rows = ["epoch,lr-AdamW,step,train_loss_epoch,train_loss_step,val_loss_epoch,val_loss_step"]
+    for epoch in range(3):
+        first = 100 * epoch
+        rows += [f"{epoch},0.01,{first + n},,{3 - (first + n) / 200},," for n in (49, 99)]
+        rows += [f"{epoch},,{first + 99},,,{2.5 - epoch / 4},{2.5 - epoch / 4}"]
+        rows += [f"{epoch},,{first + 99},{2.75 - epoch / 2},,,"]
+    text = "".join(f"{row}\r\n" for row in rows)
+    place = put(tmp_path, "lightning_logs/version_0/metrics.csv", text)
+    put(tmp_path, "lightning_logs/version_0/hparams.yaml", "lr: 0.01\nbatch_size: 8\n")
+    run = read(place)
+    assert run.curve("train_loss").step.tolist() == [49, 99, 149, 199, 249, 299]
+    assert run.curve("train_loss_epoch").value.tolist() == [2.75, 2.25, 1.75]
+    assert run.curve("eval_loss").step.tolist() == [99, 199, 299]
+    assert run.curve("eval_loss").epoch.tolist() == [0, 1, 2]
+    assert run.curve("learning_rate").step.tolist() == run.curve("train_loss").step.tolist()
+    assert run.framework == "lightning"
+    assert run.config["learning_rate"].value == 0.01
+    assert not run.problems
+
+
+def test_version_that_goes_on_with_another_starts_far_from_zero(tmp_path: Path) -> None:
+    """Its first step is the last of the version before, its epoch goes on: nothing is missing."""
+    text = "epoch,step,train_loss\n" + "".join(
+        f"{12 + n // 5},{140749 + 50 * n},{3.7 - n / 100}\n" for n in range(12)
+    )
+    run = read(put(tmp_path, "version_5/metrics.csv", text))
+    assert (run.first_step, run.last_step) == (140749, 141299)
+    assert len(run.segments) == 1
+    assert not run.problems
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "trainer_state.json", "log.jsonl", "train.log"])
+def test_copies_of_jupyter_are_left_alone(name: str, tmp_path: Path) -> None:
+    """They are older, and of the same run."""
+    text = "step,loss\n" + "".join(f"{n},{3 - n / 10}\n" for n in range(20))
+    put(tmp_path, "metrics.csv", text)
+    put(tmp_path, f".ipynb_checkpoints/{Path(name).stem}-checkpoint{Path(name).suffix}", text[:60])
+    put(tmp_path, f".ipynb_checkpoints/{name}", text[:60])
+    run = read(tmp_path)
+    assert run.sources == ("metrics.csv",)
+    assert len(run.curve("train_loss")) == 20
+
+
+def test_progress_of_stable_baselines_in_any_order(tmp_path: Path) -> None:
+    """A set was written: columns stand in any order; nothing was trained in the first row.
+
+    `entropy_loss` is minus the entropy.
+    """
+    text = (
+        "train/entropy_loss,time/iterations,rollout/ep_rew_mean,train/value_loss,"
+        "time/total_timesteps,train/approx_kl,train/explained_variance\n"
+        ",1,-75.5,,2048,,\n-0.69,2,-60.0,344.5,4096,0.01,nan\n-0.07,3,583,9000,6144,0.02,0.5\n"
+    )
+    run = read(put(tmp_path, "PPO_MLP/progress.csv", text))
+    assert run.curve("reward").step.tolist() == [2048, 4096, 6144]
+    assert run.curve("entropy").value.tolist() == [0.69, 0.07]
+    assert run.curve("value_loss").step.tolist() == [4096, 6144]
+    assert (run.framework, run.task) == ("stable-baselines3", "rl")
+
+
+def test_table_beside_a_longer_log_of_the_run_adds_nothing_twice(tmp_path: Path) -> None:
+    """progress.csv holds the last start alone, the other log all of them."""
+    rows = [{"step": n, "loss": 3 - n / 100, "grad_norm": 1 / n} for n in range(10, 301, 10)]
+    put(tmp_path, "log.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    last = "".join(f"{row['step']},{row['loss']}\n" for row in rows[-8:])
+    run = read(put(tmp_path, "progress.csv", f"step,loss\n{last}"))
+    assert run.curve("train_loss").step.tolist() == [row["step"] for row in rows]
+    assert not run.problems
+
+
+def test_guided_diffusion_writes_quartiles_and_a_printed_table(tmp_path: Path) -> None:
+    """`samples` and `loss_q0` are no steps and no other losses; there is no time."""
+    rows = [(n * 10, 0.5 - n / 100, 0.25 - n / 200) for n in range(1, 12)]
+    names = "grad_norm,loss,loss_q0,loss_q3,mse,samples,step"
+    table = "".join(
+        f"0.125,{loss},{part},{loss * 2},{loss},{n * 64},{n}\n" for n, loss, part in rows
+    )
+    put(tmp_path, "progress.csv", f"{names}\n{table}")
+    line = "-" * 24
+    printed = "".join(
+        f"{line}\n| grad_norm | 0.125    |\n| loss      | {loss:.3g} |\n| samples   | {n * 64} |\n"
+        f"| step      | {n} |\n{line}\n"
+        for n, loss, _ in rows
+    )
+    put(tmp_path, "log.txt", f"Logging to /tmp/x\ntraining...\n{printed}")
+    run = read(tmp_path)
+    assert run.curve("train_loss").step.tolist() == [n for n, _, _ in rows]
+    assert run.curve("train_loss").value.tolist() == [loss for _, loss, _ in rows]
+    assert run.curve("loss_q0").value.tolist() == [part for _, _, part in rows]
+    assert run.curve("samples").value[-1] == 110 * 64
+
+
+def test_yolo_pads_its_names_and_numbers(tmp_path: Path) -> None:
+    """One row an epoch, counted from 0; the rates of three groups."""
+    names = [
+        "epoch",
+        "train/box_loss",
+        "metrics/mAP_0.5",
+        "val/box_loss",
+        "x/lr0",
+        "x/lr1",
+        "x/lr2",
+    ]
+    rows = [[n, 0.1 - n / 100, n / 10, 0.2 - n / 100, 0.001, 0.001, 0.09] for n in range(3)]
+    text = ",".join(f"{name:>20}" for name in names) + "\n"
+    text += "".join(",".join(f"{value:>20.5g}" for value in row) + "\n" for row in rows)
+    run = read(put(tmp_path, "exp/results.csv", text))
+    assert run.curve("eval_box_loss").value.tolist() == [0.2, 0.19, 0.18]
+    assert run.curve("learning_rate").step.tolist() == [0, 1, 2]
+    assert run.curve("eval_box_loss").epoch.tolist() == [1, 2, 3]
+
+
+def test_table_without_names_says_so(tmp_path: Path) -> None:
+    """Its first row are numbers, its own name has blanks and colons: none is taken for a name."""
+    path = tmp_path / "log 2023-08-04 10:20:30 reward model.csv"
+    path.write_text("0,0.693,0.5\n1,0.52,0.75\n2,0.5,0.8\n")
+    with pytest.raises(NothingReadable, match="no header row that names its columns"):
+        read_all(path)
+
+
+def test_column_that_is_never_finite_is_no_number_of_the_run(tmp_path: Path) -> None:
+    """NaN all the way down is told as such, an empty column is not there at all."""
+    rows = "".join(f"{n},{3 - n / 10},nan,,\n" for n in range(12))
+    run = read(put(tmp_path, "training_metrics.csv", f"step,loss,val_loss,kl,\n{rows}"))
+    assert len(run.curve("train_loss")) == 12
+    assert set(run.history.metrics) <= {"train_loss", "eval_loss"}
+    assert not any(value == value for value in run.curve("eval_loss").value)  # noqa: PLR0124 - NaN
+
+
+def test_table_of_one_row_is_a_run_of_one_step(tmp_path: Path) -> None:
+    """Short, and read all the same."""
+    place = put(tmp_path, "version_0/metrics.csv", "epoch,step,train_loss\n0,49,2.5\n")
+    run = read(place)
+    assert run.curve("train_loss").step.tolist() == [49]
+    assert run.curve("train_loss").value.tolist() == [2.5]
+
+
+def test_keras_that_appends_begins_its_epochs_again(tmp_path: Path) -> None:
+    """CSVLogger(append=True) after a restart: the later launch counts from there on."""
+    text = "epoch,accuracy,loss\n" + "".join(f"{n},0.5,{2 - n / 10}\n" for n in range(6))
+    text += "".join(f"{n},0.5,{1.2 - n / 10}\n" for n in range(3, 6))
+    run = read(put(tmp_path, "training.csv", text))
+    assert run.curve("train_loss").step.tolist() == [0, 1, 2, 3, 4, 5]
+    assert run.curve("train_loss").value.tolist()[3:] == pytest.approx([0.9, 0.8, 0.7])
+    assert len(run.segments) == 2
+
+
+def test_best_model_that_is_evaluated_at_the_end_is_no_point_of_the_last_step(
+    tmp_path: Path,
+) -> None:
+    """Its loss is that of step 100, to the last digit: the curve does not come back down."""
+    rows = [factory(n, loss=2 - n / 250, learning_rate=1e-4) for n in range(20, 361, 20)]
+    rows.insert(5, factory(100, eval_loss=1.466796875))
+    rows.insert(11, factory(200, eval_loss=1.4736328125))
+    rows.insert(17, factory(300, eval_loss=1.501953125))
+    rows += [factory(360), factory(360), factory(360, eval_loss=1.466796875)]
+    run = read(put(tmp_path, "trainer_log.jsonl", "".join(rows)))
+    assert run.curve("eval_loss").step.tolist() == [100, 200, 300]
+    assert run.curve("train_loss").step.tolist() == list(range(20, 361, 20))
+    assert run.curve("learning_rate").step[-1] == 360
+    assert run.state.planned_steps == 360
+
+
+def test_evaluation_of_the_last_model_after_the_end_is_a_point(tmp_path: Path) -> None:
+    """A value that was not there before is that of the last step."""
+    rows = [factory(n, loss=2 - n / 250) for n in range(20, 361, 20)]
+    rows += [factory(360), factory(360, eval_loss=1.4)]
+    run = read(put(tmp_path, "trainer_log.jsonl", "".join(rows)))
+    assert run.curve("eval_loss").step.tolist() == [360]
+
+
+def test_log_of_llama_factory_that_just_stops(tmp_path: Path) -> None:
+    """Step 14 of 156 and no closing row: ended before its plan, nobody knows why."""
+    rows = [factory(n, 156, loss=1.5) for n in range(2, 15, 2)]
+    run = read(put(tmp_path, "trainer_log.jsonl", "".join(rows)))
+    assert run.state.kind == "stopped_early"
+    assert run.state.done_steps == 14
+
+
+def test_small_losses_of_llama_factory_are_rounded_not_zero(tmp_path: Path) -> None:
+    """Four digits behind the point are all it keeps."""
+    losses = [round(6.25 / n**2 + 1e-4, 4) for n in range(5, 361, 5)]
+    rows = [factory(5 * n, loss=loss) for n, loss in enumerate(losses, 1)]
+    run = read(put(tmp_path, "trainer_log.jsonl", "".join(rows)))
+    assert run.curve("train_loss").value.tolist() == losses
+    assert len(run.curve("grad_norm")) == 0
+
+
+def test_swift_reads_rows_or_their_copy_but_not_both(tmp_path: Path) -> None:
+    """The last line holds all rows once more."""
+    rows = [
+        {"loss": 20.5 - n / 2, "grad_norm": 3.0, "learning_rate": 1e-5, "token_acc": 0.5,
+         "memory(GiB)": 15.97, "train_speed(iter/s)": 0.13, "elapsed_time": f"{n}m 19s",
+         "global_step/max_steps": f"{n}/30", "percentage": "2%", "epoch": n / 10}
+        for n in (1, 10, 20, 30)
+    ]  # fmt: skip
+    last = {"log_history": [{**row, "step": 1} for row in rows], "train_dataset": "x", "epoch": 3.0}
+    text = "".join(f"{json.dumps(row)}\n" for row in [*rows, last])
+    run = read(put(tmp_path, "v0-20260101-000000/logging.jsonl", text))
+    assert run.curve("train_loss").step.tolist() == [1, 10, 20, 30]
+    assert run.curve("token_accuracy").value.tolist() == [0.5] * 4
+    assert run.curve("throughput_steps").value.tolist() == [0.13] * 4
+    assert (run.framework, run.state.planned_steps) == ("ms-swift", 30)
+
+
+def test_chat_under_the_name_of_a_log_is_none(tmp_path: Path) -> None:
+    """It is the rows that tell."""
+    rows = [{"role": "user", "content": "loss of data", "time": 1.5, "step": 1}] * 3
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    with pytest.raises(NothingReadable):
+        read_all(put(tmp_path, "logging.jsonl", text))
