@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types contracts check accuracy bench fuzz clean
+.PHONY: demo test coverage lint types contracts check accuracy completeness drift bench fuzz clean
 
 demo: $(VENV)/.installed ## diagnose a bundled faulty run: verdict here, page in demo-report.html
 	$(BIN)/runlens demo
 
 test: $(VENV)/.dev ## all tests
 	$(BIN)/python -m pytest -q -n auto
+
+coverage: $(VENV)/.dev ## all tests, which must reach every branch of the readers
+	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term-missing:skip-covered
 
 lint: $(VENV)/.dev ## ruff, format and rules
 	$(BIN)/ruff format --check .
@@ -26,16 +29,24 @@ check: lint types contracts test ## all of the above
 accuracy: $(VENV)/.installed ## score the rules on the labelled runs, where they are at hand
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/accuracy.py
 
+completeness: $(VENV)/.dev ## every number of the labelled runs against plain readers, where at hand
+	$(BIN)/python benchmarks/completeness.py
+
+BASE ?= HEAD
+drift: $(VENV)/.installed ## findings that differ from BASE, as Markdown: make drift BASE=HEAD~1
+	@$(BIN)/python benchmarks/drift.py $(BASE)
+
 bench: $(VENV)/.dev ## speed, side by side
 	$(BIN)/python benchmarks/diagnose.py
+	$(BIN)/python benchmarks/ingest.py
 
 N ?= 100000
 SEED ?= 1
-fuzz: $(VENV)/.dev ## read and diagnose N damaged files: make fuzz N=5000 SEED=2
-	$(BIN)/python -m tests.fuzz.mutants $(N) $(SEED)
+fuzz: $(VENV)/.dev ## read N damaged files: make fuzz N=5000 SEED=2
+	$(BIN)/python -m tests.fuzz.long_run $(N) $(SEED)
 
 clean: ## forget the environment and all caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage dist build
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RunLens needs Python 3.11 or later; set PYTHON=python3.12 or the like")'

@@ -1,6 +1,7 @@
 """Small files of each format that RunLens reads, to be damaged."""
 
 import json
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ FOUND = (
     ("fixtures", "**/events.out.tfevents.*"),
     ("fixtures", "**/*.wandb"),
     ("tests/sources/data", "*.wandb"),
+    ("tests/sources/data", "*.swanlab"),
     ("fixtures", "**/train.log"),
     ("fixtures", "**/output.log"),
     ("fixtures/hang", "**/config.json"),
@@ -39,12 +41,12 @@ def samples() -> tuple[Sample, ...]:
         for path in sorted((ROOT / folder).glob(pattern))
         if 200 < path.stat().st_size <= LARGEST
     ]
-    return tuple(_beside_a_run(one) for one in (*found, *_logs(), *_settings()))
+    return tuple(_beside_a_run(one) for one in (*found, *_logs(), *_databases(), *_settings()))
 
 
 def _kind(name: str) -> str:
-    if name.endswith(".wandb"):
-        return "wandb"
+    if name.endswith((".wandb", ".swanlab")):
+        return name.rpartition(".")[2]
     if "tfevents" in name:
         return "tensorboard"
     return {"trainer_state.json": "trainer_state", "config.json": "config"}.get(name, "console")
@@ -83,17 +85,47 @@ def _logs() -> list[Sample]:
         f"step {r['step']}/400 loss {r['loss']} lr {r['learning_rate']}\n" for r in rows
     )
     points = "".join(f"17000{r['step']:08} {r['loss']} {r['step']}\n" for r in rows)
+    episodes = ['#{"t_start": 1.7e9, "env_id": "x"}', "r,l,t"]
+    episodes += [f"{row['loss']},10,{row['step']}" for row in rows]
     meta = b"run_id: abc\nrun_name: one\nstatus: 3\nstart_time: 1700000000000\nname: x\n"
     return [
         Sample("jsonl", "metrics.jsonl", _lines(json.dumps(row) for row in rows)),
         Sample("jsonl", "trainer_log.jsonl", _lines(json.dumps(row) for row in factory)),
         Sample("csv", "metrics.csv", _lines(table)),
         Sample("csv", "val_log.tsv", _lines(line.replace(",", "\t") for line in table)),
+        Sample("sb3_monitor", "0.monitor.csv", _lines(episodes)),
         Sample("console", "dicts.log", _lines(str(row) for row in rows)),
         Sample("console", "steps.log", steps.encode()),
         Sample("mlflow", "0/abc/metrics/loss", points.encode(), (("0/abc/meta.yaml", meta),)),
         Sample("mlflow", "0/abc/meta.yaml", meta, (("0/abc/metrics/loss", points.encode()),)),
     ]
+
+
+def _databases() -> list[Sample]:
+    points = [(key, row[key], row["step"]) for row in _rows() for key in ("loss", "grad_norm")]
+    trackio = "CREATE TABLE metrics (id INTEGER PRIMARY KEY, run_name, timestamp, step, metrics)"
+    rows = [(row["step"], json.dumps(row)) for row in _rows()]
+    runs = "CREATE TABLE runs (run_uuid, status, start_time, lifecycle_stage, experiment_id)"
+    metrics = "CREATE TABLE metrics (key, value FLOAT, timestamp, run_uuid, step, is_nan)"
+    with sqlite3.connect(":memory:") as one:
+        one.execute(trackio)
+        one.executemany("INSERT INTO metrics VALUES (NULL, 'x', '2026-01-02T03:04:05', ?, ?)", rows)
+        tracked = one.serialize()
+    with sqlite3.connect(":memory:") as other:
+        other.execute(runs)
+        other.execute(metrics)
+        other.execute("INSERT INTO runs VALUES ('a1', 'FINISHED', 1700000000000, 'active', 1)")
+        other.executemany("INSERT INTO metrics VALUES (?, ?, 1700000000000, 'a1', ?, 0)", points)
+        stored = other.serialize()
+    one.close()
+    other.close()
+    return [Sample("trackio", "project.db", tracked), Sample("mlflow_db", "mlflow.db", stored)]
+
+
+def _card(settings: str) -> str:
+    head = "| Training Loss | Epoch | Step | Validation Loss |\n|:---:|:---:|:---:|:---:|\n"
+    rows = "".join(f"| {r['loss']} | {r['epoch']} | {r['step']} | {r['loss']} |\n" for r in _rows())
+    return f"axolotl version: `1`\n```yaml\n{settings}```\n\n- seed: 42\n\n{head}{rows}"
 
 
 def _lines(lines: Iterable[str]) -> bytes:
@@ -110,6 +142,6 @@ def _settings() -> list[Sample]:
     return [
         Sample("config", "config.yaml", axolotl.encode()),
         Sample("config", "hparams.yaml", b"lr: 0.001\nmodel: !!python/object:a.B\n  depth: 3\n"),
-        Sample("config", "README.md", f"# axolotl\n\n```yaml\n{axolotl}```\n".encode()),
+        Sample("model_card", "README.md", _card(axolotl).encode()),
         Sample("config", "adapter_config.json", json.dumps(peft, indent=2).encode()),
     ]

@@ -1,10 +1,17 @@
 """Damaged files of all formats: no exception, no hang, bounded memory, no invented number."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
 import pytest
 
+from runlens.sources import tensorboard
 from runlens.sources.reading import SourceReading
-from tests.fuzz import mutants
+from tests.fuzz import known, long_run, mutants
 from tests.fuzz.corpus import samples
+from tests.fuzz.mutations import MUTATIONS
 
 MUTANTS = 5_000
 PARTS = 10  # so that several processes share them
@@ -22,14 +29,15 @@ def test_mutants_are_survived(part: int) -> None:
     assert outcome.mutants == size
     assert outcome.readable > 0.7 * size
     assert set(outcome.kinds) == set(mutants.kinds())
-    assert outcome.rendered > 0
+    assert outcome.diagnosed > outcome.rendered > 0
     assert mutants.memory() - before < MOST_MEMORY
 
 
 def test_all_readers_have_samples() -> None:
     """No format is left out."""
     assert set(mutants.kinds()) == {
-        "config", "console", "csv", "jsonl", "mlflow", "tensorboard", "trainer_state", "wandb",
+        "config", "console", "csv", "jsonl", "mlflow", "mlflow_db", "model_card", "sb3_monitor",
+        "swanlab", "tensorboard", "trackio", "trainer_state", "wandb",
     }  # fmt: skip
 
 
@@ -46,25 +54,77 @@ def test_most_mutants_are_damaged() -> None:
     assert sum(mutants.mutant(number, 0).data in whole for number in range(500)) < 25
 
 
-@pytest.mark.parametrize("fault", ["exception", "invented value", "hang"])
-def test_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that throws, makes up a number, or takes too long is a failure with its number."""
+def test_each_mutation_damages_a_file() -> None:
+    """Whatever the dice say, and an empty file is no trouble."""
+    for mutate in MUTATIONS:
+        damaged = 0
+        for seed in range(20):
+            data, empty = bytearray(b"0123456789" * 50), bytearray()
+            mutate(data, Random(seed), b"other" * 50)
+            mutate(empty, Random(seed), b"")
+            damaged += data != b"0123456789" * 50
+        assert damaged > 10, mutate
 
-    def broken(_: object) -> SourceReading:
-        raise ZeroDivisionError
 
-    def inventing(reading: SourceReading, one: mutants.Mutant) -> None:
-        for series in reading.series.values():
-            series.value[:] = 0.123456789
-        real(reading, one)
+def _raising(_place: object) -> object:
+    raise ZeroDivisionError
 
-    real = mutants._check_values  # noqa: SLF001 - the check itself is tested
-    if fault == "exception":
-        monkeypatch.setattr(mutants, "read_all", broken)
-    elif fault == "hang":
-        monkeypatch.setattr(mutants, "SLOW", 0.0)
-    else:
-        monkeypatch.setattr(mutants, "_check_values", inventing)
-    outcome = mutants.run(range(16), SEED)
+
+def _hungry(_place: object) -> object:
+    bytearray(b"x") * (300 * 2**20)
+    return []
+
+
+def _endless(_place: object) -> object:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("reader", "told"),
+    [(_raising, "ZeroDivisionError"), (_hungry, "MiB more"), (_endless, "CPU seconds")],
+)
+def test_faults_are_found(
+    reader: Callable[[object], object], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that throws, takes too much memory or never ends is a failure with its number."""
+    monkeypatch.setattr(mutants, "read_all", reader)
+    monkeypatch.setattr(mutants, "HANG", 0.2)
+    monkeypatch.setattr(mutants, "WARM", -1)
+    outcome = mutants.run(range(2), SEED)
     assert outcome.failures
-    assert outcome.failures[0].startswith("mutant ")
+    assert all(failure.startswith("mutant ") for failure in outcome.failures)
+    assert any(told in failure for failure in outcome.failures)
+
+
+@pytest.mark.parametrize("what", ["name", "step", "value"])
+def test_what_stands_in_no_whole_file_is_found(
+    what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A tag, a step and a number that a reader makes up are each a failure."""
+    sample = next(one for one in samples() if one.kind == "tensorboard")
+    path = tmp_path / sample.name
+    path.write_bytes(sample.data)
+    known.check_values(path, sample.kind, [sample])
+    real = tensorboard.read
+
+    def inventing(path: Path) -> SourceReading:
+        reading = real(path)
+        name, series = next(iter(reading.series.items()))
+        made = {
+            "name": ("made/up", series),
+            "step": (name, series._replace(step=series.step + 1_000_000)),
+            "value": (name, series._replace(value=series.value + 0.123456789)),
+        }
+        return replace(reading, series=dict([made[what]]))
+
+    monkeypatch.setattr(tensorboard, "read", inventing)
+    with pytest.raises(AssertionError, match="no whole file"):
+        known.check_values(path, sample.kind, [sample])
+
+
+def test_many_processes_find_what_one_finds() -> None:
+    """The long run examines each mutant once."""
+    outcome = long_run.examine_all(600, SEED)
+    assert outcome.failures == []
+    assert outcome.mutants == 600
