@@ -13,6 +13,7 @@ GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a norm
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
 LARGE = 500_000  # window values from which numpy takes longer than the import of scipy
 NO_NOISE = 1e-12
+FLOAT_ERROR = 1e-12  # relative: smaller steps are float64's own rounding, not the log's
 
 
 def mad(value: FloatArray) -> float:
@@ -84,7 +85,7 @@ def sigma(value: FloatArray) -> float:
         return NO_NOISE
     residual = mad(value - running_median(value, window(len(value))))
     steps = np.abs(np.diff(value))
-    steps = steps[steps > 0]
+    steps = steps[steps > FLOAT_ERROR * np.abs(value).max()]
     rounding = float(steps.min()) / 2 if len(steps) else 0.0
     scale = max(sigma_diff(value), residual)
     return max(scale, min(rounding, 0.1 * float(np.ptp(value))), NO_NOISE)

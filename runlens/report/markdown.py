@@ -1,0 +1,143 @@
+"""A diagnosis as Markdown, for pull requests and chats: at most 60 lines, no images.
+
+Foreign text cannot leave its place: control characters become escapes, and what Markdown or
+GitHub would read as a table cell, code, HTML, a mention or a link becomes an entity.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from runlens.diagnosis import SEVERITIES, Diagnosis, Incident
+from runlens.report.missing import OTHER_TASKS, told
+from runlens.report.text import clean
+from runlens.report.values import evidence_value
+from runlens.wording import count, step
+
+SHOWN_INCIDENTS = 12
+SHOWN_RUNS = 3  # of several, in full; the others have a row in the table
+SHOWN_ROWS = 100
+SHOWN_PROBLEMS = 3
+_ACTIVE = re.compile(r"[|`<>&@#*_\[\]\\~]")
+ORDER = (*SEVERITIES, "healthy", "unknown")
+
+
+def render(diagnosis: Diagnosis) -> str:
+    """Return one diagnosis: verdict, what to do first, incidents, what could not run."""
+    return "\n".join(_lines(diagnosis)) + "\n"
+
+
+def render_all(diagnoses: Sequence[Diagnosis]) -> str:
+    """Return several diagnoses: a table of all, worst first, and the worst of them in full."""
+    if len(diagnoses) == 1:
+        return render(diagnoses[0])
+    rows = sorted(diagnoses, key=lambda one: (ORDER.index(one.health), one.run_name))
+    lines = [f"### {_counts(rows)}", "", "| health | run | step | verdict |", "|---|---|---|---|"]
+    lines += [
+        f"| {one.health} | {escaped(one.run_name)} | {step(one.last_step)} "
+        f"| {escaped(one.verdict.sentence)} |"
+        for one in rows[:SHOWN_ROWS]
+    ]
+    if len(rows) > SHOWN_ROWS:
+        lines.append(f"| | {count(len(rows) - SHOWN_ROWS, 'more run')} | | |")
+    loud = [one for one in rows if one.health in {"critical", "warning"}]
+    blocks = [render(one) for one in loud[:SHOWN_RUNS]]
+    return "\n".join(["\n".join(lines) + "\n", *blocks])
+
+
+def escaped(text: str) -> str:
+    """Return foreign text so that Markdown shows it as it is."""
+    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", clean(text))
+
+
+def _counts(rows: Sequence[Diagnosis]) -> str:
+    found = {health: sum(one.health == health for one in rows) for health in ORDER}
+    said = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
+    return f"{count(len(rows), 'run')}: {said}"
+
+
+def _lines(diagnosis: Diagnosis) -> Iterator[str]:
+    verdict = diagnosis.verdict
+    yield f"### {diagnosis.health.capitalize()}: {escaped(verdict.sentence)}"
+    yield ""
+    if verdict.second:
+        yield escaped(verdict.second)
+        yield ""
+    state = diagnosis.state
+    yield (
+        f"Run {escaped(diagnosis.run_name)}, {state.kind.replace('_', ' ')} at step "
+        f"{step(diagnosis.last_step)}, task {diagnosis.task}."
+    )
+    yield ""
+    for problem in diagnosis.problems[:SHOWN_PROBLEMS]:
+        yield f"- Not read in full: {escaped(f'{problem.where} {problem.text}')}"
+    if len(diagnosis.problems) > SHOWN_PROBLEMS:
+        yield f"- {count(len(diagnosis.problems) - SHOWN_PROBLEMS, 'more problem')} of reading"
+    if diagnosis.problems:
+        yield ""
+    yield from _do_first(diagnosis)
+    yield from _table(diagnosis)
+    yield from _checks(diagnosis)
+
+
+def _do_first(diagnosis: Diagnosis) -> Iterator[str]:
+    steps, diff = diagnosis.do_first
+    if not steps:
+        return
+    yield "**Do this first**"
+    yield ""
+    for place, (what, why) in enumerate(steps, 1):
+        yield f"{place}. {escaped(what)}" + (f": {escaped(why)}" if why else "") + "."
+    if diff:
+        lines = [f"{sign} {clean(line)}" for sign, line in diff]
+        longest = max((len(run) for run in re.findall("`+", "\n".join(lines))), default=0)
+        fence = "`" * max(3, longest + 1)
+        yield ""
+        yield f"{fence}diff"
+        yield from lines
+        yield fence
+    yield ""
+
+
+def _table(diagnosis: Diagnosis) -> Iterator[str]:
+    if not diagnosis.incidents:
+        return
+    yield "| severity | incident | onset | measured | limit |"
+    yield "|---|---|---|---|---|"
+    for incident in diagnosis.incidents[:SHOWN_INCIDENTS]:
+        yield _row(incident)
+    if len(diagnosis.incidents) > SHOWN_INCIDENTS:
+        yield f"| | {len(diagnosis.incidents) - SHOWN_INCIDENTS} more | | | |"
+    yield ""
+
+
+def _row(incident: Incident) -> str:
+    lead, *rest = incident.findings
+    at = step(lead.onset.step) if lead.onset.step is not None else ""
+    measured = limit = ""
+    if lead.evidence:
+        first = lead.evidence[0]
+        measured = f"{first.what}: {evidence_value(first, first.value)}"
+        limit = "" if first.limit is None else evidence_value(first, first.limit)
+    also = f" (then {', '.join(one.rule for one in rest)})" if rest else ""
+    cells = (incident.severity, lead.rule + also, at, measured, limit)
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+
+
+def _checks(diagnosis: Diagnosis) -> Iterator[str]:
+    unmet = diagnosis.reasons("unmet")
+    lacking = {s: told(why) for s, why in unmet.items() if not why.startswith(OTHER_TASKS)}
+    errors = diagnosis.reasons("error")
+    said = (
+        f"{count(len(diagnosis.reasons('passed')), 'check')} passed, {len(lacking)} could not run"
+    )
+    said += f", {len(errors)} broken" if errors else ""
+    if not lacking and not errors:
+        yield said
+        return
+    yield f"<details><summary>{said}</summary>"
+    yield ""
+    for why in dict.fromkeys([*lacking.values(), *errors.values()]):
+        slugs = [slug for slug, reason in (lacking | errors).items() if reason == why]
+        yield f"- {escaped(', '.join(slugs))}: {escaped(why)}"
+    yield ""
+    yield "</details>"
