@@ -5,7 +5,11 @@ from runlens.incidents import incidents, louder, merged
 
 
 def finding(
-    rule: str, step: float | None, severity: Severity = "critical", *, companions: tuple[str, ...] = ()
+    rule: str,
+    step: float | None,
+    severity: Severity = "critical",
+    *,
+    companions: tuple[str, ...] = (),
 ) -> Finding:
     """Return a finding as the engine completes it."""
     return Finding(

@@ -80,3 +80,22 @@ def test_logged_name_becomes_canonical(framework: str, logged: str, wanted: str)
 def test_units_that_differ_are_converted(framework: str, logged: str, factor: float) -> None:
     """Base-2 losses, negative entropies and scaled rates come out in canonical units."""
     assert naming(logged, framework).factor == pytest.approx(factor)
+
+
+@pytest.mark.parametrize(
+    "name", ["train_" * 3_000 + "loss", "eval/" * 3_000, "x" + "_rank0" * 3_000]
+)
+def test_endless_names_stay_as_they_are(name: str) -> None:
+    """Names come from files: one made of prefixes alone is no reason to fail."""
+    assert naming(name).metric == name
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [("val_loss_epoch", "eval_loss"), ("val/acc_epoch", "eval_accuracy"),
+     ("val_loss_step", "eval_loss_step"), ("loss_step", "train_loss"),
+     ("loss_epoch", "train_loss_epoch")],
+)  # fmt: skip
+def test_twins_of_lightning(name: str, metric: str) -> None:
+    """What is logged at each step and as the mean of an epoch; an evaluation is the latter."""
+    assert naming(name).metric == metric

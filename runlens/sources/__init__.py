@@ -5,26 +5,14 @@ from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
 from runlens.run import Problem, Run
-from runlens.sources import (
-    config_files,
-    console,
-    csv_log,
-    jsonl_log,
-    mlflow_db,
-    mlflow_dir,
-    model_card,
-    sb3_monitor,
-    stdin,
-    swanlab_dir,
-    tensorboard,
-    trackio_db,
-    trainer_state,
-    wandb_dir,
-)
-from runlens.sources.columns import AS_FOUND, Columns, TableReader, unused
+from runlens.sources import console, stdin, tensorboard, trainer_state, wandb_dir
+from runlens.sources.configs import config_files, model_card
 from runlens.sources.files import MAX_FOLDERS, walk
-from runlens.sources.merge import runs_of
+from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Reader, SourceReading, StoreReader
+from runlens.sources.stores import mlflow_db, mlflow_dir, swanlab_dir, trackio_db
+from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
+from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, unused
 
 READERS: tuple[Reader | StoreReader, ...] = (
     trainer_state,

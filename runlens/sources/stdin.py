@@ -12,10 +12,11 @@ from typing import BinaryIO
 
 from runlens.errors import NothingReadable
 from runlens.run import Problem
-from runlens.sources import console, csv_log, jsonl_log, sb3_monitor, trainer_state
-from runlens.sources.columns import AS_FOUND, Columns
+from runlens.sources import console, trainer_state
 from runlens.sources.files import MAX_TEXT
 from runlens.sources.reading import SourceReading
+from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
+from runlens.sources.tables.columns import AS_FOUND, Columns
 
 PLACE = "-"
 NAME = "stdin"

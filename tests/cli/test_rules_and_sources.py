@@ -7,8 +7,9 @@ import pytest
 
 from runlens.rules import RULES
 from runlens.rules.rule import Rule
-from runlens.sources import READERS, kind_of, libraries, trackio_db
+from runlens.sources import READERS, kind_of, libraries
 from runlens.sources.libraries import library
+from runlens.sources.stores import trackio_db
 from tests.cli.places import FIXTURES, SICK, lens
 
 

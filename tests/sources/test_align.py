@@ -7,8 +7,8 @@ import pytest
 
 from runlens.history import FloatArray
 from runlens.run import Event, Problem
-from runlens.sources.align import INFERRED, aligned
-from runlens.sources.likeness import Content
+from runlens.sources.merging.align import INFERRED, aligned
+from runlens.sources.merging.likeness import Content
 from runlens.sources.reading import SourceReading, series
 
 VALUES = np.round(np.linspace(3, 1, 40) + 0.05 * np.random.default_rng(0).normal(size=40), 4)

@@ -8,16 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runlens.sources import (
-    console,
-    csv_log,
-    jsonl_log,
-    mlflow_dir,
-    tensorboard,
-    trainer_state,
-    wandb_dir,
-)
+from runlens.sources import console, tensorboard, trainer_state, wandb_dir
 from runlens.sources.reading import Reader, Series, SourceReading
+from runlens.sources.stores import mlflow_dir
+from runlens.sources.tables import csv_log, jsonl_log
 from tests.fuzz.corpus import Sample, samples
 
 READERS: dict[str, Reader] = {

@@ -7,7 +7,7 @@ import pytest
 
 from runlens import read, read_all
 from runlens.errors import NothingReadable
-from runlens.sources.columns import meanings, role
+from runlens.sources.tables.columns import meanings, role
 
 COLUMNS = {
     "step": "it", "train_loss": "my objective", "eval_loss": "dev/nll", "time": "when",

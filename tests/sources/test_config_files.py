@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from runlens import read
 from runlens.errors import NothingReadable
-from runlens.sources import config_files
+from runlens.sources.configs import config_files
 from runlens.sources.files import walk
 
 AXOLOTL = "base_model: x/y\nmicro_batch_size: 2\nsequence_len: 512\nlearning_rate: 2e-4\n"

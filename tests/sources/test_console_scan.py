@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runlens.sources import console, console_scan
-from runlens.sources.console_bulk import decoded
-from runlens.sources.console_scan import Scanned, scan
-from runlens.sources.console_sort import sort
+from runlens.sources import console
+from runlens.sources.console import scanner
+from runlens.sources.console.bulk import decoded
+from runlens.sources.console.scanner import Scanned, scan
+from runlens.sources.console.sorting import sort
 from runlens.sources.reading import SourceReading
 
 TRACEBACK = (
@@ -115,7 +116,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], tuple[SourceReadi
 
     def read(data: bytes) -> tuple[SourceReading, SourceReading]:
         with monkeypatch.context() as patch:
-            patch.setattr(console_scan, "BLOCK", 700)
+            patch.setattr(scanner, "BLOCK", 700)
             fast = reading(data)
         with monkeypatch.context() as patch:
             patch.setattr(console, "scan", careful)
@@ -171,8 +172,8 @@ def test_one_odd_row_leaves_the_others_fast() -> None:
 
 def test_a_line_that_is_no_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """What lies before and behind megabytes without a line end is read."""
-    monkeypatch.setattr(console_scan, "BLOCK", 2_000)
-    monkeypatch.setattr(console_scan, "MAX_LONG_LINE", 4_000)
+    monkeypatch.setattr(scanner, "BLOCK", 2_000)
+    monkeypatch.setattr(scanner, "MAX_LONG_LINE", 4_000)
     read = reading((launch() + "x" * 9_000 + "\n" + launch(first=12)).encode())
     assert len(read.series["loss"].step) == 24
     assert not any("xxx" in line for line in read.log_tail)

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runlens.sources.console_lines import _parsed  # pyright: ignore[reportPrivateUsage]
-from runlens.sources.console_templates import MOST_TEMPLATES, Templates, pieces
+from runlens.sources.console.lines import _parsed  # pyright: ignore[reportPrivateUsage]
+from runlens.sources.console.templates import MOST_TEMPLATES, Templates, pieces
 
 LAYOUTS = (
     "iter {a}: loss {x}, time {y}ms, mfu {z}%",

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from runlens.run import Configured, Task
-from runlens.sources import event_tags, mlflow_dir, tensorboard
-from runlens.sources.event_records import Damage, Records, windows
-from runlens.sources.event_scalars import Points
+from runlens.sources import tensorboard
+from runlens.sources.console.messages import MESSAGES
 from runlens.sources.json_salvage import MOST_HOLES, salvaged
-from runlens.sources.messages import MESSAGES
-from runlens.sources.task import typed
+from runlens.sources.merging.task import typed
+from runlens.sources.stores import mlflow_dir
+from runlens.sources.tensorboard import tags as event_tags
+from runlens.sources.tensorboard.records import Damage, Records, windows
+from runlens.sources.tensorboard.scalars import Points
 from tests.sources.writers import events, losses
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from runlens import read
 from runlens.errors import NothingReadable
-from runlens.sources import csv_log, log_table
 from runlens.sources.files import walk
 from runlens.sources.reading import SourceReading
+from runlens.sources.tables import csv_log
+from runlens.sources.tables import table as log_table
 
 
 def written(folder: Path, text: str, name: str = "metrics.csv") -> Path:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens.sources import files
+from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, walk
-from runlens.sources.plain_yaml import parse_yaml
 
 DEEP = 100_000
 

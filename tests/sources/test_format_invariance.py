@@ -18,7 +18,7 @@ from runlens import diagnose
 from runlens.history import Curve
 from runlens.run import Run
 from runlens.sources import find
-from runlens.sources.merge import runs_of
+from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Precision, SourceReading, StoreReader
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

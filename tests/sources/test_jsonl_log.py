@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from runlens import read
 from runlens.errors import NothingReadable
-from runlens.sources import jsonl_log
 from runlens.sources.files import walk
+from runlens.sources.tables import jsonl_log
 
 
 def written(folder: Path, *rows: Any, name: str = "metrics.jsonl") -> Path:

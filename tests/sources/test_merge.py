@@ -11,8 +11,8 @@ import pytest
 from runlens import read, read_all
 from runlens.errors import NothingReadable, SeveralRuns
 from runlens.run import Event
-from runlens.sources.combine import FAR, Clock
-from runlens.sources.merge import runs_of
+from runlens.sources.merging.combine import FAR, Clock
+from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Series, SourceReading, series
 
 RNG = np.random.default_rng(3)

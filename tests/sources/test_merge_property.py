@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from runlens import read
 from runlens.run import Run
-from runlens.sources.merge import runs_of
+from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Precision, SourceReading, series
 from tests.sources.writers import events, log_rows, losses, state
 

@@ -6,7 +6,7 @@ import pytest
 
 from runlens.run import Event
 from runlens.sources import console
-from runlens.sources.messages import memory
+from runlens.sources.console.messages import memory
 from runlens.sources.reading import SourceReading
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.75 GiB."

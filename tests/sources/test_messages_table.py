@@ -2,7 +2,7 @@
 
 import pytest
 
-from runlens.sources.messages import MESSAGES, search
+from runlens.sources.console.messages import MESSAGES, search
 
 LINES = {
     1: (

@@ -8,8 +8,9 @@ import pytest
 from runlens import read
 from runlens.errors import NothingReadable
 from runlens.run import Run
-from runlens.sources import mlflow_db, read_all
+from runlens.sources import read_all
 from runlens.sources.files import walk
+from runlens.sources.stores import mlflow_db
 from tests.sources import test_trackio_db as trackio
 from tests.sources.sdk.logged import ODD, RESUMED, STEPS, loss
 from tests.sources.store import changing, snapshot, unpacked

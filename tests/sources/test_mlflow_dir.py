@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from runlens import read
-from runlens.sources import mlflow_dir, read_all
+from runlens.sources import read_all
 from runlens.sources.files import walk
+from runlens.sources.stores import mlflow_dir
 
 BEGAN = 1_700_000_000_000
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens import read
-from runlens.sources import model_card
+from runlens.sources.configs import model_card
 from runlens.sources.files import walk
 
 TABLE = """### Training results

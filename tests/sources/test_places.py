@@ -7,7 +7,8 @@ import pytest
 from runlens import read, read_all
 from runlens.errors import NothingReadable
 from runlens.run import Problem
-from runlens.sources import READERS, candidates, find
+from runlens.sources import READERS, find
+from runlens.sources.merging import candidates
 from runlens.sources.reading import StoreReader
 from tests.cli.places import FIXTURES, digest
 from tests.sources.writers import console, events, log_rows, losses, state, tracked

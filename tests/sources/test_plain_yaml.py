@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runlens.sources import plain_yaml
+from runlens.sources.configs import plain_yaml
+from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import Unreadable, flat
-from runlens.sources.plain_yaml import parse_yaml
 
 LONG = 3.0  # CPU seconds that no file may take
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens import read
-from runlens.sources import csv_log, sb3_monitor
 from runlens.sources.files import walk
+from runlens.sources.tables import csv_log, sb3_monitor
 
 HEAD = '#{"t_start": 1700000000.5, "env_id": "CartPole-v1"}\n'
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from runlens.run import Setting
-from runlens.sources.secrets import MASKED, masked, without_secrets
+from runlens.sources.configs.secrets import MASKED, masked, without_secrets
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from runlens.errors import NothingReadable
-from runlens.sources import read_all, sqlite_file, trackio_db
+from runlens.sources import read_all
 from runlens.sources.files import Unreadable, walk
+from runlens.sources.stores import sqlite_file, trackio_db
 from tests.sources.store import changing, snapshot
 
 MAKE = (

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from runlens.run import Event, State
+from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.reading import Hints, SourceReading
-from runlens.sources.state import Plan, concluded
 
 
 def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: Any) -> State:

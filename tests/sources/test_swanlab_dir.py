@@ -10,8 +10,9 @@ import pytest
 
 from runlens import read
 from runlens.errors import NothingReadable
-from runlens.sources import read_all, swanlab_dir
+from runlens.sources import read_all
 from runlens.sources.files import walk
+from runlens.sources.stores import swanlab_dir
 from tests.sources.sdk.logged import ODD, STEPS, loss
 from tests.sources.store import DATA
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runlens.sources import csv_log, jsonl_log
 from runlens.sources.reading import Series, SourceReading
+from runlens.sources.tables import csv_log, jsonl_log
 
 NAMES = ("loss", "val_loss", "grad_norm", "train/kl", "my column, quoted", "größe_loss")
 NUMBERS = st.floats(width=64)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from runlens.run import Configured, Task
-from runlens.sources.task import typed
+from runlens.sources.merging.task import typed
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary
 from tensorboard.plugins.hparams import plugin_data_pb2
 
-from runlens.sources import event_scalars, tensorboard
+from runlens.sources import tensorboard
 from runlens.sources.files import walk
 from runlens.sources.reading import SourceReading
+from runlens.sources.tensorboard import scalars as event_scalars
 from tests.sources.event_files import NAME, START, framed, scalar, tensor, written
 
 EVERYTHING = dict.fromkeys(("scalars", "tensors", "histograms", "images"), 0)

@@ -8,9 +8,11 @@ import google_crc32c
 import numpy as np
 import pytest
 
-from runlens.sources import event_records, event_scalars, tensorboard
-from runlens.sources.event_records import crc32c
+from runlens.sources import tensorboard
 from runlens.sources.reading import SourceReading
+from runlens.sources.tensorboard import records as event_records
+from runlens.sources.tensorboard import scalars as event_scalars
+from runlens.sources.tensorboard.records import crc32c
 
 
 def check(data: bytes) -> bytes:

@@ -9,9 +9,10 @@ import pytest
 
 from runlens import read
 from runlens.errors import NothingReadable
-from runlens.sources import read_all, trackio_db
+from runlens.sources import read_all
 from runlens.sources.files import walk
 from runlens.sources.reading import SourceReading
+from runlens.sources.stores import trackio_db
 from tests.sources.sdk.logged import ODD, RESUMED, STEPS, loss
 from tests.sources.store import changing, snapshot, unpacked
 

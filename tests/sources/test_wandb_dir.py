@@ -11,7 +11,7 @@ import pytest
 
 from runlens.sources import wandb_dir
 from runlens.sources.files import walk
-from runlens.sources.wandb_log import HEADER, Log, Records
+from runlens.sources.wandb_dir.log import HEADER, Log, Records
 from tests.sources.wandb_files import (
     CONFIG,
     EXIT,

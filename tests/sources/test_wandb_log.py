@@ -2,8 +2,8 @@
 
 import pytest
 
-from runlens.sources.wandb_chunks import BLOCK
-from runlens.sources.wandb_log import HEADER, Log
+from runlens.sources.wandb_dir.chunks import BLOCK
+from runlens.sources.wandb_dir.log import HEADER, Log
 from tests.sources.wandb_files import framed
 
 RECORDS = [bytes([number % 251]) * (40 + 37 * number % 900) for number in range(400)]

@@ -13,7 +13,7 @@ from runlens.errors import NothingReadable
 from runlens.report import json as json_report
 from runlens.sources import wandb_dir
 from runlens.sources.files import walk
-from runlens.sources.wandb_log import HEADER
+from runlens.sources.wandb_dir.log import HEADER
 from tests.sources.wandb_files import (
     BLOCK,
     CONFIG,

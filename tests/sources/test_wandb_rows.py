@@ -10,19 +10,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runlens.sources import (
-    wandb_keys,
-    wandb_log,
-    wandb_numbers,
-    wandb_proto,
-    wandb_rows,
-    wandb_walk,
-)
 from runlens.sources.reading import as_number
-from runlens.sources.wandb_chunks import BLOCK
-from runlens.sources.wandb_contents import Contents
-from runlens.sources.wandb_log import Log
-from runlens.sources.wandb_rows import Column
+from runlens.sources.wandb_dir import (
+    keys as wandb_keys,
+)
+from runlens.sources.wandb_dir import (
+    log as wandb_log,
+)
+from runlens.sources.wandb_dir import (
+    numbers as wandb_numbers,
+)
+from runlens.sources.wandb_dir import (
+    proto as wandb_proto,
+)
+from runlens.sources.wandb_dir import (
+    rows as wandb_rows,
+)
+from runlens.sources.wandb_dir import (
+    walk as wandb_walk,
+)
+from runlens.sources.wandb_dir.chunks import BLOCK
+from runlens.sources.wandb_dir.contents import Contents
+from runlens.sources.wandb_dir.log import Log
+from runlens.sources.wandb_dir.rows import Column
 from tests.sources.wandb_files import HISTORY, SUMMARY, framed, items, message
 
 NAMES = [

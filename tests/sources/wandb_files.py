@@ -8,7 +8,7 @@ from typing import Any
 
 from runlens.sources import wandb_dir
 from runlens.sources.reading import SourceReading
-from runlens.sources.wandb_log import HEADER
+from runlens.sources.wandb_dir.log import HEADER
 
 BLOCK = 32768
 HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18

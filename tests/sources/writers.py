@@ -10,7 +10,7 @@ import google_crc32c
 import numpy as np
 
 from runlens.history import FloatArray
-from runlens.sources.wandb_log import HEADER
+from runlens.sources.wandb_dir.log import HEADER
 
 EVERY = 10  # steps between two rows
 BEGAN = 1.7e9  # seconds since 1970

@@ -1,0 +1,1 @@
+"""Settings, from whatever file holds them."""

@@ -1,0 +1,251 @@
+"""Console logs: what a training printed, as ``train.log``, ``nohup.out``, ``slurm-123.out``...
+
+A console log is the least exact source (rounded values, steps that stand in a progress bar) and
+the only one that has the error messages. This module puts together what the modules beside it
+read: lines and bars (`text`), dict rows (`dicts`), all other kinds of rows
+(`lines`), exceptions, checkpoints and launches (`events`), settings
+(`printed_settings`), and the table of messages (`messages`).
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.run import Problem
+from runlens.sources.console import lines as console_lines
+from runlens.sources.console import story as console_story
+from runlens.sources.console.bars import Bars
+from runlens.sources.console.dicts import NOT_METRICS, Rows, without_echoes
+from runlens.sources.console.printed_settings import settings
+from runlens.sources.console.records import Placed, Records, table
+from runlens.sources.console.scanner import scan
+from runlens.sources.console.sorting import Sorted, sort
+from runlens.sources.console.steps import Known, counted_by, place
+from runlens.sources.console.text import Bar, Text, cleaned, first_stamp, stamp, tail
+from runlens.sources.files import LFS, Unreadable, read_bytes
+from runlens.sources.reading import SourceReading, as_number
+
+LOOKS_FOR = "*.log, *.out, *.txt"
+FRAMEWORK = "what a training printed: Trainer, TRL, axolotl, verl, Megatron, nanoGPT, ..."
+
+MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four in memory
+HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
+SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
+_NAME = re.compile(
+    r".*\.(?:log|out|txt|err)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$", re.IGNORECASE
+)
+_WANDB_RUN = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own
+_OTHER_TEXT = re.compile(
+    r"requirements.*|readme.*|licen[cs]e.*|notice.*|vocab.*|merges.*|tokens?.*|added_tokens.*"
+    r"|special_tokens.*|.*prompts?\.txt|changelog.*|version.*|debug-internal\.log|debug-core\.log"
+    r"|diff\.patch|conda-environment.*|environment.*|packages.*|labels?\.txt|cmakelists\.txt",
+    re.IGNORECASE,
+)
+_LOG = re.compile(
+    rb"\{'loss'|'eval_loss'|\d%\|.{0,400}\|\s*\d+/\d+ \[|Traceback \(most recent call last\)"
+    rb"|(?i:\b(?:step|iter(?:ation)?|epoch)s?\b.{0,80}(?:loss|reward|acc)|out of memory"
+    rb"|\bloss\b['\"]?\s*[:=]\s*[-\d.]+|\| rollout/|\|\s*ep(?:isode)?[ _]re|s:\d+ trl:"
+    rb"|train(?:ing)? loss"
+    rb"|num of updates|Error: |Exception: |sigterm|\bKilled\b)"
+)
+
+_IN_NUMBERS = "-+.,0123456789eE"
+_NUMBER_BEGINS = re.compile(r"[-+]?[.\d]")
+
+
+def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+    """List the logs; in a directory only those that look like the log of a training."""
+    files = [
+        folder / name for folder, some in names.items() for name in some if _named(folder, name)
+    ]
+    if not place.is_dir():
+        return files
+    logs = [path for path in files if _console_of_wandb(path) or _looks_like_log(path)]
+    first = [path for path in logs if path.name != "debug.log"]
+    return first or logs  # axolotl's debug.log repeats what the console showed
+
+
+def _named(folder: Path, name: str) -> bool:
+    if not _NAME.fullmatch(name) or _OTHER_TEXT.fullmatch(name):
+        return False
+    of_wandb = "wandb" in folder.parts or _WANDB_RUN.match(folder.parent.name)
+    return not (name == "debug.log" and of_wandb)
+
+
+def _console_of_wandb(path: Path) -> bool:
+    """Whether W&B kept what a run printed here, whatever it was."""
+    run = path.parent.parent.name
+    return path.match("files/output.log") and _WANDB_RUN.match(run) is not None
+
+
+def _looks_like_log(path: Path) -> bool:
+    try:
+        with path.open("rb") as handle:
+            head = handle.read(SNIFFED)
+            size = handle.seek(0, 2)
+            handle.seek(max(0, size - SNIFFED))
+            ends = head + handle.read(SNIFFED)
+    except OSError:
+        return True  # reading it will say what is wrong
+    return head.startswith(LFS) or _LOG.search(ends) is not None or _has_rows(ends)
+
+
+def _has_rows(data: bytes) -> bool:
+    """Whether a metric comes out of a part of a file."""
+    part = SourceReading(Path(), "console")
+    if not _binary(data):
+        take(part, data, whole=False)
+    return bool(part.series)
+
+
+def read(path: Path) -> SourceReading:
+    """Read one console log."""
+    reading = SourceReading(path, "console", precision="rounded")
+    try:
+        data, omitted = _text(path)
+    except (Unreadable, OSError) as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        return reading
+    if omitted:
+        what = f"is too long; {omitted / 2**20:.0f} MiB in its middle were not read"
+        reading.problems.append(Problem(str(path), what, f"{omitted / 2**20:.0f} MiB"))
+    take(reading, data, whole=not omitted)
+    told = reading.series or reading.events or reading.hints.ended_step
+    if not told and not _console_of_wandb(path):
+        what = "holds no training metric and no message that is known"
+        reading.problems.append(Problem(str(path), what, "no metric"))
+    return reading
+
+
+def take(reading: SourceReading, data: bytes, *, whole: bool = True) -> None:
+    """Fill a reading from the bytes of a console, wherever they stood.
+
+    Where they are not the `whole` log, no line numbers are given.
+    """
+    text, numbered = cleaned(data)
+    fill(reading, sort(scan(text, numbered=numbered and whole)))
+
+
+def _text(path: Path) -> tuple[bytes, int]:
+    """Return the bytes of a log and how many were left out: the middle of a very long one."""
+    data = read_bytes(path, MAX_LOG)
+    if _binary(data):
+        raise Unreadable("is no text")
+    size = path.stat().st_size
+    if len(data) < MAX_LOG or size <= MAX_LOG:
+        return data, 0
+    with path.open("rb") as handle:
+        handle.seek(max(HEAD, size - (MAX_LOG - HEAD)))
+        return data[:HEAD] + b"\n" + handle.read(MAX_LOG - HEAD), size - MAX_LOG
+
+
+def _binary(data: bytes) -> bool:
+    """Tell binary files by control characters; NULs alone occur in logs that were cut."""
+    sample = data[:SNIFFED].replace(b"\0", b"")
+    control = sum(sample.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
+    return not sample or control > 0.02 * len(sample)
+
+
+def fill(reading: SourceReading, log: Sorted) -> None:
+    """Fill a reading from the lines of a console."""
+    rows, bars, others = log.rows, log.bars, log.others
+    reading.config = settings([line for _, line in others])
+    run_bars = bars.taken(bars.training)
+    records, placed = _dict_rows(reading, rows, run_bars)
+    skipped: set[str] = set(NOT_METRICS)
+    if len(records):
+        total = counted_by(rows.records.at[rows.are("train")], run_bars)
+        run_bars = run_bars.taken(run_bars.total == total)
+        told = log.told[records.at]
+    else:
+        found = console_lines.read(*_without_torn_number(log))
+        records, placed, skipped = Records.of(found.records), found.placed, {"epoch"}
+        told = np.ones(len(records), dtype=np.bool_)
+        run_bars = console_story.run_bars(run_bars, placed, records)
+        reading.framework = found.framework
+        if found.planned_steps:
+            reading.hints.planned_steps = found.planned_steps
+    reading.steps_inferred = placed.inferred
+    if placed.doubt:
+        reading.problems.append(Problem(str(reading.path), placed.doubt, "exact steps"))
+    reading.framework = reading.framework or _framework(others, rows)
+    times = _times(log.text, records.at, told)
+    reading.series = table(records, placed, times, skipped, reading.framework)
+    reading.started = first_stamp(log.text)
+    reading.log_tail = tail(log.text, log.bare)
+    summaries = rows.records.at[rows.are("summary")].tolist()
+    console_story.tell(reading, log.text, others, records, placed, run_bars, summaries)
+
+
+def _without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
+    """Leave out the number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
+    others, bars = log.others, list(log.bars)
+    last = len(log.text) - 1
+    if others and others[-1][0] == last:
+        others = [*others[:-1], (last, _untorn(others[-1][1]))]
+    if bars and bars[-1].at == last:
+        postfix = bars[-1].postfix
+        no_bracket = log.text.line(last).endswith(postfix)
+        bars[-1] = bars[-1]._replace(postfix=_untorn(postfix) if no_bracket else postfix)
+    return others, bars
+
+
+def _untorn(line: str) -> str:
+    """Return a line without the number at its end, which may be the beginning of another."""
+    kept = len(line.rstrip(_IN_NUMBERS))
+    begins = _NUMBER_BEGINS.search(line, kept)
+    return line[: begins.start()] if begins else line
+
+
+def _dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records, Placed]:
+    """Give the dict rows their steps; the closing row is a hint, not a point."""
+    rows = without_echoes(rows, bars)
+    config = {key: as_number(reading.config.get(key)) for key in _KNOWN}
+    reading.hints.summary = bool(rows.are("summary")[-3:].any())
+    if config["planned_steps"]:
+        reading.hints.planned_steps = int(config["planned_steps"])
+    if config["num_train_epochs"] and config["num_train_epochs"] > 0:
+        reading.hints.planned_epochs = config["num_train_epochs"]
+    planned_epochs = config["num_train_epochs"] if not (config["max_steps"] or 0) > 0 else None
+    planned = config["planned_steps"]
+    known = Known(
+        planned,
+        planned_epochs,
+        config["logging_steps"],
+        config["num_examples"],
+        config["total_train_batch_size"],
+    )
+    placed = place(rows, bars, known)
+    kept = ~rows.are("summary")
+    part = Placed(placed.step[kept], placed.launch[kept], placed.inferred, placed.doubt)
+    return rows.records.taken(kept), part
+
+
+_KNOWN = (
+    "planned_steps",
+    "num_train_epochs",
+    "logging_steps",
+    "max_steps",
+    "num_examples",
+    "total_train_batch_size",
+)
+
+
+def _times(text: Text, at: IntArray, told: BoolArray) -> FloatArray:
+    """Return when the lines `at` were printed, NaN but for those that may have told it."""
+    times = np.full(len(at), NOT_KNOWN)
+    times[told] = [stamp(text.line(line)) for line in at[told].tolist()]
+    return times
+
+
+def _framework(others: list[tuple[int, str]], rows: Rows) -> str:
+    head = "\n".join(line for _, line in others[:400])
+    if "axolotl" in head:
+        return "axolotl"
+    names = rows.records.names(50)
+    if names & {"num_updates", "train_num_updates"}:
+        return "fairseq"
+    return "transformers" if names & {"grad_norm", "learning_rate", "train_runtime"} else ""

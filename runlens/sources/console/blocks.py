@@ -1,0 +1,143 @@
+"""Rows that are spread over lines, one ``name: number`` a line, with one counter for all.
+
+The counter stands in a line of its own before the numbers (Composer's ``[batch=10/100]:``,
+OLMo's ``[step=10/1000,epoch=0]``, rsl_rl's boxed ``Learning iteration 12/500``), or it is one of
+the numbers (``num of updates: 1000``). A rule of dashes ends a block, as its next counter does.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from runlens.sources.console.counters import Counted, with_numbers
+from runlens.sources.console.pairs import ANCHOR, NUMBER
+from runlens.sources.console.rows import Row
+from runlens.sources.reading import as_number
+
+MAX_LINES = 400  # of one block
+MAX_WIDTH = 200  # characters of a line of one
+
+_ALONE = (  # rsl_rl and others
+    r"^[\W_]*(?:learning |train(?:ing)? )?(?:iteration|iter|step|update)\W{1,4}"
+    r"(?P<step>\d+)(?:\s*/\s*(?P<steps>\d+))?[\W_]*$"
+)
+_HEADERS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"\[epoch=(?P<epoch>\d+)\]\[batch=(?P<batch>\d+)(?:/(?P<batches>\d+))?\]:?\s*$",  # Composer
+        r"\[batch=(?P<step>\d+)(?:/(?P<steps>\d+))?\]:?\s*$",
+        r"\[Eval batch=\d+/\d+\] Eval on (?P<part>[\w-]+) data:?\s*$",
+        r"\[step=(?P<step>\d+)(?:/(?P<steps>\d+))?(?:,epoch=(?P<epoch>\d+)[^\]]*)?\]\s*$",  # OLMo
+        r"\b(?P<part>train|eval) \| step: +(?P<step>\d+) \|.*\boutput:\s*$",  # TensorFlow models
+        r"\bStep (?P<step>\d+) per-step time [\d.]+s\s*$",  # TensorFlow's object detection
+        _ALONE,
+    )
+)
+_GLOG = re.compile(r"^[IWEF]\d{4} [\d:.]+ +\d+ [\w./]+:\d+\] ")
+_ENTRY = re.compile(r"'([\w/.-]{1,80})': (" + NUMBER + r"|-?nan|-?inf)\s*[,}]")
+_HEADER_WORDS = ("step", "iter", "batch=", "update")
+_LINE = re.compile(
+    r"^\W*([A-Za-z][^:=|\t]{0,80}?)['\"]?\s*(?:[:=]|\t)\s*(" + NUMBER + r"|[-+]?nan|[-+]?inf)"
+    r"(?:\s*(?:\+-|±|\+/-)\s*[\d.e+-]+)?\s*(%|[a-zA-Z/]{0,12})[\s,|}]*$",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"^\W*[A-Za-z][^:=]{0,80}[:=]\s")  # a line of a block without a number
+_RULE = re.compile(r"^\s*([-=#*_~])\1{4,}\s*$")
+_COMPOSER = re.compile(r"^(Train|Eval) (?=\S)")
+_COUNTERS = {
+    "num of updates", "num updates", "num_updates", "global step", "global_step", "step", "steps",
+    "iteration", "iterations", "iter", "update", "updates", "total timesteps", "timesteps",
+    "num timesteps", "num_timesteps", "epoch",
+}  # fmt: skip
+
+
+@dataclass
+class _Block:
+    at: int
+    counted: Counted | None = None
+    values: dict[str, float] = field(default_factory=dict)
+    lines: int = 0
+
+
+def blocks(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return a row for each block; blocks of one layout must show two counters or more."""
+    rows = [row for block in _blocks(others) if (row := _row(block))]
+    layouts = Counter(names for names, _ in {(row.names, row.counted[:6]) for row in rows})
+    steady = [row for row in rows if layouts[row.names] > 1]
+    return [row for row in rows if layouts[row.names] > 1 or row.counted.part] if steady else []
+
+
+def _blocks(others: Sequence[tuple[int, str]]) -> Iterator[_Block]:
+    block = _Block(0)
+    for at, whole_line in others:
+        line = _GLOG.sub("", whole_line) if whole_line[:1] in "IWEF" else whole_line
+        if header := _header(line):
+            yield block
+            block = _Block(at, header)
+        elif block.counted and line.lstrip().startswith("{'"):
+            numbers = ((name, as_number(number)) for name, number in _ENTRY.findall(line))
+            block.values.update({name: n for name, n in numbers if n is not None})
+        elif pair := _pair(line):
+            name, number = pair
+            if name in block.values or not (block.values or block.counted):
+                yield block
+                block = _Block(at)
+            block.values[name] = number
+        elif _ends(line, block):
+            yield block
+            block = _Block(at)
+        block.lines += 1
+    yield block
+
+
+def _header(line: str) -> Counted | None:
+    lower = line.lower() if len(line) <= MAX_WIDTH else ""
+    if not any(word in lower for word in _HEADER_WORDS):
+        return None
+    for form in _HEADERS:
+        if found := form.search(line):
+            groups = found.groupdict()
+            data = groups.pop("part", None)
+            return with_numbers(groups)._replace(part="val/" if data and data != "train" else "")
+    return None
+
+
+def _pair(line: str) -> tuple[str, float] | None:
+    if len(line) > MAX_WIDTH or not (":" in line or "=" in line or "\t" in line):
+        return None
+    found = _LINE.match(line)
+    if not found:
+        return None
+    name = found[1].strip()
+    number = float(found[2].replace(",", ""))
+    if found[3] == "%":
+        return name, number / 100
+    return (f"{name}_ms" if found[3] == "ms" else name), number
+
+
+def _ends(line: str, block: _Block) -> bool:
+    """Whether a line without a number ends a block; a rule above the first number does not."""
+    if _RULE.match(line):
+        return bool(block.values) and not (block.counted and block.counted.steps > 0)
+    return not _NAMED.match(line) or block.lines > MAX_LINES
+
+
+def _row(block: _Block) -> Row | None:
+    values = block.values
+    counted = block.counted or _own_counter(values)
+    if counted is None or not any(ANCHOR.search(name) for name in values):
+        return None
+    names = [_COMPOSER.sub("", name) for name in values if name.lower() not in _COUNTERS]
+    names = [n if "eval" in n else counted.part + n for n in names]
+    numbers = [value for name, value in values.items() if name.lower() not in _COUNTERS]
+    return Row(block.at, counted, tuple(names), tuple(numbers))
+
+
+def _own_counter(values: dict[str, float]) -> Counted | None:
+    lower = {name.lower(): value for name, value in values.items()}
+    for name in ("num of updates", *_COUNTERS):
+        number = lower.get(name)
+        if number is not None and number >= 0 and number == int(number):
+            return Counted(epoch=int(number)) if name == "epoch" else Counted(step=int(number))
+    return None

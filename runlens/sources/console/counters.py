@@ -1,0 +1,182 @@
+"""How a row of a console log says where it stands: ``iter 10``, ``Epoch: [0][ 10/5005]``...
+
+A counter stands at the start of a line, behind time stamps, levels and names of processes. Each
+framework's own form comes before the general ones.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from runlens.sources.console.records import MAX_STEP
+
+_PREFIXES = 12  # stamps, levels, names that are passed over before the counter
+_PREFIX = re.compile(
+    r"\s+|\((?:[\w. ]+ )?pid=\d+[^)]*\)|\[(?![^\]]*\d+/\d+)"
+    r"(?!(?i:epoch|step|iter|batch))[^\]]{0,80}\]"
+    r"|\(\w+\.py:? ?\d*\)|\(\w+:\d+\)|\(\d+/\d+\)(?= Epoch)"
+    r"|\d{4}-\d\d-\d\d[ T,][\d:.,]+|\d\d(?:\d\d)?/\d\d/\d\d(?:\d\d)? [\d:]+"
+    r"|\[\d\d/\d\d \d\d:\d\d:\d\d[^\]]{0,60}\]:?"
+    r"|[IWEF]\d{4,8} [\d:.]+ +\d+ [\w. /]{1,60}:\d+\]"
+    r"|INFO:tensorflow:|(?:INFO|WARNING|DEBUG|ERROR)(?::[\w.]*:|\b:?)|[\w.]+(?= - )|[-|>*#:]+(?=\s)"
+    r"|rank ?\d+:?|\w+\.py:\d+\]?|(?:train_inner|train|valid)(?= \| epoch)|ppdet\.\w+(?= INFO)"
+    r"|eta: (?:\d+ days?, )?[\d:]+(?=\s+iter:)|iter_dt [\d.]+ms;"
+)
+_OF = r"(?:\s*(?:/|of)\s*(\d+))?"
+_BATCHES = re.compile(  # epoch e of E, batch n of N
+    r"(?:train(?:ing)?[ :]*)?epoch[: ]*\[?\s*(\d+)" + _OF + r"\]?[\s,:|\-]*"
+    r"(?:(?:step|batch|iter(?:ation)?)s?[: ]*)?[\[(]\s*(\d+)\s*/\s*(\d+)(?:\s*\(\d+%\))?[\])]"
+    r"|train: \[(\d+)/(\d+)\]\[\s*(\d+)/(\d+)\]"
+    r"|epoch[: ]*\[?\s*(\d+)"
+    + _OF
+    + r"\]?[\s,:|\-]*(?:step|batch|iter(?:ation)?)s?[: ]+\[?(\d+)"
+    + _OF,
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"\[?(?:global[_ ]?|train(?:ing)?[_ ]?|completed )?(?:steps?|iter(?:ation)?s?|updates?"
+    r"|num[_ ]updates|it|s|validation loss at iteration)(?:\s*[:=#]\s*|\s+|\s*\[)(\d+)"
+    + _OF
+    + r"\]?(?![\d.]*[a-z%\d])",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(
+    r"\[?(?:train(?:ing)? |end of )?(?:epoch|ep|episode)s?\s*[:=#\[]?\s*(\d+)"
+    + _OF
+    + r"\]?(?![\d.]*\d)"
+    r"|train: \[(\d+)/(\d+)\]",
+    re.IGNORECASE,
+)
+_LATER_STEP = re.compile(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
+
+# One framework's own form each; `step`, `epoch` and `batch` (within the epoch) may have a planned
+# number with an `s` behind the name, `part` is that of the data that was measured on.
+_AT_START = (
+    r"\[(?P<epoch>\d+), +(?P<batch>\d+)\](?= +loss)",  # PyTorch's tutorials
+    r"\s*\*\s+(?=(?P<part>Acc|Prec)@1 )",  # PyTorch's ImageNet example, after its validation
+    r"(?P<step>\d+)/(?P<steps>\d+) \(epoch (?P<epoch>\d+)\),",  # char-rnn
+    r"\s*(?P<step>\d+)/(?P<steps>\d+): episode: \d+,",  # keras-rl
+)
+_SURE = (  # the numbers behind these have no telling names
+    r"\[(?P<step>\d+)\](?=\t[\w' -]+[:=])",  # XGBoost, LightGBM
+    r"\(epoch: (?P<epoch>\d+), iters: (?P<batch>\d+),[^)]*\)",  # CycleGAN and pix2pix
+    r"tick (?P<step>\d+)(?= +kimg )",  # StyleGAN, EDM
+    r"(?=fps step: .*\bepoch: (?P<step>\d+)(?:/(?P<steps>\d+))?)",  # rl_games
+)
+_OWN = (
+    r"(?P<part>TRAIN|CV) Batch (?P<epoch>\d+)/(?P<batch>\d+)(?= loss)",  # WeNet
+    r"Iter\(train\)\s*\[\s*(?P<step>\d+)/\s*(?P<steps>\d+)\]",  # mmengine
+    r"Epoch\(train\)\s*\[(?P<epoch>\d+)\]\s*\[\s*(?P<batch>\d+)/\s*(?P<batches>\d+)\]",
+    r"(?:Iter|Epoch)\((?P<part>val|test)\)(?:\s*\[(?P<epoch>\d+)\])?\s*\[\s*\d+/\s*\d+\]",
+    r"epoch (?P<epoch>\d+):\s+(?P<batch>\d+) ?/ ?(?P<batches>\d+)(?= )",  # fairseq
+    r"epoch (?P<epoch>\d+)(?= \| (?:(?P<part>valid) on '\w+' subset|(?P<mean>loss) ))",
+    r"(?P<epoch>\d+)epoch:(?P<part>train|valid):\d+-(?P<batch>\d+)batch:(?!\d)",  # ESPnet
+    r"(?P<epoch>\d+)epoch:(?P<part>train|valid):[\d-]+batch:(?P<step>\d+)num_updates:",  # FunASR
+    r"Epoch (?P<epoch>\d+), batch (?P<batch>\d+),",  # icefall
+    r"Epoch (?P<epoch>\d+), (?P<part>validation)\b[^:]{0,40}:",
+    r"Train: (?P<epoch>\d+) \[\s*(?P<batch>\d+)/(?P<batches>\d+)[^\]]*\]",  # timm
+    r"\[(?P<epoch>\d+)/(?P<epochs>\d+)\] ?\[(?P<batch>\d+)/(?P<batches>\d+)\]",  # DCGAN
+    r"\[Epoch (?P<epoch>\d+)/(?P<epochs>\d+)\] \[Batch (?P<batch>\d+)/(?P<batches>\d+)\]",
+    r"\(step=(?P<step>\d+)\)",  # DiT
+    r"Training +\[ *(?P<step>\d+)/(?P<steps>\d+)\]",  # DINOv2
+    r"Ep\. (?P<epoch>\d+) : Up\. (?P<step>\d+) :",  # Marian
+    r"[\w?=-]+\. Step: (?P<step>\d+)\.",  # ML-Agents
+    r"(?:Epoch (?P<epoch>\d+) \| )?iter \d+ step (?P<step>\d+)",  # LitGPT: iter is a micro-batch
+)
+
+
+class Counted(NamedTuple):
+    """A line with its counter; what is not in it is -1."""
+
+    step: int = -1
+    steps: int = -1  # planned
+    epoch: int = -1
+    epochs: int = -1
+    batch: int = -1
+    batches: int = -1
+    rest: str = ""  # of the line
+    part: str = ""  # what its names begin with: ``val/``, ``train_`` for the mean of an epoch
+    sure: bool = False  # a form that nothing else has: the numbers behind it are metrics
+
+
+def _compiled(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+
+
+_SURE_FORMS = _compiled(_SURE)
+_AT_START_FORMS = (*_SURE_FORMS, *_compiled(_AT_START))
+_OWN_FORMS = _compiled(_OWN)
+
+
+def counted(line: str) -> Counted | None:
+    """Find the counter at the start of a line, behind time stamps, levels and processes."""
+    for form in _AT_START_FORMS:
+        if found := form.match(line):
+            return _named(found, line)
+    start = _begin(line)
+    for form in _OWN_FORMS:
+        if found := form.match(line, start):
+            return _named(found, line)
+    return _general(line, start)
+
+
+def _begin(line: str) -> int:
+    start = 0
+    for _ in range(_PREFIXES):
+        prefix = _PREFIX.match(line, start)
+        if not prefix or prefix.end() == start:
+            break
+        start = prefix.end()
+    return start
+
+
+def _named(found: re.Match[str], line: str) -> Counted:
+    groups = found.groupdict()
+    data, mean = groups.pop("part", None), groups.pop("mean", None)
+    part = "val/" if data and data.lower() != "train" else "train_" if mean else ""
+    rest = line[found.end() :]
+    if not groups.get("step") and (later := _LATER_STEP.search(rest)):
+        groups["step"] = later[1]
+    sure = found.re in _SURE_FORMS
+    return with_numbers(groups)._replace(rest=rest, part=part, sure=sure)
+
+
+def with_numbers(groups: Mapping[str, str | None]) -> Counted:
+    """Return a counter of the numbers found under its names."""
+    return of_counters([whole(groups.get(name)) for name in Counted._fields[:6]])
+
+
+def of_counters(numbers: Sequence[int], part: str = "") -> Counted:
+    """Return a counter of its six numbers."""
+    step, steps, epoch, epochs, batch, batches = numbers
+    return Counted(step, steps, epoch, epochs, batch, batches, part=part)
+
+
+def _general(line: str, start: int) -> Counted | None:
+    if found := _BATCHES.match(line, start):
+        epoch, epochs, batch, batches = next(
+            found.group(n, n + 1, n + 2, n + 3) for n in (1, 5, 9) if found[n]
+        )
+        return Counted(
+            epoch=whole(epoch),
+            epochs=whole(epochs),
+            batch=whole(batch),
+            batches=whole(batches),
+            rest=line[found.end() :],
+        )
+    if found := _STEP.match(line, start):
+        return Counted(whole(found[1]), whole(found[2]), rest=line[found.end() :])
+    if found := _EPOCH.match(line, start):
+        epoch, epochs = (found[1], found[2]) if found[1] else (found[3], found[4])
+        rest = line[found.end() :]
+        later = _LATER_STEP.search(rest)
+        step = whole(later[1]) if later else -1
+        return Counted(step, -1, whole(epoch), whole(epochs), rest=rest)
+    if later := _LATER_STEP.search(line, start):
+        return Counted(whole(later[1]), rest=line[start:])
+    return None
+
+
+def whole(text: str | None) -> int:
+    """Return a counter as a number; -1 for what is none, or too large for one."""
+    return int(text) if text and len(text) < 16 and int(text) < MAX_STEP else -1  # noqa: PLR2004 - more digits are no step

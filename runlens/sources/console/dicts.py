@@ -1,0 +1,164 @@
+"""Rows that are printed as a dict: the Trainer and its kin, fairseq's JSON, own training loops.
+
+``{'loss': 0.5, 'grad_norm': 1.1, 'learning_rate': 2e-05, 'epoch': 0.17}``, with numbers or, in
+newer versions, with strings. At which step it was printed is concluded in `steps`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, BoolArray, IntArray
+from runlens.sources.console.bars import Bars
+from runlens.sources.console.records import MAX_STEP, Record, Records
+
+Kind = Literal["train", "eval", "summary"]
+KINDS: tuple[Kind, ...] = ("train", "eval", "summary")
+
+STEPS = (
+    "step",
+    "global_step",
+    "num_updates",
+    "train_num_updates",
+    "valid_num_updates",
+    "iteration",
+    "iter",
+    "current_steps",
+    "global_steps",
+)
+STEP_OF = "global_step/max_steps"  # ms-swift
+NOT_METRICS = {*STEPS, STEP_OF, "epoch", "total_flos", "train_epoch", "valid_epoch"}
+SUMMARY = "train_runtime"
+
+_PAIR = re.compile(
+    r"""['"]([^'"{}]{1,120})['"]:\s*['"]?"""
+    r"""([-+]?(?:\d[\d.eE+-]*|\.\d[\d.eE+-]*|nan|NaN|inf|Infinity)|\d+/\d+)['"]?\s*[,}]"""
+)
+_ROW = re.compile(r"""['"](?:train_|valid_)?(?:epoch|step|global_step|num_updates|iter)""")
+_METRIC = re.compile(
+    r"loss|reward|learning_rate|\blr\b|acc|grad|eval|ppl|perplexity|score|train_runtime|kl|entropy"
+)
+_HELD_OUT = re.compile(r"(?:eval|valid|val|test|dev)_")
+
+
+class DictRow(NamedTuple):
+    """One dict that was printed."""
+
+    record: Record
+    kind: Kind
+    step: int  # -1: it names none
+
+
+class Meaning(NamedTuple):
+    """What the names in a dict say about it."""
+
+    kind: Kind
+    step: int  # place of the value that is the step; -1: none
+    epoch: int
+
+
+def row(at: int, line: str) -> DictRow | None:
+    """Return the metric row in `line`, wherever in it the dict stands, or None."""
+    start = line.find("{'")
+    start = line.find('{"') if start < 0 else start
+    pairs = _PAIR.findall(line, start) if start >= 0 and _ROW.search(line, start) else ()
+    if not pairs:
+        return None
+    names, values = zip(*pairs, strict=True)
+    said = meaning(names)
+    if said is None:
+        return None
+    step = _step(values[said.step]) if said.step >= 0 else -1
+    epoch = _number(values[said.epoch]) if said.epoch >= 0 else NOT_KNOWN
+    if not abs(epoch) < MAX_STEP:  # infinite too
+        epoch = NOT_KNOWN
+    if step < 0 and epoch != epoch:  # noqa: PLR0124 - the fastest test for NaN, and each row makes it
+        return None
+    return DictRow(Record(at, names, values, epoch), said.kind, step)
+
+
+@lru_cache(maxsize=4096)
+def meaning(names: tuple[str, ...]) -> Meaning | None:
+    """Return what the names in a dict say; None where none of them is that of a metric."""
+    if not any(_METRIC.search(name) for name in names):
+        return None
+    step = next((names.index(name) for name in (*STEPS, STEP_OF) if name in names), -1)
+    return Meaning(_kind(names), step, names.index("epoch") if "epoch" in names else -1)
+
+
+def dated(names: Iterable[str]) -> bool:
+    """Whether a name in a dict says when it was printed: epoch, step..."""
+    return any(_ROW.search(f"'{name}") for name in names)
+
+
+def _kind(names: tuple[str, ...]) -> Kind:
+    if SUMMARY in names and "loss" not in names:
+        return "summary"
+    if "loss" in names:
+        return "train"
+    return "eval" if any(_HELD_OUT.match(name) for name in names) else "train"
+
+
+def _step(text: str) -> int:
+    number = _number(text.partition("/")[0])  # ms-swift: "10/438"
+    return int(number) if 0 <= number < MAX_STEP else -1
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return NOT_KNOWN
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The dicts that were printed, in the order of their lines; arrays of shape (n,)."""
+
+    records: Records
+    kind: IntArray  # index into KINDS
+    step: IntArray  # -1: it names none
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @classmethod
+    def of(cls, rows: Sequence[DictRow]) -> Self:
+        """Turn rows into columns."""
+        kind = np.array([KINDS.index(item.kind) for item in rows], dtype=np.int64)
+        step = np.array([item.step for item in rows], dtype=np.int64)
+        return cls(Records.of([item.record for item in rows]), kind, step)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Join rows of one log by line."""
+        parts = [part for part in parts if len(part)] or [cls.of([])]
+        records, order = Records.joined([part.records for part in parts])
+        kind = np.concatenate([part.kind for part in parts])[order]
+        return cls(records, kind, np.concatenate([part.step for part in parts])[order])
+
+    def taken(self, kept: BoolArray) -> "Rows":
+        """Return some of them; `kept` has shape (n,)."""
+        return Rows(self.records.taken(kept), self.kind[kept], self.step[kept])
+
+    def are(self, kind: Kind) -> BoolArray:
+        """Tell which rows are of a kind."""
+        mine: BoolArray = self.kind == KINDS.index(kind)
+        return mine
+
+
+def without_echoes(rows: Rows, bars: Bars) -> Rows:
+    """Drop rows that several ranks printed: most rows come twice with no bar between."""
+    echo = np.zeros(len(rows), dtype=np.bool_)
+    for _, number, values in rows.records.layouts:
+        equal = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+        echo[number[1:]] = equal.all(axis=1) & (np.diff(number) == 1)
+    between = np.searchsorted(bars.at, rows.records.at, side="right")
+    echo[1:] &= between[1:] == between[:-1]
+    if 2 * echo.sum() < 0.8 * len(rows):
+        return rows
+    return rows.taken(~echo)

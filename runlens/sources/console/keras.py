@@ -1,0 +1,66 @@
+"""Keras' progress lines: ``Epoch 3/10``, then ``1875/1875 [=====] - 4s - loss: 0.29``.
+
+The bar is rewritten with carriage returns or backspaces, each state with the mean since the
+epoch began. So of each epoch the last state counts, at the step that Keras' other logs name: the
+epoch, from 0. Where there is but one epoch all its states count, at their batches.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from runlens.sources.console.counters import Counted, whole
+from runlens.sources.console.pairs import pairs
+from runlens.sources.console.rows import Row
+
+_EPOCH = re.compile(r"^\s*Epoch (\d+)/(\d+)\s*$")
+_STATE = re.compile(
+    r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺ ]{3,}|(?=- \d))|(?=- \d+s))(.*\bloss: .*)$"
+)
+
+
+def keras(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the rows of Keras' progress lines."""
+    states = list(_states(others))
+    if len({row.counted.epoch for row in states}) == 1:
+        return [_at_batch(row) for row in states if row.counted.batch >= 0]
+    ends = [
+        state
+        for state, after in pairwise([*states, None])
+        if state and (not after or _begins(state.counted, after.counted))
+    ]
+    return [_at_epoch(row) for row in ends]
+
+
+def _begins(before: Counted, after: Counted) -> bool:
+    """Whether another epoch begins, or the same one again in a second launch."""
+    return before.epoch != after.epoch or before.batch > after.batch
+
+
+def _at_epoch(row: Row) -> Row:
+    epoch, epochs = row.counted.epoch, row.counted.epochs
+    return row._replace(counted=Counted(step=epoch - 1, steps=epochs - 1, epoch=epoch))
+
+
+def _at_batch(row: Row) -> Row:
+    batch, batches = row.counted.batch, row.counted.batches
+    return row._replace(counted=Counted(step=batch, steps=batches))
+
+
+def _states(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
+    epoch = epochs = -1
+    for at, line in others:
+        if found := _EPOCH.match(line):
+            epoch, epochs = whole(found[1]), whole(found[2])
+        elif epoch >= 0 and "loss: " in line:
+            for state in filter(None, line.split("\b")):
+                if not (found := _STATE.match(state)):
+                    continue
+                names, values = pairs(found[3])
+                if names:
+                    batch, batches = whole(found[1]), _total(found[2])
+                    yield Row(at, Counted(-1, -1, epoch, epochs, batch, batches), names, values)
+
+
+def _total(text: str | None) -> int:
+    return whole(text) if text and text.isdigit() else -1

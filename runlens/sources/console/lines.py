@@ -1,0 +1,192 @@
+"""Rows that are no dicts: ``iter 10: loss 2.1, time 35.10ms``, ``step:12 - actor/entropy:0.3``...
+
+One parser for all: a line with a counter (step, iteration, update, epoch; `counters`) and
+named numbers (`pairs`), of which at least one has a name such as loss, reward, accuracy
+or learning rate. A layout counts only if it occurs twice: numbers in ordinary prose are no
+metrics. Rows that are spread over lines, bars and tables are read by modules of their own; of
+all kinds in one log that with the most numbers is taken.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN
+from runlens.sources.console.blocks import blocks
+from runlens.sources.console.counters import Counted, counted, of_counters, whole
+from runlens.sources.console.keras import keras
+from runlens.sources.console.pairs import ANCHOR, NUMBER, WORDS, pairs
+from runlens.sources.console.postfix import Reached, from_bars
+from runlens.sources.console.records import Placed, launches
+from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.tables import columns, from_tables, from_tensors
+from runlens.sources.console.templates import Parsed, Templates, pieces
+from runlens.sources.console.text import Bar
+from runlens.sources.console.yolo import yolo
+
+OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
+MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
+
+_BARE_EPOCH = re.compile(
+    r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
+)
+_LABELLED = re.compile(
+    r"^\W*((train|training|val|valid|validation|test|eval)\w*\.?)[ _](?:loss|acc|perplexity|ppl)",
+    re.IGNORECASE,
+)
+_TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
+_SURE = ("fps step: ", "(epoch: ", "]\t", " kimg ")  # lines that need no telling names
+_EVALUATED = re.compile(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
+_LIGHTNING = re.compile(
+    r"Epoch (\d{1,9}), global step (\d{1,15}): '?([\w/]+)'? (?:reached ("
+    + NUMBER
+    + r")|was not in)"
+)
+
+
+def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
+    """Read the metrics of a log that has no dict rows."""
+    reached = [
+        Reached(at, int(found[1]), int(found[2]), found[3], float(found[4] or NOT_KNOWN))
+        for at, line in others
+        if "global step" in line and (found := _LIGHTNING.search(line))
+    ]
+    if not reached and (of_rows := _of_rows(others, bars)).records:
+        return of_rows
+    for records, framework in (
+        from_tables(others),
+        (from_bars(bars, reached), "lightning" if reached else ""),
+        (from_tensors(others), ""),
+    ):
+        if len(records) > 1:
+            steps = np.array([step for step, _ in records], dtype=np.int64)
+            some = [record for _, record in records]
+            launch = launches(steps, [record.names for record in some])
+            return Found(some, Placed(steps, launch, framework == ""), framework)
+    nothing = np.zeros(0, dtype=np.int64)
+    return Found([], Placed(nothing, nothing))
+
+
+def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
+    """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
+    rows, framework = _known_layouts(list(_rows(others))), ""
+    if OFTEN * len(rows) < len(others):
+        kinds = (
+            (rows, ""),
+            (keras(others), "keras"),
+            (blocks(others), ""),
+            (columns(others), ""),
+            (yolo(others, bars), "ultralytics"),
+        )
+        rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
+    return placed(_with_bars(rows, bars), framework)
+
+
+def _with_bars(rows: list[Row], bars: Sequence[Bar]) -> list[Row]:
+    """Add what only the bars show, where a few lines that name steps stand among many bars."""
+    if not rows or any(row.counted.step < 0 for row in rows):
+        return rows
+    shown = from_bars(bars)
+    names = {name.lower() for row in rows for name in row.names}
+    if len(shown) <= len(rows) or any(n.lower() in names for _, it in shown for n in it.names):
+        return rows
+    added = [
+        Row(record.at, Counted(step=step), record.names, tuple(map(float, record.values)))
+        for step, record in shown
+    ]
+    return sorted([*rows, *added], key=lambda row: row.at)
+
+
+class _Kind(NamedTuple):
+    """What the text of a line says about its numbers."""
+
+    names: tuple[str, ...] = ()
+    part: str = ""
+    header: bool = False  # it names an epoch for the lines below
+    labelled: bool = False  # it has no counter of its own
+
+
+def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
+    epoch = epochs = -1
+    begun = False
+    parse = Templates(_parsed)
+    for at, line in others:
+        if len(line) > MAX_WIDTH:
+            continue
+        parts = pieces(line)
+        found = parse(line, parts) if len(parts) > 1 else None
+        if not found:
+            continue
+        kind, counters, values = found
+        if kind.header:
+            epoch, epochs = counters[-2:]
+        if kind.labelled and (epoch >= 0 or begun):
+            yield Row(at, Counted(epoch=epoch, epochs=epochs), kind.names, values)
+        elif kind.names and not kind.labelled:
+            begun = True
+            yield Row(at, of_counters(counters[:6], kind.part), kind.names, values)
+
+
+def _parsed(line: str) -> Parsed[_Kind] | None:
+    """Return the counters of a line, those of a header behind them, and its numbers."""
+    header = _BARE_EPOCH.match(line)
+    heading = (whole(header[1]), whole(header[2])) if header else (-1, -1)
+    bare = Parsed(_Kind(header=True), (*Counted()[:6], *heading), ()) if header else None
+    lower = line.lower()
+    if not any(word in lower for word in WORDS) or not (
+        ANCHOR.search(line) or any(mark in line for mark in _SURE)
+    ):
+        return bare
+    is_header = header is not None
+    if count := counted(line):
+        names, values = _numbers(count)
+        kind = _Kind(names, count.part, is_header)
+        return Parsed(kind, (*count[:6], *heading), values) if names else bare
+    if label := _LABELLED.match(line):
+        names, values = pairs(line)
+        kind = _Kind(_of(label[1], names), "", is_header, labelled=True)
+        return Parsed(kind, (*Counted()[:6], *heading), values) if names else bare
+    return bare
+
+
+def _numbers(count: Counted) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the numbers behind a counter, named after the data that they were measured on."""
+    rest, part = count.rest, count.part
+    if count.sure:
+        rest = rest.replace("'s ", " ")  # LightGBM's "valid_1's auc"
+    elif _EVALUATED.match(rest):
+        rest = rest.replace("'", "")
+        part = "" if "loss" in rest else "eval_"
+    names, values = pairs(rest, sure=count.sure)
+    if rest.startswith(" on test set"):
+        names = tuple(_TEST_SET.get(name, name) for name in names)
+    elif part:
+        names = tuple(n if n.startswith(("val", "test", "eval")) else part + n for n in names)
+    return names, values
+
+
+def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Say in every name of a metric what its line began with: ``train Loss: 0.5 Acc: 0.8``."""
+    first = label.lower().rstrip(".")
+    return tuple(
+        name if name.lower().startswith(first) or not ANCHOR.search(name) else f"{label} {name}"
+        for name in names
+    )
+
+
+def _known_layouts(rows: list[Row]) -> list[Row]:
+    """Keep the rows whose layout occurs more than once; and single ones of the same counter."""
+    layouts = Counter(row.names for row in rows)
+    kept = [row for row in rows if layouts[row.names] > 1]
+    if not kept:
+        return []
+    return [row for row in rows if layouts[row.names] > 1 or _alike(row.counted, kept[0].counted)]
+
+
+def _alike(some: Counted, other: Counted) -> bool:
+    if some.part or (some.step >= 0 and other.step >= 0):
+        return True
+    return (some.step >= 0) == (other.step >= 0) and (some.batch >= 0) == (other.batch >= 0)

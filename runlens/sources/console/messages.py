@@ -1,0 +1,144 @@
+"""The table of error messages and the search for them in the lines of a log.
+
+The table itself is `messages.tsv`, one row a line. A row's regular expression is tried only on
+lines that hold one of its `needs`, and these are looked for in the whole text at once.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+SHOWN = 500  # characters of a line that an event keeps
+TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself
+MAX_HITS = 20_000  # different lines of one row that are looked at
+LONG = 8_000  # characters: in a longer line a message is sought near the word that it needs
+_GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10}
+_SIZE = r"([\d.]+) ?([KMGT]iB)"
+_SIZES = (
+    ("tried_gib", re.compile(r"Tried to allocate " + _SIZE)),
+    ("total_gib", re.compile(r"total capacity of " + _SIZE + r"|; " + _SIZE + " total capacity")),
+    ("free_gib", re.compile(r"of which " + _SIZE + r" is free|; " + _SIZE + " free")),
+    (
+        "allocated_gib",
+        re.compile(_SIZE + r" is allocated by PyTorch|; " + _SIZE + " already allocated"),
+    ),
+    (
+        "reserved_gib",
+        re.compile(_SIZE + r" is reserved by PyTorch but unallocated|; " + _SIZE + " reserved in"),
+    ),
+)
+# a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
+_CONSEQUENCE = re.compile(r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to")
+
+
+class Message:
+    """One row of the table."""
+
+    def __init__(self, line: str) -> None:
+        """Take the row apart; its expression is compiled when it is first needed."""
+        row, self.kind, needs, self.pattern, self.cause, self.fix = line.split("\t")
+        self.row = int(row)
+        self.needs = tuple(needs.split(";"))
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The compiled expression; upper and lower case are one."""
+        return re.compile(self.pattern, re.IGNORECASE)
+
+    def __repr__(self) -> str:
+        return f"<message {self.row} {self.kind}>"
+
+
+class Hit(NamedTuple):
+    """A line that a row of the table matches."""
+
+    line: int  # index into the lines that were searched
+    message: Message
+    kind: str  # class of the message, here
+
+
+def _table() -> tuple[Message, ...]:
+    text = files("runlens.sources.console").joinpath("messages.tsv").read_text(encoding="utf-8")
+    return tuple(Message(line) for line in text.splitlines() if not line.startswith("#"))
+
+
+MESSAGES = _table()
+
+
+def search(lines: Sequence[str]) -> list[Hit]:
+    """Find the messages in `lines`, at most one a line: that of the first row that matches.
+
+    Rows that say nothing by themselves (secondary, noise, fallback) yield to all others. A line
+    that comes many times is looked at once.
+    """
+    distinct = list(dict.fromkeys(lines))
+    lowered = [line.lower() for line in distinct]
+    text = "\n".join(lowered)
+    starts = [0, *accumulate(len(line) + 1 for line in lowered)]
+    found: dict[str, Message] = {}
+    for message in sorted(MESSAGES, key=_weak):
+        for number, at in _lines_with(message.needs, text, starts):
+            line = distinct[number]
+            if line not in found and message.regex.search(line, *_around(line, at)):
+                found[line] = message
+    return [
+        Hit(number, found[line], _kind(found[line], line))
+        for number, line in enumerate(lines)
+        if line in found
+    ]
+
+
+def _around(line: str, at: int) -> tuple[int, int]:
+    """Return the part of a line in which a message is sought; all of it but in very long ones."""
+    return (0, len(line)) if len(line) <= LONG else (max(0, at - LONG // 2), at + LONG)
+
+
+def _weak(message: Message) -> bool:
+    return message.kind in {"secondary", "noise", "fallback"}
+
+
+def _kind(message: Message, line: str) -> str:
+    return "secondary" if message.kind == "kill" and _CONSEQUENCE.search(line) else message.kind
+
+
+def _lines_with(needs: tuple[str, ...], text: str, starts: list[int]) -> list[tuple[int, int]]:
+    """Return the numbers of the lines that hold one of `needs`, each once, and where in them."""
+    places: dict[int, int] = {}
+    for need in needs:
+        at = text.find(need)
+        while at >= 0 and len(places) < MAX_HITS:
+            number = bisect_right(starts, at) - 1
+            places.setdefault(number, at - starts[number])
+            at = text.find(need, starts[number + 1])
+    return sorted(places.items())
+
+
+def details(hit: Hit, line: str) -> dict[str, Any]:
+    """Return what an event says about a hit; sizes of memory in GiB where the line has them."""
+    message = hit.message
+    data: dict[str, Any] = {
+        "row": message.row,
+        "class": hit.kind,
+        "cause": message.cause,
+        "fix": message.fix,
+    }
+    if hit.kind == "oom":
+        data |= memory(line)
+    return data
+
+
+def memory(line: str) -> dict[str, float]:
+    """Parse the sizes in an out-of-memory message of PyTorch, in GiB."""
+    sizes = {}
+    for name, pattern in _SIZES:
+        if match := pattern.search(line):
+            number, unit = [group for group in match.groups() if group]
+            try:
+                sizes[name] = float(number) * _GIB[unit]
+            except ValueError:
+                continue
+    return sizes

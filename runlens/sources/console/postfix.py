@@ -1,0 +1,90 @@
+"""Numbers that stand in a progress bar and nowhere else: tqdm's label and postfix, Lightning.
+
+``Training:  1%|  | 28/5000 [00:22<54:11, 1.53it/s, loss=10.86, lr=5.79e-05]``. A bar is drawn
+many times with the same values until new ones are there: of equal ones in a row only the first
+counts. Lightning's bar counts the batches of one epoch, those of the validation among them; its
+lines on checkpoints say how many optimizer steps an epoch has.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isnan
+from statistics import median
+from typing import NamedTuple
+
+from runlens.sources.console.pairs import ANCHOR, pairs
+from runlens.sources.console.records import Record
+from runlens.sources.console.text import Bar
+
+_EPOCH = re.compile(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
+_EPOCHS = re.compile(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
+_STEP = re.compile(r"\b(?:global_)?step=(\d{1,15})\b")
+_TIMES = re.compile(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
+_HELD_OUT = re.compile(r"valid|sanity|test|predict|eval", re.IGNORECASE)
+
+
+class Reached(NamedTuple):
+    """What Lightning says when it saves: ``Epoch 4, global step 840: 'val_loss' reached 0.48``."""
+
+    at: int
+    epoch: int
+    step: int
+    name: str
+    value: float
+
+
+def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tuple[int, Record]]:
+    """Return steps and records of the values in training bars, and of what was reached."""
+    found: list[tuple[int, Record]] = []
+    before: dict[str, float] = {}
+    count = _Count(bars, reached)
+    for bar in bars:
+        if _HELD_OUT.search(bar.label):
+            continue
+        label = _EPOCHS.sub("", bar.label)
+        names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
+        row = dict(zip(names, values, strict=True))
+        measured = {name: value for name, value in row.items() if ANCHOR.search(name)}
+        if measured and measured != before:
+            found.append((count.step(bar), Record(bar.at, names, values)))
+            before = measured
+    found = _last_of_step(found)
+    found += [
+        (item.step, Record(item.at, (item.name,), (item.value,)))
+        for item in reached
+        if not isnan(item.value)  # NaN: not among the best, so not printed
+    ]
+    return sorted(found, key=lambda item: item[1].at)
+
+
+class _Count:
+    """Says at which step of the run a bar stands that may count the batches of one epoch."""
+
+    def __init__(self, bars: Sequence[Bar], reached: Sequence[Reached]) -> None:
+        epochs = (_EPOCH.search(bar.label) for bar in bars)
+        self._first = next((int(epoch[1]) for epoch in epochs if epoch), 0)
+        self._steps = median(item.step / (item.epoch + 1) for item in reached) if reached else 0.0
+        self._held_out = max((b.total for b in bars if _HELD_OUT.search(b.label)), default=0)
+
+    def step(self, bar: Bar) -> int:
+        if named := _STEP.search(bar.postfix):
+            return int(named[1])
+        label = _EPOCH.search(bar.label)
+        epoch = max(0, int(label[1]) - self._first) if label else 0
+        if not self._steps:
+            return epoch * bar.total + bar.done
+        if not bar.total:
+            return round((epoch + 1) * self._steps)
+        batches = bar.total - self._held_out if bar.total > self._held_out else bar.total
+        return round((epoch + min(1.0, bar.done / max(1, batches))) * self._steps)
+
+
+def _last_of_step(found: list[tuple[int, Record]]) -> list[tuple[int, Record]]:
+    """Keep one record a step: the values that were there when the step was over."""
+    kept = [
+        item
+        for item, after in pairwise(found)
+        if after[0] != item[0] or after[1].names != item[1].names
+    ]
+    return kept + found[-1:]

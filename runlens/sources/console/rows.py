@@ -1,0 +1,181 @@
+"""Rows of a console log put in their places: from counters to the steps of the run."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, IntArray
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.records import Placed, Record, launches
+
+CROWD = 3  # rows without a counter in a row that are no summaries of an epoch
+ONCE_AN_EPOCH = 1.5  # rows an epoch up to which the epoch is taken for the step
+
+
+class Row(NamedTuple):
+    """A line, or some that belong together, with its counter and its numbers."""
+
+    at: int
+    counted: Counted
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+class Found(NamedTuple):
+    """What the lines of a log give."""
+
+    records: list[Record]
+    placed: Placed
+    framework: str = ""
+    planned_steps: int | None = None
+
+
+def placed(rows: list[Row], framework: str = "") -> Found:
+    """Return the records of rows and where in the run they stand."""
+    framework = framework or _framework(rows)
+    rows = _renamed(rows, framework)
+    step, inferred, doubt = _steps(rows)
+    launch = launches(step, [row.names for row in rows], _jitter(step))
+    first = 0 if any(row.counted.epoch == 0 for row in rows) else 1
+    records = [Record(row.at, row.names, row.values, _epoch(row.counted, first)) for row in rows]
+    planned = [_planned(row.counted) for row in rows]
+    return Found(
+        records,
+        Placed(step, launch, inferred, doubt),
+        framework,
+        next((number for number in reversed(planned) if number > 0), None),
+    )
+
+
+def _jitter(step: IntArray) -> int:
+    """Return how far ranks that print on their own may fall back: one interval."""
+    gaps = np.diff(step)
+    gaps = gaps[gaps > 0]
+    return int(np.median(gaps)) if len(gaps) else 0
+
+
+def _planned(counted: Counted) -> int:
+    if counted.batches > 0 and counted.epochs > 0:
+        return counted.batches * counted.epochs
+    return counted.steps
+
+
+def _epoch(counted: Counted, first: int) -> float:
+    if counted.epoch < 0:
+        return NOT_KNOWN
+    if counted.batches > 0 and counted.batch >= 0:
+        return counted.epoch - first + counted.batch / counted.batches
+    return float(counted.epoch)
+
+
+def _steps(
+    rows: list[Row],
+) -> tuple[IntArray, bool, str]:
+    """Return the step of each row, shape (n,), whether it was concluded, and a doubt."""
+    explicit = [row.counted.step >= 0 for row in rows]
+    if all(explicit):
+        return np.array([row.counted.step for row in rows], dtype=np.int64), False, ""
+    if any(explicit) or any(row.counted.batch >= 0 for row in rows):
+        return np.array(_carried(rows), dtype=np.int64), True, ""
+    epochs = [row.counted.epoch for row in rows]
+    layouts = Counter((row.names, row.counted.epoch) for row in rows)
+    mean = sum(layouts.values()) / len(layouts)
+    if mean <= ONCE_AN_EPOCH:
+        return np.array(epochs, dtype=np.int64), True, "its rows name epochs, no steps"
+    counts: Counter[tuple[str, ...]] = Counter()
+    numbers = []
+    for row in rows:
+        counts[row.names] += 1
+        numbers.append(counts[row.names])
+    doubt = "its rows name no step: they were counted"
+    return np.array(numbers, dtype=np.int64), True, doubt
+
+
+def _carried(rows: list[Row]) -> list[int]:
+    """Count batches on over the epochs; a row with no counter of its own has the last step.
+
+    Where many rows without a counter stand between two with a step they share the way evenly.
+    """
+    batches = max(max(row.counted.batches, row.counted.batch) for row in rows)
+    first = min((row.counted.epoch for row in rows if row.counted.epoch >= 0), default=0)
+    step = 0
+    steps: list[int] = []
+    waiting = 0
+    for row in rows:
+        counted = row.counted
+        if counted.step >= 0:
+            if waiting >= CROWD and counted.step > step:
+                way = [step + (n + 1) * (counted.step - step) // waiting for n in range(waiting)]
+                steps[-waiting:] = way
+            step = counted.step
+        elif counted.batch >= 0:
+            whole = counted.batches if counted.batches > 0 else batches
+            step = max(0, counted.epoch - first) * whole + counted.batch
+        waiting = waiting + 1 if counted.step < 0 and counted.batch < 0 else 0
+        steps.append(step)
+    return steps
+
+
+_FAIRSEQ = {"wps", "wpb", "nll_loss", "ups"}  # two of them
+
+
+def _framework(rows: list[Row]) -> str:
+    names = {name for row in rows[:200] for name in row.names}
+    if "lm loss" in names and names & {"consumed samples", "loss scale", "global batch size"}:
+        return "megatron"
+    if any(name.startswith(("actor/", "critic/")) for name in names):
+        return "verl"
+    if len(names & _FAIRSEQ) > 1 and "ppl" in names:
+        return "fairseq"
+    if {"train loss", "val loss"} <= names and "loss" in names:
+        return "nanogpt"
+    if {"loss", "mfu", "time_ms"} <= names:
+        return "nanogpt"
+    return "composer" if "loss/train/total" in names else ""
+
+
+# names that are wrong as they stand, because the same word means something else elsewhere
+_RENAMED = {
+    "nanogpt": {"train loss": "eval_train_loss", "val loss": "val_loss", "time_ms": "dt_ms"},
+    "megatron": {
+        "lm loss value": "lm loss validation",
+        "lm loss PPL": "validation ppl",
+        "samples per second": "samples_per_sec",
+    },
+    "composer": {
+        "loss/train/total": "train/loss",
+        "metrics/eval/LanguageCrossEntropy": "eval/loss",
+        "LanguageCrossEntropy": "train/LanguageCrossEntropy",
+    },
+}
+_ANYWHERE = {  # llm.c, LitGPT, Marian
+    "trl": "train_loss",
+    "tel": "val_loss",
+    "loss train": "train_loss",
+    "Cost": "train_loss",
+    "gNorm": "grad_norm",
+    "L.r.": "learning_rate",
+}
+
+
+def _renamed(rows: list[Row], framework: str) -> list[Row]:
+    names = _RENAMED.get(framework, {}) | _ANYWHERE
+    known = {
+        row.names: tuple(names.get(name, name) for name in row.names)
+        for row in {row.names: row for row in rows}.values()
+    }
+    renamed = [row._replace(names=known[row.names]) for row in rows]
+    return [_without_mfu(row) for row in renamed] if framework == "nanogpt" else renamed
+
+
+def _without_mfu(row: Row) -> Row:
+    """Leave out an mfu of -100 %: nanoGPT does not know it yet."""
+    kept = [item for item in zip(row.names, row.values, strict=True) if not _unknown(*item)]
+    if len(kept) == len(row.names):
+        return row
+    return row._replace(names=tuple(name for name, _ in kept), values=tuple(v for _, v in kept))
+
+
+def _unknown(name: str, value: float) -> bool:
+    return name == "mfu" and value < 0

@@ -1,0 +1,243 @@
+"""The story that a log tells around its numbers: events, messages, and how it ended."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from runlens.history import IntArray
+from runlens.run import Event
+from runlens.sources.console.bars import Bars
+from runlens.sources.console.events import (
+    Failure,
+    checkpoint,
+    exit_code,
+    failures,
+    resumed,
+    unranked,
+)
+from runlens.sources.console.messages import MESSAGES, SHOWN, TRACEBACK, details, search
+from runlens.sources.console.records import Placed, Records
+from runlens.sources.console.text import Text, stamp
+from runlens.sources.reading import SourceReading
+
+AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
+HANDLED = 5  # training records after an exception that show that it was handled
+# what other ranks, launchers and clean-up raise once something else has failed
+CONSEQUENCES = (
+    "ChildFailedError",
+    "SignalException",
+    "DistBackendError",
+    "Connection",
+    "BrokenPipe",
+    "CalledProcessError",
+    "EOFError",
+    "closed by peer",
+    "Timed out waiting",
+)
+
+
+_FALLBACK = next(message for message in MESSAGES if message.row == TRACEBACK)
+_Item = TypeVar("_Item")
+
+
+class _Marks(NamedTuple):
+    """Lines at which the step is known; arrays in the order of lines."""
+
+    at: IntArray  # of training records, shape (n,)
+    step: IntArray
+    bars: Bars
+
+    def step_at(self, line: int) -> int | None:
+        """Return the last step that was known at a line."""
+        record, state = (
+            int(np.searchsorted(at, line, side="right")) for at in (self.at, self.bars.at)
+        )
+        if state and not (record and self.at[record - 1] > self.bars.at[state - 1]):
+            return int(self.bars.done[state - 1])
+        return int(self.step[record - 1]) if record else None
+
+    def records_after(self, line: int) -> int:
+        """Count the records that follow a line."""
+        return len(self.at) - int(np.searchsorted(self.at, line, side="right"))
+
+
+def tell(
+    reading: SourceReading,
+    text: Text,
+    others: Sequence[tuple[int, str]],
+    records: Records,
+    placed: Placed,
+    bars: Bars,
+    summaries: Sequence[int],
+) -> None:
+    """Add the events and the hints on the end to `reading`."""
+    marks = _Marks(records.at, placed.step, bars)
+    if len(bars) and not reading.hints.planned_steps:
+        reading.hints.planned_steps = int(bars.total[-1])
+    last = [*placed.step[-1:].tolist(), *bars.done[-1:].tolist()]
+    reading.hints.ended_step = max(last, default=None)
+    where = _Where(str(reading.path), text)
+    reading.events += _launches(records, placed, where)
+    reading.events += _saved(others, marks, where)
+    a_record = np.zeros(len(text), dtype=np.bool_)
+    a_record[records.at] = True
+    strange = [item for item in others if not a_record[item[0]]]
+    _errors(reading, strange, marks, where, summaries)
+    reading.events.sort(key=lambda event: event.data.get("at", 0))
+    reading.events = [
+        event._replace(data={key: item for key, item in event.data.items() if key != "at"})
+        for event in reading.events
+    ]
+
+
+class _Where(NamedTuple):
+    """Names places in the file."""
+
+    path: str
+    text: Text
+
+    def __call__(self, line: int) -> str:
+        number = self.text.number(line)
+        return f"{self.path}:{number}" if number else self.path
+
+
+def run_bars(bars: Bars, placed: Placed, records: Records) -> Bars:
+    """Return the states of the bar that counts the steps of the run, if there is one."""
+    if not len(records):
+        whole = bars.taken(~bars.an_epoch)
+        return whole.taken(whole.total == whole.total.max(initial=0))
+    totals = np.unique(bars.total).tolist()
+    shown = {total: _agreement(bars, total, records, placed) for total in totals}
+    best = max(totals, key=lambda total: shown[total], default=0)
+    enough = shown.get(best, 0) > AGREED * len(records)
+    return bars.taken(bars.total == (best if enough else -1))
+
+
+def _agreement(bars: Bars, total: int, records: Records, placed: Placed) -> int:
+    """Count the records whose step the next state of this bar shows."""
+    some = bars.taken(bars.total == total)
+    next_bar = np.searchsorted(some.at, records.at, side="right")
+    known = next_bar < len(some)
+    return int((some.done[next_bar[known]] == placed.step[known]).sum())
+
+
+def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
+    """Make an event of each launch but the first."""
+    starts = np.flatnonzero(np.diff(placed.launch) > 0) + 1
+    lines = zip(placed.step[starts].tolist(), records.at[starts].tolist(), strict=True)
+    text = "a new launch in the same log"
+    return [
+        Event("launch", step, text=text, where=where(at), data={"at": at}) for step, at in lines
+    ]
+
+
+def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> list[Event]:
+    events = []
+    seen: set[str] = set()
+    for at, line in others:
+        if len(line) > 2 * SHOWN:
+            continue
+        lower = line.lower()
+        if "av" in lower and (saved := checkpoint(line)) and saved[1] not in seen:
+            step = saved[0] if saved[0] is not None else marks.step_at(at)
+            if saved[0] is not None:
+                seen.add(saved[1])
+            data = {"path": saved[1], "at": at}
+            events.append(_event("checkpoint", step, line, where(at), data))
+        elif ("resum" in lower or "continuing" in lower or "checkpoint" in lower) and (
+            again := resumed(line)
+        ):
+            events.append(_event("resume", again[0], line, where(at), {"at": at}))
+    return events
+
+
+def _event(kind: Any, step: int | None, line: str, where: str, data: dict[str, Any]) -> Event:  # noqa: ANN401 - one of EventKind
+    moment = stamp(line)
+    time = None if math.isnan(moment) else moment
+    return Event(kind, step, time, line.strip()[:SHOWN], where, data)
+
+
+def _errors(
+    reading: SourceReading,
+    others: Sequence[tuple[int, str]],
+    marks: _Marks,
+    where: _Where,
+    summaries: Sequence[int],
+) -> None:
+    lines = [line for _, line in others]
+    index = [at for at, _ in others]
+    found, quoted = failures(lines, index)
+    hits = [hit for hit in search([unranked(line) for line in lines]) if hit.line not in quoted]
+    kinds = [((hit.message.row, hit.kind), hit) for hit in hits if hit.message is not _FALLBACK]
+    for hit, count in _ends(kinds):
+        line, at = lines[hit.line], index[hit.line]
+        data = details(hit, line) | {
+            "last": marks.records_after(at) == 0,
+            "count": count,
+            "at": at,
+        }
+        reading.events.append(_event("message", marks.step_at(at), line, where(at), data))
+    handled = {_kind(item) for item in found if _handled(item, marks, summaries)}
+    for item, count in _ends([(_kind(item), item) for item in found]):
+        event = _failure(item, marks, where, handled=_kind(item) in handled)
+        reading.events.append(event._replace(data={**event.data, "count": count}))
+    _end(reading, [item for item in found if _kind(item) not in handled], others, marks)
+
+
+def _ends(items: Sequence[tuple[object, _Item]]) -> list[tuple[_Item, int]]:
+    """Keep the first and the last item of each kind, with the number of that kind."""
+    kinds: dict[object, list[_Item]] = {}
+    for kind, item in items:
+        kinds.setdefault(kind, []).append(item)
+    return [
+        (item, len(some))
+        for some in kinds.values()
+        for item in (some[:1] if len(some) == 1 else [some[0], some[-1]])
+    ]
+
+
+def _kind(item: Failure) -> tuple[str, str]:
+    """Name what tells one exception from another: its type and where it was raised."""
+    return item.exception.partition(":")[0], item.frame
+
+
+def _handled(item: Failure, marks: _Marks, summaries: Sequence[int]) -> bool:
+    """Whether the training went on after an exception; then so it will when it comes again."""
+    goes_on = marks.records_after(item.end) >= HANDLED
+    return goes_on or item.ignored or any(at > item.end for at in summaries)
+
+
+def _failure(item: Failure, marks: _Marks, where: _Where, *, handled: bool) -> Event:
+    data = {
+        "row": TRACEBACK,
+        "class": _FALLBACK.kind,
+        "cause": _FALLBACK.cause,
+        "fix": _FALLBACK.fix,
+        "exception": item.exception,
+        "frame": item.frame,
+        "handled": handled,
+        "last": not handled and marks.records_after(item.end) == 0,
+        "at": item.at,
+    }
+    return _event("message", marks.step_at(item.end), item.exception, where(item.end), data)
+
+
+def _end(
+    reading: SourceReading,
+    found: Sequence[Failure],
+    others: Sequence[tuple[int, str]],
+    marks: _Marks,
+) -> None:
+    """Set the hints on the end: the exception that ended the run, and its exit code."""
+    last = [item for item in found if marks.records_after(item.end) == 0]
+    if last:
+        own = [item for item in last if not any(word in item.exception for word in CONSEQUENCES)]
+        reading.hints.traceback = (own or last)[0].exception
+    for at, line in others:
+        if marks.records_after(at) or len(line) > SHOWN:
+            continue
+        code = exit_code(unranked(line))
+        if code is not None and not reading.hints.exit_code:
+            reading.hints.exit_code = code

@@ -1,0 +1,122 @@
+"""Tables of numbers: those of stable-baselines, those with a line of names; printed tensors."""
+
+import re
+from collections.abc import Sequence
+
+from runlens.sources.console.counters import Counted, whole
+from runlens.sources.console.pairs import ANCHOR
+from runlens.sources.console.records import MAX_STEP, Record
+from runlens.sources.console.rows import Row
+from runlens.sources.reading import as_number
+
+FRAMEWORK = "stable-baselines3"
+MAX_NUMBERS = 10_000  # of one printed tensor
+
+_CELL = re.compile(r"^\s*\|\s*([^|]+?)\s*\|\s*([^|]*?)\s*\|\s*$")
+_BORDER = re.compile(r"^\s*-{5,}\s*$")
+_STEPS = (
+    "time/total_timesteps",
+    "total_timesteps",
+    "misc/total_timesteps",
+    "timesteps",
+    "num_timesteps",
+    "frame",
+    "frames",
+    "steps",
+    "total steps",
+    "total_num_steps",
+    "iterations",
+    "nupdates",
+    "totalenvinteracts",
+)
+_EPOCH_COLUMNS = {"epoch", "e", "ep"}
+_STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
+_GAP = re.compile(r"\s{2,}|\t")
+MAX_HEAD = 400  # characters of a line of names
+_REWARDS = re.compile(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
+
+
+def from_tables(others: Sequence[tuple[int, str]]) -> tuple[list[tuple[int, Record]], str]:
+    """Return steps and records of tables such as ``| rollout/ep_rew_mean | 12 |``."""
+    found: list[tuple[int, Record]] = []
+    table: dict[str, float] = {}
+    section = ""
+    for at, line in others:
+        cell = _CELL.match(line) if "|" in line else None
+        if cell and not cell[2] and cell[1].endswith("/"):
+            section = cell[1]
+        elif cell:
+            number = as_number(cell[2])
+            if number is not None:
+                nested = section and line.lstrip()[1:].startswith("    ")
+                table[section + cell[1] if nested else cell[1]] = number
+        elif _BORDER.match(line) and table:
+            if row := _row(at, table):
+                found.append(row)
+            table, section = {}, ""
+    return found, FRAMEWORK
+
+
+def _row(at: int, table: dict[str, float]) -> tuple[int, Record] | None:
+    lower = {name.lower(): name for name in table}
+    name = next((lower[step] for step in _STEPS if step in lower), None)
+    if name is None or not 0 <= table[name] < MAX_STEP:
+        return None
+    values = {key: value for key, value in table.items() if key != name}
+    return int(table[name]), Record(at, tuple(values), tuple(values.values()))
+
+
+def from_tensors(others: Sequence[tuple[int, str]]) -> list[tuple[int, Record]]:
+    """Return mean and spread of the rewards that a GRPO loop prints for each batch."""
+    found: list[tuple[int, Record]] = []
+    for at, line in others:
+        printed = _REWARDS.search(line) if "tensor(" in line else None
+        if not printed:
+            continue
+        items = [as_number(item.strip()) for item in printed[1].split(",")[:MAX_NUMBERS]]
+        numbers = [item for item in items if item is not None]
+        if len(numbers) > 1:
+            mean = sum(numbers) / len(numbers)
+            spread = (sum((n - mean) ** 2 for n in numbers) / (len(numbers) - 1)) ** 0.5
+            found.append((len(found) + 1, Record(at, ("reward", "reward_std"), (mean, spread))))
+    return found
+
+
+def columns(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the rows of tables with a line of names: fastai, spaCy, the Trainer in a notebook."""
+    rows: list[Row] = []
+    names: list[str] = []
+    tabs = False
+    for at, line in others:
+        if row := _column_row(at, line, names, tabs=tabs):
+            rows.append(row)
+        elif head := _column_names(line):
+            names, tabs = head, "\t" in line.strip()
+    return rows if len({row.counted for row in rows}) > 1 else []
+
+
+def _column_names(line: str) -> list[str]:
+    """Return the names that stand in a line, the first that of a counter, or nothing."""
+    if len(line) > MAX_HEAD or ":" in line or "=" in line or not _GAP.search(line.strip()):
+        return []
+    names = [name.strip() for name in _GAP.split(line.strip())]
+    counts = names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS
+    return names if counts and any(map(ANCHOR.search, names)) else []
+
+
+def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | None:
+    if not names or not line.lstrip()[:1].isdigit():
+        return None
+    cells = line.strip().split("\t") if tabs else line.split()
+    if len(cells) != len(names) or whole(cells[0] if cells[0].isdigit() else "") < 0:
+        return None
+    step = epoch = -1
+    values = {}
+    for name, cell in zip(names, cells, strict=True):
+        if name.lower() in _STEP_COLUMNS:
+            step = whole(cell) if cell.isdigit() else -1
+        elif name.lower() in _EPOCH_COLUMNS:
+            epoch = whole(cell) if cell.isdigit() else -1
+        elif (number := as_number(cell)) is not None:
+            values[name] = number
+    return Row(at, Counted(step=step, epoch=epoch), tuple(values), tuple(values.values()))

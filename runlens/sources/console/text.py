@@ -1,0 +1,177 @@
+"""Console output as it lies in a file, taken apart into the lines that a person would have seen.
+
+A progress bar is rewritten with a carriage return, so one line of the file can hold hundreds of
+bars and a metric row among them; terminals' colours, NULs and broken UTF-8 occur everywhere.
+A line is made a string only when somebody asks for it: most lines of a long log are bars that
+nobody reads, and `scanner` finds out about those from their bytes.
+"""
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, BoolArray, IntArray
+
+TAIL = 200  # lines
+SHOWN = 500  # characters of a line of the tail
+NEWLINE = 10  # the codes of line ends
+RETURN = 13
+HEAD = 2_000  # lines in which the start of the run is looked for
+
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_NOTEBOOK = re.compile(rb'\s*\[\{"stream_name":')
+_STAMP = re.compile(
+    r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d{4}))[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?"
+)
+_STAMP_WITHIN = 60  # characters from the start of a line
+_ENDLESS = re.compile(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
+_BAR = re.compile(r"\| *(\d+)/(\d+) \[([^\]]*)\]?")
+
+
+class Text:
+    """The bytes of a log, and where the lines stand in them."""
+
+    def __init__(self, data: bytes, start: IntArray, end: IntArray, *, numbered: bool) -> None:
+        """Take the bytes, first and behind the last of each line, shape (number of lines,).
+
+        Where the bytes are not those of a file (not `numbered`), lines have no numbers.
+        """
+        self.data = data
+        self.start = start
+        self.end = end
+        self._numbered = numbered
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def line(self, index: int) -> str:
+        """Return a line."""
+        return self.part(int(self.start[index]), int(self.end[index]))
+
+    def part(self, start: int, end: int) -> str:
+        """Return what stands between two places."""
+        return self.data[start:end].decode("utf-8", errors="replace")
+
+    def number(self, index: int) -> int | None:
+        """Return the number, from 1, of the file's line that holds a line; None: not known."""
+        if not self._numbered:
+            return None
+        return int(np.searchsorted(self._breaks, index)) + 1
+
+    @cached_property
+    def _breaks(self) -> IntArray:
+        """The lines that end a line of the file: at a line feed, unless the file has none."""
+        codes = np.frombuffer(self.data, dtype=np.uint8)
+        ends = codes[self.end[:-1]]
+        feeds = np.flatnonzero(ends == NEWLINE)
+        return feeds if len(feeds) else np.arange(len(ends))
+
+
+class Bar(NamedTuple):
+    """One state of a progress bar."""
+
+    at: int  # index into the lines
+    label: str  # what stands before the percentage
+    done: int
+    total: int  # 0: the bar does not know it
+    postfix: str  # what stands in the brackets: times, rate, values
+    rest: str  # what stands behind the bar
+
+
+def cleaned(data: bytes) -> tuple[bytes, bool]:
+    """Return what a log shows without NULs and colours, and whether its lines are the file's."""
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
+    if notebook := _NOTEBOOK.match(data) is not None:
+        data = _from_notebook(data.decode("utf-8", errors="replace"))
+    if b"\x1b" in data:
+        data = _ANSI.sub(b"", data)
+    return data, not notebook
+
+
+def _from_notebook(text: str) -> bytes:
+    """Join what a Kaggle log, a JSON list with one object for each write, says was printed."""
+    pieces = []
+    for line in text.split("\n"):
+        try:
+            entry = json.loads(line.strip().strip(",[]") or "{}")
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("data"), str):
+            pieces.append(entry["data"])
+    return "".join(pieces).encode("utf-8", errors="replace")
+
+
+def bar(at: int, line: str) -> Bar | None:
+    """Return the progress bar in `line`: ``35%|###   | 34/96 [10:42<30:50, 29.85s/it]``."""
+    percent = line.find("%|")
+    if percent < 0:
+        return _endless(at, line)
+    found = _BAR.search(line, percent + 2)
+    if not found or found.end(2) - found.start(1) > 30:  # noqa: PLR2004 - no bar counts so far
+        return None
+    label = line[:percent].rstrip("0123456789.").rstrip(" :")
+    return Bar(at, label, int(found[1]), int(found[2]), found[3], line[found.end() :])
+
+
+def _endless(at: int, line: str) -> Bar | None:
+    """Return a bar of unknown total: ``Epoch 11: : 0it [47:45, ?it/s, loss=1.5]``."""
+    found = _ENDLESS.search(line)
+    if not found:
+        return None
+    label = line[: found.start()].rstrip(" :")
+    return Bar(at, label, int(found[1]), 0, found[2], line[found.end() :])
+
+
+def stamp(line: str) -> float:
+    """Return the time at the start of a log line as seconds since 1970 (UTC assumed), or NaN."""
+    found = _STAMP.search(line, 0, _STAMP_WITHIN + 26)
+    if not found or found.start() > _STAMP_WITHIN:
+        return NOT_KNOWN
+    year, month, day, us_month, us_day, us_year, hour, minute, second, part = found.groups()
+    try:
+        moment = datetime(
+            int(year or us_year),
+            int(month or us_month),
+            int(day or us_day),
+            int(hour),
+            int(minute),
+            int(second),
+            tzinfo=UTC,
+        )
+    except ValueError:
+        return NOT_KNOWN
+    return moment.timestamp() + (float(f"0.{part}") if part else 0.0)
+
+
+def first_stamp(text: Text) -> float | None:
+    """Return the first time among the first lines, or None."""
+    times = (stamp(text.line(at)) for at in range(min(len(text), HEAD)))
+    return next((time for time in times if not math.isnan(time)), None)
+
+
+def tail(text: Text, bare: BoolArray) -> tuple[str, ...]:
+    """Return the last lines that are not blank, the states of one bar as a single line.
+
+    `bare`, shape (number of lines,): lines that are known to be a bar and nothing else.
+    """
+    kept: list[str] = []
+    for at in np.flatnonzero(text.end > text.start)[::-1]:
+        after_bar = bool(kept) and "%|" in kept[-1]
+        if after_bar and bare[at]:
+            continue
+        line = text.line(at)
+        if line.isspace():
+            continue
+        state = bar(at, line) if after_bar else None
+        if state and not state.rest.strip():
+            continue
+        kept.append(line.rstrip()[:SHOWN])
+        if len(kept) == TAIL:
+            break
+    return tuple(reversed(kept))

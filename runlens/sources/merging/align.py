@@ -1,0 +1,103 @@
+"""Steps for a log that names none: read off another source of the same run.
+
+W&B's ``output.log`` has the rows of the console without its progress bars, so its reader can
+only conclude steps from epochs or count rows. Where another source logged the same values, the
+rows are found there, and a straight line through the pairs puts every step right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.metrics import base
+from runlens.run import Event
+from runlens.sources.merging.likeness import SHARED, Content, digits
+from runlens.sources.reading import Series, SourceReading
+
+ENOUGH = 3  # rows that must be found
+FITS = 0.9  # share of the pairs that the line must hit within half an interval
+INFERRED = "its rows name no step"  # how a reader's problem about inferred steps begins
+
+
+def aligned(group: Sequence[Content]) -> list[Content]:
+    """Return the readings of a run with inferred steps put right where that is possible."""
+    sure = [one for one in group if one.series and not one.reading.steps_inferred]
+    return [
+        _put_right(one, sure) if one.reading.steps_inferred and one.series else one for one in group
+    ]
+
+
+def _put_right(one: Content, sure: Sequence[Content]) -> Content:
+    line = next((line for other in sure if (line := _line(one, other)) is not None), None)
+    return one if line is None else moved(one, *line)
+
+
+def moved(one: Content, slope: float, offset: float) -> Content:
+    """Return a reading with every step put at ``slope * step + offset``."""
+
+    def put(step: IntArray) -> IntArray:
+        return np.maximum(np.round(slope * step + offset), 0).astype(np.int64)
+
+    series = {name: some._replace(step=put(some.step)) for name, some in one.series.items()}
+    return Content(_moved_reading(one.reading, series, slope, offset), series, one.folder)
+
+
+def _moved_reading(
+    reading: SourceReading, series: dict[str, Series], slope: float, offset: float
+) -> SourceReading:
+    def at(step: int | None) -> int | None:
+        return None if step is None else max(0, round(slope * step + offset))
+
+    events: list[Event] = [event._replace(step=at(event.step)) for event in reading.events]
+    hints = replace(reading.hints, ended_step=at(reading.hints.ended_step))
+    kept = [problem for problem in reading.problems if not problem.text.startswith(INFERRED)]
+    return replace(reading, series=series, events=events, hints=hints, problems=kept)
+
+
+def _line(one: Content, other: Content) -> tuple[float, float] | None:
+    """Return (slope, offset) from the inferred steps to the true ones."""
+    common = [name for name in one.series.keys() & other.series.keys() if base(name) not in SHARED]
+    for name in sorted(common, key=lambda name: -len(one.series[name].step)):
+        line = _through(one.series[name], other.series[name])
+        if line is not None:
+            return line
+    return None
+
+
+def _through(one: Series, other: Series) -> tuple[float, float] | None:
+    mine, theirs = digits(one.value), digits(other.value)
+    _, first, second = np.intersect1d(_single(mine), _single(theirs), return_indices=True)
+    if len(first) < ENOUGH:
+        return None
+    at = _places(mine)[first], _places(theirs)[second]
+    x, y = one.step[_kept(one)][at[0]], other.step[_kept(other)][at[1]]
+    order = np.argsort(x)
+    x, y = x[order].astype(float), y[order].astype(float)
+    if x[0] == x[-1]:
+        return None
+    slope = float(np.median(np.diff(y)[np.diff(x) > 0] / np.diff(x)[np.diff(x) > 0]))
+    offset = float(np.median(y - slope * x))
+    every = float(np.median(np.diff(np.unique(y)))) if len(np.unique(y)) > 1 else 1.0
+    hit = np.abs(slope * x + offset - y) <= every / 2
+    return (slope, offset) if slope > 0 and hit.mean() >= FITS else None
+
+
+def _kept(series: Series) -> BoolArray:
+    kept: BoolArray = np.isfinite(series.value) & (series.value != 0)
+    return kept
+
+
+def _single(value: FloatArray) -> FloatArray:
+    """Return the values that occur once: only these name a row."""
+    unique, count = np.unique(value, return_counts=True)
+    single: FloatArray = unique[count == 1]
+    return single
+
+
+def _places(value: FloatArray) -> IntArray:
+    """Return where each of the values of `_single` stands."""
+    _, first, count = np.unique(value, return_index=True, return_counts=True)
+    places: IntArray = first[count == 1].astype(np.int64)
+    return places

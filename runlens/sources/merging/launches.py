@@ -1,0 +1,125 @@
+"""What the readings of a run say together about its launches, before their rows are joined."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from runlens.sources.merging.align import moved
+from runlens.sources.merging.likeness import (
+    PREFIX,
+    Content,
+    begins_after,
+    telling,
+)
+from runlens.sources.merging.log_places import in_order, of_one_command, of_one_launch
+from runlens.sources.reading import SourceReading
+
+WHOLE = 0.02  # how far from a whole number of steps the distance of two rows may be
+
+
+def of_last_launch(group: Sequence[Content]) -> list[Content]:
+    """Leave out what lies before the last start: how a run ended, only its last launch says."""
+    return [one for one in group if not any(_superseded(one, other) for other in group)]
+
+
+def _superseded(one: Content, other: Content) -> bool:
+    """Whether a run was started again after `one`, with `other` as the log of that launch.
+
+    What died before its first row was followed by a launch that trained where that one is a later
+    attempt, started later, or came to its end.
+    """
+    paths = one.reading.path, other.reading.path
+    logs = one.reading.kind == other.reading.kind == "console"
+    if one.reading.kind != other.reading.kind or not other.measured:
+        return False
+    if logs and of_one_launch(*paths):
+        return False
+    if one.measured:
+        return begins_after(one, other)
+    if logs and of_one_command(*paths):
+        return in_order(paths[0]) < in_order(paths[1])
+    known = one.started is not None and other.started is not None
+    return other.reading.hints.summary or (known and (one.started or 0) < (other.started or 0))
+
+
+def with_rewinds(group: Sequence[Content]) -> list[Content]:
+    """Mark in each trainer state what a later launch did again from a checkpoint before it.
+
+    The history in the furthest state is the one that the run kept. Another state that is equal
+    to it up to some step and differs from there on was saved by a launch that was given up.
+    """
+    states = [one for one in group if one.reading.kind == "trainer_state" and one.measured]
+    kept = max(states, key=lambda one: one.trained[1], default=None)
+    return [
+        replace(one, abandoned=_fork(one, kept)) if kept is not None and one in states else one
+        for one in group
+    ]
+
+
+def _fork(one: Content, kept: Content) -> int | None:
+    """Return the first step at which a state differs; None where it does not, or does from 0."""
+    forks = []
+    for name in telling(one.series.keys() & kept.series.keys()):
+        mine, theirs = one.series[name], kept.series[name]
+        steps, first, second = np.intersect1d(mine.step, theirs.step, return_indices=True)
+        differs = ~np.isclose(mine.value[first], theirs.value[second], rtol=1e-9, equal_nan=True)
+        at = np.flatnonzero(differs)
+        if len(at) and at[0] >= min(PREFIX, len(steps) - 1) and differs[at[0] :].mean() > 1 / 2:
+            forks.append(int(steps[at[0]]))
+    return min(forks, default=None)
+
+
+def with_steps_of_bars(group: Sequence[Content]) -> list[Content]:
+    """Give the rows of ``train.out`` the steps that the bar in ``train.err`` shows.
+
+    The Trainer prints its rows to one stream and its progress bar to the other: the rows alone
+    name no step.
+    """
+    return [_with_steps(one, group) for one in group]
+
+
+def _with_steps(one: Content, group: Sequence[Content]) -> Content:
+    if not one.measured or not one.reading.steps_inferred or one.reading.kind != "console":
+        return one
+    bars = [
+        other.reading.hints
+        for other in group
+        if not other.measured
+        and other.reading.kind == "console"
+        and of_one_launch(one.reading.path, other.reading.path)
+    ]
+    last = max((hints.ended_step or 0 for hints in bars), default=0)
+    planned = max((hints.planned_steps or 0 for hints in bars), default=0)
+    epochs = next((r.hints.planned_epochs for r in _readings(group) if r.hints.planned_epochs), 0)
+    every = _by_epochs(one, planned / epochs) if planned and epochs else None
+    if every is None and one.reading.hints.summary:  # else rows may be missing at its end
+        every = _by_count(last, one.trained[1])
+    if every is None:
+        return one
+    put = moved(one, every, 0)
+    return replace(put, reading=replace(put.reading, steps_inferred=False))
+
+
+def _readings(group: Sequence[Content]) -> list[SourceReading]:
+    return [one.reading for one in group]
+
+
+def _by_epochs(one: Content, steps: float) -> int | None:
+    """Return the steps between two rows from their epochs, at so many `steps` an epoch."""
+    rows = one.series[telling(one.series)[0]]
+    known = np.isfinite(rows.epoch) & (rows.step > 0)
+    if not known.any():
+        return None
+    every = float(np.median(steps * rows.epoch[known] / rows.step[known]))
+    whole = round(every)
+    return whole if whole > 0 and abs(every - whole) <= WHOLE * every else None
+
+
+def _by_count(last: int, rows: int) -> int | None:
+    """Return the only whole distance at which `rows` rows end a run of `last` steps."""
+    if not 0 < rows <= last:
+        return None
+    widest = last // rows
+    alone = (widest - 1) * (rows + 1) <= last < widest * (rows + 1)
+    return widest if alone or last % rows == 0 else None

@@ -1,0 +1,364 @@
+"""From readings to runs: canonical names, one history, one configuration, one state each."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from os.path import commonpath
+from pathlib import Path
+
+import numpy as np
+
+from runlens.config_keys import canonical_key
+from runlens.history import Columns, FloatArray, History
+from runlens.metrics import NAMES, base
+from runlens.run import Configured, Event, Problem, Run, Segment
+from runlens.sources.configs.secrets import masked, without_secrets
+from runlens.sources.merging.align import aligned
+from runlens.sources.merging.combine import (
+    FAR,
+    Clock,
+    Part,
+    boundaries,
+    combined,
+    parts_of,
+    tests_apart,
+)
+from runlens.sources.merging.group import grouped
+from runlens.sources.merging.launches import of_last_launch, with_rewinds, with_steps_of_bars
+from runlens.sources.merging.likeness import Content
+from runlens.sources.merging.state import Plan, concluded
+from runlens.sources.merging.task import typed
+from runlens.sources.reading import SourceReading
+
+# the most specific word about who wrote the run wins
+FRAMEWORKS = ("axolotl", "llama-factory", "ms-swift", "unsloth", "trl", "verl", "openrlhf")
+# whose settings are believed first: what the trainer itself recorded, then what it was given
+TRUST = (
+    "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "sb3_monitor",
+    "config", "model_card", "console",
+)  # fmt: skip
+# a name of one's own for the training loss: "train_loss_local", "Train/total loss"
+_OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
+PERCENT = 1.5  # a fraction above it was logged in percent
+TAIL = 200  # lines kept of a console log
+MOST_PROBLEMS = 200
+
+
+def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[Run]:
+    """Return the runs that the readings of a place make up, by name."""
+    kept = [reading for reading in readings if not reading.empty or reading.problems]
+    groups, not_compared = grouped(reading for reading in kept if not reading.empty)
+    placed = {id(one.reading) for group in groups for one in group}
+    lost = [p for reading in kept if id(reading) not in placed for p in reading.problems]
+    if not_compared:
+        lost.append(Problem(str(place), not_compared, "some logs of one run may be told apart"))
+    told = _told_by(groups, lost)
+    runs = [
+        _run(place, given, group, told[number], alone=len(groups) == 1)
+        for number, group in enumerate(groups)
+    ]
+    return sorted(_distinctly_named(runs), key=lambda run: run.name)
+
+
+def _told_by(groups: Sequence[Sequence[Content]], lost: Sequence[Problem]) -> list[list[Problem]]:
+    """Give each file that could not be read to the run that lies nearest: none is passed over."""
+    told: list[list[Problem]] = [[] for _ in groups]
+    for problem in lost if groups else ():
+        near = [max(_depth(one.folder, problem.where) for one in group) for group in groups]
+        told[near.index(max(near))].append(problem)
+    return told
+
+
+def _depth(folder: Path, where: str) -> int:
+    """Return how many folders a place shares with a file."""
+    pairs = zip(folder.parts, Path(where).parts, strict=False)
+    return next((n for n, (one, other) in enumerate(pairs) if one != other), len(folder.parts))
+
+
+def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, alone: bool) -> Run:
+    group = tests_apart(aligned(sorted(group, key=_trust)))
+    group = with_rewinds(with_steps_of_bars(group))
+    readings = [one.reading for one in group]
+    sources = [_shown(reading.path, place) for reading in readings]
+    metrics, problems, starts = _metrics(group)
+    framework = _framework(readings)
+    config = _config(readings, sources)
+    logged = {name for reading in readings for name in reading.series}
+    called = {reading.path.stem for reading in readings if reading.kind == "console"}
+    task, why = typed(
+        metrics.keys(),
+        _first_loss(metrics),
+        config,
+        framework.replace("unknown", ""),
+        logged,
+        called,
+    )
+    if task in {"sft", "dpo", "pretrain"} and "entropy" in metrics:
+        metrics["pred_entropy"] = metrics.pop("entropy")
+    history = History(metrics, sources)
+    events = _events(readings, starts, place)
+    ended = [one.reading for one in of_last_launch(group)]
+    plan = _plan(readings, config, history)
+    problems = [*(p for reading in readings for p in reading.problems), *problems]
+    return Run(
+        id=next((reading.run_id for reading in readings if reading.run_id), given),
+        name=_name(place, group, alone=alone),
+        history=history,
+        config=config,
+        state=concluded(ended, _events(ended, (), place), plan, _last_time(metrics)),
+        events=events,
+        problems=_shown_problems([*problems, *lost], place),
+        sources=tuple(sources),
+        framework=framework,
+        task=task,
+        task_why=why,
+        segments=_segments(metrics),
+        log_tail=_tail(ended),
+    )
+
+
+def _first_loss(metrics: dict[str, Columns]) -> float | None:
+    """Return the highest of the first three training losses: one batch says little.
+
+    Where none was logged the evaluation loss has to do.
+    """
+    rows = metrics.get("train_loss", metrics.get("eval_loss"))
+    first = rows.value[np.isfinite(rows.value)][:3] if rows is not None else np.array([])
+    return float(first.max()) if len(first) else None
+
+
+def _trust(one: Content) -> tuple[int, bool, str]:
+    """Sort by kind; a start that died before its first row comes after one that trained."""
+    kind = one.reading.kind
+    return (
+        (TRUST.index(kind) if kind in TRUST else len(TRUST)),
+        not one.measured,
+        str(one.reading.path),
+    )
+
+
+def _shown(path: Path, place: Path) -> str:
+    if path == place:
+        return path.name
+    try:
+        return str(path.relative_to(place))
+    except ValueError:
+        return str(path)
+
+
+def _shown_problems(problems: Sequence[Problem], place: Path) -> tuple[Problem, ...]:
+    """Name the files as seen from the run, so that the report is the same wherever it lies."""
+    shown = [p._replace(where=_inside(p.where, place)) for p in problems[:MOST_PROBLEMS]]
+    more = len(problems) - MOST_PROBLEMS
+    return (*shown, *([Problem("", f"{more} more problems are not listed")] if more > 0 else []))
+
+
+def _inside(where: str, place: Path) -> str:
+    return where.removeprefix(f"{place.parent if place.is_file() else place}/")
+
+
+def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], list[int]]:
+    """Return the columns of each metric, with epoch and time filled, and the launches' starts."""
+    starts = boundaries(group)
+    parts = parts_of(group, range(len(group)), starts)
+    epochs = [(part.key, part.series.value) for part in parts.pop("epoch", [])]
+    every = [part for some in parts.values() for part in some]
+    epoch = Clock.of(epochs + [(part.key, part.series.epoch) for part in every])
+    time = Clock.of([(part.key, part.series.time) for part in every])
+    metrics: dict[str, Columns] = {}
+    problems: list[Problem] = []
+    for name, some in parts.items():
+        columns, said = combined(some) if len(some) > 1 else (_alone(some[0]), [])
+        key = columns.segment.astype(np.int64) * FAR + columns.step
+        metrics[name] = columns._replace(
+            value=_as_fraction(name, columns.value),
+            epoch=epoch.fill(key, columns.epoch),
+            time=time.fill(key, columns.time),
+        )
+        problems += said
+    problems = _by_source(problems)
+    return _with_train_loss(metrics), problems, starts
+
+
+def _by_source(problems: Sequence[Problem]) -> list[Problem]:
+    """Tell a disagreement of two files once, however many metrics it shows in."""
+    first: dict[str, Problem] = {}
+    more: dict[str, int] = {}
+    for problem in problems:
+        more[problem.where] = more.get(problem.where, -1) + 1
+        first.setdefault(problem.where, problem)
+    return [
+        one._replace(text=f"{one.text}; so do {more[where]} more metrics") if more[where] else one
+        for where, one in first.items()
+    ]
+
+
+def _with_train_loss(metrics: dict[str, Columns]) -> dict[str, Columns]:
+    """Call the only training loss of a run so, whatever else is in its name."""
+    candidates = [name for name in metrics if _OWN_LOSS.search(name.lower())]
+    if "train_loss" in metrics or len(candidates) != 1:
+        return metrics
+    return {("train_loss" if n == candidates[0] else n): rows for n, rows in metrics.items()}
+
+
+def _as_fraction(name: str, value: FloatArray) -> FloatArray:
+    """Return shares that were logged in percent (7.5 of 100) as fractions."""
+    known = NAMES.get(base(name))
+    if known is None or known.unit != "fraction":
+        return value
+    finite = value[np.isfinite(value)]
+    percent = len(finite) > 0 and finite.max() > PERCENT and finite.max() <= 100  # noqa: PLR2004 - percent
+    return value / 100 if percent else value
+
+
+def _alone(part: Part) -> Columns:
+    series = part.series
+    source = np.full(len(series.step), part.source, dtype=np.int16)
+    segment = part.segment.astype(np.int16)
+    return Columns(series.step, series.value, series.epoch, series.time, segment, source)
+
+
+def _framework(readings: Sequence[SourceReading]) -> str:
+    said = [reading.framework for reading in readings if reading.framework]
+    for name in FRAMEWORKS:
+        if name in said:
+            return name
+    others = [name for name in said if name != "transformers"]
+    return "transformers" if "transformers" in said else others[0] if others else "unknown"
+
+
+def _config(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
+    """Join the settings: the more trusted source first, a setting's own name before aliases."""
+    known: dict[str, Configured] = {}
+    for reading, source in zip(readings, sources, strict=True):
+        own: dict[str, Configured] = {}
+        for key, value in reading.config.items():
+            name = canonical_key(key)
+            if value is None or _says_nothing(name, value):
+                continue
+            if name not in own or name == key:
+                own[name] = Configured(without_secrets(name, value), source)
+        known |= {name: value for name, value in own.items() if name not in known}
+    return known
+
+
+def _says_nothing(name: str, value: object) -> bool:
+    """Whether a value only means "not set": max_steps -1, warmup_steps 0 beside a ratio."""
+    return name in {"max_steps", "warmup_steps", "save_total_limit"} and (
+        isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
+    )
+
+
+def _plan(
+    readings: Sequence[SourceReading], config: dict[str, Configured], history: History
+) -> Plan:
+    hints = [reading.hints for reading in readings]
+    # the latest state knows the plan that was in force at the end
+    order = sorted(readings, key=lambda r: (r.kind != "trainer_state", -(r.hints.done_steps or 0)))
+    steps = [r.hints.planned_steps for r in order if r.hints.planned_steps]
+    epochs = [hint.planned_epochs for hint in hints if hint.planned_epochs]
+    done_epochs = [hint.done_epochs for hint in hints if hint.done_epochs is not None]
+    logged = [int(c.step[-1]) for name in history.metrics for c in [history.curve(name)] if len(c)]
+    done = [hint.done_steps for hint in hints if hint.done_steps is not None]
+    ended = [hint.ended_step for hint in hints if hint.ended_step is not None]
+    return Plan(
+        max([*logged, *done, *ended], default=0),
+        steps[0] if steps else _whole(config.get("max_steps")),
+        max(done_epochs, default=None),
+        epochs[0] if epochs else _positive(config.get("num_train_epochs")),
+    )
+
+
+def _positive(known: Configured | None) -> float | None:
+    try:
+        value = float(known.value or 0) if known else 0.0
+    except (TypeError, ValueError):
+        return None
+    return value if 0 < value < FAR else None
+
+
+def _whole(known: Configured | None) -> int | None:
+    value = _positive(known)
+    return int(value) if value else None
+
+
+def _events(
+    readings: Sequence[SourceReading], starts: Sequence[int], place: Path
+) -> tuple[Event, ...]:
+    """Join events; one that several sources tell is told once."""
+    events: dict[tuple[object, ...], Event] = {}
+    for reading in readings:
+        for number, event in enumerate(reading.events):
+            key: tuple[object, ...] = (event.kind, event.step, event.text)
+            if event.kind == "checkpoint":
+                key = (event.kind, event.step)
+            elif event.kind == "message":  # a second log of the run tells it again
+                told = [other.text for other in reading.events[:number]].count(event.text)
+                key = (event.kind, event.data.get("row"), event.text, told)
+            events.setdefault(
+                key, event._replace(where=_inside(event.where, place), text=masked(event.text))
+            )
+    resumed = {event.step for event in events.values() if event.kind == "resume"}
+    for start in starts:
+        if not any(step is not None and abs(step - start) <= 1 for step in resumed):
+            events["resume", start, ""] = Event(
+                "resume", start, text=f"a launch began at {start:,}"
+            )
+    return tuple(sorted(events.values(), key=_when))
+
+
+def _when(event: Event) -> tuple[float, float, str]:
+    step = float("inf") if event.step is None else float(event.step)
+    return step, event.time or 0.0, event.kind
+
+
+def _segments(metrics: dict[str, Columns]) -> tuple[Segment, ...]:
+    spans: dict[int, list[float]] = {}
+    for name, rows in metrics.items():
+        if base(name) == "system":
+            continue
+        for number in np.unique(rows.segment).tolist():
+            mine = rows.segment == number
+            times = rows.time[mine]
+            began = float(np.nanmin(times)) if np.isfinite(times).any() else np.inf
+            low, high = int(rows.step[mine].min()), int(rows.step[mine].max())
+            span = spans.setdefault(number, [low, high, began])
+            span[:] = [min(span[0], low), max(span[1], high), min(span[2], began)]
+    return tuple(
+        Segment(number, int(low), int(high), None if np.isinf(began) else began)
+        for number, (low, high, began) in sorted(spans.items())
+    )
+
+
+def _last_time(metrics: dict[str, Columns]) -> float | None:
+    times = [rows.time[np.isfinite(rows.time)] for rows in metrics.values()]
+    return max((float(some.max()) for some in times if len(some)), default=None)
+
+
+def _tail(readings: Sequence[SourceReading]) -> tuple[str, ...]:
+    """Return the last lines of the longest log: the others are copies or parts of it."""
+    longest = max((reading.log_tail for reading in readings), key=len, default=())
+    return tuple(masked(line) for line in longest[-TAIL:])
+
+
+def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:
+    resolved = place.resolve()
+    if alone:
+        return resolved.name if resolved.is_dir() else f"{resolved.parent.name}/{resolved.name}"
+    folder = Path(commonpath([one.folder for one in group]))
+    if not folder.is_relative_to(place) or folder == place:
+        named = [one.reading.run_name for one in group if one.reading.run_name]
+        trained = [one for one in group if one.measured]
+        return named[0] if named else _shown((trained or group)[0].reading.path, place)
+    stored = [one.reading.run_name or one.reading.run_id for one in group if one.reading.in_store]
+    return "/".join([str(folder.relative_to(place)), *stored[:1]])
+
+
+def _distinctly_named(runs: Sequence[Run]) -> list[Run]:
+    seen: dict[str, int] = {}
+    made = []
+    for run in runs:
+        seen[run.name] = seen.get(run.name, 0) + 1
+        number = seen[run.name]
+        made.append(run if number == 1 else replace(run, name=f"{run.name} ({number})"))
+    return made

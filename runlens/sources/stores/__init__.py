@@ -1,0 +1,1 @@
+"""Experiment trackers that keep many runs in one place."""

@@ -1,0 +1,1 @@
+"""Metrics in tables: CSV and JSON Lines, one row a record."""

@@ -1,0 +1,315 @@
+"""Tables of metrics: Lightning's ``metrics.csv``, Keras' CSVLogger, ``progress.csv``...
+
+An empty cell is not logged: Lightning writes training and evaluation to different rows of one
+wide table. A cell that says ``nan`` is a value, and a finding.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from runlens.run import Problem
+from runlens.sources.files import Unreadable, read_bytes
+from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.tables.columns import (
+    AS_FOUND,
+    Columns,
+    chosen_metrics,
+    meanings,
+    role,
+    says_log,
+)
+from runlens.sources.tables.names import has_metric, is_log, is_step, keeps_words
+from runlens.sources.tables.table import Column, Table, fill, log_bytes, renamed
+
+LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
+FRAMEWORK = "Lightning, Keras, stable-baselines3, Ultralytics, own loops"
+ENDINGS = (".csv", ".tsv")
+KNOWN_NAMES = {
+    "metrics.csv", "progress.csv", "history.csv", "log.csv", "train_log.csv", "training_log.csv",
+    "training.csv", "loss.csv", "losses.csv",
+}  # fmt: skip
+MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
+SNIFFED = 65_536  # bytes that are looked at before a file counts as a log
+SAMPLE = 20  # rows of them
+LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
+MOST_COLUMNS = 4_000
+BATCH = 20_000  # rows that are held as text
+SHOWN = 40  # characters of a cell in a message
+NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
+# file names that say which split the whole table is of
+_HELD_OUT = re.compile(
+    r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])"
+)
+_INSIDE = re.compile(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
+
+
+def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOUND) -> list[Path]:
+    """List the tables; in a directory only those with the columns of a training log."""
+    files = [
+        folder / name
+        for folder, some in names.items()
+        for name in some
+        if name.lower().endswith(ENDINGS)
+    ]
+    if place.is_dir():
+        return [path for path in files if looks_like_log(path, columns)]
+    return [path for path in files if not is_monitor(path)]
+
+
+def is_monitor(path: Path) -> bool:
+    """Whether a file is a table of episodes."""
+    try:
+        return read_bytes(path, len(MONITOR)) == MONITOR
+    except Unreadable:
+        return False
+
+
+def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
+    """Whether a file begins as a table that a training wrote, or that `columns` tell of."""
+    try:
+        rows = list(islice(_rows(decoded(read_bytes(path, SNIFFED))), SAMPLE))
+    except (Unreadable, csv.Error):
+        return False
+    found = _header(rows[0]) if rows else []
+    if _exported(found) or says_log(found, columns):
+        return True
+    named = meanings(found, columns)
+    header = [named.get(name, "") for name in found]
+    if any(len(cell) > LONGEST for row in rows for cell in row):
+        return False
+    if is_log(header):
+        at = [place for place, name in enumerate(header) if is_step(name)]
+        return len(rows) > 1 and any(_steps(rows, place) for place in at)
+    # without a step: rows of numbers under names that we know, in a file with a name that we know
+    cells = [cell for row in rows[1:] for cell in row]
+    return (
+        path.name.lower() in KNOWN_NAMES
+        and has_metric(header)
+        and len(cells) > 0
+        and all(_number(cell) is not None for cell in cells)
+    )
+
+
+def _steps(rows: Sequence[Sequence[str]], place: int) -> bool:
+    """Whether a column holds what can be a step below its name: numbers from 0 on, or nothing."""
+    cells = {row[place].strip() for row in rows if len(row) > place}
+    values = [_number(cell) for cell in cells - {"", rows[0][place].strip()}]
+    return all(value is not None and value >= 0 for value in values)
+
+
+def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
+    """Read one table; `columns` are what the user says that its columns are."""
+    reading = SourceReading(path, "csv")
+    try:
+        text = decoded(log_bytes(reading))
+        found = _table(reading, text, columns)
+    except (Unreadable, csv.Error) as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        return reading
+    fill(reading, found)
+    if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
+        reading.framework = reading.framework or "lightning"
+    return reading
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a table, whatever program saved it."""
+    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace").replace("\0", "")
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    """Split the lines into cells by the delimiter of the first; comments and blanks left out."""
+    lines = (line for line in io.StringIO(text, newline="") if line.strip() and line[0] != "#")
+    first = next(lines, "")
+    delimiter = max(",;\t", key=first.count)
+    yield from csv.reader(_again(first, lines), delimiter=delimiter, skipinitialspace=True)
+
+
+def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
+    if first:
+        yield first
+    yield from lines
+
+
+def _header(row: Sequence[str]) -> list[str]:
+    """Return the names of the columns; of two of one name the first has it, the other none."""
+    names = [cell.strip() for cell in row[:MOST_COLUMNS]]
+    first = {name: place for place, name in reversed(list(enumerate(names)))}
+    return [name if first[name] == place else "" for place, name in enumerate(names)]
+
+
+def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
+    header = _header(next(_rows(text), []))
+    if not header:
+        raise Unreadable("holds no row")
+    if sum(_number(cell) is not None for cell in header) * 2 > len(header):
+        raise Unreadable("has no header row that names its columns")
+    reading.columns = tuple(name for name in header if name)
+    chosen = chosen_metrics(header, columns)
+    if not (chosen or has_metric(header) or _exported(header)):
+        raise Unreadable("has no column of what trainings log (loss, reward, ...)")
+    return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
+
+
+def table(reading: SourceReading, text: str, columns: Columns = AS_FOUND) -> Table:
+    """Return what stands below the first row, under the names in that row."""
+    rows = _rows(text)
+    header = _header(next(rows, []))
+    torn = not text.endswith(("\n", "\r"))
+    rows = _without_last_cell(rows) if torn else rows
+    parts, readable = _Parts(header, columns), _up_to_damage(rows, reading)
+    while batch := list(islice(readable, BATCH)):
+        parts.add(batch)
+    parts.tell(reading, torn=torn)
+    return parts.table()
+
+
+def _without_last_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Leave out the cell at which a file breaks off: ``0.1`` may be the half of ``0.125``."""
+    waiting: list[list[str]] = []
+    try:
+        for row in rows:
+            yield from waiting
+            waiting = [row]
+    except csv.Error:  # it breaks off behind the row that waits
+        yield from waiting
+        raise
+    yield from (row[:-1] for row in waiting)
+
+
+def _up_to_damage(rows: Iterator[list[str]], reading: SourceReading) -> Iterator[list[str]]:
+    try:
+        yield from rows
+    except csv.Error as error:  # a cell without an end: a quotation mark that is not closed
+        problem = Problem(str(reading.path), f"cannot be read to its end ({error})", "the rest")
+        reading.problems.append(problem)
+
+
+def _exported(header: Sequence[str]) -> bool:
+    """Whether TensorBoard's page wrote this table: one metric, named by the file alone."""
+    return {name.lower() for name in header} == {"wall time", "step", "value"}
+
+
+def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
+    """Name what stands in val_log.csv as held out, where its columns do not say so."""
+    if _exported(list(found.columns)):
+        called = path.stem.rpartition("-tag-")[2]
+        named = {called if n.lower() == "value" else n: c for n, c in found.columns.items()}
+        return Table(found.rows, named, found.words)
+    split = _HELD_OUT.search(path.name.lower())
+    if split is None or "train" in path.name.lower():
+        return found
+    prefix = "eval/" if split[1].startswith("eval") else f"{split[1]}/"
+    named = {
+        (name if name in chosen or _says_split(name) else f"{prefix}{name}"): column
+        for name, column in found.columns.items()
+    }
+    return Table(found.rows, named, found.words)
+
+
+def _says_split(name: str) -> bool:
+    """Whether a name says itself which split it is of, or is no metric."""
+    return not has_metric([name]) or _HELD_OUT.search(f"_{name}_") is not None
+
+
+class _Parts:
+    """Collects batches of rows as columns of numbers."""
+
+    def __init__(self, header: list[str], columns: Columns) -> None:
+        self.header = header
+        self._texts = {theirs for ours, theirs in columns.items() if keeps_words(role(ours))}
+        self.rows = 0
+        self._parts: dict[str, list[Column]] = {}
+        self._words: dict[str, dict[int, str]] = {}
+        self._strange: dict[str, str] = {}  # a cell of each column that is no number
+        self._short: list[int] = []  # rows with too few cells
+        self._long = 0
+
+    def add(self, batch: list[list[str]]) -> None:
+        """Add rows; a row that is a header again names the columns of those after it."""
+        names = set(self.header)
+        again = [n for n, row in enumerate(batch) if row and row[0].strip() in names]
+        for begin, end in zip([-1, *again], [*again, len(batch)], strict=True):
+            if begin >= 0:
+                self.header = _header(batch[begin])
+            self._take(batch[begin + 1 : end])
+
+    def _take(self, rows: list[list[str]]) -> None:
+        width = len(self.header)
+        lengths = [len(row) for row in rows]
+        if lengths and (min(lengths) < width or max(lengths) > width):
+            self._short += [self.rows + n for n, length in enumerate(lengths) if length < width]
+            self._long += sum(length > width for length in lengths)
+            rows = [[*row[:width], *[""] * (width - len(row))] for row in rows]
+        for name, cells in zip(self.header, zip(*rows, strict=True), strict=False):
+            if name:
+                self._column(name, cells)
+        self.rows += len(rows)
+
+    def _column(self, name: str, cells: tuple[str, ...]) -> None:
+        """Turn cells into numbers: at once where all are, else those that are."""
+        try:
+            value = np.array([float(cell) for cell in cells])
+            places = np.arange(len(cells))
+        except ValueError:
+            known = [(n, cell) for n, cell in enumerate(cells) if cell and not cell.isspace()]
+            pairs = [(n, number) for n, cell in known if (number := _number(cell)) is not None]
+            if len(pairs) < len(known):
+                self._other(name, known)
+            places = np.array([n for n, _ in pairs], dtype=np.int64)
+            value = np.array([number for _, number in pairs], dtype=np.float64)
+        self._parts.setdefault(name, []).append(Column(self.rows + places, value))
+
+    def _other(self, name: str, known: list[tuple[int, str]]) -> None:
+        if name in self._texts or keeps_words(name):
+            self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
+        else:
+            cell = next(
+                (c for _, c in known if c.strip().lower() not in NOT_LOGGED and _number(c) is None),
+                "",
+            )
+            self._strange.setdefault(name, cell[:SHOWN])
+
+    def table(self) -> Table:
+        """Return all that was added."""
+        columns = {
+            name: Column._make(np.concatenate(column) for column in zip(*parts, strict=True))
+            for name, parts in self._parts.items()
+        }
+        return Table(self.rows, {n: c for n, c in columns.items() if len(c.row)}, self._words)
+
+    def tell(self, reading: SourceReading, *, torn: bool) -> None:
+        """Report what was lost."""
+        where = str(reading.path)
+        if torn and self._short and self._short[-1] == self.rows - 1:
+            self._short.pop()
+            text = "ends within a row: it was cut, or is still being written"
+            reading.problems.append(Problem(where, text, "cells of the last row"))
+        if self._short or self._long:
+            text = "has rows with more or fewer cells than its header"
+            lost = f"cells of {len(self._short) + self._long:,} of {self.rows:,} rows"
+            reading.problems.append(Problem(where, text, lost))
+        for name, cell in self._strange.items():
+            numbers = sum(len(part.row) for part in self._parts[name])
+            if cell and not numbers and has_metric([name]):
+                reading.problems.append(
+                    Problem(where, f"{name} holds no number but {cell!r}", name)
+                )
+
+
+def _number(cell: str) -> float | None:
+    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``."""
+    number = as_number(cell)
+    if number is not None or len(cell) > LONGEST:
+        return number
+    if inside := _INSIDE.search(cell):
+        return as_number(inside["tensor"] or inside["percent"])
+    return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None

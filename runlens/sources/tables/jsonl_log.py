@@ -1,0 +1,265 @@
+"""Metrics as JSON Lines: LLaMA-Factory's ``trainer_log.jsonl``, ms-swift's ``logging.jsonl``...
+
+LLaMA-Factory writes a last row without a loss when training ends, and several of its processes
+may write to one file. ms-swift ends with one huge object that repeats the whole history.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from runlens.history import IntArray
+from runlens.run import Problem
+from runlens.sources.files import Unreadable, parse_json, read_bytes
+from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
+from runlens.sources.tables.names import is_log, keeps_words
+from runlens.sources.tables.table import Column, Table, fill, log_bytes, renamed
+
+LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl"
+FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
+ENDINGS = (".jsonl", ".ndjson")
+OTHER_NAMES = {"metrics.json", "scalars.json"}  # JSON Lines all the same (detectron2, mmengine)
+OTHER_ENDING = ".log.json"
+SNIFFED = 65_536  # bytes that are looked at before a file counts as a log
+SAMPLE = 20  # rows of them
+LONGEST = 300  # characters of a text: a longer one is there to learn from
+DEEPEST = 3
+NESTED = {dict, list}
+BATCH = 50_000  # rows that are held as objects
+# keys that only say where their inner ones belong
+CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
+SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
+HISTORY = "log_history"  # in the last line of ms-swift: all rows again
+FACTORY, SWIFT = "current_steps", "global_step/max_steps"
+PROGRESS = {"percentage", "remaining_time", "total_flos"}
+# what LLaMA-Factory calls otherwise than the Trainer whose numbers it writes
+RENAMED = {"accuracy": "rewards/accuracies"}
+LONGEST_STEP = 16  # digits
+_CLOCK = re.compile(r"(?:(\d{1,9}) days?, )?(\d{1,9}):(\d\d):(\d\d)")
+_WORDS = re.compile(r"(?:(\d{1,9})d ?)?(?:(\d{1,9})h ?)?(?:(\d{1,9})m ?)?(?:(\d{1,9})s)?")
+
+Row = dict[str, Any]
+
+
+def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOUND) -> list[Path]:
+    """List the logs; in a directory only those whose rows are those of a training."""
+    files = [
+        folder / name for folder, some in names.items() for name in some if _named(name.lower())
+    ]
+    return [path for path in files if looks_like_log(path, columns)] if place.is_dir() else files
+
+
+def _named(name: str) -> bool:
+    return name.endswith((*ENDINGS, OTHER_ENDING)) or name in OTHER_NAMES
+
+
+def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
+    """Whether a file begins with rows that a training wrote, or that `columns` tell of."""
+    try:
+        lines = read_bytes(path, SNIFFED).splitlines()
+    except Unreadable as error:
+        return "git-lfs" in str(error) and path.name in {"trainer_log.jsonl", "logging.jsonl"}
+    rows = [row for line in islice(lines, SAMPLE) if (row := _row(line)) is not None]
+    if any(
+        isinstance(value, str) and len(value) > LONGEST for row in rows for value in row.values()
+    ):
+        return False
+    numbers = {name for row in rows for name, value in _leaves(row) if as_number(value) is not None}
+    known = any({FACTORY, SWIFT} & row.keys() for row in rows)
+    named = meanings(sorted(numbers), columns)
+    return known or is_log(set(named.values())) or says_log(sorted(numbers), columns)
+
+
+def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
+    """Read one log; `columns` are what the user says that its keys are."""
+    reading = SourceReading(path, "jsonl")
+    try:
+        data = log_bytes(reading)
+    except Unreadable as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        return reading
+    fill(reading, _read_lines(data, reading, columns))
+    return reading
+
+
+class Rows:
+    """Collects rows as columns of numbers, rows of one layout at a time."""
+
+    def __init__(self, columns: Columns = AS_FOUND) -> None:
+        """Begin with nothing; the texts of what the user calls a time or a split are kept."""
+        self._texts = {theirs for ours, theirs in columns.items() if keeps_words(role(ours))}
+        self._count = 0
+        self._layouts: dict[tuple[str, ...], tuple[list[int], list[tuple[Any, ...]]]] = {}
+        self._parts: dict[str, list[Column]] = {}
+        self._words: dict[str, dict[int, str]] = {}
+
+    def add(self, row: Row) -> None:
+        """Add one row."""
+        if not NESTED.isdisjoint(map(type, row.values())):
+            row = dict(_leaves(row))
+        rows, values = self._layouts.setdefault(tuple(row), ([], []))
+        rows.append(self._count)
+        values.append(tuple(row.values()))
+        self._count += 1
+        if self._count % BATCH == 0:
+            self._decode()
+
+    def table(self) -> Table:
+        """Return all that was added."""
+        self._decode()
+        columns = {name: _in_order(parts) for name, parts in self._parts.items()}
+        return Table(self._count, {n: c for n, c in columns.items() if len(c.row)}, self._words)
+
+    def _decode(self) -> None:
+        for names, (rows, values) in self._layouts.items():
+            at = np.array(rows, dtype=np.int64)
+            for name, column in zip(names, zip(*values, strict=True), strict=True):
+                self._column(name, at, column)
+        self._layouts = {}
+
+    def _column(self, name: str, at: IntArray, column: Sequence[Any]) -> None:
+        parts = self._parts.setdefault(name, [])
+        if set(map(type, column)) == {float}:
+            parts.append(Column(at, np.array(column)))
+            return
+        numbers = [as_number(value) for value in column]
+        known = np.array([number is not None for number in numbers])
+        value = np.array([number for number in numbers if number is not None], dtype=np.float64)
+        parts.append(Column(at[known], value))
+        if not known.all() and (name in self._texts or keeps_words(name)):
+            words = {int(n): v for n, v in zip(at, column, strict=True) if isinstance(v, str)}
+            self._words.setdefault(name, {}).update(words)
+
+
+def _in_order(parts: Sequence[Column]) -> Column:
+    joined = Column._make(np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(joined.row, kind="stable")
+    return Column(joined.row[order], joined.value[order])
+
+
+class _Trainer:
+    """Knows the rows of LLaMA-Factory and ms-swift: their step, plan, clock and closing row."""
+
+    def __init__(self) -> None:
+        self.framework = ""
+        self._step = self._planned = 0
+        self._trained = False  # whether any row has a loss
+        self._closed = False  # whether a row without any metric came after the last loss
+        self._evaluations: set[float] = set()  # the losses of those before
+
+    def translated(self, row: Row) -> Row | None:
+        """Return a row as others write it; None for one that is no record of the training."""
+        self.framework = "ms-swift" if SWIFT in row else "llama-factory"
+        if SWIFT in row:
+            said = str(row[SWIFT]).partition("/")[::2]
+        else:
+            said = str(row[FACTORY]), str(row.get("total_steps"))
+        loss, eval_loss = (as_number(row.get(name)) for name in ("loss", "eval_loss"))
+        if not all(word.isdecimal() and len(word) < LONGEST_STEP for word in said):
+            return None
+        step, planned = int(said[0]), int(said[1])
+        if loss is None and self._planned not in {0, planned}:
+            return None  # an evaluation after the training, with a count of its own
+        if self._closed and eval_loss in self._evaluations:
+            return None  # of the best model, which was loaded at the end: not of this step
+        if eval_loss is not None:
+            self._evaluations.add(eval_loss)
+        self._step, self._planned = step, planned
+        self._trained = self._trained or loss is not None
+        self._closed = loss is None and (self._closed or eval_loss is None)
+        clock = seconds(str(row.get("elapsed_time", "")))
+        named = {RENAMED.get(n, n): v for n, v in row.items()} if FACTORY in row else row
+        kept = {name: value for name, value in named.items() if name not in PROGRESS}
+        return {**kept, "step": step, "elapsed_time": clock}
+
+    def conclude(self, reading: SourceReading) -> bool:
+        """Tell how far the training got and whether the log has its closing row.
+
+        Return whether it is the log of a training at all.
+        """
+        reading.framework = self.framework
+        if self.framework == "ms-swift":
+            reading.precision = "rounded"  # to eight decimals, a learning rate too
+        if not self._trained:
+            text = "holds progress but no loss: a prediction or an evaluation, not a training"
+            reading.problems.append(Problem(str(reading.path), text))
+            return False
+        hints = reading.hints
+        hints.planned_steps, hints.done_steps = self._planned or None, self._step
+        closed = self._closed or hints.summary
+        hints.no_exit_record = not closed and self._step < self._planned
+        return True
+
+
+def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
+    rows, trainer = Rows(columns), _Trainer()
+    bad: list[int] = []
+    lines = data.splitlines()
+    for number, line in enumerate(lines, 1):
+        row = _row(line)
+        if row is None:
+            if line.strip(b" \t\0"):
+                bad.append(number)
+        elif isinstance(row.get(HISTORY), list) or (SUMMARY in row and "loss" not in row):
+            reading.hints.summary = True
+        elif FACTORY in row or SWIFT in row:
+            translated = trainer.translated(row)
+            if translated is not None:
+                rows.add(translated)
+        else:
+            rows.add(row)
+    _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
+    if trainer.framework and not trainer.conclude(reading):
+        return Table(0, {})
+    table = rows.table()
+    reading.columns = tuple(dict.fromkeys((*table.columns, *table.words)))
+    return renamed(table, columns)
+
+
+def _tell_damage(reading: SourceReading, bad: list[int], count: int, *, torn: bool) -> None:
+    where = str(reading.path)
+    if bad and bad[-1] == count and torn:
+        bad = bad[:-1]
+        text = "ends within a row: it was cut, or is still being written"
+        reading.problems.append(Problem(where, text, "the last row"))
+    if bad:
+        text = f"has lines that are no JSON object (line {bad[0]:,}{', ...' if bad[1:] else ''})"
+        reading.problems.append(Problem(where, text, f"{len(bad):,} of {count:,} lines"))
+
+
+def _row(line: bytes) -> Row | None:
+    """Return the object in a line; NaN and Infinity, which are no JSON, are taken."""
+    try:
+        row = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        try:
+            row = parse_json(line.strip(b"\0 "))
+        except Unreadable:
+            return None
+    return row if isinstance(row, dict) else None
+
+
+def _leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the plain values of a row; those of inner objects are named by their path."""
+    for key, value in row.items():
+        if isinstance(value, dict):
+            if depth < DEEPEST:
+                inner = prefix if key in CONTAINERS else f"{prefix}{key}/"
+                yield from _leaves(value, inner, depth + 1)
+        elif not isinstance(value, list):
+            yield f"{prefix}{key}", value
+
+
+def seconds(text: str) -> float | None:
+    """Return a duration: ``6:35:21``, ``3 days, 17:51:32``, ``1h 2m 3s``; None for others."""
+    found = _CLOCK.fullmatch(text) or _WORDS.fullmatch(text.strip())
+    if found is None or not any(found.groups()):
+        return None
+    days, hours, minutes, rest = (float(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + rest

@@ -1,0 +1,158 @@
+"""Episodes of reinforcement learning: stable-baselines3's ``monitor.csv``, ``0.monitor.csv``...
+
+The first line is a comment, ``#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}``; a row is an
+episode: its reward ``r``, its length ``l``, and the seconds ``t`` since the start. The step is
+that of the environment, the sum of the lengths up to it, as stable-baselines3 plots it; the files
+of several environments that were stepped together are one run, their episodes in order of time.
+"""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, FloatArray
+from runlens.run import Problem
+from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.reading import SourceReading, as_number, series
+from runlens.sources.tables import csv_log
+from runlens.sources.tables.table import Column, Table, log_bytes
+
+LOOKS_FOR = "monitor.csv, 0.monitor.csv, 1.monitor.csv, ..."
+FRAMEWORK = "stable-baselines3, stable-baselines"
+ENDING = "monitor.csv"
+HEAD = 4_096  # characters of the first line
+REWARD, LENGTH, TIME = "r", "l", "t"
+NAMES = {REWARD: "episode_reward", LENGTH: "episode_length"}
+BESIDE = "monitor/"  # in front of the names where another log of the run has their means
+MEANS = ("progress.csv", "events.out.tfevents.")
+MOST_FILES = 1_000  # environments of one run
+MAX_STEP = 1e15
+
+
+class Episodes(NamedTuple):
+    """The episodes of one file; arrays of shape (n,)."""
+
+    time: FloatArray  # seconds since 1970, or since the start where that is not known
+    columns: dict[str, FloatArray]  # NaN where a row has no number
+
+
+def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+    """List the files; a folder stands for all those in it, the environments of one run."""
+    found = {
+        folder: [
+            name
+            for name in some
+            if name.lower().endswith(ENDING) and csv_log.is_monitor(folder / name)
+        ]
+        for folder, some in names.items()
+    }
+    return [
+        folder if len(some) > 1 and place.is_dir() else folder / some[0]
+        for folder, some in found.items()
+        if some
+    ]
+
+
+def read(path: Path) -> SourceReading:
+    """Read one file, or all that lie in a folder."""
+    reading = SourceReading(path, "sb3_monitor", framework="stable-baselines3")
+    paths = sorted(path.glob(f"*{ENDING}"))[:MOST_FILES] if path.is_dir() else [path]
+    some = [episodes for one in paths if (episodes := _episodes(one, reading)) is not None]
+    if not some:
+        return reading
+    time = np.concatenate([one.time for one in some])
+    order = np.argsort(time, kind="stable")
+    time = time[order]
+    columns = {
+        name: np.concatenate([_column(one, name) for one in some])[order]
+        for name in dict.fromkeys(name for one in some for name in one.columns)
+    }
+    step = np.cumsum(np.nan_to_num(columns.pop(LENGTH), nan=0.0, posinf=0.0, neginf=0.0))
+    if not 0 <= step.min(initial=0) <= step.max(initial=0) < MAX_STEP:
+        text = "holds lengths of episodes that cannot be summed up"
+        reading.problems.append(Problem(str(path), text, "the whole file"))
+        return reading
+    columns[LENGTH] = np.diff(step, prepend=0.0)
+    _fill(
+        reading,
+        step,
+        time if reading.started is not None else np.full(len(step), NOT_KNOWN),
+        columns,
+    )
+    return reading
+
+
+def _fill(
+    reading: SourceReading, step: FloatArray, time: FloatArray, columns: Mapping[str, FloatArray]
+) -> None:
+    folder = reading.path if reading.path.is_dir() else reading.path.parent
+    names = {name: f"{BESIDE}{name}" for name in columns} if _has_means(folder) else NAMES
+    steps = step.astype(np.int64)
+    for name, value in columns.items():
+        known = ~np.isnan(value)
+        if known.any():
+            reading.series[names.get(name, name)] = series(
+                steps[known], value[known], time=time[known]
+            )
+
+
+def _has_means(folder: Path) -> bool:
+    """Whether the logger's own files, with the means of the episodes, lie here or right below."""
+    below = (path.name for path in (*folder.glob("*"), *folder.glob("*/*")))
+    return any(name.startswith(MEANS) for name in below)
+
+
+def _episodes(path: Path, reading: SourceReading) -> Episodes | None:
+    """Read one file; what is lost of it is a problem of the reading."""
+    inner = SourceReading(path, reading.kind)
+    try:
+        text = csv_log.decoded(log_bytes(inner))
+        table = csv_log.table(inner, text)
+    except (Unreadable, csv.Error) as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        return None
+    reading.problems += inner.problems
+    if not {REWARD, LENGTH} <= table.columns.keys():
+        text = "has no episodes: columns r and l"
+        reading.problems.append(Problem(str(path), text, "the whole file"))
+        return None
+    head = _head(text)
+    began = as_number(head.get("t_start"))
+    if began is not None and np.isfinite(began):
+        reading.started = min(began, reading.started or began)
+    if isinstance(head.get("env_id"), str):
+        reading.config["env_id"] = head["env_id"]
+    columns = {name: _dense(table, column) for name, column in table.columns.items()}
+    return Episodes(_clock(columns.pop(TIME, None), table.rows) + (began or 0.0), columns)
+
+
+def _head(text: str) -> dict[str, Any]:
+    first = text[:HEAD].partition("\n")[0]
+    try:
+        head = parse_json(first.removeprefix("#"))
+    except Unreadable:
+        return {}
+    return head if isinstance(head, dict) else {}
+
+
+def _dense(table: Table, column: Column) -> FloatArray:
+    values = np.full(table.rows, NOT_KNOWN)
+    values[column.row] = column.value
+    return values
+
+
+def _clock(seconds: FloatArray | None, rows: int) -> FloatArray:
+    """Return times that never go back: a later launch that appends counts from zero again."""
+    if seconds is None or not np.isfinite(seconds).all():
+        return np.arange(rows, dtype=np.float64)
+    back = np.maximum(-np.diff(seconds, prepend=seconds[:1]), 0.0)
+    forward: FloatArray = seconds + np.cumsum(back)
+    return forward
+
+
+def _column(episodes: Episodes, name: str) -> FloatArray:
+    missing = np.full(len(episodes.time), NOT_KNOWN)
+    return episodes.columns.get(name, missing)

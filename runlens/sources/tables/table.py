@@ -1,0 +1,374 @@
+"""Rows of named numbers, as CSV and JSON Lines hold them, turned into series by step.
+
+Which column is the step, which rows belong to which launch, which rows are a split's: a table
+says none of it in one agreed way, so it is concluded here, once for all formats of this kind.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.metrics import plain
+from runlens.run import Problem
+from runlens.sources.files import read_bytes
+from runlens.sources.merging.align import INFERRED
+from runlens.sources.reading import Precision, Series, SourceReading
+from runlens.sources.tables.columns import Columns, meanings
+from runlens.sources.tables.names import (
+    EPOCHS,
+    PLANNED_EPOCHS,
+    PLANNED_STEPS,
+    SPLIT_NAMES,
+    SPLITS,
+    STEPS,
+    TIMES,
+)
+from runlens.sources.tensorboard.tags import FRAMEWORKS, SAYS_SPLIT
+from runlens.wording import count
+
+MAX_LOG = 256 * 2**20  # bytes of one log that are read
+MAX_STEP = 1e15
+SECONDS, MILLISECONDS = (1e9, 4e9), (1e12, 4e12)  # since 1970, of the years 2001 to 2096
+LAG = 3  # logging intervals by which one process may write behind another
+ECHOED = 0.3  # share of rows that do not go on, where each is written twice or more
+FEW = 0.5  # least share of distinct values from which an epoch can be the step
+MOST_BACK = 0.1  # largest share of rows at which a step goes back
+FIVE_DIGITS = 4  # places behind the first digit
+ENOUGH = 10  # values from which rounding can be told
+
+
+class Column(NamedTuple):
+    """The numbers of one name; arrays of shape (n,). What is not logged is not in it."""
+
+    row: IntArray
+    value: FloatArray
+
+
+@dataclass
+class Table:
+    """A log as rows; `words` holds the text of columns that name a split or a time."""
+
+    rows: int
+    columns: dict[str, Column]
+    words: dict[str, dict[int, str]] = field(default_factory=dict)
+
+
+def renamed(table: Table, columns: Columns) -> Table:
+    """Name the columns of a table as the user says."""
+    named = meanings(table.columns, columns)
+    words = meanings(table.words, columns)
+    return Table(
+        table.rows,
+        {named[name]: column for name, column in table.columns.items() if name in named},
+        {words[name]: texts for name, texts in table.words.items() if name in words},
+    )
+
+
+class Axis(NamedTuple):
+    """The step of each row, shape (rows,), and the column that it came from ("": numbered)."""
+
+    step: IntArray
+    name: str
+    inferred: str = ""  # how it was concluded, where no column names it
+
+
+def log_bytes(reading: SourceReading) -> bytes:
+    """Return the bytes of a log; of one that is too long its first whole lines, and say so.
+
+    Raises Unreadable where the file cannot be read.
+    """
+    data = read_bytes(reading.path, MAX_LOG)
+    more = reading.path.stat().st_size - MAX_LOG
+    if more <= 0:
+        return data
+    text = f"is too long; only its first {MAX_LOG / 2**20:.0f} MiB were read"
+    reading.problems.append(Problem(str(reading.path), text, f"{more / 2**20:.0f} MiB"))
+    return data[: data.rfind(b"\n") + 1] or data
+
+
+def fill(reading: SourceReading, table: Table) -> None:
+    """Turn the rows into the series of a reading, with its plan, framework and precision."""
+    metrics = _metrics(table)
+    if not metrics:
+        return
+    main = max(metrics.values(), key=lambda column: len(column.row))
+    axis = _axis(table, main)
+    if axis.inferred:
+        reading.steps_inferred = True
+        reading.problems.append(Problem(str(reading.path), f"{INFERRED}; {axis.inferred}"))
+    slack = _slack(axis.step[main.row])
+    if slack:
+        text = "names most steps more than once, as several processes do; each was counted once"
+        reading.problems.append(Problem(str(reading.path), text))
+    launch = _launches(table.rows, axis.step, main, slack)
+    epoch, time = _epochs(table, axis), _times(table)
+    left = 0
+    for name, column in _by_split(table, metrics).items():
+        kept = _first(axis.step[column.row], launch[column.row])
+        left += _others(axis.step[column.row], column.value, kept)
+        rows, value = column.row[kept], column.value[kept]
+        reading.series[name] = Series(axis.step[rows], value, epoch[rows], time[rows], launch[rows])
+    if left and not slack:
+        text = "names some steps more than once with other numbers; the first of each was taken"
+        reading.problems.append(Problem(str(reading.path), text, count(left, "number")))
+    _tell_plan(reading, table, axis, epoch)
+    reading.precision = _precision(metrics.values(), reading.precision)
+    known = (who for who, needed in FRAMEWORKS if needed <= table.columns.keys())
+    reading.framework = reading.framework or next(known, "")
+
+
+def _metrics(table: Table) -> dict[str, Column]:
+    metrics: dict[str, Column] = {}
+    for name, column in table.columns.items():
+        word = plain(name)
+        if word in STEPS or (word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)):
+            continue
+        if word in TIMES and len(_seconds(column.value)):
+            continue
+        measured = ~_placeholders(column.value)
+        metrics[name] = Column(column.row[measured], column.value[measured])
+    return metrics
+
+
+def _constant(column: Column) -> bool:
+    return len(np.unique(column.value)) <= 1
+
+
+def _placeholders(value: FloatArray) -> BoolArray:
+    """Tell which NaN only mean "not measured here": most rows, with numbers between them.
+
+    A loss that became NaN stays so, or is NaN now and then; it does not come back by the clock.
+    """
+    nan: BoolArray = np.isnan(value)
+    back = np.count_nonzero(nan[:-1] & ~nan[1:])
+    regular = back >= LAG and nan.mean() >= FEW and back >= FEW * np.count_nonzero(~nan)
+    return nan if regular else np.zeros(len(value), dtype=np.bool_)
+
+
+def _axis(table: Table, main: Column) -> Axis:
+    """Take the best column that goes on as a step does; else number the rows."""
+    columns = sorted(
+        (STEPS.index(plain(name)), name) for name in table.columns if plain(name) in STEPS
+    )
+    within: Axis | None = None
+    for _, name in columns:
+        step = _dense(table, name)
+        if step is None:
+            continue
+        begun = _within_epochs(table, step, main)
+        if len(begun) and plain(name) not in EPOCHS:
+            within = within or Axis(step, name)
+        elif _moves(name, step[main.row]):
+            if plain(name) in EPOCHS and within:
+                break
+            return Axis(step, name)
+    if within:
+        return _over_epochs(table, within, main)
+    return Axis(np.arange(table.rows), "", "they were numbered row by row")
+
+
+def _dense(table: Table, name: str) -> IntArray | None:
+    """Return a step for each row: a row that names none is at the step of the row before it."""
+    column = table.columns[name]
+    known = np.isfinite(column.value)
+    row, value = column.row[known], column.value[known]
+    whole = (value >= 0) & (value < MAX_STEP) & (np.floor(value) == value)
+    if not len(value) or not whole.all():
+        return None
+    place = np.zeros(table.rows, dtype=np.int64)
+    place[row] = np.arange(1, len(row) + 1)
+    filled = np.concatenate([[0], value.astype(np.int64)])
+    return filled[np.maximum.accumulate(place)]
+
+
+def _moves(name: str, step: IntArray) -> bool:
+    """Whether steps, in the order of the rows, go on; an epoch must do so at most rows."""
+    if len(step) < 2:  # noqa: PLR2004 - nothing to compare
+        return True
+    distinct = len(np.unique(step))
+    if distinct == 1:
+        return len(step) == 2  # noqa: PLR2004 - a training row and its evaluation
+    if plain(name) in EPOCHS and distinct < FEW * len(step):
+        return False
+    back = np.count_nonzero(np.diff(step) < -_slack(step))
+    return bool(back <= max(LAG, MOST_BACK * len(step)))
+
+
+def _slack(step: IntArray) -> int:
+    """Return how far steps may go back within a launch: where processes write by turns."""
+    distinct, count = np.unique(step, return_counts=True)
+    if len(distinct) < LAG or np.median(count) < 2:  # noqa: PLR2004 - a step said once is no echo
+        return 0
+    if np.mean(np.diff(step) <= 0) < ECHOED:  # said again from the start: a launch of its own
+        return 0
+    return LAG * int(np.median(np.diff(distinct)))
+
+
+def _within_epochs(table: Table, step: IntArray, main: Column) -> IntArray:
+    """Return the rows of `main` where steps begin anew because an epoch does; shape (n,)."""
+    none = np.zeros(0, dtype=np.int64)
+    epoch = _column(table, EPOCHS)
+    mine = step[main.row]
+    back = np.flatnonzero(np.diff(mine) < 0) + 1
+    if epoch is None or not len(back):
+        return none
+    spread = _spread(table.rows, epoch)[main.row]
+    return main.row[back] if (spread[back] > spread[back - 1]).all() else none
+
+
+def _over_epochs(table: Table, within: Axis, main: Column) -> Axis:
+    """Count on over the epochs where a column counts within each."""
+    step, name = within.step, within.name
+    begun = _within_epochs(table, step, main)
+    before = main.row[np.searchsorted(main.row, begun) - 1]
+    apart = int(np.median(np.diff(np.unique(step[main.row]))))
+    done = step[before] + np.where(step[begun] > 0, 0, apart)
+    offset = np.concatenate([[0], np.cumsum(done)])
+    number = np.searchsorted(begun, np.arange(table.rows), side="right")
+    return Axis(step + offset[number], name, f"{name} begins anew each epoch and was added up")
+
+
+def _launches(rows: int, step: IntArray, main: Column, slack: int) -> IntArray:
+    """Return the launch of each row, shape (rows,): a step that goes back begins the next."""
+    mine = step[main.row]
+    begun = main.row[np.flatnonzero(np.diff(mine) < -slack) + 1]
+    return np.searchsorted(begun, np.arange(rows), side="right").astype(np.int64)
+
+
+def _first(step: IntArray, launch: IntArray) -> IntArray:
+    """Return the first row of each step of each launch; what is said again is no new point."""
+    last = int(step.max(initial=0)) + 1
+    _, first = np.unique(launch * last + step, return_index=True)
+    places: IntArray = first.astype(np.int64)
+    return places
+
+
+def _others(step: IntArray, value: FloatArray, kept: IntArray) -> int:
+    """Return how many rows were passed over that say another value than the row kept."""
+    order = np.argsort(step[kept], kind="stable")
+    place = np.searchsorted(step[kept][order], step)
+    same = value[kept][order][place]
+    differs = (value != same) & ~(np.isnan(value) & np.isnan(same))
+    differs[kept] = False
+    return int(differs.sum())
+
+
+def _column(table: Table, names: Collection[str]) -> Column | None:
+    return next((col for name, col in table.columns.items() if plain(name) in names), None)
+
+
+def _spread(rows: int, column: Column) -> FloatArray:
+    spread = np.full(rows, NOT_KNOWN)
+    spread[column.row] = column.value
+    return spread
+
+
+def _epochs(table: Table, axis: Axis) -> FloatArray:
+    """Return the epoch of each row; where it is the step and counts from 0, one more is done."""
+    column = _column(table, EPOCHS)
+    if column is None:
+        return np.full(table.rows, NOT_KNOWN)
+    spread = _spread(table.rows, column)
+    return spread + 1 if plain(axis.name) in EPOCHS and np.nanmin(spread) == 0 else spread
+
+
+def _times(table: Table) -> FloatArray:
+    """Return the time of each row in seconds since 1970; NaN where unknown."""
+    for name, column in table.columns.items():
+        seconds = _seconds(column.value) if plain(name) in TIMES else ()
+        if len(seconds):
+            return _spread(table.rows, Column(column.row, np.asarray(seconds)))
+    for name, words in table.words.items():
+        if plain(name) in TIMES:
+            stamps = np.array([_stamp(word) for word in words.values()])
+            if np.isfinite(stamps).any():
+                return _spread(table.rows, Column(np.array(list(words)), stamps))
+    return np.full(table.rows, NOT_KNOWN)
+
+
+def _seconds(value: FloatArray) -> FloatArray:
+    """Return time stamps in seconds; nothing where these are other numbers."""
+    known = value[np.isfinite(value)]
+    for (low, high), unit in ((SECONDS, 1.0), (MILLISECONDS, 1e-3)):
+        if len(known) and low <= known.min() and known.max() < high:
+            return value * unit
+    return value[:0]
+
+
+def _stamp(word: str) -> float:
+    try:
+        stamp = datetime.fromisoformat(word.strip())
+        return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return NOT_KNOWN
+
+
+def _by_split(table: Table, metrics: dict[str, Column]) -> dict[str, Column]:
+    """Name the rows of validation so, where a column tells them apart from those of training."""
+    for name, words in table.words.items():
+        known = {row: SPLITS.get(word.strip().lower()) for row, word in words.items()}
+        if plain(name) in SPLIT_NAMES and known and None not in known.values():
+            return _divided(table.rows, metrics, known)
+    return metrics
+
+
+def _divided(
+    rows: int, metrics: dict[str, Column], known: Mapping[int, str | None]
+) -> dict[str, Column]:
+    prefixes = sorted({prefix for prefix in known.values() if prefix is not None})
+    code = np.zeros(rows, dtype=np.int64)
+    for row, prefix in known.items():
+        code[row] = prefixes.index(prefix or "")
+    divided: dict[str, Column] = {}
+    for name, column in metrics.items():
+        for number, prefix in enumerate(prefixes):
+            mine = code[column.row] == number
+            if mine.any():
+                called = name if SAYS_SPLIT.match(name) else f"{prefix}{name}"
+                divided[called] = Column(column.row[mine], column.value[mine])
+    return divided
+
+
+def _tell_plan(reading: SourceReading, table: Table, axis: Axis, epoch: FloatArray) -> None:
+    hints = reading.hints
+    hints.done_epochs = _done_epochs(axis, epoch)
+    steps, epochs = _column(table, PLANNED_STEPS), _column(table, PLANNED_EPOCHS)
+    if steps is not None and _constant(steps) and MAX_STEP > steps.value[0] >= axis.step.max() > 0:
+        hints.planned_steps = int(steps.value[0])
+    if epochs is not None and _constant(epochs) and epochs.value[0] > 0:
+        hints.planned_epochs = float(epochs.value[0])
+
+
+def _done_epochs(axis: Axis, epoch: FloatArray) -> float | None:
+    """Return how many epochs were done; None where the epochs' count does not tell.
+
+    Lightning counts epochs from 0 and writes whole ones: how much of the last was done is told
+    by the steps of those before it.
+    """
+    known = np.isfinite(epoch)
+    step, epoch = axis.step[known], epoch[known]
+    if not len(epoch):
+        return None
+    last = float(epoch.max())
+    if plain(axis.name) in EPOCHS or (np.floor(epoch) != epoch).any():
+        return last
+    if epoch.min() != 0 or last == 0:
+        return None
+    before = int(step[epoch < last].max())
+    return min(last * (int(step.max()) + 1) / (before + 1), last + 1)
+
+
+def _precision(columns: Iterable[Column], known: Precision) -> Precision:
+    """Return "rounded" where all numbers were written with five digits or fewer."""
+    value = np.concatenate([column.value for column in columns])
+    value = value[np.isfinite(value) & (np.floor(value) != value)]
+    if len(value) < ENOUGH:
+        return known
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the smallest one
+        scale = 10.0 ** (FIVE_DIGITS - np.floor(np.log10(np.abs(value))))
+        exact = np.isclose(np.round(value * scale) / scale, value, rtol=1e-12, atol=0)
+    return "rounded" if exact.all() else known

@@ -1,0 +1,348 @@
+"""Weights & Biases: a run's folder, online or offline, read without the wandb package.
+
+The transaction log ``run-<id>.wandb`` is the only complete record: history, configuration,
+system metrics, console text and the exit record. ``files/`` beside it is the fallback; each file
+in it may be missing. An exit record without a code means 0; no exit record means killed, lost
+its machine, or still running.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runlens.metrics import naming
+from runlens.run import Event, Problem, Setting
+from runlens.sources import console
+from runlens.sources.configs.plain_yaml import read_yaml
+from runlens.sources.files import LFS, Unreadable, flat, read_bytes, read_json
+from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.wandb_dir.contents import Contents, machine
+from runlens.sources.wandb_dir.history import (
+    MAX_STEP,
+    ROW_COUNTER,
+    STEP_NAMES,
+    History,
+)
+from runlens.sources.wandb_dir.log import HEADER, Log
+from runlens.sources.wandb_dir.rows import Column, without_nulls
+
+LOOKS_FOR = "run-*.wandb"
+FRAMEWORK = "Weights & Biases (any trainer that logs to it)"
+LATEST = "latest-run"  # a link to the newest run; a copy of it where links were not kept
+SUMMARY, METADATA, CONFIG = "wandb-summary.json", "wandb-metadata.json", "config.yaml"
+SWANLAB = "swanlab-metadata.json"  # in the files/ of another tracker, which calls its runs alike
+
+# The closing row of the Trainer: means over the whole run, no points of a curve.
+CLOSING = "train_runtime"
+OF_CLOSING = re.compile(r"(?:train/)?(?:train_(?:loss|runtime|\w+_per_second)|total_flos)")
+# Up to 0.28.1 a NaN of a numpy float32 or float16 was written as null.
+NULL_IS_NULL_SINCE = (0, 28, 2)
+NEVER_NONE = {"train_loss", "eval_loss", "grad_norm"}  # so that null can only be NaN there
+
+_RUN_NAME = re.compile(r"(?:offline-)?run-(?:\d{8}_\d{6}-)?(.+)")
+_PROGRAMS = (
+    ("axolotl", re.compile(r"axolotl[/\\.]cli|[/\\]axolotl(?: |$)")),
+    ("llama-factory", re.compile(r"^\S*llama-?factory", re.IGNORECASE)),
+    ("ms-swift", re.compile(r"^\S*[/\\]swift[/\\]cli")),
+)
+_OF_THE_TRAINER = {"per_device_train_batch_size", "lr_scheduler_type"}
+
+
+def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
+    """List the logs; and the run folders whose log is missing but whose ``files/`` is there."""
+    if place.name == LATEST and names == {place.parent: [LATEST]}:
+        return [place]
+    logs = [folder / name for folder in names for name in names[folder] if _is_log(name)]
+    originals = {log.name for log in logs if log.parent.name != LATEST}
+    logs = [log for log in logs if log.parent.name != LATEST or log.name not in originals]
+    bare = [folder.parent for folder, files in names.items() if _is_files(folder, files)]
+    for run in bare:
+        beside = names[run] if run in names else sorted(log.name for log in run.glob("*.wandb"))
+        if run not in names:  # the place is its files/
+            logs += [run / name for name in beside]
+        if not any(map(_is_log, beside)):
+            logs.append(run)
+    return logs
+
+
+def _is_log(name: str) -> bool:
+    return name.endswith(".wandb")
+
+
+def _is_files(folder: Path, files: list[str]) -> bool:
+    if folder.name != "files" or folder.parent.name == LATEST or SWANLAB in files:
+        return False
+    ours = CONFIG in files and _RUN_NAME.fullmatch(folder.parent.name)
+    return bool(ours) or SUMMARY in files or METADATA in files
+
+
+def read(path: Path) -> SourceReading:
+    """Read one log, or a run folder without one."""
+    reading = SourceReading(path, "wandb")
+    if _is_log(path.name):
+        _read_log(path, reading)
+        files = path.parent / "files"
+    elif path.is_dir():
+        text = "holds no .wandb file: settings and summary are there, the history is not"
+        reading.problems.append(Problem(str(path), text, "the history"))
+        files = path / "files"
+    else:
+        text = "names the newest run but is not it; point at the run's own folder"
+        reading.problems.append(Problem(str(path), text, "the whole file"))
+        return reading
+    _read_files(files, reading)
+    if reading.hints.nothing_written:
+        _take_empty(files, reading)
+    name = _RUN_NAME.fullmatch(path.stem if _is_log(path.name) else path.name)
+    reading.run_id = reading.run_id or (name[1] if name else "")
+    reading.framework = _framework(reading.config)
+    return reading
+
+
+def _take_empty(files: Path, reading: SourceReading) -> None:
+    """Tell of a run whose log is empty; an online run that ended by itself left its summary."""
+    if (files / SUMMARY).exists():
+        reading.hints.nothing_written = False
+        return
+    text = "the run began; it was killed before W&B's first write, or is still running"
+    reading.events.append(Event("launch", 0, None, text, str(reading.path)))
+
+
+def _framework(config: Mapping[str, Setting]) -> str:
+    command = str(config.get("command_line", ""))
+    for framework, pattern in _PROGRAMS:
+        if pattern.search(command):
+            return framework
+    trainer = "transformers_version" in config or config.keys() >= _OF_THE_TRAINER
+    return "transformers" if trainer else ""
+
+
+def _read_log(path: Path, reading: SourceReading) -> None:
+    reading.hints.no_exit_record = True
+    contents = Contents()
+    try:
+        log = _take_records(path, contents, reading)
+    except Unreadable as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        reading.hints.nothing_written = path.is_file() and not path.stat().st_size
+        return
+    reading.hints.nothing_written = not contents.records
+    _tell_losses(log, contents, reading)
+    _take_settings(contents, reading)
+    _take_history(contents, reading)
+    _take_end(contents, reading)
+    if not (path.parent / "files" / "output.log").exists():
+        _take_console("".join(contents.console).encode(), reading)
+
+
+def _take_records(path: Path, contents: Contents, reading: SourceReading) -> Log:
+    """Read a log piece by piece, as far as the disk gives it; raise Unreadable."""
+    read_bytes(path, len(LFS))  # says in words what may be wrong with a file
+    with path.open("rb") as stream:
+        log = Log(stream)
+        if not log.known:
+            raise Unreadable(
+                "is no W&B transaction log: neither its header nor one whole record is in it"
+            )
+        try:
+            for records in log.batches():
+                contents.take(records)
+        except OSError as error:
+            text = f"cannot be read to its end ({error.strerror or error})"
+            reading.problems.append(Problem(str(path), text, f"what lies behind byte {log.size}"))
+    return log
+
+
+def _take_console(data: bytes, reading: SourceReading) -> None:
+    """Read the console that stands inside the log: its errors and its last lines."""
+    inner = SourceReading(reading.path, "console", precision="rounded")
+    console.take(inner, data, whole=False)
+    reading.log_tail = inner.log_tail
+    if reading.hints.exit_code == 0:
+        return
+    reading.hints.traceback = inner.hints.traceback
+    reading.events += [
+        event._replace(step=reading.hints.ended_step if event.data.get("last") else None)
+        for event in inner.events
+        if event.kind == "message"
+    ]
+
+
+def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
+    size = log.size
+
+    def lost(text: str, amount: str) -> None:
+        reading.problems.append(Problem(str(reading.path), text, amount))
+
+    if size > len(HEADER) and not log.headed:
+        lost("has a header that is not known; read as the known one", "")
+    if log.skipped:
+        first, bad = log.skipped[0][0], sum(end - start for start, end in log.skipped)
+        places = f"{len(log.skipped)} place{'s' if len(log.skipped) > 1 else ''}"
+        lost(f"is damaged at {places}, first at byte {first}", f"{bad} of {size} bytes")
+    if log.unfinished:
+        text = "ends inside a record: the writer was stopped, or is still writing"
+        lost(text, f"the last {log.unfinished} of {size} bytes")
+    elif not contents.records:
+        lost("holds no record: killed before the first flush, or still running", "the whole run")
+    if contents.malformed:
+        amount = f"{contents.malformed} of {contents.records} records"
+        lost("holds records that cannot be decoded", amount)
+
+
+def _take_settings(contents: Contents, reading: SourceReading) -> None:
+    run, config = contents.run, contents.config
+    config.pop("_wandb", None)
+    reading.config = {**contents.machine, **flat(config)}
+    if project := run.text(3):
+        reading.config.setdefault("wandb_project", project)
+    reading.run_id, reading.run_name = run.text(1), run.text(8)
+    reading.started = run.time(17)
+
+
+def _take_history(contents: Contents, reading: SourceReading) -> None:
+    columns = contents.rows.columns()
+    closing = _drop_closing(columns)
+    if contents.closing is not None:
+        closing = contents.closing - 1
+    columns = _without_nulls(columns, contents.sdk, reading)
+    history = History(contents.rows.count, columns, contents.declared)
+    reading.series = history.series()
+    steps, launches = history.axis(history.main)
+    hints = reading.hints
+    if len(steps):
+        hints.ended_step = int(steps[-1])
+        # a later training of the same run need not have come to its end
+        hints.summary = closing is not None and bool(launches[closing] == launches[-1])
+        counted = history.main == ROW_COUNTER and bool((np.diff(steps) == 1).all())
+        reading.steps_inferred = counted and len(steps) > 1
+        hints.done_steps = None if counted else hints.ended_step
+    else:
+        hints.summary = closing is not None
+    reading.series |= _system(contents, history)
+
+
+def _drop_closing(columns: dict[str, Column]) -> int | None:
+    """Take the closing row of the Trainer out of the columns and return its number."""
+    marks = [columns[name].row for name in (f"train/{CLOSING}", CLOSING) if name in columns]
+    rows = np.concatenate(marks) if marks else np.array([], dtype=np.int64)
+    for name in filter(OF_CLOSING.fullmatch, list(columns)):
+        kept = ~np.isin(columns[name].row, rows)
+        columns[name] = Column._make(values[kept] for values in columns[name])
+    return int(rows[-1]) if len(rows) else None
+
+
+def _without_nulls(
+    columns: dict[str, Column], sdk: str, reading: SourceReading
+) -> dict[str, Column]:
+    """Leave out nulls (None was logged), but where they can only be NaN."""
+    version = tuple(int(part) for part in re.findall(r"\d+", sdk)[:3])
+    found = {}
+    for name, column in columns.items():
+        nan = version < NULL_IS_NULL_SINCE and naming(name).metric in NEVER_NONE
+        found[name] = without_nulls(column, kept=nan)
+        if taken := int(found[name].null.sum()):
+            text = f"null of {name} is taken for NaN: wandb {sdk or 'of old'} writes numpy's NaN so"
+            reading.problems.append(Problem(str(reading.path), text, f"{taken} values"))
+    return {name: column for name, column in found.items() if len(column.row)}
+
+
+def _system(contents: Contents, history: History) -> dict[str, Series]:
+    """Return the system metrics that are kept, at the step of the history row before each.
+
+    ``system/heartbeat`` is 1 at each time: it goes on while a run hangs.
+    """
+    times: dict[str, tuple[list[float], list[float]]] = {}
+    for time, found in contents.stats:
+        for name, number in (("heartbeat", 1.0), *found):
+            rows = times.setdefault(f"system/{name}", ([], []))
+            rows[0].append(time)
+            rows[1].append(number)
+    axis = history.axis(history.main)
+    clock = np.maximum.accumulate(np.nan_to_num(history.clock, nan=0.0))
+    found_series = {}
+    for name, (when, value) in times.items():
+        before = np.searchsorted(clock, when, side="right")  # 0: no row yet
+        step, launch = (np.concatenate([[0], values])[before] for values in axis)
+        found_series[name] = series(step, value, time=when, launch=launch)
+    return found_series
+
+
+def _take_end(contents: Contents, reading: SourceReading) -> None:
+    if contents.exit is None:
+        return
+    hints, code = reading.hints, contents.exit.number(1)
+    hints.no_exit_record = False
+    hints.exit_code = code
+    hints.tracker_state = "failed" if code else "finished"
+    runtime = contents.exit.number(2)
+    time = reading.started + runtime if reading.started and runtime else None
+    where = str(reading.path)
+    reading.events.append(
+        Event("exit", hints.ended_step, time, f"exit code {code}", where, {"code": code})
+    )
+
+
+def _read_files(folder: Path, reading: SourceReading) -> None:
+    """Take from ``files/`` what the log does not have."""
+    if not set(reading.config) - {"python_version", "wandb_project"}:
+        _read_config(folder / CONFIG, reading)
+    if "command_line" not in reading.config:
+        _read_metadata(folder / METADATA, reading)
+    if not reading.series:
+        _read_summary(folder / SUMMARY, reading)
+
+
+def _load(path: Path, reading: SourceReading) -> dict[str, Any]:
+    if path.is_symlink() or not path.exists():
+        return {}
+    try:
+        value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
+    except Unreadable as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _read_config(path: Path, reading: SourceReading) -> None:
+    values = {
+        key: inner["value"] if isinstance(inner, dict) and "value" in inner else inner
+        for key, inner in _load(path, reading).items()
+        if key not in {"_wandb", "wandb_version"}
+    }
+    reading.config |= flat(values)
+
+
+def _read_metadata(path: Path, reading: SourceReading) -> None:
+    found = _load(path, reading)
+    args = found.get("args")
+    known = machine(
+        str(found.get("program") or ""),
+        [str(arg) for arg in args] if isinstance(args, list) else [],
+        str(found.get("gpu") or ""),
+        _count(found.get("gpu_count")),
+        str(found.get("python") or ""),
+    )
+    reading.config = {**known, **reading.config}
+    state = found.get("state")
+    if isinstance(state, str) and state != "running":  # it says so until it is synced
+        reading.hints.tracker_state = state
+
+
+def _count(value: object) -> int:
+    number = as_number(value)
+    return int(number) if number is not None and 0 <= number < MAX_STEP else 0
+
+
+def _read_summary(path: Path, reading: SourceReading) -> None:
+    """Take the last step; the last values are no points, as they may be of earlier steps."""
+    found = _load(path, reading)
+    hints = reading.hints
+    hints.summary = hints.summary or CLOSING in found or f"train/{CLOSING}" in found
+    steps = (as_number(found.get(name)) for name in STEP_NAMES)
+    last = next((step for step in steps if step is not None and 0 <= step < MAX_STEP), None)
+    hints.done_steps = None if last is None else int(last)
+    hints.ended_step = hints.done_steps if hints.ended_step is None else hints.ended_step
