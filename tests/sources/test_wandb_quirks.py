@@ -136,6 +136,19 @@ def test_resumed_directory_of_one_id(tmp_path: Path) -> None:
     assert [event.step for event in run.events if event.kind == "resume"] == [260]
 
 
+def test_offline_resume_that_counts_from_nought(tmp_path: Path) -> None:
+    """Without a step metric each directory of the id begins at 0: the later one goes on."""
+    for began_at, first, date in ((1000, 0, "20260101_000000"), (9000, 20, "20260102_000000")):
+        rows = [(HISTORY, items({"_step": n, "loss": 2.0 / (first + n + 1)})) for n in range(20)]
+        run_folder(tmp_path, "one", began("one", began_at), *rows, date=date)
+    run = read(tmp_path)
+    loss = run.curve("train_loss")
+    assert loss.step.tolist() == list(range(40))
+    assert loss.value.tolist() == [2.0 / (n + 1) for n in range(40)]
+    assert [segment.first_step for segment in run.segments] == [0, 20]
+    assert "counts its steps from 0 again" in run.problems[0].text
+
+
 def test_runs_of_one_folder_stay_apart(tmp_path: Path) -> None:
     """Runs that began in the same second, as the processes of one launch do, are runs."""
     for name in ("one", "two", "ft-ab-cd"):

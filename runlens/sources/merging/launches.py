@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from runlens.run import Problem
 from runlens.sources.merging.align import moved
 from runlens.sources.merging.likeness import (
     PREFIX,
@@ -41,6 +42,42 @@ def _superseded(one: Content, other: Content) -> bool:
         return in_order(paths[0]) < in_order(paths[1])
     known = one.started is not None and other.started is not None
     return other.reading.hints.summary or (known and (one.started or 0) < (other.started or 0))
+
+
+def with_counts_continued(group: Sequence[Content]) -> list[Content]:
+    """Put each launch of a resumed run behind the one before where all count log calls from 0.
+
+    W&B's own counter goes on when a run is resumed online; offline each directory begins at 0.
+    A directory that holds the values of another one is its copy and stays where it is.
+    """
+    made = list(group)
+    mine = [n for n, one in enumerate(group) if one.measured and _counts_calls(one.reading)]
+    last = None
+    for place in sorted(mine, key=lambda n: group[n].started or 0.0):
+        one = group[place]
+        if last is not None and one.span[0] == group[mine[0]].span[0] and _differ(one, last):
+            put = moved(one, 1, last.span[1] + 1 - one.span[0])
+            text = "counts its steps from 0 again; they were put behind those of the launch before"
+            told = Problem(str(one.reading.path), text)
+            put.reading.problems.append(told)
+            made[place] = put
+        last = made[place]
+    return made
+
+
+def _counts_calls(reading: SourceReading) -> bool:
+    return reading.kind == "wandb" and reading.steps_inferred
+
+
+def _differ(one: Content, other: Content) -> bool:
+    """Whether two readings say different things at the steps that both have."""
+    for name in telling(one.series.keys() & other.series.keys()):
+        mine, theirs = one.series[name], other.series[name]
+        _, first, second = np.intersect1d(mine.step, theirs.step, return_indices=True)
+        same = np.isclose(mine.value[first], theirs.value[second], rtol=1e-9, equal_nan=True)
+        if len(same) and same.mean() < 1 / 2:
+            return True
+    return False
 
 
 def with_rewinds(group: Sequence[Content]) -> list[Content]:

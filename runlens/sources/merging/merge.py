@@ -24,7 +24,12 @@ from runlens.sources.merging.combine import (
     tests_apart,
 )
 from runlens.sources.merging.group import grouped
-from runlens.sources.merging.launches import of_last_launch, with_rewinds, with_steps_of_bars
+from runlens.sources.merging.launches import (
+    of_last_launch,
+    with_counts_continued,
+    with_rewinds,
+    with_steps_of_bars,
+)
 from runlens.sources.merging.likeness import Content
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.merging.task import typed
@@ -76,7 +81,7 @@ def _depth(folder: Path, where: str) -> int:
 
 
 def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, alone: bool) -> Run:
-    group = tests_apart(aligned(sorted(group, key=_trust)))
+    group = tests_apart(aligned(with_counts_continued(sorted(group, key=_trust))))
     group = with_rewinds(with_steps_of_bars(group))
     readings = [one.reading for one in group]
     sources = [_shown(reading.path, place) for reading in readings]

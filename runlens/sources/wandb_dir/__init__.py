@@ -253,6 +253,7 @@ def _without_nulls(
 def _system(contents: Contents, history: History) -> dict[str, Series]:
     """Return the system metrics that are kept, at the step of the history row before each.
 
+    Those before the first row stand at 0, or at the first row where a run was resumed there.
     ``system/heartbeat`` is 1 at each time: it goes on while a run hangs.
     """
     times: dict[str, tuple[list[float], list[float]]] = {}
@@ -263,10 +264,13 @@ def _system(contents: Contents, history: History) -> dict[str, Series]:
             rows[1].append(number)
     axis = history.axis(history.main)
     clock = np.maximum.accumulate(np.nan_to_num(history.clock, nan=0.0))
+    resumed = len(axis.step) > 1 and axis.step[0] > np.median(np.diff(axis.step))
+    begin = axis.step[0] if resumed else 0
     found_series = {}
     for name, (when, value) in times.items():
         before = np.searchsorted(clock, when, side="right")  # 0: no row yet
-        step, launch = (np.concatenate([[0], values])[before] for values in axis)
+        step = np.concatenate([[begin], axis.step])[before]
+        launch = np.concatenate([[0], axis.launch])[before]
         found_series[name] = series(step, value, time=when, launch=launch)
     return found_series
 
