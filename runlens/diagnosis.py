@@ -1,7 +1,7 @@
 """What rules say and reports show: plain data."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -325,6 +325,28 @@ class Diagnosis:
             document["log_tail"] = list(self.log_tail)
         plain: dict[str, Any] = spell_out(document)
         return plain
+
+
+def unreadable(place: str, problems: Sequence[tuple[str, str]]) -> Diagnosis:
+    """Return the diagnosis of a place of which nothing could be read: health `unknown`.
+
+    `problems` are (where, what) pairs.
+    """
+    return Diagnosis(
+        run_id=place,
+        run_name=place,
+        framework="unknown",
+        task="other",
+        task_why="",
+        state=State(why=""),
+        last_step=0,
+        sources=(),
+        outcomes={},
+        titles={},
+        incidents=(),
+        verdict=Verdict("Nothing readable here.", "", "unknown"),
+        problems=tuple(Problem(where, text) for where, text in problems),
+    )
 
 
 def spell_out(value: Any) -> Any:  # noqa: ANN401 - JSON is of any type

@@ -1,5 +1,6 @@
 """`runlens diagnose`: read runs, judge them, report."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
     from runlens.settings import Settings
 
 LEVELS = ("critical", "warning", "info")
+FOR_MACHINES = ("json", "markdown", "github", "sarif", "junit")  # these take all runs
+FORMATS = ("text", "html", *FOR_MACHINES)
+SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 
 
 @click.command("diagnose")
 @click.argument("places", metavar="[RUN]...", nargs=-1)
-@click.option("--format", "form", type=click.Choice(["text", "html", "json"]), help="This alone.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="This alone.")
 @click.option("-o", "--output", metavar="FILE", help="Where the page or the --format goes.")
 @click.option("--no-html", is_flag=True, help="Write no page beside the text.")
 @click.option("--static", is_flag=True, help="A page without plotly, a third of the size.")
@@ -52,7 +56,8 @@ def command(
     Without --format the diagnosis goes to stdout as text and to ./runlens-NAME.html as a page;
     nothing is ever written into the run. Several runs in one directory give an overview: choose
     with --run NAME or --all. With --format that format alone goes to stdout, or to the file of
-    -o (html: ./runlens-NAME.html, -o - for stdout); json takes all runs.
+    -o (html: ./runlens-NAME.html, -o - for stdout); json, markdown, github (annotations, and the
+    job's summary), sarif and junit take all runs.
     """
     import gc
     from dataclasses import replace
@@ -61,7 +66,7 @@ def command(
     from runlens.cli.output import nearest_settings
 
     gc.disable()  # one short run: collecting costs more than it frees (a second on a long log)
-    every = how["every"] or form == "json"
+    every = how["every"] or form in FOR_MACHINES
     diagnosed: list[tuple[Diagnosis, str]] = []
     try:
         settings = nearest_settings(config)
@@ -71,11 +76,11 @@ def command(
             diagnosed += [(_judge(run, settings), place) for run in runs]
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
-        if form == "json":
-            from runlens.cli.output import emit
-            from runlens.report import json
+        if form in FOR_MACHINES:
+            from runlens.diagnosis import unreadable
 
-            emit(json.unreadable(place, [(place, str(error)), *error.problems]), output)
+            nothing = unreadable(place, [(place, str(error)), *error.problems])
+            _for_machines([nothing], form, output, full=how["full"])
         ctx.exit(ExitCode.UNREADABLE)
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
@@ -114,10 +119,8 @@ def _report(
     from runlens.cli.output import emit, text_options
 
     diagnoses = [diagnosis for diagnosis, _ in diagnosed]
-    if form == "json":
-        from runlens.report import json
-
-        emit(json.render_all(diagnoses, full=how["full"]), output)
+    if form in FOR_MACHINES:
+        _for_machines(diagnoses, form, output, full=how["full"])
         return
     if form == "html":
         _pages(diagnosed, output, how)
@@ -138,6 +141,21 @@ def _report(
     whole = len(diagnoses) == 1 or how["every"]
     if form is None and not how["no_html"] and not how["quiet"] and whole:
         _pages(diagnosed, output, how)
+
+
+def _for_machines(
+    diagnoses: "list[Diagnosis]", form: str, output: str | None, *, full: bool
+) -> None:
+    from importlib import import_module
+
+    from runlens.cli.output import append, emit
+
+    more = {"full": full} if form == "json" else {}
+    emit(import_module(f"runlens.report.{form}").render_all(diagnoses, **more), output)
+    if form == "github" and os.environ.get(SUMMARY):
+        from runlens.report import markdown
+
+        append(Path(os.environ[SUMMARY]), markdown.render_all(diagnoses))
 
 
 def _pages(

@@ -5,7 +5,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -68,10 +68,16 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def write(path: Path, content: str) -> None:
+def append(path: Path, content: str) -> None:
+    """Add a result to the end of a file, as `write`."""
+    write(path, content, mode="a")
+
+
+def write(path: Path, content: str, mode: Literal["w", "a"] = "w") -> None:
     """Write a result; a folder that is missing or read-only is one clear line, exit code 2."""
     try:
-        path.write_text(content, encoding="utf-8")
+        with path.open(mode, encoding="utf-8") as handle:
+            handle.write(content)
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.UsageError(

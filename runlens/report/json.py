@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from runlens.diagnosis import Diagnosis, Verdict, spell_out
-from runlens.run import Problem, State
+from runlens.diagnosis import Diagnosis, spell_out
 
 
 def render(diagnosis: Diagnosis, *, full: bool = False) -> str:
@@ -19,26 +18,6 @@ def render_all(diagnoses: list[Diagnosis], *, full: bool = False) -> str:
     """Return several diagnoses as a list; one alone is an object."""
     documents = [diagnosis.to_dict(full=full) for diagnosis in diagnoses]
     return written(documents[0] if len(documents) == 1 else documents)
-
-
-def unreadable(place: str, problems: list[tuple[str, str]]) -> str:
-    """Return the object for a place of which nothing could be read: health `unknown`."""
-    nothing = Diagnosis(
-        run_id=place,
-        run_name=place,
-        framework="unknown",
-        task="other",
-        task_why="",
-        state=State(why=""),
-        last_step=0,
-        sources=(),
-        outcomes={},
-        titles={},
-        incidents=(),
-        verdict=Verdict("Nothing readable here.", "", "unknown"),
-        problems=tuple(Problem(where, text) for where, text in problems),
-    )
-    return written(nothing.to_dict())
 
 
 def written(document: Any) -> str:  # noqa: ANN401 - JSON is of any type

@@ -51,6 +51,44 @@ def test_json_of_an_unreadable_place_is_an_object_too(tmp_path: Path) -> None:
     assert "is empty (0 bytes)" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("form", "begins"),
+    [
+        ("markdown", "### Critical: "),
+        ("github", "::error title="),
+        ("sarif", '{\n "$schema"'),
+        ("junit", "<?xml version="),
+    ],
+)
+def test_formats_for_ci_go_to_stdout_alone(form: str, begins: str, three: Path) -> None:
+    """No page beside it; several runs are taken without --all; `-o` writes a file."""
+    result = lens("diagnose", "--format", form, SICK)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(begins)
+    assert list(Path().glob("runlens-*.html")) == []
+    several = lens("diagnose", "--format", form, three, "-o", "all.txt")
+    assert (several.exit_code, several.stdout) == (0, "")
+    assert all(name in Path("all.txt").read_text() for name in ("alpha", "beta", "gamma"))
+
+
+@pytest.mark.parametrize("form", ["markdown", "github", "sarif", "junit"])
+def test_formats_for_ci_tell_that_nothing_was_read(form: str, tmp_path: Path) -> None:
+    """A valid document, exit code 3, the line on stderr."""
+    (tmp_path / "trainer_state.json").write_bytes(b"")
+    result = lens("diagnose", "--format", form, tmp_path)
+    assert result.exit_code == 3
+    assert result.stdout.strip()
+    assert "is empty (0 bytes)" in result.stderr
+
+
+def test_github_gets_its_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Annotations say the worst; the summary of the job has the whole, behind what is there."""
+    Path("summary.md").write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    assert lens("diagnose", "--format", "github", SICK).exit_code == 0
+    assert Path("summary.md").read_text().startswith("before\n### Critical: ")
+
+
 def test_full_json_has_what_the_page_shows() -> None:
     """Curves, events, settings and log tail only where they are asked for."""
     extra = {"curves", "events", "settings", "log_tail"}

@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from runlens.diagnosis import Confidence, Evidence, Fix, Moment, ThinCurve
+from runlens.diagnosis import Confidence, Evidence, Fix, Moment, ThinCurve, unreadable
 from runlens.report import json
 from tests.report.diagnoses import HOSTILE, INF, NAN, diagnosis, finding
 from tests.report.seen import FIXTURES, NAMES, seen
@@ -115,7 +115,7 @@ def test_several_runs_are_a_list_and_none_of_them_is_lost() -> None:
 
 def test_unreadable_is_a_diagnosis_without_findings() -> None:
     """A program that reads the JSON needs no second way of reading."""
-    document = strict(json.unreadable("runs/x", [("runs/x", "is empty (0 bytes)")]))
+    document = strict(json.render(unreadable("runs/x", [("runs/x", "is empty (0 bytes)")])))
     CHECKER.validate(document)
     assert document["verdict"]["health"] == "unknown"
     assert document["problems"] == [
