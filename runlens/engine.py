@@ -58,7 +58,7 @@ def diagnose(
     asked = [rule for rule in settings.rules(rules) if trial or not rule.preview]
     outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}
     findings = [one for outcome in outcomes.values() for one in outcome.findings]
-    findings = [settings.lowered(one) for one in incidents.louder(findings)]
+    findings = [settings.lowered(one, run.name) for one in incidents.louder(findings)]
     covered = max(run.last_step - run.first_step, 1)
     kept, dropped = incidents.merged(findings, covered)
     for slug, reason in dropped.items():

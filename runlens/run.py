@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 Setting = str | int | float | bool | None
 StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
-# rows of the message table (sources/messages.tsv) after which no handler of the run itself ran:
-# SIGKILL, a time limit, preemption, the scheduler, a killed data worker
+# rows of the message table (messages.tsv of the console's reader) after which no handler of the
+# run itself ran: SIGKILL, a time limit, preemption, the scheduler, a killed data worker
 HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
@@ -41,8 +41,8 @@ class Event(NamedTuple):
     """Something dated that is not a number: a resume, a checkpoint, an error in a log.
 
     `data` holds what the kind needs: a checkpoint its `path`; a message its `row`, `class`,
-    `cause` and `fix` of the message table (sources/messages.py) and `last` (bool: no training
-    record follows it); an exit its `code`.
+    `cause` and `fix` of the message table and `last` (bool: no training record follows it); an
+    exit its `code`.
     """
 
     kind: EventKind

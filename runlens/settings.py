@@ -12,6 +12,12 @@ The nearest file upwards of the current folder counts; it is never looked for in
     [limits.hockey-stick]
     rise = 0.10                               # see: runlens rules hockey-stick
 
+    [[silence]]                               # what is known, told as an info until that day
+    rule = "clip-saturation"
+    reason = "the norm is logged before scaling"
+    until = 2027-01-31
+    runs = "nightly-*"                        # run names; all where left out
+
     [columns]                                 # of CSV and JSON Lines that RunLens cannot know
     step = "iteration"                        # step, epoch, time: what says when
     train_loss = "my_loss"                    # a metric of `runlens`, or a name of your own
@@ -21,6 +27,7 @@ The nearest file upwards of the current folder counts; it is never looked for in
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +35,10 @@ from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
 from runlens.rules import RULES
 from runlens.rules.rule import Rule
+from runlens.silences import Silence, parsed, quietened
 
 NAMES = ("runlens.toml", "pyproject.toml")
-KEYS = ("select", "ignore", "preview", "severity", "limits", "columns")
+KEYS = ("select", "ignore", "preview", "severity", "limits", "silence", "columns")
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,8 @@ class Settings:
     severity: Mapping[str, Severity] = field(default_factory=dict)  # the loudest allowed, by rule
     limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by rule
     columns: Mapping[str, str] = field(default_factory=dict)  # our name -> that in the file
+    silences: tuple[Silence, ...] = ()
+    ended: tuple[Silence, ...] = ()  # silences whose last day is over
 
     def rules(self, rules: Iterable[Rule[Any]] = RULES) -> list[Rule[Any]]:
         """Return the rules that are asked, with their limits as set."""
@@ -52,8 +62,9 @@ class Settings:
             if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
         ]
 
-    def lowered(self, finding: Finding) -> Finding:
-        """Return a finding no louder than its rule may be."""
+    def lowered(self, finding: Finding, run: str = "") -> Finding:
+        """Return a finding no louder than its rule may be in the run of this name."""
+        finding = quietened(finding, run, self.silences)
         most = self.severity.get(finding.rule)
         if most and SEVERITIES.index(finding.severity) < SEVERITIES.index(most):
             return replace(finding, severity=most)
@@ -70,8 +81,11 @@ def find(folder: Path) -> Path | None:
     return None
 
 
-def load(path: Path | None) -> Settings:
-    """Read a settings file; raise BadSettings with the file and the key at fault."""
+def load(path: Path | None, today: date | None = None) -> Settings:
+    """Read a settings file; raise BadSettings with the file and the key at fault.
+
+    `today` decides which silences still hold; the day of the machine where it is left out.
+    """
     if path is None:
         return Settings()
     try:
@@ -81,7 +95,7 @@ def load(path: Path | None) -> Settings:
     if path.name == NAMES[1]:
         document = document.get("tool", {}).get("runlens", {})
     try:
-        return _settings(document)
+        return _settings(document, today or date.today())  # noqa: DTZ011 - the user's own day
     except BadSettings as error:
         raise BadSettings(one_line(f"{path}: {error}")) from None
 
@@ -93,7 +107,7 @@ def _text(path: Path) -> str:
         raise BadSettings(one_line(f"{path}: cannot be read ({error})")) from None
 
 
-def _settings(document: Mapping[str, Any]) -> Settings:
+def _settings(document: Mapping[str, Any], today: date) -> Settings:
     slugs = [rule.slug for rule in RULES]
     _known("key", document, KEYS)
     for key in ("select", "ignore"):
@@ -110,6 +124,7 @@ def _settings(document: Mapping[str, Any]) -> Settings:
     if not isinstance(document.get("preview", False), bool):
         raise BadSettings("preview takes true or false")
     limits = {slug: _limits(slug, own) for slug, own in document.get("limits", {}).items()}
+    silences = parsed(document.get("silence", []), slugs)
     return Settings(
         tuple(document.get("select", ())),
         tuple(document.get("ignore", ())),
@@ -117,6 +132,8 @@ def _settings(document: Mapping[str, Any]) -> Settings:
         document.get("severity", {}),
         limits,
         _columns(document.get("columns", {})),
+        tuple(one for one in silences if one.until >= today),
+        tuple(one for one in silences if one.until < today),
     )
 
 

@@ -1,5 +1,7 @@
 """What may be set in runlens.toml, and what a mistake there says."""
 
+import re
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from runlens import diagnose
 from runlens.errors import BadSettings
 from runlens.settings import find, load
+from runlens.silences import unused
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -89,3 +92,64 @@ def test_a_mistake_is_one_line_that_names_file_and_key(
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+SILENCE = """
+[[silence]]
+rule = "hockey-stick"
+reason = "the set is small; ticket 12"
+until = 2026-10-31
+"""
+DAY = date(2026, 10, 31)
+
+
+def test_a_silenced_finding_is_an_info_with_its_reason(tmp_path: Path) -> None:
+    """It is still told; on its last day the silence still holds."""
+    settings = load(written(tmp_path, SILENCE), DAY)
+    found = {f.rule: f for f in diagnose(FIXTURES / "hockey-stick", settings=settings).findings}
+    assert found["hockey-stick"].severity == "info"
+    assert found["hockey-stick"].seen.startswith(
+        "Silenced until 2026-10-31: the set is small; ticket 12. "
+    )
+
+
+def test_a_silence_that_is_over_holds_no_longer(tmp_path: Path) -> None:
+    """The settings keep it apart, so that it can be said."""
+    settings = load(written(tmp_path, SILENCE), DAY + timedelta(days=1))
+    assert settings.silences == ()
+    assert [str(one) for one in settings.ended] == ["silence of hockey-stick until 2026-10-31"]
+    found = {f.rule: f for f in diagnose(FIXTURES / "hockey-stick", settings=settings).findings}
+    assert found["hockey-stick"].severity != "info"
+
+
+def test_a_silence_may_be_of_some_runs_alone(tmp_path: Path) -> None:
+    """By their names; what met nothing is told as unused."""
+    settings = load(written(tmp_path, SILENCE + 'runs = "nightly-*"\n'), DAY)
+    made = diagnose(FIXTURES / "hockey-stick", settings=settings)
+    assert {f.severity for f in made.findings if f.rule == "hockey-stick"} != {"info"}
+    assert unused(settings.silences, [made]) == list(settings.silences)
+    assert unused(load(written(tmp_path, SILENCE), DAY).silences, [made]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("silence = 3", "silence takes tables"),
+        ("[[silence]]\nrule = 'hockeystick'", "unknown rule in silence: 'hockeystick'"),
+        ("[[silence]]\nrule = 'plateau'\nuntil = 2026-01-01", "plateau needs a reason"),
+        ("[[silence]]\nrule = 'plateau'\nreason = 'x'", "needs its last day"),
+        (
+            "[[silence]]\nrule = 'plateau'\nreason = 'x'\nuntil = 2026-01-01T00:00:00",
+            "needs its last day",
+        ),
+        (
+            "[[silence]]\nrule = 'plateau'\nreason = 'x'\nuntil = 2026-01-01\nruns = 3",
+            "takes a name",
+        ),
+        ("[[silence]]\nrul = 'plateau'", "unknown key of a silence: 'rul'; did you mean 'rule'"),
+    ],
+)
+def test_a_mistake_in_a_silence_is_said(text: str, said: str, tmp_path: Path) -> None:
+    """With the rule or the key at fault."""
+    with pytest.raises(BadSettings, match=re.escape(said)):
+        load(written(tmp_path, text))

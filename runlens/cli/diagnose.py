@@ -85,6 +85,7 @@ def command(
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
     _report(diagnosed, form, output, how | {"every": every})
+    _tell_silences(settings, [diagnosis for diagnosis, _ in diagnosed])
     worst = {diagnosis.health for diagnosis, _ in diagnosed}
     if fail_on and worst.intersection(LEVELS[: LEVELS.index(fail_on) + 1]):
         ctx.exit(ExitCode.REACHED)
@@ -108,6 +109,16 @@ def _judge(run: "Run", settings: "Settings") -> "Diagnosis":
     from runlens.engine import diagnose
 
     return diagnose(run, settings=settings)
+
+
+def _tell_silences(settings: "Settings", diagnoses: "list[Diagnosis]") -> None:
+    """Say which silences are over, and which met nothing: both are settings to remove."""
+    from runlens.silences import unused
+
+    for silence in settings.ended:
+        click.echo(f"runlens: the {silence} is over; its rule alarms again", err=True)
+    for silence in unused(settings.silences, diagnoses):
+        click.echo(f"runlens: the {silence} met no finding", err=True)
 
 
 def _report(

@@ -240,3 +240,16 @@ def test_preview_rules_are_asked_only_on_demand(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(engine.diagnose, "__defaults__", ((replace(RULE, preview=True),),))
     assert "divergence" not in {finding["rule"] for finding in report(SICK)["findings"]}
     assert "divergence" in {finding["rule"] for finding in report(SICK, "--preview")["findings"]}
+
+
+def test_silences_that_are_over_or_unused_are_said(tmp_path: Path) -> None:
+    """On stderr; the result stays the same."""
+    silence = "[[silence]]\nrule = '{}'\nreason = 'known'\nuntil = {}\n"
+    text = silence.format("plateau", "2020-01-01") + silence.format("sawtooth", "9999-01-01")
+    (tmp_path / "runlens.toml").write_text(text)
+    result = lens("diagnose", SICK, "--no-html")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "runlens: the silence of plateau until 2020-01-01 is over; its rule alarms again",
+        "runlens: the silence of sawtooth until 9999-01-01 met no finding",
+    ]
