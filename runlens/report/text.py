@@ -120,7 +120,11 @@ def _characters(text: str, options: Options) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 3] + "..."
+    """Leave out the middle of a long name: names of siblings differ at their ends."""
+    if len(text) <= room:
+        return text
+    head = (room - 3) // 3
+    return f"{text[:head]}...{text[head + 3 - room :]}"
 
 
 def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:

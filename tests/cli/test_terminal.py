@@ -45,13 +45,14 @@ def test_odd_widths_are_survived(columns: str) -> None:
 
 
 def test_overview_fits_the_terminal(tmp_path: Path) -> None:
-    """Long names are cut and say so."""
+    """Long names are cut in their middle and say so: siblings differ at the end."""
     for seed in range(3):
         a_run(tmp_path / f"{'a-very-long-name-' * 3}{seed}", seed)
     for columns in (60, 80, 120):
         shown = lens("diagnose", tmp_path, COLUMNS=str(columns)).stdout
         assert max(map(len, shown.splitlines())) <= columns
-        assert "... " in shown
+        assert all(f"-{seed} " in line for seed, line in enumerate(shown.splitlines()[:3]))
+        assert "..." in shown
 
 
 @pytest.mark.parametrize("args", [["--no-html"], ["--no-html", "-v"], ["-q"]])
