@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from runlens import fixes
+from runlens import fixes, layers, nan_cures
 from runlens.diagnosis import Cause, Fix, Rank, RuledOut
 from runlens.history import Curve, IntArray
 from runlens.run import Run
@@ -33,6 +33,7 @@ RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume'
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
 LOOSE_CLIP = 5.0  # a limit above bounds nothing
 SAME_PLACE = 0.02  # of an epoch
+MOSTLY_ALIVE = 0.9  # of the losses after a NaN that was of one batch alone
 RL_ALARM = {"logp_diff": 1.0, "kl": 2.0}  # axolotl's alarm values
 # model families trained in bf16, whose activations leave the range of fp16
 TRAINED_IN_BF16 = ("t5", "gemma", "llama", "qwen", "mistral")
@@ -80,9 +81,11 @@ def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> Nan
     _by_norm(tree, norms)
     _by_precision(tree)
     _by_policy(tree)
+    _by_layer(tree)
     if tree.branch == "open":
         _by_prior(tree, logged=len(norms) > 0)
-    return NanCauses(tuple(tree.made[:4]), tuple(tree.out), _fixes(tree), tree.branch)
+    cures = nan_cures.cures(run, signals, onset, tree.branch)
+    return NanCauses(tuple(tree.made[:4]), tuple(tree.out), cures, tree.branch)
 
 
 def _by_resume(tree: _Tree) -> None:
@@ -127,7 +130,8 @@ def _by_norm(tree: _Tree, norms: Curve) -> None:
     if few and not (len(finite) >= FIRST_STEPS and finite[-1] >= EXPLODED * finite[0]):
         told = f"not checked: {count(len(finite), 'gradient norm')} before it, {FEWEST} are needed"
         tree.out.append(RuledOut("Exploding gradient", told))
-        _by_loss(tree)
+        if not _by_loss(tree):
+            _by_sample(tree)
         return
     base = float(np.median(finite[: max(2, len(finite) // 2)]))
     last = float(finite[-1])
@@ -186,10 +190,7 @@ def _by_pass(tree: _Tree, norms: Curve, flat: str) -> None:
         tree.add("Backward pass: a root or norm at 0, a fully masked row, an overflow", why)
         tree.take("backward")
         return
-    again = _same_place(tree)
-    if again:
-        tree.add("One bad sample that comes back each epoch", again)
-    elif tree.branch == "open":
+    if not _by_sample(tree) and tree.branch == "open":
         tree.add("A bad sample or layer numerics (forward pass)", flat)
     tree.take("forward")
 
@@ -206,6 +207,30 @@ def _failed_alone(tree: _Tree, norms: Curve) -> IntArray:
         alive &= np.append(alive[1:], False)
     failed = norms.step[np.isnan(norms.value)]
     return failed[np.isin(failed, loss.step[alive])]
+
+
+def _by_sample(tree: _Tree) -> bool:
+    """Blame a sample where the NaN comes back with each epoch, or goes with its batch."""
+    if again := _same_place(tree):
+        tree.add("One bad sample that comes back each epoch", again)
+    elif alone := _isolated(tree):
+        tree.add("An empty or fully masked sequence in that batch", alone)
+    else:
+        return False
+    tree.take("forward")
+    return True
+
+
+def _isolated(tree: _Tree) -> str:
+    """Say where the loss is a number again; empty where it is not, or a resume explains it."""
+    after = tree.run.curve("train_loss").after(int(tree.onset))
+    resumed = [event.step for event in tree.run.events_of("resume")]
+    if not len(after) or any(at is not None and at > tree.onset for at in resumed):
+        return ""
+    alive = np.isfinite(after.value) & (after.value != 0)
+    if alive[0] or alive.mean() < MOSTLY_ALIVE:
+        return ""
+    return f"train loss is a number again at step {step(int(after.step[alive][0]))}"
 
 
 def _same_place(tree: _Tree) -> str:
@@ -244,7 +269,13 @@ def _by_precision(tree: _Tree) -> None:
         else:
             tree.add("fp16 overflow", why, rank="likely")
     elif run.flag("fp8"):
-        tree.add("fp8 scale of zero", "fp8 is set", rank="likely")
+        if tree.branch in {"data", "open"}:  # from the start, or nothing else explains it
+            tree.made[:] = [cause._replace(rank="likely") for cause in tree.made]
+            why = "fp8 is set: a row that is all padding has a scale of 0"
+            tree.made.insert(0, Cause("fp8 scale of zero", "most likely", why))
+            tree.take("data")
+        else:
+            tree.add("fp8 scale of zero", "fp8 is set", rank="likely")
     elif run.flag("bf16") or run.flag("fp16") is False:
         tree.out.append(
             RuledOut("fp16 overflow", "bf16 is set" if run.flag("bf16") else "fp16 is off")
@@ -261,45 +292,20 @@ def _by_policy(tree: _Tree) -> None:
             tree.add("Overflow in the probability ratio", why)
 
 
+def _by_layer(tree: _Tree) -> None:
+    """Name the layer whose gradient norm is lost first, where norms of layers are logged."""
+    lost = layers.first_lost(tree.run, tree.onset)
+    if lost is not None and tree.made:
+        first = tree.made[0]
+        told = (
+            f"of {lost.layers} logged layers {lost.name} is lost first, at step {step(lost.step)}"
+        )
+        why = f"{first.evidence_for}; {told}" if first.evidence_for else told
+        tree.made[0] = first._replace(evidence_for=why)
+
+
 def _by_prior(tree: _Tree, *, logged: bool) -> None:
     """Nothing was logged that decides: rank by how often it is the cause."""
     against = "" if logged else "grad_norm is not logged: it would decide"
     tree.add("Learning rate too high", "the most common cause of a NaN", against, "likely")
     tree.add("A bad sample or layer numerics", "", "no sign of it logged")
-
-
-def _fixes(tree: _Tree) -> tuple[Fix, ...]:
-    """Order the fixes by branch, then the run that separates data from learning rate."""
-    run, branch = tree.run, tree.branch
-    rate = fixes.learning_rate(run, tree.signals, 1 / 5, "5 to 10 times lower is usual after a NaN")
-    clip = fixes.clipping(run, "bounds a single step")
-    warm = fixes.longer_warmup(run, "smaller first steps")
-    half = fixes.bf16(run, "no overflow at 65,504")
-    look = fixes.action(
-        f"Print the batch of step {step(tree.onset)}: empty labels, empty sequences, odd values",
-        "one bad sample is enough",
-    )
-    shown: tuple[Fix, ...] = ()
-    if run.flag("logging_nan_inf_filter") is not False and run.framework in (
-        fixes.TRAINER_FRAMEWORKS
-    ):
-        why = "the log then shows the first NaN"
-        shown = (fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as it is", why),)
-    if branch == "data":
-        return (look, *half, *shown, *(rate if tree.onset > 1 else ()))
-    if branch in {"forward", "backward"}:
-        anomaly = fixes.action(
-            "Run the batch alone under torch.autograd.detect_anomaly", "names the operation"
-        )
-        return (look, *half, *shown, anomaly)
-    if branch == "scaler":
-        return (*half, *rate, *clip, *shown)
-    return (*rate, *clip, *warm, *half, *shown, look, *_experiment(tree))
-
-
-def _experiment(tree: _Tree) -> tuple[Fix, ...]:
-    kept = fixes.checkpoint_before(tree.run, tree.onset - 1)
-    if kept is None:
-        return ()
-    what = f"Run on from {kept[1]} with a tenth of the learning rate over the same batches"
-    return (fixes.action(what, "still NaN: the data; finite: the learning rate", "one run"),)

@@ -17,6 +17,8 @@ DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TR
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
 LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
+SMALL_RANK = 8  # 8 to 32 is usual
+USUAL_DECAY = 0.01  # 0.01 to 0.1 against overfitting
 DROPOUT = 0.05  # of LoRA adapters, to start with
 TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
@@ -112,6 +114,41 @@ def smaller_batch(run: Run, why: str) -> tuple[Fix, ...]:
     )
 
 
+def more_accumulation(run: Run, factor: int, why: str) -> tuple[Fix, ...]:
+    """Average a step over more batches: noise falls with the root of the batch."""
+    steps = int(run.number("gradient_accumulation_steps") or 1)
+    what = "Double the batch by accumulation" if factor == 2 else "Accumulate over more steps"  # noqa: PLR2004 - twice
+    return (Fix(what, "gradient_accumulation_steps", steps, factor * steps, why),)
+
+
+def early_stopping(run: Run) -> tuple[Fix, ...]:
+    """Stop after three evaluations without a gain; nothing where a patience is set."""
+    if run.number("early_stopping_patience"):
+        return ()
+    why = "stops after three evaluations that are no better by 0.001"
+    if run.framework in {"axolotl", "llama-factory"}:
+        return (setting(run, "early_stopping_patience", 3, "Stop early", why),)
+    what = "Add EarlyStoppingCallback(early_stopping_patience=3, early_stopping_threshold=0.001)"
+    return (action(what, why, "settings only"),)
+
+
+def smaller_rank(run: Run, why: str) -> tuple[Fix, ...]:
+    """Halve the rank of LoRA, not below 8; nothing where it is that small or not known."""
+    old = run.number("lora_r")
+    if old is None or old <= SMALL_RANK:
+        return ()
+    new = max(SMALL_RANK, int(old) // 2)
+    return (setting(run, "lora_r", new, "Lower the LoRA rank", why),)
+
+
+def more_decay(run: Run, why: str) -> tuple[Fix, ...]:
+    """Set weight decay to 0.01; nothing where as much is set, or nothing is recorded."""
+    old = run.number("weight_decay")
+    if old is None or old >= USUAL_DECAY:
+        return ()
+    return (setting(run, "weight_decay", USUAL_DECAY, "Add weight decay", why),)
+
+
 def more_workers(run: Run) -> tuple[Fix, ...]:
     """Load data with 4 workers a GPU; nothing where as many are set."""
     old = run.number("dataloader_num_workers")
@@ -119,6 +156,20 @@ def more_workers(run: Run) -> tuple[Fix, ...]:
         return ()
     what, why = "Load data in parallel", "batches are then ready when the GPU is"
     return (setting(run, "dataloader_num_workers", LOADER_WORKERS, what, why),)
+
+
+def fewer_readers(run: Run) -> tuple[Fix, ...]:
+    """Halve the processes that read data; nothing for those not set, or set to one."""
+    made = []
+    for key, what in (
+        ("dataloader_num_workers", "Halve the data workers"),
+        ("dataset_num_proc", "Halve the processes of preprocessing"),
+    ):
+        old = run.number(key)
+        if old and old > 1:
+            why = "each holds a copy of the data in time"
+            made.append(setting(run, key, int(old) // 2, what, why))
+    return tuple(made)
 
 
 def more_dropout(run: Run, why: str) -> tuple[Fix, ...]:

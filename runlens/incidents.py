@@ -21,8 +21,11 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
     "fp16-risk": dict.fromkeys(("loss-scale-collapse", "nan-grad", "nan-loss", "hidden-nan"), ANY),
     **{
         slug: dict.fromkeys((*SEVERE_CLIMB, "warmup-shock", "nan-loss", "hidden-nan"), ANY)
-        for slug in ("no-clipping", "lr-out-of-range", "no-warmup")
+        for slug in ("no-clipping", "lr-out-of-range")
     },
+    "no-warmup": dict.fromkeys(
+        (*SEVERE_CLIMB, "warmup-shock", "nan-loss", "hidden-nan", "plateau"), ANY
+    ),
     "lr-zero": dict.fromkeys(("not-learning", "plateau", "reward-flat", "stopped-early"), ANY),
     "weight-decay-high": {"plateau": ANY},
     "warmup-shock": {

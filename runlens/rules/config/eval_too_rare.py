@@ -13,13 +13,16 @@ Limits
     fewest: evaluations in the plan. widest: interval as a share of the plan. shortest: steps of
     a run that is judged.
 Fixes
-    eval_steps: 5 to 10 % of the steps; every 50 to 100 steps in runs of less than 1,000.
+    eval_steps: 5 to 10 % of the steps; every 50 to 100 steps in runs of less than 1,000. Beside
+    the loss: 10 completions every 1,000 steps.
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
+from runlens import fixes
 from runlens.diagnosis import Fix, Outcome
 from runlens.metrics import base
 from runlens.rules.config.method import advice, evaluation_off
@@ -29,6 +32,7 @@ from runlens.signals import Signals
 from runlens.wording import count, step
 
 SHORT_RUN, EVERY_IN_SHORT = 1_000, 50
+HELD_OUT = 0.05  # of the data
 SHARE = 0.05  # of the steps between evaluations of a longer run
 
 
@@ -50,9 +54,12 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     if len(made) >= limits.fewest:
         return passed(f"{len(made)} evaluations")
     off = evaluation_off(run)
-    if not made and not off:
-        return unmet("nothing says whether evaluation is on")
     every = run.number("eval_steps") if not off else None
+    never = run.setting("eval_strategy") == "steps" and (every or 0) > (
+        run.state.planned_steps or inf
+    )
+    if not made and not off and not never:
+        return unmet("nothing says whether evaluation is on")
     if not every and len(made) > 1:
         every = float(np.median(np.diff(made)))
     planned = int(total / every) if every and every >= 1 else len(made)
@@ -84,13 +91,26 @@ def _fix(run: Run, total: int) -> tuple[Fix, ...]:
     new = EVERY_IN_SHORT if total < SHORT_RUN else round(SHARE * total)
     what, why = "Evaluate more often", "5 to 10 % of the steps between two evaluations"
     old = run.number("eval_steps")
-    every = (Fix(what, "eval_steps", None if old is None else old, new, why),)
-    if run.setting("eval_strategy") == "steps":
-        return every
-    return (
-        Fix("Evaluate by steps", "eval_strategy", run.setting("eval_strategy"), "steps", why),
-        *every,
-    )
+    every: tuple[Fix, ...] = (Fix(what, "eval_steps", None if old is None else old, new, why),)
+    if run.setting("eval_strategy") != "steps":
+        how = Fix("Evaluate by steps", "eval_strategy", run.setting("eval_strategy"), "steps", why)
+        every = (how, *every)
+    return (*every, *_held_out(run), *_samples(run))
+
+
+def _held_out(run: Run) -> tuple[Fix, ...]:
+    """Hold 5 % of the data out where the framework splits them itself."""
+    key = {"axolotl": "val_set_size", "llama-factory": "val_size"}.get(run.framework)
+    if key is None or run.number(key):
+        return ()
+    return (fixes.setting(run, key, HELD_OUT, "Hold out a part of the data", "5 % is usual"),)
+
+
+def _samples(run: Run) -> tuple[Fix, ...]:
+    if run.task not in LANGUAGE_TASKS | PREFERENCE_TASKS - {"reward-model"}:
+        return ()
+    what = "Generate 10 completions from a checkpoint every 1,000 steps"
+    return (fixes.action(what, "empty answers and endless repetition show in no loss"),)
 
 
 BAD = (
@@ -99,6 +119,13 @@ BAD = (
         severity="info",
         train_loss="0:2 2000:1",
         config={"eval_strategy": "no"},
+    ),
+    drawn(
+        "an interval longer than the run",
+        severity="info",
+        train_loss="0:2 500:1",
+        config={"eval_strategy": "steps", "eval_steps": 1000},
+        state=State(planned_steps=500),
     ),
     drawn(
         "twice",

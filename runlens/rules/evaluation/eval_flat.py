@@ -174,6 +174,7 @@ def _finding(
     gap = _gap(evals, pair)
     why = f"it ends {percent(abs(gap))} {'above' if gap >= 0 else 'below'} train loss"
     ruled_out = [RuledOut("Evaluation at its floor", why)]
+    ruled_out.append(RuledOut("Evaluation rows from the training set", "it would fall with them"))
     if not heart and pair.epochs:
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
         ruled_out.append(RuledOut("Learnt by heart before the first look", why))
@@ -211,12 +212,12 @@ def _causes(pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cau
     above = first - pair.first
     if above > ABOVE:
         why = f"eval loss lies {loss(above)} above train loss at the first look"
-        made.append(Cause("Template or label mask differs", _rank(made), why))
+        made.append(Cause("Template, tokenizer or label mask differs", _rank(made), why))
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
         made.append(Cause("Training data learnt by heart", _rank(made), why))
     if not above > ABOVE:
-        made.append(Cause("Template or label mask differs", _rank(made)))
+        made.append(Cause("Template, tokenizer or label mask differs", _rank(made)))
     made.append(Cause("Evaluation data of another distribution", "likely"))
     made.append(Cause("Adapter not active in evaluation", "possible"))
     return tuple(made[:4])

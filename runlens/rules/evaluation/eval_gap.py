@@ -156,9 +156,8 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
     best = float(evals.step[int(np.argmin(evals.value))])
     made = list(fewer_epochs(run, signals, best))
-    decay = run.number("weight_decay")
-    if decay is not None and decay < 0.01:  # noqa: PLR2004 - the usual start
-        made.append(fixes.setting(run, "weight_decay", 0.01, "Add weight decay", "regularises"))
+    made += fixes.more_decay(run, "regularises")
+    made += fixes.smaller_rank(run, "less room to learn samples by heart")
     look = "Compare the sources of the two sets; draw the split from one"
     made.append(fixes.action(look, "another domain keeps a gap whatever is trained"))
     return tuple(made)

@@ -12,24 +12,25 @@ Looks alike
     nothing was learnt by heart. If accuracy still improves
     after the bottom, the model has only become over-confident: that is said as info.
 Limits
-    rise: 5 % above the best, the usual alert level. few_rise: 10 % where only two
-    evaluations follow the bottom. noise_multiple: three noise scales are seldom chance.
-    fewest: evaluations needed, one less suffices for a rise of steep (20 %). A rise of steep that
-    ends above the first evaluation is critical.
+    rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
+    noise in a small set, so two later evaluations are needed and three noise scales).
+    few_rise: 10 % where only two evaluations follow the bottom. noise_multiple: three noise
+    scales are seldom chance. fewest: evaluations needed, one less suffices for a rise of steep
+    (20 %). A rise of steep that ends above the first evaluation is critical.
     tau: the evaluations from the bottom on must climb (Kendall). train_slack: training loss may
     lie this share above its level at the bottom. Measured on 10,000 simulated runs: 0.29 % false
     alarms, power 93 % for rises of 8-80 %, onset within 3.2 % of the run.
     severe: a rise of half is critical where no earlier checkpoint was kept.
 Fixes
     Use the checkpoint at the bottom; stop there; fewer epochs; early stopping with patience 3;
-    more dropout, smaller LoRA rank, more data.
+    more dropout, smaller LoRA rank, weight decay, more data.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from runlens import fixes
+from runlens import experiments, fixes
 from runlens.diagnosis import (
     Cause,
     Chart,
@@ -53,7 +54,7 @@ from runlens.rules.evaluation.sets import (
     train_around,
     worst_set,
 )
-from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad
@@ -242,7 +243,13 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     if not run.flag("load_best_model_at_end"):
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
+        made += fixes.early_stopping(run)
     made += fixes.more_dropout(run, "single samples are learnt less by heart")
+    made += fixes.smaller_rank(run, "less room to learn samples by heart; 8 to 32 is usual")
+    made += fixes.more_decay(run, "keeps the weights small; 0.01 to 0.1 is usual")
+    if run.task in LANGUAGE_TASKS:
+        made.append(experiments.check_data(run))
+    made.append(fixes.action("Add data that is not in the set yet", "", "days"))
     return tuple(made)
 
 

@@ -9,7 +9,8 @@ Why it matters
     alone it is often harmless; with an unsteady loss it is the sign of a rate too high.
 Looks alike
     A third to half of the fault-free runs have norms above the default limit of 1.0, with
-    ratios up to 8: info. Pretraining with norms near the limit is normal. Small limits of
+    ratios up to 8: info; that clipping all the time means a learning rate too high, as guides
+    say, does not hold by itself. Pretraining with norms near the limit is normal. Small limits of
     QLoRA and RL recipes are meant. A norm that is summed over tokens, or not unscaled, is large
     from the first row while the loss falls well: info. A norm logged after clipping piles up at
     the limit: its true size is unknown.
@@ -32,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, Outcome
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome
 from runlens.history import BoolArray, Curve
 from runlens.rules.gradients import clip_advice
 from runlens.rules.gradients.norms import loss_fell, settled
@@ -41,7 +42,6 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall, theil_sen
 from runlens.wording import number, percent, step, times
-from runlens.wording import rate as as_rate
 
 COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
 # in these tasks the size of the norm is known well enough to warn; elsewhere it needs a companion
@@ -229,7 +229,9 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         "time still learns."
         if learns
         else "The loss does not fall below its start while every step is cut to the same length.",
-        causes=_causes(run, signals, clipped, scaled=scaled, fell=learns),
+        causes=clip_advice.causes(
+            run, signals, clipped.curve, clipped.limit, scaled=scaled, fell=learns
+        ),
         fixes=clip_advice.cures(run, signals, clipped.limit, clipped.ratio, fell=learns, loud=loud),
         confidence=_confidence(run, clipped),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
@@ -267,23 +269,6 @@ def _evidence(
             where="train_loss",
         ),
     )
-
-
-def _causes(
-    run: Run, signals: Signals, clipped: Clipped, *, scaled: bool, fell: bool
-) -> tuple[Cause, ...]:
-    if scaled:
-        why = f"{times(clipped.ratio)} the limit from the first row, and the loss falls"
-        return (Cause("A norm that is summed over tokens or not unscaled", "most likely", why),)
-    rate = signals.peak_learning_rate
-    told = f"its peak is {as_rate(rate)}" if rate else ""
-    against = "train loss falls" if fell else ""
-    high = Cause("Learning rate too high", "possible" if fell else "likely", told, against)
-    if run.number("max_grad_norm") is not None and clipped.limit < fixes.TIGHTER_CLIP:
-        return Cause("Limit too low", "most likely", f"max_grad_norm is {clipped.limit:g}"), high
-    spread = float(np.quantile(clipped.curve.value, 0.95) / np.median(clipped.curve.value))
-    why = f"95th percentile {times(spread)} the median"
-    return high, Cause("Small or outlying batches", "possible", why)
 
 
 def _confidence(run: Run, clipped: Clipped) -> Confidence:

@@ -17,7 +17,8 @@ Limits
     are a warning, if the loss feels as many of them or the share is five times that.
     epoch_slack: share of an epoch within which a spike lies at its boundary.
 Fixes
-    Clip at 1.0, at 0.5 where that is set; look at the batches of these steps.
+    Clip at 1.0, at 0.5 where that is set; look at the batches of these steps; where they are many,
+    half of the learning rate and twice the accumulation.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Mark,
+    Moment,
+    Outcome,
+)
 from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.rules.gradients.norms import settled
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
@@ -137,6 +148,7 @@ def _finding(
             Evidence("Spikes", float(len(starts)), where="grad_norm"),
             Evidence("Share of points that are spikes", share, limits.share, unit="%"),
             Evidence("Effect on the loss", told, where="train_loss"),
+            *_rate(signals, onset),
         ),
         seen=f"Each was back within {limits.width} points; {told}.",
         end=Moment(float(curve.step[starts[-1]])),
@@ -150,11 +162,27 @@ def _finding(
                 f"Look at the batches of {_places(curve, starts)}",
                 "lengths, duplicates, odd values",
             ),
+            *(_calmer(run, signals) if loud else ()),
         ),
         confidence=Confidence(0.8 if len(curve) >= 2 * WINDOW else 0.6, f"{len(curve):,} norms"),
         chart=Chart(
             "limit", ("grad_norm",), marks=_marks(curve, starts), limit=limits.ratio * under
         ),
+    )
+
+
+def _rate(signals: Signals, onset: float) -> tuple[Evidence, ...]:
+    rate = signals.learning_rate_at(onset)
+    if rate is None:
+        return ()
+    return (Evidence("Learning rate at the first spike", rate, where="learning_rate", step=onset),)
+
+
+def _calmer(run: Run, signals: Signals) -> tuple[Fix, ...]:
+    """Return what helps against spikes that come again and again."""
+    return (
+        *fixes.learning_rate(run, signals, 1 / 2, "smaller steps"),
+        *fixes.more_accumulation(run, 2, "an odd batch weighs half"),
     )
 
 

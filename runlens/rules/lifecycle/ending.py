@@ -23,6 +23,9 @@ BY_HAND = 14  # KeyboardInterrupt
 SILENCE = 30.0  # seconds without a record, at least: two system records of a tracker
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
+SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
+MOST_LOST = 600.0  # seconds of work that an end may cost
+NO_CHECKPOINT = "no checkpoint was found"
 UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
 HOW: dict[EndingKind, str] = {
     "oom": "ran out of memory",
@@ -174,10 +177,24 @@ def resume(run: Run) -> tuple[Fix, ...]:
     kept = fixes.checkpoint_before(run, float("inf"))
     if not onset_step(run):
         return ()
+    every = _save_every(run)
+    often = fixes.action(f"Save a checkpoint every {step(every)} steps and keep 5", NO_CHECKPOINT)
     if kept is None:
-        return (fixes.action("Save checkpoints more often", "no checkpoint was found"),)
+        return (often,)
     lost = max(0.0, onset_step(run) - kept[0])
-    return (fixes.action(f"Resume from {kept[1]}", fixes.lost_steps(lost)),)
+    back = fixes.action(f"Resume from {kept[1]}", fixes.lost_steps(lost))
+    return (back, often._replace(why=fixes.lost_steps(lost))) if lost > 2 * every else (back,)
+
+
+def _save_every(run: Run) -> int:
+    """Return the steps of ten minutes where times are logged, else 100."""
+    for metric in TRAINED:
+        curve = run.curve(metric)
+        curve = curve.at(np.isfinite(curve.time))
+        if len(curve) > 1 and curve.time[-1] > curve.time[0] and curve.step[-1] > curve.step[0]:
+            pace = (curve.time[-1] - curve.time[0]) / (curve.step[-1] - curve.step[0])
+            return max(SAVE_EVERY, int(MOST_LOST / float(pace) / 10) * 10)
+    return SAVE_EVERY
 
 
 def log_chart(run: Run, proof: Event | None, context: int = 5) -> Chart:

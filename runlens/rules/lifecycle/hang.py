@@ -13,14 +13,24 @@ Limits
     floor: seconds of silence below which nothing is said. multiple: times the longest earlier gap
     between two records, evaluations and saves included. Both can only be raised.
 Fixes
-    Find the first traceback of all ranks; TORCH_DISTRIBUTED_DEBUG=DETAIL; fewer data workers;
-    the same collectives in the same order on each rank.
+    Find the first traceback of all ranks; NCCL_DEBUG=INFO and TORCH_DISTRIBUTED_DEBUG=DETAIL;
+    MASTER_ADDR and MASTER_PORT where it hung before the first step; drop_last where it hung at
+    the end of an epoch; async_prefetch: false with FSDP; the same collectives on each rank.
 """
 
 from dataclasses import dataclass
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
+from runlens.diagnosis import (
+    Cause,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    RuledOut,
+)
 from runlens.rules.lifecycle.ending import (
     LONGEST,
     SILENCE,
@@ -51,13 +61,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if end.kind == "hang":
         if end.proof is None and end.silent < max(limits.floor, limits.multiple * end.longest):
             return passed(f"{duration(end.silent)} of silence at the end")
-        return found(_finding(run, end, limits))
+        return found(_finding(run, signals, end, limits))
     if end.kind == "unknown" and not len(run.curve("heartbeat")) and not run.log_tail:
         return unmet("no log and no system records: a hang leaves no other trace")
     return passed("no watchdog message and no long silence at the end")
 
 
-def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
+def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding:
     what = end.text if end.proof else f"{duration(end.silent)} without a record"
     evidence = [Evidence("What says so", end.text, where=end.proof.where if end.proof else "time")]
     if end.silent:
@@ -86,15 +96,63 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
             Cause(
                 cause or "A stuck data loader or a rank that waits", "most likely", end.text[:120]
             ),
+            *_causes(run, signals),
         ),
         fixes=(
             fixes.action(fix or "Look at every rank's log for the first traceback"),
             *resume(run),
+            *_fixes(run, signals, fix),
         ),
         ruled_out=(RuledOut("A long evaluation or save", end.why or "a watchdog spoke up"),),
         confidence=Confidence(0.9 if end.proof else 0.75, end.why or "a message of the watchdog"),
         chart=log_chart(run, end.proof),
     )
+
+
+def _prefetches(run: Run) -> bool:
+    """Whether completions are prefetched in the background: with FSDP that can deadlock."""
+    return bool(run.flag("async_prefetch") or run.flag("trl.async_prefetch"))
+
+
+def _at_epoch_end(run: Run, signals: Signals) -> bool:
+    per_epoch = signals.steps_per_epoch
+    if not per_epoch or not onset_step(run):
+        return False
+    off = onset_step(run) / per_epoch
+    return abs(off - round(off)) * per_epoch <= max(1, signals.interval("train_loss"))
+
+
+def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
+    made: list[Cause] = []
+    if _prefetches(run):
+        why = "async_prefetch is set; with FSDP it can deadlock"
+        made.append(Cause("Prefetch of completions in the background", "likely", why))
+    if _at_epoch_end(run, signals):
+        why = "it hung at the end of an epoch"
+        made.append(Cause("An uneven last batch: some ranks have one more", "likely", why))
+    return tuple(made)
+
+
+def _fixes(run: Run, signals: Signals, said: str) -> tuple[Fix, ...]:
+    """Return what else to try: settings that are known to deadlock, then what names the rank."""
+    made: list[Fix] = []
+    if _prefetches(run):
+        what = "Do not prefetch completions"
+        made.append(fixes.setting(run, "async_prefetch", False, what, "with FSDP it can deadlock"))
+    if _at_epoch_end(run, signals):
+        what, why = "Drop the last batch of an epoch", "all ranks then take as many steps"
+        made.append(fixes.setting(run, "dataloader_drop_last", True, what, why))
+    if not onset_step(run):
+        why = "it hung before the first step: the ranks did not find each other"
+        what = "Check MASTER_ADDR, MASTER_PORT and the world size on each node"
+        made.append(fixes.action(what, why))
+    names = [
+        name for name in ("NCCL_DEBUG=INFO", "TORCH_DISTRIBUTED_DEBUG=DETAIL") if name not in said
+    ]
+    if names and run.number("num_processes") != 1:
+        why = "names the collective and the rank that is missing"
+        made.append(fixes.action(f"Run again with {' and '.join(names)}", why, "one run"))
+    return tuple(made)
 
 
 TIMEOUT = "Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE)"

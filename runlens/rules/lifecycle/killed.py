@@ -21,7 +21,16 @@ Fixes
 from dataclasses import dataclass
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
+from runlens.diagnosis import (
+    Cause,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+    Severity,
+)
 from runlens.rules.lifecycle.ending import (
     BY_HAND,
     UNRECORDED,
@@ -38,6 +47,8 @@ from runlens.run import Run, State
 from runlens.signals import Signals
 
 CONTROL_C = {130, 255}
+SIGKILL = {137, -9}
+OUT_OF_HOST_MEMORY = {5, 12, 67}  # rows of the message table
 
 
 @dataclass(frozen=True)
@@ -82,10 +93,17 @@ def _finding(run: Run, end: Ending) -> Finding:
         evidence=tuple(evidence),
         seen="Nothing in the curves up to there announces it.",
         causes=(Cause(cause, "most likely", _sign(run, end)),),
-        fixes=(*resume(run), *advice),
+        fixes=(*resume(run), *advice, *(_less_memory(run, end))),
         confidence=_confidence(run, end),
         chart=log_chart(run, end.proof),
     )
+
+
+def _less_memory(run: Run, end: Ending) -> tuple[Fix, ...]:
+    """Halve what reads data where the kernel killed it for the memory of the machine."""
+    row = end.proof.data.get("row") if end.proof else None
+    hard = row in OUT_OF_HOST_MEMORY or run.state.exit_code in SIGKILL
+    return fixes.fewer_readers(run) if hard else ()
 
 
 def _confidence(run: Run, end: Ending) -> Confidence:

@@ -13,42 +13,35 @@ Limits
     long: from this share of the planned steps on the memory was enough for most batches, so a
     single long batch is the likely cause.
 Fixes
-    Halve the batch per device and double the accumulation; gradient checkpointing; a shorter
-    sequence; 8-bit optimizer or QLoRA; expandable segments where much is reserved but not
-    allocated (in this order).
+    Halve the batch per device and double the accumulation; gradient checkpointing; 4-bit weights
+    or an 8-bit optimizer; a shorter sequence; flash attention; sharding and offload (in this
+    order); expandable segments where much is reserved but not allocated; no_grad where it
+    happened in an evaluation; a memory snapshot to see what holds it.
 """
 
 from dataclasses import dataclass
 
-from runlens import fixes
 from runlens.diagnosis import (
-    Cause,
     Confidence,
     Evidence,
     Finding,
-    Fix,
     Moment,
     Outcome,
     RuledOut,
 )
+from runlens.rules.lifecycle import memory_need, oom_advice
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     ending,
     how_far,
     log_chart,
     onset_step,
-    plan_done,
-    resume,
     shortened,
 )
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
-from runlens.wording import number, step
-
-FRAGMENTED = 0.2  # reserved but not allocated, as a share of the card: worth expandable segments
-GROWN = 1.1  # last over first record of memory
-HOST = 4  # row of the message table: memory of the machine, not of the card
+from runlens.wording import step
 
 
 @dataclass(frozen=True)
@@ -69,7 +62,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
-    host = proof.data.get("row") == HOST
+    host = proof.data.get("row") == oom_advice.HOST
     where = "host memory" if host else "GPU memory"
     done = onset_step(run)
     return Finding(
@@ -81,10 +74,11 @@ def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
             Evidence("Last error in the log", shortened(proof.text, 160), where=proof.where),
             *_size_evidence(proof),
             Evidence("Steps done before it", done, where="log"),
+            *(() if host else memory_need.estimates(run)),
         ),
         seen=f"The log ends with this message {how_far(run)}; no training record follows it.",
-        causes=_causes(run, proof, limits),
-        fixes=_fixes(run, proof),
+        causes=oom_advice.causes(run, proof, limits.long),
+        fixes=oom_advice.cures(run, proof),
         ruled_out=(RuledOut("A retry with a smaller batch", "no record follows the message"),),
         confidence=Confidence(0.98, "the message is the last error of the log"),
         chart=log_chart(run, proof),
@@ -122,61 +116,6 @@ def _size_evidence(proof: Event) -> tuple[Evidence, ...]:
     )
 
 
-def _causes(run: Run, proof: Event, limits: Limits) -> tuple[Cause, ...]:
-    at_start = onset_step(run) <= 1
-    causes: list[Cause] = []
-    if at_start:
-        causes.append(
-            Cause(
-                "The settings are too large for the card",
-                "most likely",
-                "it failed within the first step",
-            )
-        )
-    elif grown := _grown(run):
-        causes.append(Cause("Memory that grew", "likely", grown))
-    if not at_start:
-        late = plan_done(run, limits.long)
-        why = f"{step(onset_step(run))} steps fitted"
-        causes.append(
-            Cause("One batch longer than the others", "likely" if late else "possible", why)
-        )
-    if proof.data.get("reserved_gib", 0) > FRAGMENTED * proof.data.get("total_gib", float("inf")):
-        why = f"{proof.data['reserved_gib']:.2f} GiB reserved but not allocated"
-        causes.append(Cause("Fragmented memory", "possible", why))
-    return tuple(causes)
-
-
-def _grown(run: Run) -> str:
-    """Say by how much logged memory had grown, where it had."""
-    for metric, where in (("gpu_mem", "GPU memory"), ("host_mem", "host memory")):
-        value = run.curve(metric).finite().value
-        if len(value) > 1 and value[-1] > GROWN * value[0]:
-            first, last = float(value[0]), float(value[-1])
-            return f"{where} went from {number(first)} to {number(last)} GiB"
-    return ""
-
-
-def _fixes(run: Run, proof: Event) -> tuple[Fix, ...]:
-    if proof.data.get("row") == HOST:
-        less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
-        return (less, *resume(run))
-    made = list(fixes.smaller_batch(run, "needs half the activations"))
-    if not run.flag("gradient_checkpointing"):
-        why = "less memory for about a third more time"
-        made.append(
-            fixes.setting(run, "gradient_checkpointing", True, "Recompute activations", why)
-        )
-    length = run.number("max_length")
-    if length and length >= 512:  # noqa: PLR2004 - shorter ones are not the problem
-        why = "activations grow with its length"
-        made.append(fixes.setting(run, "max_length", int(length) // 2, "Halve the sequence", why))
-    if proof.data.get("reserved_gib", 0) > FRAGMENTED * proof.data.get("total_gib", float("inf")):
-        what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-        made.append(fixes.action(what, "much is reserved but not allocated"))
-    return (*made, *resume(run))
-
-
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 STABLE = "0:2.2 240:1.4"
 BAD = (
@@ -187,6 +126,14 @@ BAD = (
         state=State("crashed", OOM, "certain", done_steps=240, planned_steps=500),
         events=(message(OOM, "oom", 1, 240, tried_gib=2.0, total_gib=24.0, allocated_gib=22.1),),
         train_loss=STABLE,
+    ),
+    drawn(
+        "in an evaluation",
+        (200, 200),
+        state=State("crashed", OOM, "certain", done_steps=200, planned_steps=500),
+        events=(message(OOM, "oom", 1, 200),),
+        config={"eval_steps": 200, "per_device_eval_batch_size": 16},
+        train_loss="0:2.2 200:1.4",
     ),
     drawn(
         "in the first step",

@@ -91,9 +91,31 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     bad = [jump for jump in jumps if jump.parts]
     if not bad:
         where = ", ".join(step(joint.step) for joint in joints[:3])
-        return passed(f"loss, learning rate and gradient norm go on across step {where}")
+        again = _seen_again(signals, joints, limits)
+        return passed(f"loss, learning rate and gradient norm go on across step {where}{again}")
     worst = max(bad, key=lambda jump: (jump.new_schedule, jump.parts, -jump.joint.step))
     return found(_finding(run, signals, worst, len(joints), limits))
+
+
+def _seen_again(signals: Signals, joints: list[Joint], limits: Limits) -> str:
+    """Say that the loss lies lower after a joint: the data may have begun again."""
+    train = signals.curve("train_loss")
+    for joint in joints:
+        sides = _sides(train, joint.step, limits)
+        if sides is None:
+            continue
+        before, after = (float(np.median(side.value)) for side in sides)
+        width = len(sides[0])
+        earlier = train.before(int(sides[0].step[0])).value[-width:]
+        falls = float(np.median(earlier)) - before if len(earlier) else np.inf
+        error = MEDIAN_LOSS * signals.sigma("train_loss") * (2 / width) ** 0.5
+        needed = max(limits.errors * error, 2 * limits.level * abs(before), 3 * falls)
+        if before - after > needed:
+            return (
+                f"; train loss lies lower after step {step(joint.step)}, {loss(after)} from "
+                f"{loss(before)}: the data may have begun again"
+            )
+    return ""
 
 
 def _jump(run: Run, signals: Signals, joint: Joint, limits: Limits) -> Jump:
@@ -196,7 +218,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         seen=f"A later launch took over at step {step(onset)}, by {known}; {len(said)} of three "
         f"signals (learning rate, loss, gradient norm) jumped there."
         + (f" The run has {joints} such joints." if joints > 1 else ""),
-        causes=_causes(jump),
+        causes=_causes(run, jump),
         fixes=_fixes(run, onset),
         ruled_out=(
             RuledOut("Steps logged twice", "the values of the two launches differ"),
@@ -236,7 +258,7 @@ def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
     return tuple(made)
 
 
-def _causes(jump: Jump) -> tuple[Cause, ...]:
+def _causes(run: Run, jump: Jump) -> tuple[Cause, ...]:
     made: list[Cause] = []
     if jump.new_schedule and jump.rate:
         why = (
@@ -252,12 +274,19 @@ def _causes(jump: Jump) -> tuple[Cause, ...]:
         made.append(Cause("Optimizer state not restored", "likely" if made else "most likely", why))
     if jump.loss:
         made.append(Cause("Other data, precision or world size after the resume", "possible"))
+    if run.flag("ignore_data_skip"):
+        why = "ignore_data_skip is set: the early data are read again"
+        made.append(Cause("The place in the data was not restored", "likely", why))
     return tuple(made)
 
 
 def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
     kept = fixes.checkpoint_before(run, onset)
     where = kept[1] if kept else "the last checkpoint before it"
+    skip: tuple[Fix, ...] = ()
+    if run.flag("ignore_data_skip"):
+        what, why = "Go on in the data where they were left", "no sample is then seen twice"
+        skip = (fixes.setting(run, "ignore_data_skip", False, what, why),)
     check_files = fixes.action(
         f"Look into {where} for optimizer.pt, scheduler.pt and rng_state.pth",
         "what is missing there starts from zero",
@@ -265,10 +294,10 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
     why = "restores optimizer, schedule and data order"
     if kept is None:
         what = "Resume from a whole checkpoint folder, not from its weights alone"
-        return (check_files, fixes.action(what, why, "one run"))
+        return (check_files, fixes.action(what, why, "one run"), *skip)
     what = "Resume from the whole checkpoint"
     again = fixes.setting(run, "resume_from_checkpoint", kept[1], what, why, "one run")
-    return (check_files, again)
+    return (check_files, again, *skip)
 
 
 RESUMED = (Event("resume", 300),)

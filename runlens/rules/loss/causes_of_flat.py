@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from runlens import fixes
+from runlens import experiments, fixes
 from runlens.diagnosis import Cause, Fix
 from runlens.history import Curve
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import chance, surroundings
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, step
 from runlens.wording import rate as as_rate
 
+MOST = 5  # causes that are told
+HIGH_DECAY = 0.1  # 0 to 0.1 is usual in fine-tuning
 GONE = 0.05  # of the peak: a learning rate below it moves nothing
 
 
@@ -42,15 +44,36 @@ def causes(run: Run, signals: Signals, train: Curve, knee: float) -> tuple[Cause
     if usual and peak and peak > usual[1]:
         why = f"peak {as_rate(peak)}; usual are {as_rate(usual[0])} to {as_rate(usual[1])}"
         made.append(Cause("Learning rate too high", "likely", why))
+    decay = run.number("weight_decay")
+    if decay and decay > HIGH_DECAY and run.task in {"sft", "dpo"}:
+        made.append(Cause("Weight decay too high", "likely", f"weight_decay is {decay:g}"))
     limit = fixes.clip_limit(run)
     if norm is not None and limit and norm > 5 * limit:
         why = f"gradient norm {number(norm)} against max_grad_norm {limit:g}"
         made.append(Cause("Clipping too hard", "likely", why))
+    made += _miswired(run, train)
     if run.task in {"sft", "pretrain"}:
         made.append(Cause("Too few trained tokens: label mask or template", "possible"))
+    if no_warmup(run, signals):
+        why = "the rate is at its peak from the first point"
+        made.append(Cause("No warm-up, which threw the model into a flat region", "possible", why))
     made.append(Cause("Model too small, or data without more to learn", "possible"))
     ranked = [made[0]._replace(rank="most likely"), *made[1:]]
-    return tuple(ranked[:4])
+    return tuple(ranked[:MOST])
+
+
+def no_warmup(run: Run, signals: Signals) -> bool:
+    """Whether settings or the learning-rate curve show that the run did not warm up."""
+    warm = signals.warmup
+    named = "warmup_steps" in run.config or "warmup_ratio" in run.config
+    return not warm.present and (warm.how != "assumed" or named)
+
+
+def _miswired(run: Run, train: Curve) -> tuple[Cause, ...]:
+    start = float(train.value[:2].max())
+    if run.task != "sft" or start < chance.TRAINED_BELOW:
+        return ()
+    return (Cause(chance.NOT_TRAINED, "likely", chance.start_words(start)),)
 
 
 def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
@@ -64,10 +87,12 @@ def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
     elif usual and peak and peak < usual[0]:
         made += fixes.learning_rate(run, signals, 3, "below the usual range")
     decay, rank = run.number("weight_decay"), run.number("lora_r")
-    if rank and decay and decay > 0.1:  # noqa: PLR2004 - 0 to 0.1 is usual with LoRA
+    if decay and decay > HIGH_DECAY and run.task in {"sft", "dpo"}:
         made.append(
             fixes.setting(run, "weight_decay", 0.01, "Lower the weight decay", "0 to 0.1 is usual")
         )
     if rank and rank <= 8:  # noqa: PLR2004 - 8 to 32 is usual
         made.append(fixes.setting(run, "lora_r", 32, "Raise the LoRA rank", "more capacity"))
-    return tuple(made)
+    if no_warmup(run, signals):
+        made += surroundings.warmup_fix(run)
+    return (*made, experiments.check_data(run))

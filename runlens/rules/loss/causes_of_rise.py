@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from runlens import fixes
+from runlens import experiments, fixes
 from runlens.diagnosis import Cause, Fix
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import chance, surroundings
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
@@ -63,7 +63,8 @@ def causes(
     if jump:
         why = f"loss jumped within {surroundings.NORMS} logged points"
         made.append(Cause("A bad region of the data", "possible", why))
-    return tuple(made)
+    fresh = chance.from_scratch(run, signals.levels("train_loss").start)
+    return (*made, *surroundings.late_causes(run, fresh=fresh))
 
 
 def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tuple[Fix, ...]:
@@ -83,4 +84,5 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
         made.append(
             fixes.setting(run, "adam_beta2", 0.95, "Shorten Adam's memory", "reacts sooner")
         )
-    return tuple(made)
+    made += experiments.full_precision(run, onset)
+    return (*made, *experiments.one_process(run))

@@ -12,6 +12,8 @@ SHORTEST_WINDOW = 32  # tokens; see `of_language`
 KNOWN_VOCABULARIES = (30_522, 32_000, 32_128, 32_768, 50_257, 50_304, 128_256, 151_936, 256_000)
 PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
+TRAINED_BELOW = 6.0  # nats a token: a trained language model starts far below, at 0.5 to 4
+NOT_TRAINED = "Another template, tokenizer or a new head: the model does not know its own text"
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 
 
@@ -93,3 +95,8 @@ def from_scratch(run: Run, start: float) -> bool:
     """Whether the run starts at the loss of an untrained model."""
     chance = of_run(run)
     return chance is not None and start >= SCRATCH * chance.lowest
+
+
+def start_words(start: float) -> str:
+    """Say that a first loss is too high for a model that was trained before."""
+    return f"loss starts at {loss(start)}; a trained model starts below {TRAINED_BELOW:g}"

@@ -353,6 +353,7 @@ BAD = (
         severity="critical",
         train_loss="0:4 300:1 500:3 600:3.2 610:nan 700:3",
     ),
+    drawn("after a plateau", (560, 760), train_loss="0:5 100:3 700:3 900:5.2"),
     drawn("slow alone", (500, 1500), severity="info", task="pretrain", train_loss=SLOW),
     drawn(
         "slow, and evaluation too",

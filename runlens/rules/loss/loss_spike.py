@@ -25,7 +25,9 @@ Limits
     Measured: 1.8 % of simulated healthy runs (all with heavy-tailed noise of at least 10 %),
     0.15 % for the long form; power 96 % for 2.5 to 8 times.
 Fixes
-    Look at the batch; clip at 1.0 or tighter; learning rate to a half; warm-up 5 %; beta2 0.95.
+    Look at the batch; clip at 1.0 or tighter; learning rate to a half; warm-up 5 %; more
+    accumulation where the batch is small (a larger batch lowers the noise); where spikes come
+    again: no packing for a while, beta2 0.95, and once fp32 to tell the precision apart.
 """
 
 from dataclasses import dataclass
@@ -33,31 +35,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens import fixes
 from runlens.diagnosis import (
-    Cause,
     Chart,
     Evidence,
     Finding,
-    Fix,
     Mark,
     Moment,
     Outcome,
-    Rank,
     RuledOut,
     Severity,
 )
 from runlens.history import BoolArray, Curve, FloatArray, IntArray
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import causes_of_spike, surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import Spikes, spikes
 from runlens.signals.noise import MEDIAN_LOSS, mad, sigma_diff
-from runlens.wording import count, loss, percent, step, times
+from runlens.wording import loss, step, times
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
 BLOCKS = 100  # of the long form
+FEW = 2  # a pair is no series
 
 
 @dataclass(frozen=True)
@@ -237,11 +236,13 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         end=Moment(_end(train, seen)),
-        evidence=_evidence(run, seen, at, climb, limits),
+        evidence=_evidence(run, signals, seen, at, climb, limits),
         seen=f"The highest reached {loss(float(seen.peak[top]))} at step {step(at[top])}, "
         f"{times(float(seen.ratio[top]))} its level, and the loss came back.",
-        causes=_causes(run, signals, at, climb),
-        fixes=_fixes(run, signals, float(at[top])),
+        causes=causes_of_spike.causes(run, signals, at, climb),
+        fixes=causes_of_spike.cures(
+            run, signals, float(at[top]), again=severity != "info" and many > FEW
+        ),
         ruled_out=out,
         confidence=surroundings.confidence(
             float(seen.ratio[top]) / (limits.quiet_ratio if quiet else limits.sharp_ratio),
@@ -259,7 +260,7 @@ def _finding(
 
 
 def _evidence(
-    run: Run, seen: Seen, at: IntArray, climb: float | None, limits: Limits
+    run: Run, signals: Signals, seen: Seen, at: IntArray, climb: float | None, limits: Limits
 ) -> tuple[Evidence, ...]:
     top = int(np.argmax(seen.ratio))
     where, ratio = float(at[top]), float(seen.ratio[top])
@@ -273,7 +274,10 @@ def _evidence(
     if climb is not None:
         what = "Gradient norm over its level"
         evidence.append(Evidence(what, climb, None, "", "grad_norm", where))
-    return tuple(evidence)
+    rate = signals.learning_rate_at(where)
+    if rate is not None:
+        evidence.append(Evidence("Learning rate there", rate, where="learning_rate", step=where))
+    return (*evidence, *surroundings.batch_evidence(run))
 
 
 def _limit_met(ratio: float, plain: float, limits: Limits) -> float:
@@ -306,46 +310,6 @@ def _severity(
     left = bool((seen.left > limits.kept).any()) and float(seen.ratio.max()) >= limits.ratio
     loud = not quiet and (repeated or wide or high or left)
     return ("warning" if loud else "info"), tuple(out)
-
-
-def _causes(run: Run, signals: Signals, at: IntArray, climb: float | None) -> tuple[Cause, ...]:
-    made: list[Cause] = []
-    few = len(at) <= 2  # noqa: PLR2004 - a pair is no series
-    norm = f"gradient norm {times(climb)} its level there" if climb else ""
-    rank: Rank = "most likely" if few else "likely"
-    alone = f"{count(len(at), 'spike')} in the run"
-    made.append(Cause("An outlier batch", rank, "; ".join(t for t in (norm, alone) if t)))
-    per_epoch = signals.steps_per_epoch
-    if per_epoch and not few:
-        places = np.mod(at, per_epoch) / per_epoch
-        if float(np.ptp(places)) < 0.02:  # noqa: PLR2004 - the same batch of each epoch
-            why = f"all at {percent(float(places.mean()))} of their epoch"
-            made[0] = Cause("The same bad batch in each epoch", "most likely", why)
-    share = surroundings.rate_share(signals, float(at[0]))
-    if share is None or share >= surroundings.LATE_RATE:
-        above = surroundings.beyond_plan(run, signals, float(at[0]))
-        rank = "most likely" if above or not few else "possible"
-        if above:  # a rate that nobody asked for explains more than an odd batch
-            made[0] = made[0]._replace(rank="possible")
-        why = surroundings.rate_words(run, signals, float(at[0])) if share is not None else ""
-        made.append(Cause("Learning rate too high", rank, why))
-    made += surroundings.clip_cause(run)
-    made += surroundings.precision_cause(run)
-    return surroundings.ranked(made)
-
-
-def _fixes(run: Run, signals: Signals, at: float) -> tuple[Fix, ...]:
-    batch = fixes.effective_batch(run)
-    which = f"Look at the batch of step {step(at)}"
-    if batch:
-        which += f" (samples {step(batch * (at - 1))} to {step(batch * at)} of one process)"
-    rate = fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
-    mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
-    made = [*mend, fixes.action(which, "length, labels and odd values")]
-    made += fixes.clipping(run, "bounds a single step")
-    made += [fix for fix in rate if fix.setting]
-    made += surroundings.warmup_fix(run)
-    return tuple(made)
 
 
 SPIKE = "0:3 300:1.5 500:1.4 510:5 520:1.4 900:1.2"

@@ -18,7 +18,8 @@ Limits
     level. batch: from this size on small batches are no excuse.
     No false alarm on 10,000 simulated healthy runs; 0.35 is practice.
 Fixes
-    Learning rate to a third; more accumulation; a decaying schedule; check the labels.
+    Learning rate to a third; more accumulation (noise falls with the root of the batch); warm-up;
+    a decaying schedule; check the labels.
 """
 
 from dataclasses import dataclass
@@ -223,11 +224,8 @@ def _causes(run: Run, signals: Signals, limits: Limits) -> tuple[Cause, ...]:
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made = list(fixes.learning_rate(run, signals, 1 / 3, "smaller steps"))
-    steps = int(run.number("gradient_accumulation_steps") or 1)
-    why = "halves the noise of a step"
-    made.append(
-        Fix("Accumulate over more steps", "gradient_accumulation_steps", steps, 4 * steps, why)
-    )
+    made += fixes.more_accumulation(run, 4, "halves the noise of a step")
+    made += surroundings.warmup_fix(run)
     if run.setting("lr_scheduler_type") == "constant":
         made.append(
             fixes.setting(run, "lr_scheduler_type", "cosine", "Let the rate decay", "calms")

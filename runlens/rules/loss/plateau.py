@@ -263,7 +263,10 @@ def _finding(
         title=f"Train loss is flat from step {step(onset)}: {loss(shelf.level)} {against}.",
         metric="train_loss",
         onset=Moment(onset),
-        evidence=_evidence(train, shelf, bound, "more than 100" if endless else lengths, needed),
+        evidence=(
+            *_evidence(train, shelf, bound, "more than 100" if endless else lengths, needed),
+            *_beside(run, signals, onset),
+        ),
         seen=seen + f"near {loss(shelf.level)} since; at that slope it {needs}.",
         causes=causes_of_flat.causes(run, signals, train, onset),
         fixes=causes_of_flat.cures(run, signals, train),
@@ -295,6 +298,16 @@ def _evidence(
         Evidence("Further run lengths to that limit", lengths, needed),
         Evidence("Train loss at the start", shelf.start, where="train_loss"),
     )
+
+
+def _beside(run: Run, signals: Signals, onset: float) -> tuple[Evidence, ...]:
+    """Return the steps without a gain, and evaluation loss: both high is underfitting."""
+    why = "500 without a gain are a common alert, and usual at the end of a decay"
+    rows = [Evidence("Steps since the knee", run.last_step - onset, source=why)]
+    evals = signals.curve("eval_loss").value
+    if len(evals):
+        rows.append(Evidence("Eval loss at the end", float(evals[-1]), where="eval_loss"))
+    return tuple(rows)
 
 
 CONSTANT = "0:2e-5 900:2e-5"

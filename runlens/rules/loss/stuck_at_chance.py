@@ -23,7 +23,9 @@ Limits
     ln 2 by coincidence, so the number of classes must be known.
 Fixes
     Overfit one batch; check labels, frozen parameters and the head; learning rate to a tenth
-    where the loss fell first and came back.
+    where the loss fell first and came back. Only an untrained model starts at ln of its
+    vocabulary (10.4 for 32,000): a fine-tune that starts above 6 has another template or
+    tokenizer, or a new head.
 """
 
 from dataclasses import dataclass
@@ -94,7 +96,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"warm-up lasts up to step {step(signals.warmup.end)}")
     level, slack = float(np.median(half)), _slack(half, at, limits)
     if not at.lowest - slack <= level <= at.level + slack:
-        return passed(f"loss settled at {loss(level)}; chance is {at.name}")
+        return passed(
+            f"loss settled at {loss(level)}; chance is {at.name}{_high_start(run, train)}"
+        )
     width = max(3, len(half) // 3)
     fell = float(np.median(half[:width]) - np.median(half[-width:]))
     if fell > slack or float(np.median(half[-width:])) < at.lowest - slack:
@@ -104,6 +108,14 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if accuracy is not None and base and accuracy > limits.learnt * base:
         return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
     return found(_finding(run, signals, train, at, level, slack, limits))
+
+
+def _high_start(run: Run, train: Curve) -> str:
+    """Say that a fine-tune starts where no trained model does; empty where it does not."""
+    first = float(train.value[0])
+    if run.task != "sft" or first < chance.TRAINED_BELOW:
+        return ""
+    return f"; {chance.start_words(first)}: look at template, tokenizer and head"
 
 
 def _slack(half: FloatArray, at: Chance, limits: Limits) -> float:
@@ -252,6 +264,12 @@ def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Caus
     what = "Labels do not belong to the inputs"
     made.append(Cause(what, "possible" if made else "most likely", "", against))
     made.append(Cause("Inputs are empty, all padding, or wrongly normalized", "possible"))
+    start = float(signals.curve("train_loss").value[0])
+    if run.task == "sft" and start >= chance.TRAINED_BELOW:
+        made.append(Cause(chance.NOT_TRAINED, "possible", chance.start_words(start)))
+    if run.number("label_smoothing_factor"):
+        why = f"label_smoothing_factor is {run.number('label_smoothing_factor'):g}"
+        made.append(Cause("Label smoothing too strong", "possible", why))
     return tuple(made)
 
 

@@ -152,8 +152,42 @@ def clip_cause(run: Run) -> tuple[Cause, ...]:
 
 
 def precision_cause(run: Run) -> tuple[Cause, ...]:
-    """Name fp16 where it is set."""
-    return (Cause("fp16 overflow", "possible", "fp16 is set"),) if run.flag("fp16") else ()
+    """Name fp16 where it is set; bf16 is the remedy, but its rounding is no more than possible."""
+    if run.flag("fp16"):
+        return (Cause("fp16 overflow", "possible", "fp16 is set"),)
+    if run.flag("bf16"):
+        why = "bf16 is set; fp32 for a few steps would tell"
+        return (Cause("Rounding of bf16", "unlikely", why),)
+    return ()
+
+
+def batch_evidence(run: Run) -> tuple[Evidence, ...]:
+    """Return the samples of an update as the product that they are, where it is known."""
+    size = run.number("per_device_train_batch_size")
+    if not size:
+        return ()
+    steps = run.number("gradient_accumulation_steps") or 1.0
+    devices = run.number("num_processes")
+    whole = size * steps * (devices or 1.0)
+    words = f"{size:g} a device × {steps:g} accumulated × "
+    words += f"{devices:g} devices" if devices else "devices that are not recorded"
+    return (Evidence("Samples of an update", whole, source=words),)
+
+
+def late_causes(run: Run, *, fresh: bool) -> tuple[Cause, ...]:
+    """Name what guides look at last: several processes, and a new architecture."""
+    made: list[Cause] = []
+    processes = run.number("num_processes") or 1.0
+    if processes > 1:
+        why = f"{processes:g} processes"
+        made.append(
+            Cause("Gradients not averaged, or unequal settings of the ranks", "unlikely", why)
+        )
+    if fresh:
+        why = "the model starts from nothing"
+        what = "Initialisation, placement of normalisation, attention mask or positions"
+        made.append(Cause(what, "unlikely", why))
+    return tuple(made)
 
 
 def warmup_fix(run: Run) -> tuple[Fix, ...]:
@@ -167,11 +201,17 @@ def first_checks(run: Run) -> tuple[Fix, ...]:
     """Return what to try first when a model does not learn."""
     text = run.task in {"sft", "pretrain", "dpo", "reward-model"}
     what = "decoded samples with their label mask" if text else "samples with their labels"
+    how = " (axolotl preprocess with debug)" if run.framework == "axolotl" else ""
     return (
-        fixes.action("Overfit one batch of 8 samples", "loss must come near 0 within 100 steps"),
         fixes.action(
-            f"Print 20 {what}, as the model gets them",
-            f"shifted, shuffled or {'masked' if text else 'mixed-up'} labels show there",
+            "Overfit one batch of 8 samples",
+            "loss must come near 0 within 100 steps, or the wiring is at fault, not the tuning",
+        ),
+        fixes.action(
+            f"Print 20 {what}, as the model gets them{how}",
+            "shifted, shuffled or masked labels show there; each sample needs one that is not -100"
+            if text
+            else "shifted, shuffled or mixed-up labels show there",
         ),
     )
 

@@ -8,7 +8,8 @@ Why it matters
     what is not skipped is lost as well: the run goes on and learns nothing.
 Looks alike
     The scale settles within its first steps, from 65,536 to some 1,024. In health it doubles
-    every 2,000 clean steps and is halved once. A scale of 1.0 throughout belongs to bf16 or
+    every 2,000 clean steps, overflows once and is halved: small gradients let it grow, and that
+    alone is no fault. A scale of 1.0 throughout belongs to bf16 or
     fp32. One overflow now and then is normal.
 Limits
     floor: a scale of 1 leaves no room. factor: 2^-10 of the highest scale after settling.
@@ -240,6 +241,12 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     if rate and peak and 0 < rate < peak / 5:
         against = f"it is {percent(rate / peak)} of the peak there"
     made.append(Cause("Learning rate too high", "likely" if made else "most likely", why, against))
+    scale = signals.curve("loss_scale").before(int(onset)).value
+    if len(scale) > 1 and (np.diff(scale) > 0).any():
+        why = f"the scale had grown to {number(float(scale.max()))} before it fell"
+        made.append(
+            Cause("Gradients so small that the scale grew until it overflowed", "possible", why)
+        )
     made.append(Cause("Bad batches that come back", "possible"))
     return tuple(made)
 

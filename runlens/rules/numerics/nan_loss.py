@@ -15,7 +15,8 @@ Limits
     batches that the run survived. The loss counts as lost for good when 90 % of
     the points from a step on are not finite.
 Fixes
-    By what stood before the onset: learning rate to a fifth, clipping at 1.0, longer warm-up;
+    Guides begin with the data, with the learning rate, or with fp16; here the evidence decides, by
+    what stood before the onset: learning rate to a fifth, clipping at 1.0, longer warm-up;
     bf16 for fp16; or the batch itself.
 """
 

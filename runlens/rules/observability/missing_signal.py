@@ -2,7 +2,8 @@
 
 What is seen
     Of the metrics that runs of this kind should log, at least one that whole families of checks
-    rest on is absent.
+    rest on is absent. What would separate causes that are open in this run is named besides: the
+    loss scale in fp16, norms by layer after a NaN, the memory of the other ranks.
 Why it matters
     What is not logged cannot be diagnosed: without grad_norm nobody sees why a loss jumped,
     without an evaluation nobody sees overfitting.
@@ -21,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens import fixes
+from runlens import fixes, layers
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
+from runlens.metrics import base
 from runlens.rules.config import method
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run, Task
@@ -36,6 +38,9 @@ POLICY: frozenset[Task] = frozenset({"grpo", "ppo"})
 JUDGED = WITH_LOSS | POLICY
 
 
+RANKS, LAYERS = "gpu_mem:rank1", "grad_norm/<layer>"
+
+
 class Signal(NamedTuple):
     """A metric that runs should log: its names, for whom, how, and what rests on it."""
 
@@ -44,6 +49,7 @@ class Signal(NamedTuple):
     how: str
     for_what: str
     core: bool = True  # whether its absence alone is worth a word
+    vital: bool = True  # whether it is counted; others are named where they would help
 
 
 SIGNALS = (
@@ -101,6 +107,38 @@ SIGNALS = (
         "leaks, running out of memory",
         core=False,
     ),
+    Signal(
+        ("mfu", "gpu_util"),
+        JUDGED,
+        "Log mfu, or let a tracker record the GPU's utilisation",
+        "a GPU that waits or does little",
+        core=False,
+        vital=False,
+    ),
+    Signal(
+        ("loss_scale",),
+        JUDGED,
+        "Log the loss scale of fp16",
+        "overflow against a learning rate too high",
+        core=False,
+        vital=False,
+    ),
+    Signal(
+        (RANKS,),
+        JUDGED,
+        "Log the memory of every rank, not of rank 0 alone",
+        "uneven data or model parts",
+        core=False,
+        vital=False,
+    ),
+    Signal(
+        (LAYERS,),
+        JUDGED,
+        "Log gradient norms by layer (grad_norm/<layer>), parameter norms and activations",
+        "the layer in which a NaN or an explosion begins",
+        core=False,
+        vital=False,
+    ),
 )
 
 
@@ -120,13 +158,14 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
     if not any(one.core for one in missing):
-        return passed(f"{len(wanted) - len(missing)} of {len(wanted)} vital metrics are logged")
-    names = ", ".join(one.names[0] for one in missing)
-    verb = "is" if len(missing) == 1 else "are"
+        known = sum(one.vital and one not in missing for one in wanted)
+        return passed(f"{known} of {sum(one.vital for one in wanted)} vital metrics are logged")
+    vital = [one.names[0] for one in missing if one.vital]
+    verb = "is" if len(vital) == 1 else "are"
     return found(
         Finding(
             severity="info",
-            title=f"{count(len(missing), 'vital metric')} {verb} not logged: {names}.",
+            title=f"{count(len(vital), 'vital metric')} {verb} not logged: {', '.join(vital)}.",
             metric=missing[0].names[0],
             onset=Moment(),
             evidence=tuple(
@@ -145,9 +184,24 @@ def _logged(run: Run, signal: Signal) -> bool:
         return True  # without a reference there is nothing to log
     if "eval_loss" in signal.names and method.evaluation_off(run):
         return True  # eval-too-rare says so
+    if _needless(run, signal.names[0]):
+        return True
     if "step_time" in signal.names and _timed(run):
         return True
     return any(len(run.curve(name)) for name in signal.names)
+
+
+def _needless(run: Run, name: str) -> bool:
+    """Whether a metric would separate no cause that this run leaves open."""
+    if name == "loss_scale":
+        return not run.flag("fp16")
+    if name == RANKS:
+        ranks = any(base(metric) == "gpu_mem" and ":" in metric for metric in run.history.metrics)
+        return ranks or not len(run.curve("gpu_mem")) or (run.number("num_processes") or 1) <= 1
+    if name == LAYERS:
+        values = run.curve("train_loss").value, run.curve("grad_norm").value
+        return all(np.isfinite(value).all() for value in values) or bool(layers.of_layers(run))
+    return False
 
 
 def _timed(run: Run) -> bool:
@@ -167,6 +221,14 @@ BAD = (
         len_mean="0:100 600:120",
         grad_norm="0:0.3 600:0.3",
         learning_rate="0:1e-6 600:1e-6",
+    ),
+    drawn(
+        "a NaN in fp16, one rank of four",
+        severity="info",
+        train_loss="0:2 300:1 310:nan 600:nan",
+        learning_rate="0:1e-4 600:0",
+        gpu_mem="0:20 600:20",
+        config={"fp16": True, "num_processes": 4},
     ),
 )
 GOOD = (

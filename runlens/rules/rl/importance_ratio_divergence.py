@@ -18,7 +18,8 @@ Limits
     or a mean ratio outside low to high. half: mean ratio that is told by itself, over `row`
     points in a row or far_share of all (and its inverse). fewest: points.
 Fixes
-    Bring new weights to the sampler more often; sample in the same precision as the training;
+    Bring new weights to the sampler more often (vllm_sync_interval counts steps: lower it; a table
+    that says to raise it contradicts its own text); sample in the same precision as the training;
     correct by importance sampling; mask what is too far off.
 """
 
@@ -38,6 +39,7 @@ from runlens.signals.noise import longest_true
 from runlens.wording import number, step
 
 MEAN_IS_1 = "a ratio of the same policy is 1 on average"
+MASK_FROM = 0.5  # off_policy_mask_threshold that axolotl's page advises
 LASTING = 3  # points in a row from which a stretch is one
 FIRST_PART = 0.1  # of the run: apart from the start on, no staleness that grew
 
@@ -193,6 +195,12 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
     if run.task == "grpo" and run.flag("vllm_importance_sampling_correction") is not True:
         key, what = "vllm_importance_sampling_correction", "Correct by importance sampling"
         made.append(fixes.setting(run, key, True, what, "weighs stale tokens down"))
+    if run.setting("importance_sampling_level") == "sequence":
+        key, what = "importance_sampling_level", "Weigh by token, not by sequence"
+        made.append(fixes.setting(run, key, "token", what, "products of many ratios stray far"))
+    if run.task == "grpo" and not run.number("off_policy_mask_threshold"):
+        key, what = "off_policy_mask_threshold", "Leave out samples that are too far off"
+        made.append(fixes.setting(run, key, MASK_FROM, what, "a stale sample teaches nothing"))
     return (
         *made,
         fixes.action("Sample in the same number format as the training"),

@@ -4,7 +4,8 @@ What is seen
     The reward is 0, or at its lowest value, on nearly all points of the run.
 Why it matters
     Equal rewards have no advantage and no gradient: the policy is the one it was at the start,
-    whatever the run cost. A run that learns is above 0.15 by step 20.
+    whatever the run cost. A run that learns is often above 0.15 by step 20; how high depends on
+    the task, so only a reward at its floor is loud.
 Looks alike
     Rewards that are centred on 0 vary within their groups (reward_std). Small rewards that
     differ from point to point may be a unit: said as info. A sparse environment needs many
@@ -192,6 +193,13 @@ def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
     )
 
 
+def _shown(run: Run) -> tuple[Fix, ...]:
+    if run.task != "grpo" or run.flag("log_completions") or run.flag("trl.log_completions"):
+        return ()
+    what, why = "Log the completions", "shows what is rewarded, and what is not"
+    return (fixes.setting(run, "log_completions", True, what, why),)
+
+
 def _clipped(signals: Signals) -> float | None:
     value = signals.curve("len_clipped").value
     return float(np.median(value)) if len(value) else None
@@ -214,6 +222,7 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
             "not one was rewarded" if signals.curve("reward").value.max(initial=0) <= 0 else "",
         ),
         Cause("A dataset column that does not reach the reward function", "possible"),
+        Cause("The sampler serves another model than the one trained", "possible"),
         Cause("Model too weak for the task", "possible"),
     )
 
@@ -226,7 +235,10 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         )
     made = [
         fixes.action("Call the reward function on one right answer by hand", "it must return > 0"),
+        *_shown(run),
         fixes.action("Print ten completions beside what the reward function looks for"),
+        fixes.action("Print what the reward function is called with", "each column it needs?"),
+        fixes.action("Ask the sampler which model it serves"),
     ]
     limit, cut = policy.length_limit(run, signals), _clipped(signals)
     if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - axolotl's alarm value

@@ -9,7 +9,8 @@ Why it matters
 Looks alike
     Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
     rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
-    which has its own rule, but for one with a longer plan after the rate had come down to zero. A run that was stopped before its plan ended.
+    which has its own rule, but for one with a longer plan after the rate had come down to zero.
+    A run that was stopped before its plan ended.
 Limits
     fewest: points of the learning rate. leap: factor between two records that no schedule has.
     peak: deviation from the configured rate. fit: deviation from the configured shape, as a share

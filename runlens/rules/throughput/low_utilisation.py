@@ -7,13 +7,16 @@ Why it matters
     The run costs more hours than it needs. It is no fault of the training itself.
 Looks alike
     Generation phases of rl runs keep mfu low by design. Tiny models never fill a GPU. Start-up
-    and evaluation are short: the median leaves them out.
+    and evaluation are short: the median leaves them out. Utilisation is time busy, not work: a
+    high one with a low mfu is small batches or slow kernels, a low one is waiting for data.
+    Where mfu is not logged, tokens a second, parameters and card tell it.
 Limits
     fewest: points needed. skip: share of the run left out as start-up. util: percent.
     mfu: fraction.
 Fixes
     Low utilisation: loader workers, pinned memory, tokenised data, packing. High utilisation and
-    low mfu: larger batch, bf16 or tf32, flash attention, compilation.
+    low mfu: larger batch, bf16 or tf32, flash attention, compilation, no .item() in the loop; on
+    several GPUs less communication. A profile (nsys) names what the GPU waits for.
 """
 
 from dataclasses import dataclass
@@ -35,6 +38,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.metrics import base
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.throughput import flops
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, step
@@ -53,8 +57,12 @@ class Limits:
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Take the median of utilisation after start-up; the busiest GPU counts."""
     util, mfu = (_busiest(run, signals, kind, limits) for kind in ("gpu_util", "mfu"))
+    mfu = mfu or _estimated(run, signals, limits)
     if util is None and mfu is None:
-        return unmet(f"fewer than {limits.fewest} points of gpu_util or mfu are above 0")
+        return unmet(
+            f"fewer than {limits.fewest} points of gpu_util or mfu are above 0, and tokens a "
+            "second say nothing without parameters and card"
+        )
     if util is not None and util[1] < limits.util:
         return found(_idle(run, signals, util, limits))
     if mfu is not None and mfu[1] < limits.mfu:
@@ -74,6 +82,13 @@ def _busiest(run: Run, signals: Signals, kind: str, limits: Limits) -> tuple[str
         if len(curve) >= limits.fewest and curve.value.max() > 0
     }
     return max(levels.items(), key=lambda item: item[1]) if levels else None
+
+
+def _estimated(run: Run, signals: Signals, limits: Limits) -> tuple[str, float] | None:
+    """Return mfu by tokens a second, parameters and card, where it is not logged."""
+    speed = _busiest(run, signals, "throughput_tokens", limits)
+    share = speed and flops.estimated_mfu(run, speed[1])
+    return (speed[0], share) if speed and share else None
 
 
 def _settled(curve: Curve, limits: Limits) -> Curve:
@@ -112,6 +127,9 @@ def _busy(
 ) -> Finding:
     metric, value = mfu
     beside = f" at {number(util[1], 3)} % utilisation" if util else ""
+    if base(metric) != "mfu":
+        level = number(float(np.median(_settled(signals.curve(metric), limits).value)), 3)
+        beside += f", by {level} tokens a second, the parameters and the card,"
     return _finding(
         signals,
         metric,
@@ -120,7 +138,7 @@ def _busy(
         (
             Cause("Batch too small, or no fused kernels", "most likely"),
             Cause("Full precision on tensor cores", "possible"),
-            Cause("Communication between GPUs", "possible"),
+            *_between(run),
         ),
         _computing(run),
     )
@@ -152,6 +170,15 @@ def _finding(
     )
 
 
+def _between(run: Run) -> tuple[Cause, ...]:
+    """Name the communication between GPUs, unless one GPU alone is known to train."""
+    processes = run.number("num_processes")
+    if processes == 1:
+        return ()
+    why = f"{processes:g} processes" if processes else ""
+    return (Cause("Communication between GPUs", "possible", why),)
+
+
 def _loading(run: Run) -> tuple[Fix, ...]:
     made = list(fixes.more_workers(run))
     if not run.flag("dataloader_pin_memory"):
@@ -174,6 +201,20 @@ def _computing(run: Run) -> tuple[Fix, ...]:
         made.append(fixes.setting(run, "bf16", True, "Train in bf16", "uses the tensor cores"))
     made.append(
         fixes.action(
+            "Use flash attention, torch.compile and a fused optimizer, with sizes that are "
+            "multiples of 8",
+            "fewer and larger kernels",
+            "one run",
+        )
+    )
+    made.append(
+        fixes.action("Take .item() and print out of the loop", "each waits for the GPU to finish")
+    )
+    if (run.number("num_processes") or 1) > 1:
+        what = "Try ZeRO stage 2 in place of 3 where it fits, and NVLink in place of PCIe"
+        made.append(fixes.action(what, "less to send between GPUs", "one run"))
+    made.append(
+        fixes.action(
             "Profile a few steps (nsys) for what lies between the kernels",
             "names what the GPU waits for",
         )
@@ -190,9 +231,32 @@ BAD = (
         gpu_util="0:98 600:97",
         mfu="0:0.05 600:0.05",
     ),
+    drawn(
+        "500 tokens a second of a 7B adapter on an A100",
+        severity="info",
+        noise=0.1,
+        throughput_tokens="0:500 600:500",
+        config={
+            "adapter": "lora",
+            "num_parameters": 7e9,
+            "gpu": "NVIDIA A100-SXM4-80GB",
+            "num_processes": 1,
+        },
+    ),
 )
 GOOD = (
     drawn("busy", noise=0.03, gpu_util="0:20 50:95 600:96"),
+    drawn(
+        "3,000 tokens a second of a 7B adapter on an A100",
+        noise=0.05,
+        throughput_tokens="0:3000 600:3000",
+        config={
+            "adapter": "lora",
+            "num_parameters": 7e9,
+            "gpu": "NVIDIA A100-SXM4-80GB",
+            "num_processes": 1,
+        },
+    ),
     drawn("good mfu", noise=0.05, mfu="0:0.02 40:0.4 600:0.4"),
     drawn("generation", noise=0.05, task="grpo", gpu_util="0:80 600:80", mfu="0:0.05 600:0.05"),
 )
@@ -205,7 +269,7 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    needs=("gpu_util|mfu",),
+    needs=("gpu_util|mfu|throughput_tokens",),
     bad=BAD,
     good=GOOD,
 )

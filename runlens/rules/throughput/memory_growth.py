@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runlens import fixes
+from runlens import experiments, fixes
 from runlens.diagnosis import (
     Cause,
     Chart,
@@ -229,6 +229,7 @@ def _fixes(run: Run, kind: str) -> tuple[Fix, ...]:
         fixes.setting(
             run, "torch_empty_cache_steps", 100, "Empty the cache", "frees what is cached"
         ),
+        experiments.memory_snapshot(run),
     )
 
 

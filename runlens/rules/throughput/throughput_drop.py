@@ -6,6 +6,7 @@ What is seen
 Why it matters
     The same training takes longer and costs more; a schedule with a time limit is cut short.
 Looks alike
+    Tokens a second are often counted wrongly by a factor: only their change is judged.
     Evaluation and saving between two records: single intervals, which the median leaves out.
     Longer sequences or completions: fewer steps a second at the same tokens a second. The first
     steps with compilation and cold caches. Another launch on other hardware: only the longest

@@ -1,0 +1,67 @@
+"""What tells one cause from another where the log cannot: runs to repeat, data to look at.
+
+Each is an action of a finding. They are those of common debugging guides, the cheapest first.
+"""
+
+from runlens import fixes
+from runlens.diagnosis import Fix
+from runlens.run import RL_TASKS, Run
+from runlens.wording import step
+
+LONG_SAMPLE = 4_096  # tokens; where the limit of the run is not recorded
+HALF = ("fp8", "fp16", "bf16")
+TEXT_TASKS = frozenset({"sft", "pretrain", "dpo", "reward-model", *RL_TASKS - {"rl"}})
+
+
+def full_precision(run: Run, at: float) -> tuple[Fix, ...]:
+    """Repeat the steps around `at` in fp32; nothing where no half precision is set."""
+    half = next((key for key in HALF if run.flag(key)), "")
+    if not half:
+        return ()
+    what = f"Repeat the steps around {step(at)} in fp32 ({half}: false)"
+    why = "calm then: the precision; the same: data or learning rate"
+    return (fixes.action(what, why, "one run"),)
+
+
+def one_process(run: Run) -> tuple[Fix, ...]:
+    """Repeat on one GPU; nothing where one process is known, or none."""
+    processes = run.number("num_processes")
+    if not processes or processes < 2:  # noqa: PLR2004 - one is no group
+        return ()
+    why = (
+        f"gone then: the {processes:g} processes differ (gradients not averaged, data order, "
+        "precision)"
+    )
+    return (fixes.action("Repeat it on one GPU with one seed", why, "one run"),)
+
+
+def batch_alone(at: float) -> Fix:
+    """Find the operation and the layer that fail in the batch of a step."""
+    return fixes.action(
+        f"Run the batch of step {step(at)} alone on one GPU, with forward hooks and under "
+        "torch.autograd.detect_anomaly",
+        "names the first layer and the operation that fail",
+    )
+
+
+def check_data(run: Run) -> Fix:
+    """Count the samples that spoil training: empty, too long, twice there, without a label."""
+    if run.task not in TEXT_TASKS:
+        return fixes.action(
+            "Count empty and duplicate samples, and odd values", "they show in no loss"
+        )
+    longest = run.number("max_length") or LONG_SAMPLE
+    return fixes.action(
+        f"Count empty samples, samples over {longest:,.0f} tokens, samples with the same first "
+        "200 characters, and samples whose labels are all -100",
+        "none of them shows in a loss by itself",
+    )
+
+
+def memory_snapshot(run: Run) -> Fix:
+    """Find the line that holds the memory."""
+    if run.framework == "axolotl":
+        what = "Set profiler_steps: [1, 2] and open the memory snapshot that it writes"
+    else:
+        what = "Record a memory snapshot of two steps (torch.cuda.memory._record_memory_history)"
+    return fixes.action(what, "names the lines whose memory is kept")

@@ -1,0 +1,72 @@
+"""What to do after a NaN: fixes by the branch of the tree, then what separates the causes left.
+
+Guides agree on no order (the data first, or the learning rate first): the branch decides, which
+rests on the evidence.
+"""
+
+from runlens import experiments, fixes
+from runlens.diagnosis import Fix
+from runlens.run import RL_TASKS, Run
+from runlens.signals import Signals
+from runlens.wording import step
+
+
+def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, ...]:
+    """Return the fixes of a branch of the tree in `causes`, then the experiments."""
+    rate = fixes.learning_rate(run, signals, 1 / 5, "5 to 10 times lower is usual after a NaN")
+    clip = fixes.clipping(run, "bounds a single step")
+    warm = fixes.longer_warmup(run, "smaller first steps")
+    half = fixes.bf16(run, "no overflow at 65,504")
+    look = fixes.action(
+        f"Print the batch of step {step(onset)}: empty labels, empty sequences, token ids or "
+        "labels out of range, odd values",
+        "one bad sample is enough",
+    )
+    shown = _shown(run)
+    alone = experiments.batch_alone(onset)
+    rest = (*_ratio(run), *experiments.full_precision(run, onset), *experiments.one_process(run))
+    if branch == "data":
+        late = rate if onset > 1 else ()
+        return (*_zero_scale(run), look, *half, *shown, *late, alone, *rest)
+    if branch in {"forward", "backward"}:
+        guard = fixes.action(
+            "Guard log, root and division with an epsilon, and compute softmax in fp32",
+            "log(0), 0 / 0 and the root of a negative number are NaN",
+        )
+        return (look, *_zero_scale(run), *half, *shown, alone, guard, *rest)
+    if branch == "scaler":
+        return (*half, *rate, *clip, *shown, *rest)
+    return (*rate, *clip, *warm, *half, *shown, look, *_from_before(run, onset), *rest)
+
+
+def _shown(run: Run) -> tuple[Fix, ...]:
+    known = run.framework in fixes.TRAINER_FRAMEWORKS
+    if not known or run.flag("logging_nan_inf_filter") is False:
+        return ()
+    why = "the log then shows the first NaN"
+    return (fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as it is", why),)
+
+
+def _zero_scale(run: Run) -> tuple[Fix, ...]:
+    if not run.flag("fp8"):
+        return ()
+    what = (
+        "Give fp8 scales a floor above 0 (rows that are all padding have none), and clear "
+        "~/.triton/cache after patching the kernel"
+    )
+    return (fixes.action(what, "max|x| / 448 of a row of zeros is 0, and 0 / 0 is NaN"),)
+
+
+def _ratio(run: Run) -> tuple[Fix, ...]:
+    if run.task not in RL_TASKS:
+        return ()
+    what = "Clamp the difference of log-probabilities before exp, to ±20"
+    return (fixes.action(what, "exp overflows where a token is far less likely than before"),)
+
+
+def _from_before(run: Run, onset: float) -> tuple[Fix, ...]:
+    kept = fixes.checkpoint_before(run, onset - 1)
+    if kept is None:
+        return ()
+    what = f"Run on from {kept[1]} with a tenth of the learning rate over the same batches"
+    return (fixes.action(what, "still NaN: the data; finite: the learning rate", "one run"),)

@@ -1,0 +1,131 @@
+"""Why memory ran out, and what to change: the least disruptive first, the batch as a whole kept."""
+
+from runlens import experiments, fixes
+from runlens.diagnosis import Cause, Fix
+from runlens.rules.config.method import adapter
+from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
+from runlens.run import RL_TASKS, Event, Run
+from runlens.wording import number, step
+
+FRAGMENTED = 0.2  # reserved but not allocated, as a share of the card: worth expandable segments
+GROWN = 1.1  # last over first record of memory
+HOST = 4  # row of the message table: memory of the machine, not of the card
+SHORTEST = 512  # tokens: shorter sequences are not the problem
+IN_EVALUATION = ("evaluation_loop", "prediction_step", "in evaluate", "validation_step")
+CPU_ACCUMULATION = 8  # evaluation batches whose logits stay on the GPU
+
+
+def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
+    """Rank what filled the memory; `long` is the share of the plan after which settings fit."""
+    done = onset_step(run)
+    made: list[Cause] = []
+    if why := _at_evaluation(run):
+        what = "Evaluation without no_grad, or with the logits of all batches kept"
+        made.append(Cause(what, "most likely", why))
+    if done <= 1:
+        why = "it failed within the first step"
+        made.append(Cause("The settings are too large for the card", "most likely", why))
+    elif grown := _grown(run):
+        made.append(Cause("Memory that grew: graphs or tensors that are kept", "likely", grown))
+    if done > 1:
+        late = plan_done(run, long)
+        why = f"{step(done)} steps fitted"
+        rank = "likely" if late and not made else "possible"
+        made.append(Cause("One batch longer than the others", rank, why))  # type: ignore[arg-type]
+    if _fragmented(proof):
+        why = f"{proof.data['reserved_gib']:.2f} GiB reserved but not allocated"
+        made.append(Cause("Fragmented memory", "possible", why))
+    return tuple(made)
+
+
+def _fragmented(proof: Event) -> bool:
+    total = float(proof.data.get("total_gib", float("inf")))
+    return bool(float(proof.data.get("reserved_gib", 0.0)) > FRAGMENTED * total)
+
+
+def _at_evaluation(run: Run) -> str:
+    """Say what shows that it happened in an evaluation; empty where nothing does."""
+    done, every = onset_step(run), run.number("eval_steps")
+    if any(word in line for line in run.log_tail[-60:] for word in IN_EVALUATION):
+        return "the traceback runs through the evaluation"
+    evals = run.curve("eval_loss").step
+    due = bool(every and done >= every and done % every == 0)
+    if due and (not len(evals) or evals[-1] < done):
+        return f"step {step(done)} is one of an evaluation (eval_steps {every:g})"
+    return ""
+
+
+def _grown(run: Run) -> str:
+    """Say by how much logged memory had grown, where it had."""
+    for metric, where in (("gpu_mem", "GPU memory"), ("host_mem", "host memory")):
+        value = run.curve(metric).finite().value
+        if len(value) > 1 and value[-1] > GROWN * value[0]:
+            first, last = float(value[0]), float(value[-1])
+            return f"{where} went from {number(first)} to {number(last)} GiB"
+    return ""
+
+
+def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
+    """Return what to change, with the values of this run."""
+    if proof.data.get("row") == HOST:
+        less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
+        return (less, *fixes.fewer_readers(run), *resume(run))
+    made = [*(_evaluation(run) if _at_evaluation(run) else ())]
+    made += fixes.smaller_batch(run, "needs half the activations")
+    if not run.flag("gradient_checkpointing"):
+        why = "less memory for about a third more time (use_reentrant: false)"
+        what = "Recompute activations"
+        made.append(fixes.setting(run, "gradient_checkpointing", True, what, why))
+    made += _smaller_numbers(run)
+    made += _shorter(run)
+    made.append(
+        fixes.action("Use flash attention", "attention is then linear in the length", "one run")
+    )
+    if (run.number("num_processes") or 1) > 1:
+        what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
+        made.append(fixes.action(what, "each GPU then holds its part", "one run"))
+    if _fragmented(proof):
+        what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+        made.append(fixes.action(what, "much is reserved but not allocated"))
+    if onset_step(run) > 1:
+        what = "Truncate at max_length and pad to a multiple of 8"
+        made.append(fixes.action(what, "no batch is then far longer than the others"))
+    return (*made, *resume(run), experiments.memory_snapshot(run))
+
+
+def _evaluation(run: Run) -> tuple[Fix, ...]:
+    why = "no graph is kept"
+    made = [fixes.action("Evaluate under torch.no_grad() and in eval mode", why)]
+    what, why = "Move evaluation logits to the CPU", "they are kept for all batches"
+    made.append(fixes.setting(run, "eval_accumulation_steps", CPU_ACCUMULATION, what, why))
+    size = run.number("per_device_eval_batch_size")
+    if size and size > 1:
+        new, what = int(size) // 2, "Halve the evaluation batch"
+        made.append(fixes.setting(run, "per_device_eval_batch_size", new, what, "half the logits"))
+    return tuple(made)
+
+
+def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
+    """Quantise the frozen weights, or Adam's states where all weights are trained."""
+    if adapter(run):
+        if run.flag("load_in_4bit") or run.setting("adapter") == "qlora":
+            return ()
+        what, why = "Load the frozen weights in 4 bit (QLoRA)", "a quarter of their memory"
+        return (fixes.setting(run, "load_in_4bit", True, what, why),)
+    optimizer = str(run.setting("optim") or "").lower()
+    if not optimizer.startswith(("adam", "paged_adam")) or "8bit" in optimizer:
+        return ()
+    what, why = "Keep Adam's states in 8 bit", "2 bytes a parameter in place of 8 to 12"
+    return (fixes.setting(run, "optim", "adamw_8bit", what, why),)
+
+
+def _shorter(run: Run) -> tuple[Fix, ...]:
+    made = []
+    keys = ("max_length", "max_completion_length") if run.task in RL_TASKS else ("max_length",)
+    for key in keys:
+        length = run.number(key)
+        if length and length >= SHORTEST:
+            what = "Halve the sequence" if key == "max_length" else "Halve the completions"
+            why = "activations and logits grow with its length"
+            made.append(fixes.setting(run, key, int(length) // 2, what, why))
+    return tuple(made)
