@@ -185,8 +185,20 @@ def test_heartbeat_goes_on_while_the_run_hangs(tmp_path: Path) -> None:
     assert heartbeat.step.tolist() == [0, 30, 30, 30]
     assert heartbeat.time.tolist() == [999.0, 1002.0, 1500.0, 2000.0]
     assert points(reading, "system/gpu.0.gpu")[-1] == (30, 97.5)
-    assert "system/gpu.0.temp" not in reading.series
     assert reading.hints.ended_step == 30
+
+
+def test_every_system_metric_is_kept(tmp_path: Path) -> None:
+    """Whatever its name holds, the bytes of a length among them; text is none."""
+    values = {"cpu": 12.5, "ten\nletter": 1.5, "disk./.usageGB": 7.0, "network.sent": 1e9}
+    content = message((2, message((1, 1000)))) + items({**values, "note": "idle"}, 3)
+    reading = read(tmp_path, *rows({"loss": 1.0}), (STATS, content))
+    kept = {name: series.value.tolist() for name, series in reading.series.items()}
+    assert kept == {
+        "loss": [1.0],
+        "system/heartbeat": [1.0],
+        **{f"system/{name}": [value] for name, value in values.items()},
+    }
 
 
 def test_clean_end(tmp_path: Path) -> None:

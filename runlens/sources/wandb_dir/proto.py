@@ -18,11 +18,10 @@ VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5  # wire types
 MAX_VARINT = 10  # bytes
 MAX_FIELD = (1 << 29) - 1  # the largest number that Protocol Buffers allow
 _AROUND = {16, 19, 200}  # fields of a record that are not its content: control, uuid, _info
-_ITEM_FIELD = 1
+_ITEM_FIELD, _STATS_ITEM = 1, 3
 
 _STAT = re.compile(
-    rb"\n[\x01-\x7f](gpu\.\d+\.(?:gpu|memoryAllocated(?:Bytes)?)|proc\.memory\.rssMB)"
-    rb"\x82\x01[\x01-\x7f]([-+.0-9a-zA-Z]+)"
+    rb"\n([\x01-\x7f])([^\x82]{1,127}?)\x82\x01([\x01-\x7f])([-+.0-9a-zA-Z]+)", re.DOTALL
 )
 
 
@@ -128,12 +127,6 @@ def text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def record(data: bytes) -> tuple[int, bytes]:
-    """Return the kind of a record (its field number) and its content; raise Malformed."""
-    kind, start, end = record_span(data, 0, len(data))
-    return kind, data[start:end]
-
-
 def record_span(data: bytes, at: int, limit: int) -> tuple[int, int, int]:
     """Return the kind of the record `data[at:limit]` and where its content is; raise Malformed."""
     for number, value, start, end in spans(data, at, limit):
@@ -189,12 +182,17 @@ def items(data: bytes, number: int = _ITEM_FIELD) -> list[Item]:
 
 
 def stats(data: bytes) -> tuple[float | None, list[tuple[str, float]]]:
-    """Return the time of a record of system metrics, and those that are kept (see `_STAT`)."""
+    """Return the time of a record of system metrics, and all that are numbers."""
     time = Message(data).time(2)
+    matches = _STAT.findall(data)
+    if all(size[0] == len(key) and room[0] == len(value) for size, key, room, value in matches):
+        pairs = [(text(key), value) for _, key, _, value in matches]
+    else:  # the pattern began inside an item
+        pairs = [(".".join(path), value) for path, value in items(data, _STATS_ITEM)]
     found = []
-    for key, value in _STAT.findall(data):
+    for key, value in pairs:
         try:
-            found.append((text(key), float(value)))
-        except ValueError:
+            found.append((key, float(value)))
+        except ValueError:  # a text, a list
             continue
     return time, found
