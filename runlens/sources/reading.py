@@ -1,6 +1,6 @@
 """What a reader of one format is, and what it hands over."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
@@ -15,7 +15,7 @@ PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best fi
 
 
 class Series(NamedTuple):
-    """One metric of one source in the order in which it was logged; arrays of shape (n,)."""
+    """One metric of one source in the order of logging; arrays of shape (n,), n at least 1."""
 
     step: IntArray
     value: FloatArray
@@ -127,9 +127,6 @@ class SeriesBuilder:
             rows = self._rows[name] = ([], [], [], [], [])
         for column, item in zip(rows, (step, value, epoch, time, launch), strict=True):
             column.append(item)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
 
     def series(self) -> dict[str, Series]:
         """Return all that was added, by name."""

@@ -59,8 +59,9 @@ def test_rows_that_a_log_lacks_do_no_harm() -> None:
         source(10 * COUNTED, VALUES[::-1].copy()),
         source(10 * COUNTED, np.full(40, 1e-4), metric="learning_rate"),
         source(10 * COUNTED, VALUES, inferred=True),
+        source(10 * COUNTED[[3, 3, 3]], VALUES[:3]),
     ],
-    ids=["other values", "two rows", "backwards", "a schedule", "inferred too"],
+    ids=["other values", "two rows", "backwards", "a schedule", "inferred too", "one step"],
 )
 def test_without_proof_nothing_moves(other: Content) -> None:
     """The counted steps stay, and so does the problem."""
@@ -74,3 +75,11 @@ def test_values_that_repeat_prove_nothing() -> None:
     flat = np.full(40, 0.5)
     moved = aligned([source(COUNTED, flat, inferred=True), source(10 * COUNTED, flat)])[0]
     np.testing.assert_array_equal(moved.series["train_loss"].step, COUNTED)
+
+
+def test_rows_of_one_step_have_no_distance() -> None:
+    """A long run prints its first forty rows with the epoch 0.0: all are concluded to be at 0."""
+    log = source(0 * COUNTED, VALUES, inferred=True)
+    moved = aligned([log, source(10 * COUNTED, VALUES)])[0]
+    assert moved.series["train_loss"].step.tolist() == [0] * 40
+    assert len(moved.reading.problems) == 1

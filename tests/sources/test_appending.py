@@ -1,6 +1,7 @@
 """Reading while a training still writes: a valid prefix of the series, no number that is half."""
 
 import random
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 from runlens.sources import console, tensorboard, trainer_state, wandb_dir
-from runlens.sources.reading import Reader, Series, SourceReading
-from runlens.sources.stores import mlflow_dir
-from runlens.sources.tables import csv_log, jsonl_log
+from runlens.sources.configs import model_card
+from runlens.sources.reading import Reader, Series, SourceReading, StoreReader
+from runlens.sources.stores import mlflow_db, mlflow_dir, swanlab_dir, trackio_db
+from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
 from tests.fuzz.corpus import Sample, samples
 
 READERS: dict[str, Reader] = {
@@ -19,6 +21,9 @@ READERS: dict[str, Reader] = {
     "csv": csv_log,
     "jsonl": jsonl_log,
     "mlflow": mlflow_dir,
+    "model_card": model_card,
+    "sb3_monitor": sb3_monitor,
+    "swanlab": swanlab_dir,
     "tensorboard": tensorboard,
     "trainer_state": trainer_state,
     "wandb": wandb_dir,
@@ -162,3 +167,51 @@ def test_reading_beside_a_writing_process_gives_prefixes(kind: str, tmp_path: Pa
     done = READERS[kind].read(place).series
     assert done.keys() == whole.series.keys()
     assert all(len(done[name].step) == len(whole.series[name].step) for name in done)
+
+
+# each row is a transaction, as the trackers write them
+STORE_WRITER = """
+import sqlite3, sys, time
+with open(sys.argv[2]) as script:
+    statements = script.read().split(";\\n")
+target = sqlite3.connect(sys.argv[1], isolation_level=None)
+target.execute(f"PRAGMA journal_mode = {sys.argv[3]}")
+for statement in statements:
+    if "TRANSACTION" not in statement and "COMMIT" not in statement:
+        target.execute(statement)
+        time.sleep(0.001)
+"""
+STORES: dict[str, tuple[StoreReader, str]] = {
+    "trackio": (trackio_db, "wal"),
+    "mlflow_db": (mlflow_db, "delete"),
+}
+
+
+def read_store(reader: StoreReader, path: Path) -> dict[str, Series]:
+    """Read the only run of a database; nothing where it is not there yet."""
+    readings = reader.read_all(path) if path.exists() else []
+    return next((one.series for one in readings if one.run_id), {})
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_reading_a_database_beside_a_writing_process_gives_prefixes(
+    kind: str, tmp_path: Path
+) -> None:
+    """Whatever transaction it is caught in; when the writer is done everything is there."""
+    reader, journal = STORES[kind]
+    (sample,) = (one for one in samples() if one.kind == kind)
+    source, script, target = (tmp_path / name for name in ("source.db", "script", sample.name))
+    source.write_bytes(sample.data)
+    connection = sqlite3.connect(source)
+    script.write_text(";\n".join(line.rstrip(";") for line in connection.iterdump()))
+    connection.close()
+    whole = read_store(reader, source)
+    with subprocess.Popen([sys.executable, "-c", STORE_WRITER, target, script, journal]) as writer:
+        while writer.poll() is None:
+            for name, part in read_store(reader, target).items():
+                assert begins_with(whole[name], part, steps=True), (name, part)
+    assert writer.returncode == 0
+    done = read_store(reader, target)
+    assert {name: len(one.step) for name, one in done.items()} == {
+        name: len(one.step) for name, one in whole.items()
+    }

@@ -212,3 +212,25 @@ def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, text: str) 
     """Whatever the table holds, the reader ends with a reading."""
     reading = model_card.read(card(tmp_path_factory.mktemp("any"), AXOLOTL, LISTED, TABLE, text))
     assert len(reading.series["eval_loss"].step) >= 5
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("| 0.5 | 2.0 | 80 | 0.12", True),
+        ("| 0.5 | 2.0 | 80 | 0.125 |", False),
+        ("\nThe following hyperparameters were used during training:\n- seed: 4", True),
+        ("\nThis model is", False),
+    ],
+)
+def test_a_number_at_which_a_card_breaks_off_is_left_out(
+    end: str, told: bool, tmp_path: Path
+) -> None:
+    """0.12 may be the half of 0.125; a last line that is whole, or holds no number, is none."""
+    rows = "| Training Loss | Epoch | Step | Validation Loss |\n|:-:|:-:|:-:|:-:|\n"
+    path = card(tmp_path, f"{rows}| 0.7 | 1.0 | 40 | 0.25 |\n{end}")
+    reading = model_card.read(path)
+    whole = [0.25, 0.125] if end.endswith("0.125 |") else [0.25]
+    assert reading.series["eval_loss"].value.tolist() == whole
+    assert "seed" not in reading.config
+    assert [problem.lost for problem in reading.problems] == ["the last line"] * told

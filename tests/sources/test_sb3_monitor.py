@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +96,7 @@ def test_only_tables_of_episodes_are_taken(tmp_path: Path) -> None:
         ("", "is empty"),
         (f"{HEAD}r,l,t\n1,-10,1\n", "cannot be summed up"),
         (f"{HEAD}r,l,t\n1,1e300,1\n", "cannot be summed up"),
-        (f'{HEAD}r,l,t\n1,10,1\n"' + "x" * 200_000, "cannot be read to its end"),
+        (f'{HEAD}r,l,t\n1,10,1\n"' + "x" * 200_000 + "\n", "cannot be read to its end"),
     ],
 )
 def test_what_is_lost_is_said(text: str, told: str, tmp_path: Path) -> None:
@@ -105,6 +106,33 @@ def test_what_is_lost_is_said(text: str, told: str, tmp_path: Path) -> None:
     assert any(told in problem.text for problem in reading.problems)
     if "1,10,1\n" in text:
         assert reading.series["episode_reward"].step.tolist()[0] == 10
+
+
+def test_a_row_that_is_being_written_is_no_episode(tmp_path: Path) -> None:
+    """Its length or its time may be half a number; those before keep their times."""
+    path = monitor(tmp_path / "monitor.csv", "1,10,1.5", "2,20,2.5")
+    for torn in ("3", "3,1", "3,15,", "3,15,3"):
+        path.write_text(f"{HEAD}r,l,t\n1,10,1.5\n2,20,2.5\n{torn}")
+        reading = sb3_monitor.read(path)
+        reward = reading.series["episode_reward"]
+        assert reward.step.tolist() == [10, 30]
+        assert reward.time.tolist() == [1700000002.0, 1700000003.0]
+        assert [problem.lost for problem in reading.problems] == ["the last row"]
+
+
+def test_an_episode_without_a_time_lies_between_its_neighbours(tmp_path: Path) -> None:
+    """One damaged cell does not cost the times of all others."""
+    path = monitor(tmp_path / "monitor.csv", "1,10,1.5", "2,10,x", "3,10,3.5")
+    time = sb3_monitor.read(path).series["episode_reward"].time
+    assert time.tolist() == [1700000002.0, 1700000003.0, 1700000004.0]
+
+
+def test_episodes_without_times_are_not_dated(tmp_path: Path) -> None:
+    """They stay in the order of their rows; no time is made up."""
+    path = monitor(tmp_path / "monitor.csv", "1,10", "2,20", names="r,l")
+    reward = sb3_monitor.read(path).series["episode_reward"]
+    assert reward.step.tolist() == [10, 30]
+    assert np.isnan(reward.time).all()
 
 
 @pytest.mark.parametrize("head", ["#{}\n", '#{"t_start": "x"\n', '#{"' + "[" * 9_999 + "\n"])

@@ -243,3 +243,21 @@ def test_chat_under_the_name_of_a_log_is_none(tmp_path: Path) -> None:
     text = "".join(f"{json.dumps(row)}\n" for row in rows)
     with pytest.raises(NothingReadable):
         read_all(put(tmp_path, "logging.jsonl", text))
+
+
+@pytest.mark.parametrize("steps", ["0.5 1.5 2.5", "-3 -2 -1", "nan nan nan"])
+def test_column_that_only_is_called_step_is_none(steps: str, tmp_path: Path) -> None:
+    """Fractions, negative numbers, nothing: the rows are numbered, and the reader says so."""
+    rows = "".join(f"{step},{3 - n}\n" for n, step in enumerate(steps.split()))
+    run = read(put(tmp_path, "metrics.csv", f"step,loss\n{rows}") / "metrics.csv")
+    assert run.curve("train_loss").step.tolist() == [0, 1, 2]
+    assert "were numbered row by row" in run.problems[0].text
+
+
+def test_step_that_a_resume_says_twice_alike_is_no_contradiction(tmp_path: Path) -> None:
+    """Another value stands at that step in the launch before: only launches are compared."""
+    before, after = [(10, 4), (20, 3), (30, 2), (40, 1)], [(20, 9), (20, 9), (30, 8), (40, 7)]
+    rows = "".join(f"{step},{loss}\n" for step, loss in before + after)
+    run = read(put(tmp_path, "metrics.csv", f"step,loss\n{rows}"))
+    assert [(s.first_step, s.last_step) for s in run.segments] == [(10, 40), (20, 40)]
+    assert run.problems == ()

@@ -31,6 +31,10 @@ from runlens.sources.merging.task import typed
         ({"train_loss", "d_loss", "g_loss"}, 1.0, {}, "", "gan-diffusion"),
         ({"train_loss"}, 4.2, {"architectures": "BertForSequenceClassification"}, "",
          "classification"),
+        ({"train_loss", "codebook_usage"}, 1.0, {}, "", "gan-diffusion"),
+        ({"train_loss"}, 2.0, {"architectures": "WhisperForConditionalGeneration"}, "", "asr"),
+        ({"train_loss"}, 4.2, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
+        ({"train_loss"}, 4.2, {"n_layer": 6, "n_embd": 384, "model_name": "x"}, "", "other"),
         ({"train_loss"}, 4.2, {}, "", "other"),
     ],
 )  # fmt: skip
@@ -39,6 +43,6 @@ def test_task_is_told_by_settings_then_metrics(
 ) -> None:
     """With the evidence as a sentence."""
     settings = {key: Configured(value, "config.yaml") for key, value in config.items()}
-    found, why = typed(names, loss, settings, framework)
+    found, why = typed(names, loss, settings, framework, names)
     assert found == task, why
     assert why

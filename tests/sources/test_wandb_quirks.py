@@ -149,6 +149,17 @@ def test_offline_resume_that_counts_from_nought(tmp_path: Path) -> None:
     assert "counts its steps from 0 again" in run.problems[0].text
 
 
+def test_copy_of_an_offline_run_that_counts_from_nought(tmp_path: Path) -> None:
+    """It says the same at the same steps: nothing is put behind anything."""
+    rows = [(HISTORY, items({"_step": n, "loss": 2.0 / (n + 1)})) for n in range(20)]
+    for parent in ("wandb", "backup"):
+        run_folder(tmp_path / parent, "one", began("one", 1000), *rows)
+    run = read(tmp_path)
+    assert run.curve("train_loss").step.tolist() == list(range(20))
+    assert len(run.segments) == 1
+    assert not any("counts its steps" in problem.text for problem in run.problems)
+
+
 def test_runs_of_one_folder_stay_apart(tmp_path: Path) -> None:
     """Runs that began in the same second, as the processes of one launch do, are runs."""
     for name in ("one", "two", "ft-ab-cd"):

@@ -74,6 +74,7 @@ def read(path: Path) -> SourceReading:
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole card"))
         return reading
+    text = _whole(text, reading)
     given = _given(text, reading)
     reading.config = {**_front(text, reading), **_listed(text), **given}
     rows = _rows(text)
@@ -83,6 +84,16 @@ def read(path: Path) -> SourceReading:
         series.add("loss", row.step, row.values["loss"], row.epoch)
     reading.series = series.series()
     return reading
+
+
+def _whole(text: str, reading: SourceReading) -> str:
+    """Return a card without a row or setting at which it breaks off: 0.1 may be half of 0.125."""
+    before, _, last = text.rpartition("\n")
+    if not last.startswith(("|", "- ")) or last.rstrip().endswith("|"):
+        return text
+    said = "ends within a line: it was cut, or is still being written"
+    reading.problems.append(Problem(str(reading.path), said, "the last line"))
+    return before
 
 
 def _given(text: str, reading: SourceReading) -> dict[str, Setting]:
@@ -182,14 +193,15 @@ def _column(cell: str) -> str:
 
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> Row | None:
-    """Return one row; None for one that names neither step nor epoch."""
+    """Return one row; None for one without a step, or an epoch where there is no such column."""
     numbers = {
         name: number
         for name, cell in zip(names, cells, strict=False)
         if name and (number := as_number(cell.replace(",", ""))) is not None
     }
     epoch = numbers.pop("epoch", float("nan"))
-    step = numbers.pop("step", epoch)  # Keras has a row an epoch
+    by_epoch = "step" not in names  # Keras has a row an epoch
+    step = numbers.pop("step", epoch if by_epoch else -1.0)
     if not 0 <= step < MAX_STEP:
         return None
     return Row(int(step), epoch, numbers)

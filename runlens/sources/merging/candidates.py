@@ -56,8 +56,7 @@ def candidates(measured: Sequence[Content]) -> tuple[list[Pair], str]:
 def _by(items: Iterable[tuple[Hashable, int]]) -> Mapping[Hashable, list[int]]:
     found: dict[Hashable, list[int]] = defaultdict(list)
     for key, number in items:
-        if not found[key] or found[key][-1] != number:
-            found[key].append(number)
+        found[key].append(number)
     return found
 
 

@@ -7,6 +7,7 @@ to be inferred adds only what lies beyond the others.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,24 @@ from runlens.history import BoolArray, Columns, FloatArray, IntArray, distinct
 from runlens.metrics import base, naming
 from runlens.run import Problem
 from runlens.sources.merging.likeness import Content, as_test, of_test
+from runlens.sources.merging.log_places import of_one_launch
 from runlens.sources.reading import PRECISIONS, Series
-from runlens.wording import number
+from runlens.wording import count, number
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "rounded": 2e-3}  # relative
 DISAGREE = 0.01  # share of common points that differ, from which it is said
 COARSE = 1_000  # steps below it lose nothing to three printed digits
 FAR = np.int64(2) ** 40  # keeps (segment, step) in one integer
+
+
+class Disagreement(NamedTuple):
+    """Two sources that say different things of one metric at the same steps."""
+
+    used: Path
+    other: Path
+    text: str  # about the first such step
+    points: int  # that differ
+    common: int  # steps that both have
 
 
 class Part(NamedTuple):
@@ -168,10 +180,10 @@ def _by_launch(series: Series, limits: IntArray, slack: int) -> IntArray:
     return segment
 
 
-def combined(some: Sequence[Part]) -> tuple[Columns, list[Problem]]:
+def combined(some: Sequence[Part]) -> tuple[Columns, list[Disagreement]]:
     """Return the rows of one metric and what the sources disagree about."""
     taken: list[tuple[Part, BoolArray]] = []
-    problems: list[Problem] = []
+    disagreements: list[Disagreement] = []
     known = np.array([], dtype=np.int64)
     for part in some:
         key = part.key
@@ -179,7 +191,7 @@ def combined(some: Sequence[Part]) -> tuple[Columns, list[Problem]]:
         if taken and (part.content.reading.steps_inferred or _coarse(part, taken[0][0])):
             new &= _beyond(part, taken)
         elif taken:
-            problems += _disagreement(taken[0][0], part)
+            disagreements += _disagreement(taken[0][0], part)
         taken.append((part, new))
         known = np.union1d(known, key[new])
     columns = [
@@ -193,7 +205,8 @@ def combined(some: Sequence[Part]) -> tuple[Columns, list[Problem]]:
         )
         for part, new in taken
     ]
-    return Columns._make(np.concatenate(column) for column in zip(*columns, strict=True)), problems
+    joined = Columns._make(np.concatenate(column) for column in zip(*columns, strict=True))
+    return joined, disagreements
 
 
 def _coarse(part: Part, best: Part) -> bool:
@@ -209,8 +222,6 @@ def _coarse(part: Part, best: Part) -> bool:
 def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
     """Which rows of a source with inferred steps lie past all that is known of their segment."""
     known = np.concatenate([other.key[new] for other, new in taken])
-    if not len(known):
-        return np.ones(len(part.segment), dtype=bool)
     last = np.array(
         [
             known[known // FAR == segment].max(initial=segment * FAR - 1)
@@ -222,7 +233,7 @@ def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
     return beyond
 
 
-def _disagreement(best: Part, other: Part) -> list[Problem]:
+def _disagreement(best: Part, other: Part) -> list[Disagreement]:
     common, first, second = np.intersect1d(best.key, other.key, return_indices=True)
     if len(common) < 2:  # noqa: PLR2004 - one point is no disagreement of sources
         return []
@@ -233,12 +244,33 @@ def _disagreement(best: Part, other: Part) -> list[Problem]:
         return []
     at = int(np.argmin(same))
     step = int(best.series.step[first][at])
+    used = best.content.reading.path
     text = (
-        f"disagrees with {best.content.reading.path.name} at step {step:,}: "
+        f"disagrees with {used.name} at step {step:,}: "
         f"{number(float(two[at]))} against {number(float(one[at]))}; the latter was used"
     )
-    lost = f"{int((~same).sum())} of {len(common)} common points"
-    return [Problem(str(other.content.reading.path), text, lost)]
+    differing = int((~same).sum())
+    return [Disagreement(used, other.content.reading.path, text, differing, len(common))]
+
+
+def problems_of(disagreements: Iterable[Disagreement]) -> list[Problem]:
+    """Tell of each file once, of the ranks of a launch together: each has a loss of its own."""
+    alike: dict[tuple[bool, Path], list[Disagreement]] = {}
+    for one in disagreements:
+        ranks = of_one_launch(one.used, one.other)
+        alike.setdefault((ranks, one.used if ranks else one.other), []).append(one)
+    return [_told_once(some) for some in alike.values()]
+
+
+def _told_once(some: Sequence[Disagreement]) -> Problem:
+    first = some[0]
+    metrics = sum(one.other == first.other for one in some) - 1
+    logs = len({one.other for one in some}) - 1
+    more = [count(metrics, "more metric")] if metrics else []
+    more += [f"{count(logs, 'more log')} of its launch"] if logs else []
+    text = f"{first.text}; likewise in {' and '.join(more)}" if more else first.text
+    differing, common = sum(one.points for one in some), sum(one.common for one in some)
+    return Problem(str(first.other), text, f"{differing:,} of {common:,} common points")
 
 
 class Clock(NamedTuple):

@@ -31,7 +31,7 @@ def grouped(readings: Iterable[SourceReading]) -> tuple[list[list[Content]], str
             home.append(bare)
         elif groups and bare.reading.kind == "config":
             _share(bare, groups)
-        elif not bare.reading.empty:
+        else:
             groups.append([bare])
     return groups, not_compared
 
@@ -163,7 +163,7 @@ def _glued(log: Content, groups: list[list[Content]]) -> list[Content] | None:
     if log.reading.kind != "console" or not below or len(kinds) != len(set(kinds)):
         return None
     pairs = combinations([one for group in below for one in group], 2)
-    if any(other_id(*pair) or said(*pair) is Said.OTHER for pair in pairs):
+    if any(said(*pair) is Said.OTHER for pair in pairs):
         return None
     for group in below[1:]:
         below[0].extend(group)

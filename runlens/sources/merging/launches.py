@@ -144,7 +144,7 @@ def _readings(group: Sequence[Content]) -> list[SourceReading]:
 
 def _by_epochs(one: Content, steps: float) -> int | None:
     """Return the steps between two rows from their epochs, at so many `steps` an epoch."""
-    rows = one.series[telling(one.series)[0]]
+    rows = max((one.series[name] for name in telling(one.series)), key=lambda some: len(some.step))
     known = np.isfinite(rows.epoch) & (rows.step > 0)
     if not known.any():
         return None

@@ -58,7 +58,7 @@ class Content:
     @cached_property
     def span(self) -> tuple[int, int]:
         """The first and last step of it."""
-        steps = [series.step for series in self.series.values() if len(series.step)]
+        steps = [series.step for series in self.series.values()]
         return min(int(s.min()) for s in steps), max(int(s.max()) for s in steps)
 
     @cached_property

@@ -17,10 +17,12 @@ from runlens.sources.merging.align import aligned
 from runlens.sources.merging.combine import (
     FAR,
     Clock,
+    Disagreement,
     Part,
     boundaries,
     combined,
     parts_of,
+    problems_of,
     tests_apart,
 )
 from runlens.sources.merging.group import grouped
@@ -171,7 +173,7 @@ def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], l
     epoch = Clock.of(epochs + [(part.key, part.series.epoch) for part in every])
     time = Clock.of([(part.key, part.series.time) for part in every])
     metrics: dict[str, Columns] = {}
-    problems: list[Problem] = []
+    disagreements: list[Disagreement] = []
     for name, some in parts.items():
         columns, said = combined(some) if len(some) > 1 else (_alone(some[0]), [])
         key = columns.segment.astype(np.int64) * FAR + columns.step
@@ -180,22 +182,8 @@ def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], l
             epoch=epoch.fill(key, columns.epoch),
             time=time.fill(key, columns.time),
         )
-        problems += said
-    problems = _by_source(problems)
-    return _with_train_loss(metrics), problems, starts
-
-
-def _by_source(problems: Sequence[Problem]) -> list[Problem]:
-    """Tell a disagreement of two files once, however many metrics it shows in."""
-    first: dict[str, Problem] = {}
-    more: dict[str, int] = {}
-    for problem in problems:
-        more[problem.where] = more.get(problem.where, -1) + 1
-        first.setdefault(problem.where, problem)
-    return [
-        one._replace(text=f"{one.text}; so do {more[where]} more metrics") if more[where] else one
-        for where, one in first.items()
-    ]
+        disagreements += said
+    return _with_train_loss(metrics), problems_of(disagreements), starts
 
 
 def _with_train_loss(metrics: dict[str, Columns]) -> dict[str, Columns]:
@@ -319,9 +307,7 @@ def _when(event: Event) -> tuple[float, float, str]:
 
 def _segments(metrics: dict[str, Columns]) -> tuple[Segment, ...]:
     spans: dict[int, list[float]] = {}
-    for name, rows in metrics.items():
-        if base(name) == "system":
-            continue
+    for rows in metrics.values():
         for number in np.unique(rows.segment).tolist():
             mine = rows.segment == number
             times = rows.time[mine]

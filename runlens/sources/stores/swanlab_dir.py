@@ -17,8 +17,7 @@ import msgspec
 import numpy as np
 
 from runlens.run import Problem
-from runlens.sources.configs.plain_yaml import read_yaml
-from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, read_json
+from runlens.sources.files import Unreadable, parse_json, read_bytes
 from runlens.sources.reading import Series, SourceReading, as_number
 from runlens.sources.stores import tracked
 from runlens.sources.tables.jsonl_log import Rows
@@ -237,33 +236,15 @@ def _take_end(contents: _Contents, reading: SourceReading) -> None:
     hints.no_exit_record = not contents.state
     numbered = sorted(contents.console, key=lambda line: line[0])
     lines = [line for _, line in numbered if not line.startswith(SAID)]
-    tracked.take_console(reading, [*lines, *contents.error.splitlines()])
+    tracked.take_console(reading, "\n".join([*lines, *contents.error.splitlines()]))
 
 
 def _take_files(folder: Path, reading: SourceReading) -> None:
-    """Take the settings; in ``config.yaml`` each is an object with its value in it."""
-    found = _load(folder / CONFIG, reading)
-    reading.config = flat(
-        {
-            key: inner["value"] if isinstance(inner, dict) and "value" in inner else inner
-            for key, inner in found.items()
-        }
-    )
+    reading.config = tracked.settings_of(tracked.mapping_in(folder / CONFIG, reading))
     if "transformers_version" in reading.config:
         reading.framework = "transformers"
-    runtime = _load(folder / METADATA, reading)
+    runtime = tracked.mapping_in(folder / METADATA, reading)
     runtime = runtime["runtime"] if isinstance(runtime.get("runtime"), dict) else runtime
     for key, name in (("command", "command_line"), ("python_version", "python_version")):
         if (known := runtime.get(key)) and isinstance(known, str):
             reading.config.setdefault(name, known)
-
-
-def _load(path: Path, reading: SourceReading) -> dict[str, Any]:
-    if path.is_symlink() or not path.exists():
-        return {}
-    try:
-        value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
-    except Unreadable as error:
-        reading.problems.append(Problem(str(path), str(error), "the whole file"))
-        return {}
-    return value if isinstance(value, dict) else {}

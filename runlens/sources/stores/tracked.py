@@ -3,12 +3,16 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray
-from runlens.run import Setting
+from runlens.run import Problem, Setting
 from runlens.sources import console
+from runlens.sources.configs.plain_yaml import read_yaml
+from runlens.sources.files import Unreadable, flat, read_json
 from runlens.sources.reading import Series, SourceReading, as_number, series
 
 SYSTEM = "system/"
@@ -51,10 +55,32 @@ def add_system(reading: SourceReading, found: Mapping[str, Series]) -> None:
         )
 
 
-def take_console(reading: SourceReading, lines: list[str]) -> None:
-    """Read console lines that a tracker kept: their errors, and the last of them."""
+def mapping_in(path: Path, reading: SourceReading) -> dict[str, Any]:
+    """Return what a file of YAML or JSON beside a log holds; nothing where it is no mapping."""
+    if path.is_symlink() or not path.exists():
+        return {}
+    try:
+        value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
+    except Unreadable as error:
+        reading.problems.append(Problem(str(path), str(error), "the whole file"))
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def settings_of(found: Mapping[str, Any]) -> dict[str, Setting]:
+    """Return the settings in a ``config.yaml`` of W&B's form: a mapping with a value for each."""
+    return flat(
+        {
+            key: inner["value"] if isinstance(inner, dict) and "value" in inner else inner
+            for key, inner in found.items()
+        }
+    )
+
+
+def take_console(reading: SourceReading, text: str) -> None:
+    """Read the console that a tracker kept: its errors, and its last lines."""
     inner = SourceReading(reading.path, "console", precision="rounded")
-    console.take(inner, "\n".join(lines).encode("utf-8", "replace"), whole=False)
+    console.take(inner, text.encode("utf-8", "replace"), whole=False)
     reading.log_tail = inner.log_tail
     if reading.hints.tracker_state == "finished":
         return

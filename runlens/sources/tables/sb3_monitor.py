@@ -35,7 +35,8 @@ MAX_STEP = 1e15
 class Episodes(NamedTuple):
     """The episodes of one file; arrays of shape (n,)."""
 
-    time: FloatArray  # seconds since 1970, or since the start where that is not known
+    time: FloatArray  # seconds since 1970; where that is not known, what puts them in order
+    dated: bool  # whether it is known
     columns: dict[str, FloatArray]  # NaN where a row has no number
 
 
@@ -79,7 +80,7 @@ def read(path: Path) -> SourceReading:
     _fill(
         reading,
         step,
-        time if reading.started is not None else np.full(len(step), NOT_KNOWN),
+        time if all(one.dated for one in some) else np.full(len(step), NOT_KNOWN),
         columns,
     )
     return reading
@@ -109,7 +110,7 @@ def _episodes(path: Path, reading: SourceReading) -> Episodes | None:
     """Read one file; what is lost of it is a problem of the reading."""
     inner = SourceReading(path, reading.kind)
     try:
-        text = csv_log.decoded(log_bytes(inner))
+        text = _whole(csv_log.decoded(log_bytes(inner)), inner)
         table = csv_log.table(inner, text)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
@@ -121,12 +122,24 @@ def _episodes(path: Path, reading: SourceReading) -> Episodes | None:
         return None
     head = _head(text)
     began = as_number(head.get("t_start"))
-    if began is not None and np.isfinite(began):
+    began = began if began is not None and np.isfinite(began) else None
+    if began is not None:
         reading.started = min(began, reading.started or began)
     if isinstance(head.get("env_id"), str):
         reading.config["env_id"] = head["env_id"]
     columns = {name: _dense(table, column) for name, column in table.columns.items()}
-    return Episodes(_clock(columns.pop(TIME, None), table.rows) + (began or 0.0), columns)
+    seconds = columns.pop(TIME, np.full(table.rows, NOT_KNOWN))
+    dated = began is not None and bool(np.isfinite(seconds).any())
+    return Episodes(_clock(seconds) + (began or 0.0), dated, columns)
+
+
+def _whole(text: str, reading: SourceReading) -> str:
+    """Return a file without a row at which it breaks off: the episode would be at no step."""
+    if text.endswith(("\n", "\r")):
+        return text
+    said = "ends within a row: it was cut, or is still being written"
+    reading.problems.append(Problem(str(reading.path), said, "the last row"))
+    return text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
 
 
 def _head(text: str) -> dict[str, Any]:
@@ -144,10 +157,16 @@ def _dense(table: Table, column: Column) -> FloatArray:
     return values
 
 
-def _clock(seconds: FloatArray | None, rows: int) -> FloatArray:
-    """Return times that never go back: a later launch that appends counts from zero again."""
-    if seconds is None or not np.isfinite(seconds).all():
-        return np.arange(rows, dtype=np.float64)
+def _clock(seconds: FloatArray) -> FloatArray:
+    """Return times that never go back: a later launch that appends counts from zero again.
+
+    A row without a time lies between its neighbours; where no row has one, each counts as one.
+    """
+    place = np.arange(len(seconds), dtype=np.float64)
+    known = np.isfinite(seconds)
+    if not known.any():
+        return place
+    seconds = np.interp(place, place[known], seconds[known])
     back = np.maximum(-np.diff(seconds, prepend=seconds[:1]), 0.0)
     forward: FloatArray = seconds + np.cumsum(back)
     return forward

@@ -108,8 +108,8 @@ def fill(reading: SourceReading, table: Table) -> None:
     epoch, time = _epochs(table, axis), _times(table)
     left = 0
     for name, column in _by_split(table, metrics).items():
-        kept = _first(axis.step[column.row], launch[column.row])
-        left += _others(axis.step[column.row], column.value, kept)
+        kept, differing = _first(axis.step[column.row], column.value, launch[column.row])
+        left += differing
         rows, value = column.row[kept], column.value[kept]
         reading.series[name] = Series(axis.step[rows], value, epoch[rows], time[rows], launch[rows])
     if left and not slack:
@@ -239,22 +239,14 @@ def _launches(rows: int, step: IntArray, main: Column, slack: int) -> IntArray:
     return np.searchsorted(begun, np.arange(rows), side="right").astype(np.int64)
 
 
-def _first(step: IntArray, launch: IntArray) -> IntArray:
-    """Return the first row of each step of each launch; what is said again is no new point."""
+def _first(step: IntArray, value: FloatArray, launch: IntArray) -> tuple[IntArray, int]:
+    """Return the first row of each step of each launch; and how many others say another value."""
     last = int(step.max(initial=0)) + 1
-    _, first = np.unique(launch * last + step, return_index=True)
+    _, first, same = np.unique(launch * last + step, return_index=True, return_inverse=True)
+    said = value[first][same]
+    differs = (value != said) & ~(np.isnan(value) & np.isnan(said))
     places: IntArray = first.astype(np.int64)
-    return places
-
-
-def _others(step: IntArray, value: FloatArray, kept: IntArray) -> int:
-    """Return how many rows were passed over that say another value than the row kept."""
-    order = np.argsort(step[kept], kind="stable")
-    place = np.searchsorted(step[kept][order], step)
-    same = value[kept][order][place]
-    differs = (value != same) & ~(np.isnan(value) & np.isnan(same))
-    differs[kept] = False
-    return int(differs.sum())
+    return places, int(differs.sum())
 
 
 def _column(table: Table, names: Collection[str]) -> Column | None:

@@ -9,16 +9,14 @@ its machine, or still running.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from runlens.metrics import naming
 from runlens.run import Event, Problem, Setting
-from runlens.sources import console
-from runlens.sources.configs.plain_yaml import read_yaml
-from runlens.sources.files import LFS, Unreadable, flat, read_bytes, read_json
+from runlens.sources.files import LFS, Unreadable, flat, read_bytes
 from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.stores import tracked
 from runlens.sources.wandb_dir.contents import Contents, machine
 from runlens.sources.wandb_dir.history import (
     MAX_STEP,
@@ -135,7 +133,7 @@ def _read_log(path: Path, reading: SourceReading) -> None:
     _take_history(contents, reading)
     _take_end(contents, reading)
     if not (path.parent / "files" / "output.log").exists():
-        _take_console("".join(contents.console).encode(), reading)
+        tracked.take_console(reading, "".join(contents.console))
 
 
 def _take_records(path: Path, contents: Contents, reading: SourceReading) -> Log:
@@ -154,21 +152,6 @@ def _take_records(path: Path, contents: Contents, reading: SourceReading) -> Log
             text = f"cannot be read to its end ({error.strerror or error})"
             reading.problems.append(Problem(str(path), text, f"what lies behind byte {log.size}"))
     return log
-
-
-def _take_console(data: bytes, reading: SourceReading) -> None:
-    """Read the console that stands inside the log: its errors and its last lines."""
-    inner = SourceReading(reading.path, "console", precision="rounded")
-    console.take(inner, data, whole=False)
-    reading.log_tail = inner.log_tail
-    if reading.hints.exit_code == 0:
-        return
-    reading.hints.traceback = inner.hints.traceback
-    reading.events += [
-        event._replace(step=reading.hints.ended_step if event.data.get("last") else None)
-        for event in inner.events
-        if event.kind == "message"
-    ]
 
 
 def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
@@ -300,28 +283,14 @@ def _read_files(folder: Path, reading: SourceReading) -> None:
         _read_summary(folder / SUMMARY, reading)
 
 
-def _load(path: Path, reading: SourceReading) -> dict[str, Any]:
-    if path.is_symlink() or not path.exists():
-        return {}
-    try:
-        value = read_yaml(path) if path.suffix == ".yaml" else read_json(path)
-    except Unreadable as error:
-        reading.problems.append(Problem(str(path), str(error), "the whole file"))
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def _read_config(path: Path, reading: SourceReading) -> None:
-    values = {
-        key: inner["value"] if isinstance(inner, dict) and "value" in inner else inner
-        for key, inner in _load(path, reading).items()
-        if key not in {"_wandb", "wandb_version"}
-    }
-    reading.config |= flat(values)
+    found = tracked.mapping_in(path, reading)
+    own = {key: value for key, value in found.items() if key not in {"_wandb", "wandb_version"}}
+    reading.config |= tracked.settings_of(own)
 
 
 def _read_metadata(path: Path, reading: SourceReading) -> None:
-    found = _load(path, reading)
+    found = tracked.mapping_in(path, reading)
     args = found.get("args")
     known = machine(
         str(found.get("program") or ""),
@@ -343,7 +312,7 @@ def _count(value: object) -> int:
 
 def _read_summary(path: Path, reading: SourceReading) -> None:
     """Take the last step; the last values are no points, as they may be of earlier steps."""
-    found = _load(path, reading)
+    found = tracked.mapping_in(path, reading)
     hints = reading.hints
     hints.summary = hints.summary or CLOSING in found or f"train/{CLOSING}" in found
     steps = (as_number(found.get(name)) for name in STEP_NAMES)
