@@ -94,7 +94,9 @@ def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
     planned, done = as_number(state.get("max_steps")), as_number(state.get("global_step"))
     hints.planned_steps = int(planned) if planned and 0 < planned < MOST_STEPS else None
     hints.done_steps = int(done) if done is not None and 0 <= done < MOST_STEPS else None
-    hints.planned_epochs = as_number(state.get("num_train_epochs"))
+    epochs = as_number(state.get("num_train_epochs"))
+    # data without a length is planned for sys.maxsize epochs
+    hints.planned_epochs = epochs if epochs and 0 < epochs < MOST_STEPS else None
     hints.done_epochs = as_number(state.get("epoch"))
     if best := state.get("best_model_checkpoint"):
         reading.config["best_model_checkpoint"] = str(best)

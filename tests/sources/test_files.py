@@ -163,6 +163,7 @@ def test_settings_are_flattened_and_bounded() -> None:
         ("checkpoint-1000", 1_000),
         ("checkpoint-", -1),
         ("checkpoint-best", -1),
+        ("1000", -1),
         ("checkpoint-١٢", -1),
         ("checkpoint-" + "9" * 99, -1),
     ],

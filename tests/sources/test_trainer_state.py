@@ -1,6 +1,7 @@
 """Reading what the Trainer wrote, whole and damaged."""
 
 import json
+import sys
 import math
 import time
 from pathlib import Path
@@ -260,3 +261,12 @@ def test_salvage_takes_neither_long_nor_raises(tmp_path: Path, text: str) -> Non
     began = time.process_time()
     assert trainer_state.read(path).problems
     assert time.process_time() - began < 2
+
+
+def test_data_without_a_length_has_no_planned_epochs(tmp_path: Path) -> None:
+    """The Trainer writes sys.maxsize for them: no plan that could be missed."""
+    rows = [{"step": n, "loss": 2.0 - n / 50} for n in range(1, 31)]
+    state = {"log_history": rows, "num_train_epochs": sys.maxsize, "max_steps": 30}
+    (tmp_path / "trainer_state.json").write_text(json.dumps(state))
+    hints = trainer_state.read(tmp_path / "trainer_state.json").hints
+    assert (hints.planned_epochs, hints.planned_steps) == (None, 30)

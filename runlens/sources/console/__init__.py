@@ -20,7 +20,7 @@ from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import NOT_METRICS, Rows, without_echoes
 from runlens.sources.console.printed_settings import settings
-from runlens.sources.console.records import Placed, Records, table
+from runlens.sources.console.records import MAX_STEP, Placed, Records, table
 from runlens.sources.console.scanner import scan
 from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.steps import Known, counted_by, place
@@ -203,13 +203,13 @@ def _untorn(line: str) -> str:
 def _dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records, Placed]:
     """Give the dict rows their steps; the closing row is a hint, not a point."""
     rows = without_echoes(rows, bars)
-    config = {key: as_number(reading.config.get(key)) for key in _KNOWN}
+    config = {key: _bounded(reading.config.get(key)) for key in _KNOWN}
     reading.hints.summary = bool(rows.are("summary")[-3:].any())
     if config["planned_steps"]:
         reading.hints.planned_steps = int(config["planned_steps"])
     if config["num_train_epochs"] and config["num_train_epochs"] > 0:
         reading.hints.planned_epochs = config["num_train_epochs"]
-    planned_epochs = config["num_train_epochs"] if not (config["max_steps"] or 0) > 0 else None
+    planned_epochs = None if (config["max_steps"] or 0) > 0 else reading.hints.planned_epochs
     planned = config["planned_steps"]
     known = Known(
         planned,
@@ -232,6 +232,12 @@ _KNOWN = (
     "num_examples",
     "total_train_batch_size",
 )
+
+
+def _bounded(value: object) -> float | None:
+    """Return a number that may count; data without a length is planned for sys.maxsize epochs."""
+    number = as_number(value)
+    return number if number is not None and abs(number) < MAX_STEP else None
 
 
 def _times(text: Text, at: IntArray, told: BoolArray) -> FloatArray:

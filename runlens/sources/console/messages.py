@@ -17,7 +17,7 @@ TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the b
 MAX_HITS = 20_000  # different lines of one row that are looked at
 LONG = 8_000  # characters: in a longer line a message is sought near the word that it needs
 _GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10}
-_SIZE = r"([\d.]+) ?([KMGT]iB)"
+_SIZE = r"(\d+(?:\.\d+)?) ?([KMGT]iB)"
 _SIZES = (
     ("tried_gib", re.compile(r"Tried to allocate " + _SIZE)),
     ("total_gib", re.compile(r"total capacity of " + _SIZE + r"|; " + _SIZE + " total capacity")),
@@ -137,8 +137,5 @@ def memory(line: str) -> dict[str, float]:
     for name, pattern in _SIZES:
         if match := pattern.search(line):
             number, unit = [group for group in match.groups() if group]
-            try:
-                sizes[name] = float(number) * _GIB[unit]
-            except ValueError:
-                continue
+            sizes[name] = float(number) * _GIB[unit]
     return sizes

@@ -51,7 +51,7 @@ BANNER_KEYS = {
 
 
 def settings(lines: Sequence[str]) -> dict[str, Setting]:
-    """Collect the settings that `lines` repeat; the latest mention counts.
+    """Collect the settings that `lines`, of which none is blank, repeat; the latest mention counts.
 
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
@@ -118,7 +118,7 @@ def _arguments(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], in
         argument = _ARGUMENT.match(lines[number])
         if argument:
             found[argument[1]] = value(argument[2].rstrip().removesuffix(","))
-        elif lines[number].strip():
+        else:
             return found, number
     return found, place
 
@@ -128,7 +128,7 @@ def _overrides(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], in
     found: dict[str, Setting] = {}
     for number in range(place, min(place + MAX_BLOCK, len(lines))):
         line = lines[number].strip()
-        if not line or line.startswith("#"):
+        if line.startswith("#"):
             continue
         override = _OVERRIDE.match(line)
         if not override:

@@ -14,13 +14,15 @@ import numpy as np
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import Rows
-from runlens.sources.console.records import Placed
+from runlens.sources.console.records import MAX_STEP, Placed
 
 MOSTLY = 0.8  # share of rows with a bar of their own from which bars are trusted
 ENDED = 0.98  # of a bar's total
 BACK = 0.02  # of its total that a bar falls back at a restart; several ranks' bars do by less
 RATES = 2_000  # rows whose bars' rates are compared
 COARSE = 0.006  # epochs; older versions print two decimals
+FINEST = 1e-9  # epochs; less is none: no epoch has so many steps
+COUNTED = "its rows name no step: they were counted"
 
 
 class Known(NamedTuple):
@@ -41,8 +43,7 @@ class _Printed(NamedTuple):
     training: BoolArray
     closing: BoolArray  # the summary
 
-    def part(self, first: int, end: int) -> "_Printed":
-        some = slice(first, end)
+    def taken(self, some: IntArray) -> "_Printed":
         return _Printed(self.at[some], self.epoch[some], self.training[some], self.closing[some])
 
 
@@ -56,15 +57,30 @@ def place(rows: Rows, bars: Bars, known: Known) -> Placed:
     for number, (first, end) in enumerate(_launches(rows, bars)):
         launch[first:end] = number
         own = rows.step[first:end]
-        if (own >= 0).all():
+        unnamed = first + np.flatnonzero(own < 0)
+        if not len(unnamed):
             continue
         after = int(at[first - 1]) if first else -1
         near = bars.between(after, int(at[end]) if end < len(rows) else None)
-        concluded, doubt = _steps(printed.part(first, end), near, known)
-        steps[first:end] = np.where(own >= 0, own, concluded)
+        if not len(near) and 2 * len(unnamed) <= len(own):
+            steps[first:end] = _beside(own, printed.epoch[first:end])
+            continue
+        steps[unnamed], doubt = _steps(printed.taken(unnamed), near, known)
         doubts |= {doubt} if doubt else set()
-    exact = bool((rows.step >= 0).all())
+    exact = bool(((rows.step >= 0) | rows.are("summary")).all())
     return Placed(steps, launch, not exact, "; ".join(sorted(doubts)))
+
+
+def _beside(own: IntArray, epoch: FloatArray) -> IntArray:
+    """Return the steps of rows of which some name theirs, `own`; -1: it names none.
+
+    The others lie between the steps around them: where epochs tell nothing, at the one before.
+    """
+    before = np.maximum(np.maximum.accumulate(own), 0)
+    after = np.minimum.accumulate(np.where(own >= 0, own, MAX_STEP)[::-1])[::-1]
+    guess = np.rint(epoch * _ratio(own, epoch))
+    guess = np.clip(np.where(np.isnan(guess), before, guess), before, np.maximum(after, before))
+    return np.where(own >= 0, own, guess).astype(np.int64)
 
 
 def _launches(rows: Rows, bars: Bars) -> list[tuple[int, int]]:
@@ -135,7 +151,7 @@ def _steps(rows: _Printed, bars: Bars, known: Known) -> tuple[IntArray, str]:
     if not _shown_again(run, behind[own]):
         exact, own = before, own | (behind > 0)
     ratio = _ratio(exact[own], epoch[own])
-    guess = before if np.isnan(ratio) else np.rint(np.nan_to_num(epoch) * ratio).astype(np.int64)
+    guess = before if np.isnan(ratio) else np.rint(epoch * ratio).astype(np.int64)
     guess = np.clip(guess, before, np.where(behind < len(run), exact, total))
     return np.where(own, exact, guess), ""
 
@@ -174,7 +190,7 @@ def _redrawn(done: IntArray) -> float | None:
 
 def _ratio(steps: IntArray, epochs: FloatArray) -> float:
     """Return steps an epoch of rows whose steps are known; the later half is the more exact."""
-    known = (epochs > 0) & (steps > 0)
+    known = (epochs > FINEST) & (steps > 0)
     if not known.any():
         return NOT_KNOWN
     steps, epochs = steps[known], epochs[known]
@@ -189,15 +205,17 @@ def _gap(epoch: FloatArray) -> float:
     gap that is twice as exact, and so on.
     """
     gaps = np.diff(epoch)
-    if not (gaps > 0).any():
+    rising = gaps[gaps > FINEST]
+    if not len(rising):
         return NOT_KNOWN
-    if (gaps > 0).mean() < MOSTLY:  # so coarse that rows share an epoch
+    if len(rising) < MOSTLY * len(gaps):  # so coarse that rows share an epoch
         return float((epoch[-1] - epoch[0]) / len(gaps))
-    gap = float(np.median(gaps[gaps > 0]))
+    gap = float(np.median(rising))
     reach = 2
     while reach < 2 * len(epoch):
         last = float(epoch[min(reach, len(epoch) - 1)])
-        gap = last / max(1.0, np.rint(last / gap))
+        if last > gap / 2:  # the first may be rounded to 0.0
+            gap = last / np.rint(last / gap)
         reach *= 2
     return gap
 
@@ -222,6 +240,8 @@ def _by_epoch(
     every = known.logging_steps or 0.0
     if not every >= 1 and closing and count and last > 0:
         every = round(last / count) if last // max(1, round(last / count)) == count else 0.0
+    if not epoch.max() > FINEST:  # a long epoch begins: rounded to 0.0
+        return np.cumsum(training) * int(max(1, every)), "" if every >= 1 or not count else COUNTED
     counted = np.cumsum(training) if count else np.arange(1, len(epoch) + 1)
     fits = not last > 0 or counted[-1] * every <= last + every
     if every >= 1 and fits and _in_step((counted * every).astype(np.float64), epoch):
@@ -230,23 +250,23 @@ def _by_epoch(
     fitting = [some for some in ratios if some > 0 and (np.isnan(gap) or _whole(gap * some))]
     doubt = ""
     if not fitting and gap > 0:
-        per_row = np.floor(last * gap / np.nanmax(epoch) + 1e-6) if last > 0 else 1.0
+        per_row = np.floor(last * gap / epoch.max() + 1e-6) if last > 0 else 1.0
         fitting = [max(1.0, per_row) / gap]
         doubt = "its rows name no step: concluded from their epochs"
     if not fitting:
-        return counted.astype(np.int64), "its rows name no step: they were counted"
-    smooth = np.nan_to_num(epoch) * fitting[0]
+        return counted.astype(np.int64), COUNTED
+    smooth = epoch * fitting[0]
     interval = np.rint(gap * fitting[0]) if gap > 0 else 1.0
     if interval > 1:
-        smooth = np.where(training, np.rint(np.nan_to_num(epoch) / gap) * interval, smooth)
-    return np.rint(smooth).astype(np.int64), doubt
+        smooth = np.where(training, np.rint(epoch / gap) * interval, smooth)
+    return np.rint(np.clip(smooth, 0, MAX_STEP)).astype(np.int64), doubt
 
 
 def _ratios(
     closing: list[float], last: float, known: Known, ratio: float, logged: float
 ) -> list[float]:
     """Return steps an epoch as the log tells it in its different places, the surest first."""
-    found = [last / closing[-1]] if closing and closing[-1] > 0 else []
+    found = [last / closing[-1]] if closing and closing[-1] > FINEST else []
     if known.planned_steps and known.planned_epochs:
         found.append(known.planned_steps / known.planned_epochs)
     if known.examples and known.batch:
@@ -261,8 +281,6 @@ def _whole(interval: float) -> bool:
 
 def _in_step(counted: FloatArray, epoch: FloatArray) -> bool:
     """Whether counted steps grow as the epochs do, these rounded to two decimals."""
-    if np.isnan(epoch).any() or not epoch[-1] > 0:
-        return False
-    ratio = counted[-1] / epoch[-1]
+    ratio = counted[-1] / epoch.max()
     slack = COARSE * ratio + counted[0]
     return bool((abs(counted - epoch * ratio) <= slack + 0.1 * counted).all())

@@ -119,4 +119,6 @@ def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | No
             epoch = whole(cell) if cell.isdigit() else -1
         elif (number := as_number(cell)) is not None:
             values[name] = number
+    if not values:
+        return None
     return Row(at, Counted(step=step, epoch=epoch), tuple(values), tuple(values.values()))

@@ -1,24 +1,34 @@
 """The console of YOLO (Ultralytics): its numbers stand in the label of the epoch's bar.
 
 A line with the names of the columns, a bar that begins with their values, a bar that begins with
-the names of the validation, and a line that begins with ``all`` and has their values.
+the names of the validation, and a line that begins with ``all`` and has their values. The bar is
+that of tqdm or, in newer versions, one of their own: ``label: 100% ━━━━ 50/50 4.8it/s 10.3s``.
 """
 
 import re
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.rows import Row
 from runlens.sources.console.text import Bar
 from runlens.sources.reading import as_number
 
+Label = tuple[int, str]  # index of the line, and what stands before the percentage
+
+_OWN_BAR = re.compile(r"^(.*\S): +\d+% [━─╸]+ ")
 _COLUMNS = re.compile(r"^\s*Epoch\s+gpu_mem\s+(\w.*)$", re.IGNORECASE)
 _TRAINED = re.compile(r"^\s*(\d+)/(\d+)\s+[\d.]+[MG]i?B?\s+(\S.*)$")
-_ALL = re.compile(r"^\s*all\s+\d+\s+(?:\d+\s+)?(\S.*)$")
+_HEAD = re.compile(r"^\s*class(?:es)?\s", re.IGNORECASE)
+_ALL = re.compile(r"^\s*all\s+(\d.*)$")
+_COUNTS = 2  # images and instances, before the values of a validation
 _NO_METRICS = {"instances", "size", "labels", "img_size", "targets", "total"}
 # as results.csv names them, so that both are one metric
-_VALIDATED = ("precision(B)", "recall(B)", "mAP50(B)", "mAP50-95(B)")
+_DETECTED = ("precision(B)", "recall(B)", "mAP50(B)", "mAP50-95(B)")
+_CLASSIFIED = ("accuracy_top1", "accuracy_top5")
 _OF_YOLOV5 = ("precision", "recall", "mAP_0.5", "mAP_0.5:0.95")
+_SECOND = {"Mask(P": "(M)", "Pose(P": "(P)"}  # of a model that does more than to detect
 
 
 def yolo(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> list[Row]:
@@ -26,43 +36,55 @@ def yolo(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> list[Row]:
     columns = next((found[1].split() for _, line in others if (found := _COLUMNS.match(line))), [])
     if not columns:
         return []
-    old = not any(name.endswith("_loss") for name in columns)
-    trained = _trained([f"{name}_loss" for name in columns] if old else columns, bars)
-    validated = _validated(others, trained, _OF_YOLOV5 if old else _VALIDATED)
+    own = [(at, found[1]) for at, line in others if (found := _OWN_BAR.match(line))]
+    labels = sorted([*((bar.at, bar.label) for bar in bars), *own])
+    old = not any(name.endswith("loss") for name in columns)
+    trained = list(_trained([f"{name}_loss" for name in columns] if old else columns, labels))
+    head = next((label for _, label in labels if _HEAD.match(label)), "")
+    validated = _validated(others, trained, _OF_YOLOV5 if old else _names(head))
     return sorted([*trained, *validated], key=lambda row: row.at)
 
 
-def _trained(columns: list[str], bars: Sequence[Bar]) -> list[Row]:
+def _trained(columns: list[str], labels: Sequence[Label]) -> Iterator[Row]:
     """Return the last state of each epoch's bar."""
-    last: dict[int, Row] = {}
-    for bar in bars:
-        found = _TRAINED.match(bar.label)
-        if not found:
-            continue
-        cells = [as_number(cell) for cell in found[3].split()]
+    states = [(at, found) for at, label in labels if (found := _TRAINED.match(label))]
+    for _, same in groupby(states, key=lambda state: state[1][1]):
+        *_, (at, state) = same
         pairs = {
-            f"train/{name}": cell
-            for name, cell in zip(columns, cells, strict=False)
-            if cell is not None and name.lower().removesuffix("_loss") not in _NO_METRICS
+            f"train/{name}": number
+            for name, cell in zip(columns, state[3].split(), strict=False)
+            if name.lower().removesuffix("_loss") not in _NO_METRICS
+            and (number := as_number(cell)) is not None
         }
-        epoch = whole(found[1])
-        counted = Counted(step=epoch, steps=whole(found[2]), epoch=epoch)
-        last[epoch] = Row(bar.at, counted, tuple(pairs), tuple(pairs.values()))
-    return list(last.values())
+        epoch = whole(state[1])
+        counted = Counted(step=epoch, steps=whole(state[2]), epoch=epoch)
+        yield Row(at, counted, tuple(pairs), tuple(pairs.values()))
 
 
 def _validated(
-    others: Sequence[tuple[int, str]], trained: list[Row], names: tuple[str, ...]
+    others: Sequence[tuple[int, str]], trained: Sequence[Row], names: tuple[str, ...]
 ) -> list[Row]:
-    rows = []
+    """Return the validation of each epoch; that of the best weights, at the end, is no epoch's."""
+    ends = [row.at for row in trained]
+    counts = 0 if names == _CLASSIFIED else _COUNTS
+    metrics = tuple(f"metrics/{name}" for name in names)
+    rows: dict[int, Row] = {}
     for at, line in others:
         found = _ALL.match(line)
-        before = [row for row in trained if row.at < at] if found else []
-        if not found or not before:
+        epoch = bisect(ends, at) - 1 if found else -1
+        if not found or epoch < 0 or epoch in rows:
             continue
         cells = [as_number(cell) for cell in found[1].split()]
         values = tuple(cell for cell in cells if cell is not None)
-        if len(values) == len(names):
-            metrics = tuple(f"metrics/{name}" for name in names)
-            rows.append(Row(at, before[-1].counted, metrics, values))
-    return rows
+        if len(values) == len(cells) == counts + len(metrics):
+            rows[epoch] = Row(at, trained[epoch].counted, metrics, values[counts:])
+    return list(rows.values())
+
+
+def _names(head: str) -> tuple[str, ...]:
+    """Return the names of what a validation measures, told by the head above its values."""
+    if "top1_acc" in head:
+        return _CLASSIFIED
+    second = next((kind for part, kind in _SECOND.items() if part in head), "")
+    more = (name.replace("(B)", second) for name in _DETECTED) if second else ()
+    return (*_DETECTED, *more)
