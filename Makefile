@@ -11,8 +11,9 @@ demo: $(VENV)/.installed ## diagnose a bundled faulty run: verdict here, page in
 test: $(VENV)/.dev ## all tests
 	$(BIN)/python -m pytest -q -n auto
 
-coverage: $(VENV)/.dev ## all tests, which must reach every branch of the readers
-	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term-missing:skip-covered
+coverage: $(VENV)/.dev ## the tests of the readers, which must reach every branch of them
+	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term-missing:skip-covered \
+		tests/sources tests/cli tests/fuzz tests/test_house.py
 
 lint: $(VENV)/.dev ## ruff, format and rules
 	$(BIN)/ruff format --check .
@@ -38,6 +39,7 @@ drift: $(VENV)/.installed ## findings that differ from BASE, as Markdown: make d
 
 bench: $(VENV)/.dev ## speed, side by side
 	$(BIN)/python benchmarks/diagnose.py
+	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/ingest.py
 
 N ?= 100000

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from runlens.metrics import naming
 from runlens.sources import console
 from runlens.sources.reading import SourceReading
+
+Points = list[tuple[int, float]]
 
 
 def reading(folder: Path, text: str) -> SourceReading:
@@ -32,3 +35,18 @@ def points(read: SourceReading, name: str) -> list[tuple[int, float]]:
 def steps(read: SourceReading, name: str = "loss") -> list[int]:
     """Return the steps of a series."""
     return [int(step) for step in read.series[name].step]
+
+
+def canonical(read: SourceReading) -> dict[str, Points]:
+    """Return steps and values by canonical name, in canonical units."""
+    found = {}
+    for name, curve in read.series.items():
+        metric, factor = naming(name, read.framework)
+        values = (curve.value * factor).tolist()
+        found[metric] = list(zip(curve.step.tolist(), values, strict=True))
+    return found
+
+
+def each(line: str, *numbers: int) -> str:
+    """Return the line once for each number: `{n}` is the number, `{t}` ten times it."""
+    return "".join(line.replace("{n}", str(n)).replace("{t}", str(10 * n)) + "\n" for n in numbers)

@@ -5,34 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runlens.metrics import naming
 from runlens.sources import console
-from runlens.sources.reading import SourceReading
-
-Points = list[tuple[int, float]]
-
-
-def reading(folder: Path, text: str) -> SourceReading:
-    """Write a log and read it."""
-    path = folder / "train.log"
-    path.write_bytes(text.encode())
-    return console.read(path)
-
-
-def canonical(read: SourceReading) -> dict[str, Points]:
-    """Return steps and values by canonical name, in canonical units."""
-    found = {}
-    for name, curve in read.series.items():
-        metric, factor = naming(name, read.framework)
-        values = (curve.value * factor).tolist()
-        found[metric] = list(zip(curve.step.tolist(), values, strict=True))
-    return found
-
-
-def each(line: str, *numbers: int) -> str:
-    """Return the line once for each number: `{n}` is the number, `{t}` ten times it."""
-    return "".join(line.replace("{n}", str(n)).replace("{t}", str(10 * n)) + "\n" for n in numbers)
-
+from tests.sources.console_logs import Points, canonical, each, reading
 
 MEGATRON = each(
     " [2024-05-01 10:00:0{n}] iteration      {t}/    1000 | consumed samples:         1600 |"

@@ -1,8 +1,8 @@
 """Reading what the Trainer wrote, whole and damaged."""
 
 import json
-import sys
 import math
+import sys
 import time
 from pathlib import Path
 
