@@ -101,7 +101,8 @@ def _after_the_end(run: Run, rules: set[str], *, changed: bool) -> list[tuple[st
         return []  # the step with the settings says that it starts again
     if not run.last_step:
         return [(f"Start again{once}", "it ended before the first step")]
-    return [(f"Start again{once}", "no checkpoint was found")]
+    torn = "the only checkpoint was being written when it crashed"
+    return [(f"Start again{once}", torn if run.checkpoints else "no checkpoint was found")]
 
 
 def _change(changes: Sequence[Fix], kept: Sequence[tuple[str, str]]) -> tuple[str, str]:

@@ -201,10 +201,12 @@ def action(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
 def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
     """Return (step, folder name) of the last checkpoint at or before `step`; None if there is none.
 
-    Of one step, the folder's name is enough: where the run lies may have changed.
+    Of one step, the folder's name is enough: where the run lies may have changed. A checkpoint
+    that the run crashed over, while it wrote it, is none.
     """
-    saved = [(at, path) for at, path in run.checkpoints if at <= step]
-    return (saved[-1][0], saved[-1][1].rstrip("/").rpartition("/")[2]) if saved else None
+    saved = [(at, path.rstrip("/").rpartition("/")[2]) for at, path in run.checkpoints]
+    whole = [(at, name) for at, name in saved if at <= step and f"{name}/" not in run.state.why]
+    return whole[-1] if whole else None
 
 
 def lost_steps(steps: float) -> str:

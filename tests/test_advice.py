@@ -63,6 +63,19 @@ def test_a_crash_resumes_from_the_last_checkpoint() -> None:
     assert why
 
 
+def test_a_checkpoint_that_the_run_crashed_over_is_none() -> None:
+    """It was being written; the one before it is whole, and where there is none that is said."""
+    why = "RuntimeError: out/checkpoint-500/model.pt cannot be opened"
+    torn = State("crashed", why, "certain", done_steps=600)
+    (what, _), *_ = first_steps(run(state=torn), [one("crashed", step=600)]).steps
+    assert what.startswith("Resume from checkpoint-300")
+    (what, why), *_ = first_steps(
+        run(state=torn, events=SAVED[-1:]), [one("crashed", step=600)]
+    ).steps
+    assert what.startswith("Start again")
+    assert why == "the only checkpoint was being written when it crashed"
+
+
 def test_settings_are_one_step_and_a_diff() -> None:
     """Of the worst finding first; a setting once, a change that changes nothing not at all."""
     first = one("nan-loss", Fix("Lower it", "learning_rate", 1e-3, 1e-4, "the norm climbed"))

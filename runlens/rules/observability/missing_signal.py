@@ -169,7 +169,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             metric=missing[0].names[0],
             onset=Moment(),
             evidence=tuple(
-                Evidence(f"{one.names[0]} is not logged", f"needed for: {one.for_what}")
+                Evidence(f"{one.names[0]} is not logged", f"{_use(one)}: {one.for_what}")
                 for one in missing
             ),
             seen="What is not logged cannot be diagnosed, and its silence is no sign of health.",
@@ -177,6 +177,10 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             confidence=Confidence(0.8, "a name that is not known here may hide it"),
         )
     )
+
+
+def _use(signal: Signal) -> str:
+    return "needed for" if signal.vital else "would show"
 
 
 def _logged(run: Run, signal: Signal) -> bool:

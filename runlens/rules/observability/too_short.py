@@ -62,7 +62,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
                     above=False,
                 ),
             ),
-            seen="Only NaN, messages, settings and the end of the run were judged.",
+            seen="Checks of its course need more points: their silence is no sign of health.",
             fixes=_fixes(run, signals, best),
             confidence=Confidence(0.95, "counted"),
         )
