@@ -3,6 +3,7 @@
 All functions take finite values in step order, shape (n,), and never raise for short input.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,12 @@ from runlens.history import BoolArray, FloatArray
 
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
+MOST_KEPT = 8
 LARGE = 500_000  # window values from which numpy takes longer than the import of scipy
 NO_NOISE = 1e-12
 FLOAT_ERROR = 1e-12  # relative: smaller steps are float64's own rounding, not the log's
+
+_KEPT: dict[tuple[int, int, int], tuple[FloatArray, FloatArray]] = {}  # running medians by input
 
 
 def mad(value: FloatArray) -> float:
@@ -36,18 +40,33 @@ def window(count: int, share: float = 0.05, least: int = 5, most: int = 101) -> 
 
 
 def running_median(value: FloatArray, width: int) -> FloatArray:
-    """Return the centred running median; the ends repeat the first and last value."""
+    """Return the centred running median; the ends repeat the first and last value.
+
+    Several rules ask for that of one curve: the last few are kept. Read-only.
+    """
     width = min(width, odd(max(1, 2 * len(value) - 1)))
     if width <= 1 or not len(value):
         return value
-    if len(value) * width > LARGE:
+    key = len(value), width, hash(value.tobytes())
+    known = _KEPT.get(key)
+    if known is None or not np.array_equal(known[0], value):
+        while len(_KEPT) >= MOST_KEPT:
+            del _KEPT[next(iter(_KEPT))]
+        known = _KEPT[key] = value, _medians(value, width)
+    return known[1]
+
+
+def _medians(value: FloatArray, width: int) -> FloatArray:
+    if len(value) * width > LARGE or "scipy.ndimage" in sys.modules:
         from scipy.ndimage import median_filter
 
         filtered: FloatArray = median_filter(value, size=width, mode="nearest")
-        return filtered
-    padded = np.pad(value, width // 2, mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, width)  # (n, width)
-    return np.median(windows, axis=1)
+    else:
+        padded = np.pad(value, width // 2, mode="edge")
+        windows = np.lib.stride_tricks.sliding_window_view(padded, width)  # (n, width)
+        filtered = np.median(windows, axis=1)
+    filtered.flags.writeable = False
+    return filtered
 
 
 def running_mean(value: FloatArray, width: int) -> FloatArray:

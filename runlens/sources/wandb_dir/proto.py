@@ -20,9 +20,11 @@ MAX_FIELD = (1 << 29) - 1  # the largest number that Protocol Buffers allow
 _AROUND = {16, 19, 200}  # fields of a record that are not its content: control, uuid, _info
 _ITEM_FIELD, _STATS_ITEM = 1, 3
 
-_STAT = re.compile(
-    rb"\n([\x01-\x7f])([^\x82]{1,127}?)\x82\x01([\x01-\x7f])([-+.0-9a-zA-Z]+)", re.DOTALL
+_STAT = re.compile(  # an item: its length, its key and its value, each with its own length
+    rb"\x1a([\x01-\x7f])\n([\x01-\x7f])([^\x82]{1,127}?)\x82\x01([\x01-\x7f])([-+.0-9a-zA-Z]+)",
+    re.DOTALL,
 )
+_STAT_FRAME = 5  # bytes of an item that are neither key nor value
 
 
 class Malformed(Exception):  # noqa: N818 - "raise Malformed" is a sentence
@@ -185,8 +187,12 @@ def stats(data: bytes) -> tuple[float | None, list[tuple[str, float]]]:
     """Return the time of a record of system metrics, and all that are numbers."""
     time = Message(data).time(2)
     matches = _STAT.findall(data)
-    if all(size[0] == len(key) and room[0] == len(value) for size, key, room, value in matches):
-        pairs = [(text(key), value) for _, key, _, value in matches]
+    whole = all(
+        size[0] == len(key) and room[0] == len(value) == length[0] - len(key) - _STAT_FRAME
+        for length, size, key, room, value in matches
+    )
+    if whole:
+        pairs = [(text(key), value) for _, _, key, _, value in matches]
     else:  # the pattern began inside an item
         pairs = [(".".join(path), value) for path, value in items(data, _STATS_ITEM)]
     found = []
