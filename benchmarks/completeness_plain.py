@@ -24,7 +24,6 @@ AXIS = "the step, epoch or time of the row, or another counter of them"
 OTHER_AXIS = "the same curve once more over another axis (rl_games, Megatron)"
 TIMINGS = "profiling/*: TRL's own timings, many rows a step"
 BOOKKEEPING = "W&B's own _step, _runtime, _timestamp: columns of every observation"
-SYSTEM = "machine statistics of W&B other than GPU use, GPU memory and process memory"
 MEDIA = "parts of media (images, tables, histograms)"
 PROGRESS = "LLaMA-Factory's and ms-swift's progress fields: plan and share of it"
 AGAIN_HISTORY = "last line of ms-swift: the whole history once more"
@@ -39,7 +38,6 @@ IS_AXIS = re.compile(
     r"|time|timesteps?|time_?stamp|wall_?time|elapsed_time|frames?|episodes?|updates?)",
     re.IGNORECASE,
 )
-KEPT_STATS = re.compile(r"gpu\.\d+\.(?:gpu|memoryAllocated(?:Bytes)?)|proc\.memory\.rssMB")
 DICT = re.compile(r"\{[^{}\r\n]*\}")
 NOT_PYTHON = re.compile(r"(?<=: )(-?(?:nan|inf|NaN|Infinity))(?=[,}])")
 LARGEST = 2**53
@@ -353,8 +351,7 @@ class Sdk:
             for name, text in stats.items():
                 logged = number(json.loads(text))
                 if logged is not None:
-                    why = "" if KEPT_STATS.fullmatch(name) else SYSTEM
-                    found.observations.append(Observation(f"system/{name}", logged, None, why))
+                    found.observations.append(Observation(f"system/{name}", logged, None, ""))
         return found
 
 
