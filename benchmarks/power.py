@@ -1,18 +1,21 @@
-"""False alarms of all rules together on simulated healthy runs.
+"""False alarms and power of the rules on simulated runs.
 
     python benchmarks/power.py [RUNS]
 
 Curves of 30 to 1,500 points, four families (chat fine-tuning, power law, classification, weak
 fall), multiplicative noise (Gaussian, t(5), t(3), lognormal) with AR(1) up to 0.9, values rounded
 to four digits, an evaluation curve that falls along, lognormal gradient norms that drift, warm-up
-and cosine. `calm` has noise of 1 to 6 % of the level, `harsh` of 1 to 25 %. Prints a Markdown
-table; the seeds are fixed.
+and cosine. `calm` has noise of 1 to 6 % of the level, `harsh` of 1 to 25 %. The
+faults of faults.py are drawn onto calm runs of 40 points and more. Prints two Markdown tables; the
+seeds are fixed.
 """
 
+import itertools
 import sys
 from collections import Counter
 
 import numpy as np
+from faults import FAULTS, planted
 
 from runlens.engine import diagnose
 from runlens.history import FloatArray, History, columns
@@ -20,6 +23,7 @@ from runlens.run import Configured, Run, State, Task
 
 FAMILIES: tuple[Task, ...] = ("sft", "pretrain", "classification", "sft")
 CALM, HARSH = 0.06, 0.25
+FEWEST = 40  # points of a run in which a fault is planted
 
 
 def noise(rng: np.random.Generator, count: int) -> FloatArray:
@@ -96,8 +100,8 @@ def healthy(seed: int, most: float) -> Run:
     )
 
 
-def main(runs: int) -> None:
-    """Draw, diagnose, count."""
+def false_alarms(runs: int) -> None:
+    """Draw healthy runs and count those with a loud finding."""
     print("| noise | runs | runs with a loud finding | by rule |\n| --- | --- | --- | --- |")
     for name, most in (("calm", CALM), ("harsh", HARSH)):
         alarmed, rules = 0, Counter[str]()
@@ -109,5 +113,26 @@ def main(runs: int) -> None:
         print(f"| {name} | {runs:,} | {alarmed} ({alarmed / runs:.1%}) | {said or 'none'} |")
 
 
+def power(runs: int) -> None:
+    """Plant each fault in calm runs; count those found, and how far from its beginning."""
+    print("| fault | runs | found | onset error, median % of the run |\n| --- | --- | --- | --- |")
+    for name, (rules, draw) in FAULTS.items():
+        errors: list[float] = []
+        drawn = (healthy(seed, CALM) for seed in itertools.count(1_000_000))
+        long = (run for run in drawn if len(run.curve("train_loss")) >= FEWEST)
+        for seed, run in enumerate(itertools.islice(long, runs)):
+            faulty, onset = planted(draw, seed, run)
+            said = [
+                f for f in diagnose(faulty).findings if f.rule in rules and f.severity != "info"
+            ]
+            if said:
+                errors.append(abs((said[0].onset.step or 0.0) - onset) / run.last_step)
+        middle = f"{100 * float(np.median(errors)):.1f}" if errors else "–"
+        print(f"| {name} | {runs:,} | {len(errors) / runs:.1%} | {middle} |")
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000)
+    asked = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    false_alarms(asked)
+    print()
+    power(max(asked // 10, 1))
