@@ -104,7 +104,9 @@ def main(base: str) -> None:
     """Judge both trees and print the difference."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["git", "archive", base, "runlens"]
-        packed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        packed = subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
+        if packed.returncode:
+            sys.exit(f"drift: {base} is no commit of this repository; set BASE to one")
         with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as tree:
             tree.extractall(folder, filter="data")
         before = told_by(Path(folder))
