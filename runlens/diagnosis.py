@@ -15,6 +15,7 @@ Rank = Literal["most likely", "likely", "possible", "unlikely"]
 Cost = Literal["minutes", "settings only", "one run", "days"]
 ChartKind = Literal["curves", "limit", "zoom", "boundary", "log", ""]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+HEALTHS: tuple[Health, ...] = (*SEVERITIES, "healthy", "unknown")  # worst first
 RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 
 SCHEMA = "runlens.diagnosis/1"

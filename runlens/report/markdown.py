@@ -7,10 +7,10 @@ GitHub would read as a table cell, code, HTML, a mention or a link becomes an en
 import re
 from collections.abc import Iterator, Sequence
 
-from runlens.diagnosis import SEVERITIES, Diagnosis, Incident
+from runlens.diagnosis import Diagnosis, Incident
 from runlens.report.missing import OTHER_TASKS, told
 from runlens.report.text import clean
-from runlens.report.values import evidence_value
+from runlens.report.values import counted, evidence_value, worst_first
 from runlens.wording import count, step
 
 SHOWN_INCIDENTS = 12
@@ -18,7 +18,6 @@ SHOWN_RUNS = 3  # of several, in full; the others have a row in the table
 SHOWN_ROWS = 100
 SHOWN_PROBLEMS = 3
 _ACTIVE = re.compile(r"[|`<>&@#*_\[\]\\~]")
-ORDER = (*SEVERITIES, "healthy", "unknown")
 
 
 def render(diagnosis: Diagnosis) -> str:
@@ -30,8 +29,8 @@ def render_all(diagnoses: Sequence[Diagnosis]) -> str:
     """Return several diagnoses: a table of all, worst first, and the worst of them in full."""
     if len(diagnoses) == 1:
         return render(diagnoses[0])
-    rows = sorted(diagnoses, key=lambda one: (ORDER.index(one.health), one.run_name))
-    lines = [f"### {_counts(rows)}", "", "| health | run | step | verdict |", "|---|---|---|---|"]
+    rows = worst_first(diagnoses)
+    lines = [f"### {counted(rows)}", "", "| health | run | step | verdict |", "|---|---|---|---|"]
     lines += [
         f"| {one.health} | {escaped(one.run_name)} | {step(one.last_step)} "
         f"| {escaped(one.verdict.sentence)} |"
@@ -47,12 +46,6 @@ def render_all(diagnoses: Sequence[Diagnosis]) -> str:
 def escaped(text: str) -> str:
     """Return foreign text so that Markdown shows it as it is."""
     return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", clean(text))
-
-
-def _counts(rows: Sequence[Diagnosis]) -> str:
-    found = {health: sum(one.health == health for one in rows) for health in ORDER}
-    said = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
-    return f"{count(len(rows), 'run')}: {said}"
 
 
 def _lines(diagnosis: Diagnosis) -> Iterator[str]:

@@ -11,7 +11,7 @@ from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix
 from runlens.report.missing import MERGED, OTHER_TASKS, UNTESTED, told
 from runlens.report.spark import spark
-from runlens.report.values import evidence_value, value_of
+from runlens.report.values import counted, evidence_value, value_of, worst_first
 from runlens.wording import MINUS, NARROW, count, step
 
 STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
@@ -78,8 +78,7 @@ def render(diagnosis: Diagnosis, options: Options | None = None) -> str:
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
     """Return one line a run, worst first, then the counts."""
     options = options or Options()
-    order = ("critical", "warning", "info", "healthy", "unknown")
-    rows = sorted(diagnoses, key=lambda one: (order.index(one.health), one.run_name))
+    rows = worst_first(diagnoses)
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
     longest = min(32, max(len(clean(one.run_name)) for one in rows))
     name_width = min(longest, max(8, options.width - cells - 44))
@@ -89,9 +88,7 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         head += f"{step(one.last_step):>9}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
         lines.append(head + textwrap.shorten(clean(one.verdict.sentence), room, placeholder=" ..."))
-    found = {health: sum(one.health == health for one in rows) for health in order}
-    counts = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
-    lines.append(f"\n{count(len(rows), 'run')}: {counts}")
+    lines.append(f"\n{counted(rows)}")
     for one in rows:
         unread = [problem for problem in one.problems if problem.lost == WHOLE_FILE]
         for problem in unread[:SHOWN_PROBLEMS]:

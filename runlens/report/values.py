@@ -1,8 +1,10 @@
 """Values as every report writes them: losses, rates and shares each in their own way."""
 
-from runlens.diagnosis import Evidence
+from collections.abc import Sequence
+
+from runlens.diagnosis import HEALTHS, Diagnosis, Evidence
 from runlens.metrics import base
-from runlens.wording import loss, number, percent, rate
+from runlens.wording import count, loss, number, percent, rate
 
 
 def is_loss(metric: str) -> bool:
@@ -31,3 +33,15 @@ def evidence_value(item: Evidence, value: float | str) -> str:
     whole = float(value).is_integer()
     plain = number(value) if whole else value_of(item.where, value)
     return f"{plain} {item.unit}" if item.unit else plain
+
+
+def worst_first(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Return several diagnoses in the order of their healths, then of the runs' names."""
+    return sorted(diagnoses, key=lambda one: (HEALTHS.index(one.health), one.run_name))
+
+
+def counted(diagnoses: Sequence[Diagnosis]) -> str:
+    """Return how many runs there are of each health: ``3 runs: 1 critical, 2 healthy``."""
+    found = {health: sum(one.health == health for one in diagnoses) for health in HEALTHS}
+    said = ", ".join(f"{amount} {health}" for health, amount in found.items() if amount)
+    return f"{count(len(diagnoses), 'run')}: {said}"

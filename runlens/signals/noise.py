@@ -4,6 +4,7 @@ All functions take finite values in step order, shape (n,), and never raise for 
 """
 
 import sys
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,10 @@ from runlens.history import BoolArray, FloatArray
 
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
-MOST_KEPT = 8
+KEPT = 8  # running medians: a run's rules ask for about four different ones, of two metrics
 LARGE = 500_000  # window values from which numpy takes longer than the import of scipy
 NO_NOISE = 1e-12
 FLOAT_ERROR = 1e-12  # relative: smaller steps are float64's own rounding, not the log's
-
-_KEPT: dict[tuple[int, int, int], tuple[FloatArray, FloatArray]] = {}  # running medians by input
 
 
 def mad(value: FloatArray) -> float:
@@ -47,16 +46,13 @@ def running_median(value: FloatArray, width: int) -> FloatArray:
     width = min(width, odd(max(1, 2 * len(value) - 1)))
     if width <= 1 or not len(value):
         return value
-    key = len(value), width, hash(value.tobytes())
-    known = _KEPT.get(key)
-    if known is None or not np.array_equal(known[0], value):
-        while len(_KEPT) >= MOST_KEPT:
-            del _KEPT[next(iter(_KEPT))]
-        known = _KEPT[key] = value, _medians(value, width)
-    return known[1]
+    return _medians(value.astype(np.float64).tobytes(), width)
 
 
-def _medians(value: FloatArray, width: int) -> FloatArray:
+@lru_cache(maxsize=KEPT)
+def _medians(data: bytes, width: int) -> FloatArray:
+    """Return the running median of the float64 values in `data`."""
+    value = np.frombuffer(data, dtype=np.float64)
     if len(value) * width > LARGE or "scipy.ndimage" in sys.modules:
         from scipy.ndimage import median_filter
 

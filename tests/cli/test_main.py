@@ -80,6 +80,12 @@ def test_errors_are_one_line_on_stderr() -> None:
     assert result.stderr.startswith("runlens: no/such/run: does not exist; ")
 
 
+def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
+    """Word by word: it is the first thing that a reader compares."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert f"```text\n{lens('demo', '-o', tmp_path / 'page.html').stdout}```" in readme
+
+
 def test_demo_needs_no_input(tmp_path: Path) -> None:
     """A finding with its page, from packaged data."""
     result = lens("demo", "-o", tmp_path / "page.html")

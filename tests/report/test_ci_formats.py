@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 from sarif_pydantic import Sarif
 
-from runlens.diagnosis import Advice, Chart, Diagnosis, Evidence, Incident, Outcome
+from runlens.diagnosis import HEALTHS, Advice, Chart, Diagnosis, Evidence, Incident, Outcome
 from runlens.report import github, junit, locations, markdown, sarif
 from runlens.run import Problem
 from tests.report.diagnoses import (
@@ -88,7 +88,7 @@ def test_markdown_of_several_runs_begins_with_a_table_worst_first() -> None:
         for line in text.splitlines()
         if re.match(r"\| (critical|warning|info|healthy|unknown) ", line)
     ]
-    rank = [markdown.ORDER.index(line.split(" ")[1]) for line in table[: len(ALL)]]
+    rank = [HEALTHS.index(line.split(" ")[1]) for line in table[: len(ALL)]]
     assert len(rank) == len(ALL)
     assert rank == sorted(rank)
     assert text.count("**Do this first**") == markdown.SHOWN_RUNS

@@ -24,8 +24,6 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number
 
-USUAL = 0.01
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -47,7 +45,15 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             "weight_decay",
             value,
             "It pulls the weights to zero at each step, an adapter's update included.",
-            (fixes.setting(run, "weight_decay", USUAL, "Lower the weight decay", "0.01 is usual"),),
+            (
+                fixes.setting(
+                    run,
+                    "weight_decay",
+                    fixes.USUAL_DECAY,
+                    "Lower the weight decay",
+                    "0.01 is usual",
+                ),
+            ),
             limit=limits.high,
             source="0.01 is usual in fine-tuning, 0.1 in pre-training",
         )

@@ -45,7 +45,6 @@ _DEEPSPEED = re.compile(r"(?:ds|deepspeed|zero\d?)(?:[_-][\w-]*)?\.json", re.IGN
 _ACCELERATE = re.compile(r"(?:[\w-]*accelerate[\w-]*|default_config|fsdp[\w-]*)\.ya?ml")
 SNIFFED = 65_536  # bytes of other YAML that are looked at
 OVERRIDES = "overrides.yaml"
-HYDRA = ".hydra"
 AXOLOTL_KEYS = {"base_model", "micro_batch_size", "sequence_len", "datasets"}
 FACTORY_KEYS = {"finetuning_type", "model_name_or_path", "cutoff_len", "template", "stage"}
 # two of these, and a YAML of any name is the one that a training was started with
