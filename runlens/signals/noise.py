@@ -14,7 +14,8 @@ from runlens.history import BoolArray, FloatArray
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
 KEPT = 8  # running medians: a run's rules ask for about four different ones, of two metrics
-LARGE = 500_000  # window values from which numpy takes longer than the import of scipy
+LARGE = 4_000_000  # window values from which scipy's filter is worth its import
+MANY = 10_000  # points from which all medians of a run cost about as much as that import
 NO_NOISE = 1e-12
 FLOAT_ERROR = 1e-12  # relative: smaller steps are float64's own rounding, not the log's
 
@@ -53,7 +54,8 @@ def running_median(value: FloatArray, width: int) -> FloatArray:
 def _medians(data: bytes, width: int) -> FloatArray:
     """Return the running median of the float64 values in `data`."""
     value = np.frombuffer(data, dtype=np.float64)
-    if len(value) * width > LARGE or "scipy.ndimage" in sys.modules:
+    worth = len(value) >= MANY or len(value) * width > LARGE
+    if worth or "scipy.ndimage" in sys.modules:
         from scipy.ndimage import median_filter
 
         filtered: FloatArray = median_filter(value, size=width, mode="nearest")
