@@ -35,7 +35,9 @@ class Said(NamedTuple):
 
 def places() -> list[str]:
     """Return all run directories and files that are at hand."""
-    known = [str(path) for path in sorted((ROOT / "fixtures").iterdir()) if path.is_dir()]
+    fixtures = ROOT / "fixtures"
+    folders = [*sorted(fixtures.iterdir()), *sorted((fixtures / "pairs").iterdir())]
+    known = [str(path) for path in folders if path.is_dir() and path.name != "pairs"]
     for name in ("bench", "corpus"):
         labels = SHARED / name / "labels.jsonl"
         if labels.exists():

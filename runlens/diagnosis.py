@@ -18,6 +18,8 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 HEALTHS: tuple[Health, ...] = (*SEVERITIES, "healthy", "unknown")  # worst first
 RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 
+MERGED = "merged into "  # how an outcome begins whose finding is told as part of another's
+
 SCHEMA = "runlens.diagnosis/1"
 
 

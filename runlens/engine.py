@@ -20,6 +20,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
 from runlens.rules import RULES
+from runlens.rules.loss import cross_entropy
 from runlens.rules.rule import ADVICE, Rule, unmet
 from runlens.run import Run
 from runlens.settings import Settings
@@ -96,6 +97,9 @@ def _judged(made: tuple[Incident, ...], asked: list[Rule[Any]]) -> tuple[Inciden
 def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
     """Ask one rule. What it needs and lacks is `unmet`; what it throws is `error`."""
     if rule.tasks and run.task not in rule.tasks:
+        part = signals.keep("cross-entropy", lambda: _cross_entropy(run))
+        if part and cross_entropy.judges(rule):
+            return cross_entropy.told(examine(rule, *part), rule.slug)
         return unmet(f"holds for {', '.join(sorted(rule.tasks))}; this run is {run.task}")
     missing = [
         need for need in rule.needs if not any(len(run.curve(metric)) for metric in need.split("|"))
@@ -110,6 +114,11 @@ def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
     return outcome._replace(
         findings=tuple(_completed(one, rule.slug, run) for one in outcome.findings)
     )
+
+
+def _cross_entropy(run: Run) -> tuple[Run, Signals] | None:
+    part = cross_entropy.of(run)
+    return (part, Signals(part)) if part else None
 
 
 def _completed(finding: Finding, slug: str, run: Run) -> Finding:

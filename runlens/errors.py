@@ -4,7 +4,8 @@ RunLensError
 ├── NothingReadable    no reader knows anything at this place
 ├── SeveralRuns        one run was asked for, several lie here
 ├── NoSuchRun          the run that was named is not among them
-└── BadSettings        runlens.toml or an option is wrong
+├── BadSettings        runlens.toml or an option is wrong
+└── CannotAlign        runs are to be compared on an axis that one of them does not know
 """
 
 from collections.abc import Sequence
@@ -53,6 +54,22 @@ class NoSuchRun(RunLensError):  # noqa: N818 - "raise NoSuchRun" is a sentence
 
 class BadSettings(RunLensError):  # noqa: N818 - "raise BadSettings" is a sentence
     """An option or a settings file holds something that RunLens does not know."""
+
+
+class CannotAlign(RunLensError):  # noqa: N818 - "raise CannotAlign" is a sentence
+    """Runs are to be compared on an axis that one of them does not know."""
+
+    def __init__(self, axis: str, run: str, remedy: str) -> None:
+        """Name the axis, the run that lacks it, and what to do."""
+        super().__init__(one_line(f"{run}: cannot align by {axis}, it is not known; {remedy}"))
+
+
+class BadStore(RunLensError):  # noqa: N818 - "raise BadStore" is a sentence
+    """The store of an audit cannot be opened, or its database refuses."""
+
+    def __init__(self, store: str, why: str) -> None:
+        """Name the store, without password, and why it cannot be used."""
+        super().__init__(one_line(f"{store}: {why}"))
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import math
 
 from runlens.diagnosis import Cost, Fix
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, phases
 from runlens.wording import rate
 from runlens.wording import step as as_step
 
@@ -75,14 +75,16 @@ def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
     """Warm up over 5 % of the planned steps (3 to 10 % are usual), in the unit already used."""
     total = run.state.planned_steps or run.last_step
     ratio, steps = run.number("warmup_ratio"), run.number("warmup_steps")
-    what = "Warm up longer" if ratio or steps else "Warm the learning rate up"
+    seen = phases.warmup(run)  # a rise of the logged rate is a warm-up, whatever is recorded
+    risen = seen.end if seen.present and seen.how != "assumed" else 0
+    what = "Warm up longer" if ratio or steps or risen else "Warm the learning rate up"
     if not steps and ratio is not None:
         return (Fix(what, "warmup_ratio", ratio, share, why),) if ratio < share else ()
     if not total:
         return ()
     new = max(10, round(share * total))
     old = None if steps is None else int(steps)
-    return (Fix(what, "warmup_steps", old, new, why),) if (old or 0) < new else ()
+    return (Fix(what, "warmup_steps", old, new, why),) if (old or risen) < new else ()
 
 
 def bf16(run: Run, why: str) -> tuple[Fix, ...]:

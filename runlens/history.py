@@ -80,7 +80,6 @@ class History:
 
     def __init__(self, metrics: Mapping[str, Columns], sources: Iterable[str] = ()) -> None:
         """Sort the rows of each metric by segment and step; rows that tie keep their order."""
-        self.sources = tuple(sources)
         names = sorted(name for name, rows in metrics.items() if len(rows.step))
         parts = [_sorted(metrics[name]) for name in names]
         joined = (
@@ -88,14 +87,29 @@ class History:
             if parts
             else _NOTHING
         )
-        self._columns = joined
-        ends = np.cumsum([len(part.step) for part in parts], dtype=np.int64).tolist()
+        lengths = {name: len(part.step) for name, part in zip(names, parts, strict=True)}
+        self._keep(lengths, joined, sources)
+
+    @classmethod
+    def restored(
+        cls, lengths: Mapping[str, int], joined: Columns, sources: Iterable[str]
+    ) -> "History":
+        """Take what these were of another history; nothing is sorted."""
+        history = cls.__new__(cls)
+        history._keep(lengths, joined, sources)  # noqa: SLF001 - its own class
+        return history
+
+    def _keep(self, lengths: Mapping[str, int], joined: Columns, sources: Iterable[str]) -> None:
+        self.sources = tuple(sources)
+        self.lengths = dict(lengths)  # rows of each metric, in the order of the rows
+        self.joined = joined  # the rows of all metrics, one metric after the other
+        ends = np.cumsum(list(lengths.values()), dtype=np.int64).tolist()
         self._slices = {
-            name: slice(end - len(part.step), end)
-            for name, part, end in zip(names, parts, ends, strict=True)
+            name: slice(end - length, end)
+            for (name, length), end in zip(lengths.items(), ends, strict=True)
         }
         self._all = Curve(joined.step, joined.value, joined.epoch, joined.time)
-        self._joined: dict[str, Curve] = {}
+        self._curves: dict[str, Curve] = {}
 
     @classmethod
     def of(cls, observations: Iterable[Observation]) -> "History":
@@ -119,7 +133,7 @@ class History:
         return cls(columns, sources)
 
     def __len__(self) -> int:
-        return len(self._columns.step)
+        return len(self.joined.step)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -129,7 +143,7 @@ class History:
     @cached_property
     def segments(self) -> tuple[int, ...]:
         """The launch numbers that occur, in order."""
-        return tuple(int(number) for number in np.unique(self._columns.segment))
+        return tuple(int(number) for number in np.unique(self.joined.segment))
 
     def curve(self, metric: str) -> Curve:
         """Return one metric over the whole run; empty if it was not logged.
@@ -141,39 +155,47 @@ class History:
         where = self._slices.get(metric)
         if where is None:
             return _EMPTY
-        if metric not in self._joined:
-            self._joined[metric] = _without_discarded(
-                self._all.at(where), self._columns.segment[where]
+        if metric not in self._curves:
+            self._curves[metric] = _without_discarded(
+                self._all.at(where), self.joined.segment[where]
             )
-        return self._joined[metric]
+        return self._curves[metric]
 
     def segment(self, metric: str, number: int) -> Curve:
         """Return one metric as one launch logged it; empty if that launch did not log it."""
         where = self._slices.get(metric)
         if where is None:
             return _EMPTY
-        mine = np.searchsorted(self._columns.segment[where], [number, number + 1])
+        mine = np.searchsorted(self.joined.segment[where], [number, number + 1])
         return self._all.at(slice(where.start + int(mine[0]), where.start + int(mine[1])))
+
+    def renamed(self, names: Mapping[str, str]) -> "History":
+        """Return a history of the metrics in `names` alone, each under its new name."""
+        rows = {
+            new: Columns._make(column[self._slices[old]] for column in self.joined)
+            for old, new in names.items()
+            if old in self._slices
+        }
+        return History(rows, self.sources)
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """The same as a long pandas frame: metric, step, value, epoch, time, segment, source."""
         import pandas as pd
 
-        lengths = [where.stop - where.start for where in self._slices.values()]
-        codes = np.repeat(np.arange(len(lengths)), lengths)
+        codes = np.repeat(np.arange(len(self.lengths)), list(self.lengths.values()))
         return pd.DataFrame(
             {
                 "metric": pd.Categorical.from_codes(
-                    codes, categories=pd.Index(list(self._slices), dtype=str)
+                    codes, categories=pd.Index(list(self._slices), dtype=object)
                 ),
-                "step": self._columns.step,
-                "value": self._columns.value,
-                "epoch": self._columns.epoch,
-                "time": self._columns.time,
-                "segment": self._columns.segment,
+                "step": self.joined.step,
+                "value": self.joined.value,
+                "epoch": self.joined.epoch,
+                "time": self.joined.time,
+                "segment": self.joined.segment,
                 "source": pd.Categorical.from_codes(
-                    self._columns.source, categories=pd.Index(list(self.sources), dtype=str)
+                    self.joined.source, categories=pd.Index(list(self.sources), dtype=object)
                 ),
             }
         )

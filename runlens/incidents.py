@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from runlens.diagnosis import SEVERITIES, Evidence, Finding, Incident
+from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident
 
 ANY = inf
 SEVERE_CLIMB = frozenset(
@@ -194,9 +194,9 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
             continue  # an info must not hide a warning
         if drop in BRIEF and abs(better.begins - lesser.begins) > BRIEF[drop] * covered:
             continue  # another place of the same curve
-        line = Evidence(f"Also read as {drop}", lesser.title, where=lesser.metric)
+        line = Evidence(f"Also read as {drop}", lesser.title.rstrip("."), where=lesser.metric)
         by_rule[keep] = replace(better, evidence=(*better.evidence, line))
-        dropped[drop] = f"merged into {keep}: {lesser.title}"
+        dropped[drop] = f"{MERGED}{keep}: {lesser.title}"
     return [by_rule[f.rule] for f in findings if f.rule not in dropped], dropped
 
 

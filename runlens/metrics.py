@@ -159,6 +159,8 @@ METRICS = (
     Metric("ebft_cfm", "", "lower", "EBFT feature-matching loss",
            ("ebft_cfm_loss",),
            "< 10 (axolotl)"),
+    Metric("ebft_ce", "nats", "lower", "cross-entropy part of the EBFT loss",
+           ("ebft_ce_loss",)),
     Metric("dpo_chosen", "", "higher", "implicit reward of the chosen answer",
            ("rewards_chosen", "chosen_reward")),
     Metric("dpo_rejected", "", "lower", "implicit reward of the rejected answer",
@@ -299,3 +301,13 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
 def base(metric: str) -> str:
     """Return a metric's name without its evaluation set, reward function or rank."""
     return metric.partition(":")[0]
+
+
+def is_loss(metric: str) -> bool:
+    """Whether a metric is a loss in nats, which has digits of its own."""
+    return base(metric) in {"train_loss", "eval_loss", "train_loss_epoch", "eval_train_loss"}
+
+
+def is_rate(metric: str) -> bool:
+    """Whether a metric is a learning rate, which is written with its power of ten."""
+    return base(metric) == "learning_rate"

@@ -32,6 +32,8 @@ def of(
     if health == "unknown":
         return Verdict(_cannot_judge(run), "", "unknown")
     second = made[0].title if made else ""
+    if not _enough(run):  # an info about a setting or the machine says nothing of the training
+        return Verdict(_cannot_judge(run), second, health)
     return Verdict(_healthy(run, signals), second, health)
 
 
@@ -66,6 +68,8 @@ def _cannot_judge(run: Run) -> str:
         return "Cannot judge: no metric was logged."
     if points >= FEWEST_POINTS:
         return f"Cannot judge: no check could run on the metrics up to step {step(run.last_step)}."
+    if not points:
+        return f"Cannot judge: no loss or reward is known up to step {step(run.last_step)}."
     what = count(points, "point") + " of a loss or reward"
     return f"Cannot judge: {what} up to step {step(run.last_step)}; {FEWEST_POINTS} are needed."
 
@@ -77,9 +81,9 @@ def _healthy(run: Run, signals: Signals) -> str:
         if len(curve) > 1:
             levels = signals.levels(metric)
             first = float(curve.value[0])
-            went = "fell" if levels.end < first else "rose" if levels.end > first else "stayed"
-            return (
-                f"No fault found up to step {step(run.last_step)}: {metric.replace('_', ' ')} "
-                f"{went} from {loss(first)} to {loss(levels.end)}."
-            )
+            begin, end = loss(first), loss(levels.end)
+            went = "fell" if levels.end < first else "rose"
+            moved = f"stayed at {end}" if begin == end else f"{went} from {begin} to {end}"
+            name = metric.replace("_", " ")
+            return f"No fault found up to step {step(run.last_step)}: {name} {moved}."
     return f"No fault found up to step {step(run.last_step)}."

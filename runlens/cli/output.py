@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from runlens.report.text import Options
+from runlens.report.terminal import Options
 
 if TYPE_CHECKING:
     from runlens.settings import Settings
@@ -40,16 +40,15 @@ def _draws(encoding: str | None) -> bool:
     return True
 
 
-def page_path(run_name: str, place: Path) -> Path:
-    """Return where the page of a run goes: the current folder, or its parent inside the run.
+def page_path(run_name: str, *places: Path) -> Path:
+    """Return where a page goes: the current folder, or above it while that is inside a run.
 
     What came through a pipe (``-``) lies in no folder.
     """
-    folder, run = Path.cwd(), place.resolve()
-    inside = run if run.is_dir() else run.parent
-    while str(place) != "-" and (folder == inside or folder.is_relative_to(inside)):
-        if folder.parent == folder:
-            break
+    folder = Path.cwd()
+    runs = [place.resolve() for place in places if str(place) != "-"]
+    insides = [run if run.is_dir() else run.parent for run in runs]
+    while any(folder.is_relative_to(inside) for inside in insides) and folder.parent != folder:
         folder = folder.parent
     return folder / f"runlens-{file_name(run_name)}.html"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from runlens.diagnosis import Diagnosis, Incident
 from runlens.report import locations
-from runlens.report.text import clean
+from runlens.report.terminal import clean
 from runlens.wording import count
 
 MOST = 10

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from runlens.diagnosis import Diagnosis, Finding, Outcome
 from runlens.report.missing import told
-from runlens.report.text import clean
+from runlens.report.terminal import clean
 from runlens.report.values import evidence_value
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from runlens.diagnosis import Diagnosis, Incident
 from runlens.report.missing import OTHER_TASKS, told
-from runlens.report.text import clean
+from runlens.report.terminal import clean
 from runlens.report.values import counted, evidence_value, worst_first
 from runlens.wording import count, step
 

@@ -1,21 +1,19 @@
 """A diagnosis for the terminal: verdict, what to do, the curves, the rest by count."""
 
-import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich.console import Console
 from rich.text import Text
 
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix
 from runlens.report.missing import MERGED, OTHER_TASKS, UNTESTED, told
 from runlens.report.spark import spark
+from runlens.report.terminal import WIDEST, Options, characters, clean, cut, printed, wrapped
 from runlens.report.values import counted, evidence_value, value_of, worst_first
-from runlens.wording import MINUS, NARROW, count, step
+from runlens.wording import count, step
 
 STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
-WIDEST = 120
 MAIN = (
     "train_loss",
     "eval_loss",
@@ -33,46 +31,12 @@ SHOWN_SOURCES = 4
 NAME_WIDTH = 16
 WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
-SPACES = f" {NARROW}\u00a0"
-PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "≥": ">=", "≤": "<=", "…": "."})
-
-
-class Options:
-    """How to write: width in characters, colour, more detail, plain characters only."""
-
-    def __init__(
-        self,
-        width: int = 80,
-        *,
-        color: bool = False,
-        verbose: bool = False,
-        ascii_only: bool = False,
-    ) -> None:
-        """Keep what was asked; nothing wider than 120 reads well."""
-        self.width = max(40, min(width, WIDEST))
-        self.color = color
-        self.verbose = verbose
-        self.ascii_only = ascii_only
 
 
 def render(diagnosis: Diagnosis, options: Options | None = None) -> str:
     """Return the diagnosis as lines of text."""
     options = options or Options()
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer,
-        width=options.width,
-        force_terminal=options.color,
-        color_system="standard" if options.color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        soft_wrap=True,
-        legacy_windows=False,
-    )
-    for line in _lines(diagnosis, options):
-        console.print(line)
-    return _characters(buffer.getvalue(), options)
+    return printed(_lines(diagnosis, options), options)
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
@@ -84,7 +48,7 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     name_width = min(longest, max(8, options.width - cells - 44))
     lines = []
     for one in rows:
-        head = f"{one.health.upper():<8} {_cut(clean(one.run_name), name_width):<{name_width}} "
+        head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
         head += f"{step(one.last_step):>9}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
         lines.append(head + textwrap.shorten(clean(one.verdict.sentence), room, placeholder=" ..."))
@@ -92,43 +56,23 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     for one in rows:
         unread = [problem for problem in one.problems if problem.lost == WHOLE_FILE]
         for problem in unread[:SHOWN_PROBLEMS]:
-            lines += _wrapped(f"! {problem.where}: {problem.text}", options, "  ")
+            lines += wrapped(f"! {problem.where}: {problem.text}", options, "  ")
         if len(unread) > SHOWN_PROBLEMS:
             lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
-    return _characters("\n".join(lines) + "\n", options)
+    return characters("\n".join(lines) + "\n", options)
 
 
 def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:
     """Return the verdict as one line, however long."""
     line = f"{diagnosis.health.upper()} {diagnosis.run_name}: {diagnosis.verdict.sentence}"
-    return _characters(clean(line) + "\n", options or Options())
-
-
-def clean(text: str) -> str:
-    """Return foreign text with control characters as escapes, so that no terminal obeys them."""
-    return "".join(
-        char if char.isprintable() or char in SPACES else repr(char)[1:-1] for char in text
-    )
-
-
-def _characters(text: str, options: Options) -> str:
-    """Return text in the characters that the terminal has."""
-    return text.translate(PLAIN).encode("ascii", "replace").decode() if options.ascii_only else text
-
-
-def _cut(text: str, room: int) -> str:
-    """Leave out the middle of a long name: names of siblings differ at their ends."""
-    if len(text) <= room:
-        return text
-    head = (room - 3) // 3
-    return f"{text[:head]}...{text[head + 3 - room :]}"
+    return characters(clean(line) + "\n", options or Options())
 
 
 def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     yield _head(diagnosis, options)
-    yield from _wrapped(diagnosis.verdict.sentence, options)
+    yield from wrapped(diagnosis.verdict.sentence, options)
     if diagnosis.verdict.second:
-        yield from _wrapped(diagnosis.verdict.second, options)
+        yield from wrapped(diagnosis.verdict.second, options)
     yield ""
     yield from _what_was_read(diagnosis, options)
     if diagnosis.do_first.steps:
@@ -148,7 +92,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Text:
     if state.planned_steps and state.planned_steps != diagnosis.last_step:
         done += f" of {step(state.planned_steps)}"
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
-    name = _cut(name, max(8, options.width - len(word) - len(done) - 3))
+    name = cut(name, max(8, options.width - len(word) - len(done) - 3))
     gap = max(1, options.width - len(word) - 2 - len(name) - len(done))
     return Text.assemble(
         (word, STYLES.get(diagnosis.health, "bold green")), f"  {name}{' ' * gap}{done}"
@@ -164,15 +108,15 @@ def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
         f" and {len(names) - most} more" if len(names) > most else ""
     )
     state = diagnosis.state
-    yield from _wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
+    yield from wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
     ended = state.kind.replace("_", " ")
     why = state.why if state.kind == "unknown" else f"{state.sure}: {state.why}"
-    yield from _wrapped(f"State: {ended} ({clean(why)})." if why else f"State: {ended}.", options)
+    yield from wrapped(f"State: {ended} ({clean(why)})." if why else f"State: {ended}.", options)
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
         loss_ = f" (lost: {lost})" if lost else ""
-        yield from _wrapped(f"! {clean(where)}: {clean(text)}{loss_}", options, "  ")
+        yield from wrapped(f"! {clean(where)}: {clean(text)}{loss_}", options, "  ")
     if len(problems) > most:
         yield f"! {count(len(problems) - most, 'more problem')} (-v lists them)"
     yield ""
@@ -182,7 +126,7 @@ def _do_first(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     yield "Do this first"
     for place, (what, why) in enumerate(diagnosis.do_first.steps, 1):
         text = f"{place}. {clean(what)}" + (f": {clean(why)}" if why else "") + "."
-        yield from _wrapped(text, options, "     ", "  ")
+        yield from wrapped(text, options, "     ", "  ")
     for sign, line in diagnosis.do_first.diff:
         style = {"-": "red", "+": "green"}.get(sign, "")
         yield Text.assemble("       ", (f"{sign} {clean(line)}", style))
@@ -212,7 +156,7 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
             proof = lead.title
         head = f"{incident.severity.upper():<9}"
         text = f"  {place} {head}{lead.rule:<20} {at:<12} {proof}"
-        first, *more = _wrapped(text, options, " " * 13)
+        first, *more = wrapped(text, options, " " * 13)
         begin, end = (len(part) for part in first.partition(head.rstrip())[:2])
         yield Text.assemble(
             first[:begin],
@@ -222,7 +166,7 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
         yield from more
         if len(incident.findings) > 1:
             then = ", ".join(f"{one.rule} ({one.severity})" for one in incident.findings[1:])
-            yield from _wrapped(f"then     {then}", options, "             ", "    ")
+            yield from wrapped(f"then     {then}", options, "             ", "    ")
     yield ""
 
 
@@ -237,27 +181,27 @@ def _evidence(item: Evidence) -> str:
 def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
     head = (finding.severity.upper(), STYLES[finding.severity])
     yield Text.assemble(head, f" {finding.rule}, confidence {finding.confidence.value:.2f}")
-    yield from _wrapped(finding.title, options, "  ", "  ")
+    yield from wrapped(finding.title, options, "  ", "  ")
     if finding.seen:
-        yield from _wrapped(finding.seen, options, "  ", "  ")
+        yield from wrapped(finding.seen, options, "  ", "  ")
     if finding.confidence.reason:
-        yield from _wrapped(f"It rests on: {finding.confidence.reason}", options, "  ", "  ")
+        yield from wrapped(f"It rests on: {finding.confidence.reason}", options, "  ", "  ")
     for item in finding.evidence:
         source = f" [{item.source}]" if item.source else ""
         where = f", {item.where}" if item.where else ""
         at = f" at step {step(item.step)}" if item.step is not None else ""
-        yield from _wrapped(f"- {_evidence(item)}{source}{where}{at}", options, "    ", "  ")
+        yield from wrapped(f"- {_evidence(item)}{source}{where}{at}", options, "    ", "  ")
     for cause in finding.causes:
         against = f"; against: {cause.against}" if cause.against else ""
         reason = f": {cause.evidence_for}" if cause.evidence_for else ""
-        yield from _wrapped(
+        yield from wrapped(
             f"cause ({cause.rank}) {cause.what}{reason}{against}", options, "    ", "  "
         )
     for out in finding.ruled_out:
         word = "open" if out.why.startswith(UNTESTED) else "ruled out"
-        yield from _wrapped(f"{word} {out.what}: {out.why}", options, "    ", "  ")
+        yield from wrapped(f"{word} {out.what}: {out.why}", options, "    ", "  ")
     for fix in finding.fixes:
-        yield from _wrapped(f"fix {_fix(fix)}", options, "    ", "  ")
+        yield from wrapped(f"fix {_fix(fix)}", options, "    ", "  ")
     yield ""
 
 
@@ -284,9 +228,9 @@ def _checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
             ("broken", errors),
         ):
             for why, slugs in _by_reason(reasons).items():
-                yield from _wrapped(f"{word} {', '.join(slugs)}: {clean(why)}", options, "    ")
+                yield from wrapped(f"{word} {', '.join(slugs)}: {clean(why)}", options, "    ")
         if other:
-            yield from _wrapped(
+            yield from wrapped(
                 f"not for {diagnosis.task} runs: {', '.join(sorted(other))}", options, "  "
             )
         yield ""
@@ -297,7 +241,7 @@ def _checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
         f"{len(errors)} broken" if errors else "",
     ]
     line = ", ".join(part for part in parts if part)
-    yield from _wrapped(line + ("" if options.verbose else " (-v lists them)"), options)
+    yield from wrapped(line + ("" if options.verbose else " (-v lists them)"), options)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
@@ -312,14 +256,3 @@ def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:
     name = next((name for name in MAIN if name in diagnosis.curves), None)
     values = diagnosis.curves[name].value if name else ()
     return spark(values, cells, ascii_only=options.ascii_only)
-
-
-def _wrapped(text: str, options: Options, hang: str = "", lead: str = "") -> list[str]:
-    return textwrap.wrap(
-        clean(text),
-        options.width,
-        initial_indent=lead,
-        subsequent_indent=hang,
-        break_on_hyphens=False,
-        break_long_words=False,
-    ) or [""]

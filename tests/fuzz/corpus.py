@@ -39,7 +39,7 @@ def samples() -> tuple[Sample, ...]:
         Sample(_kind(path.name), path.name, path.read_bytes())
         for folder, pattern in FOUND
         for path in sorted((ROOT / folder).glob(pattern))
-        if 200 < path.stat().st_size <= LARGEST
+        if 200 < path.stat().st_size <= LARGEST and "pairs" not in path.parts
     ]
     return tuple(_beside_a_run(one) for one in (*found, *_logs(), *_databases(), *_settings()))
 

@@ -7,7 +7,8 @@ from runlens import diagnose
 from runlens.diagnosis import Diagnosis
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-NAMES = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
+PAIRS = "pairs"  # a folder of runs to compare, no run itself
+NAMES = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir() and path.name != PAIRS)
 
 
 @cache

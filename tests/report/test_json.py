@@ -144,9 +144,8 @@ import sys
 from pathlib import Path
 from runlens import diagnose
 from runlens.report import json
-for place in sorted(Path(sys.argv[1]).iterdir()):
-    if place.is_dir():
-        sys.stdout.buffer.write(json.render(diagnose(place), full=True).encode())
+for name in sys.argv[2:]:
+    sys.stdout.buffer.write(json.render(diagnose(Path(sys.argv[1], name)), full=True).encode())
 """
 
 
@@ -156,7 +155,7 @@ def test_same_input_gives_the_same_bytes_everywhere() -> None:
         {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"},
         {"PYTHONHASHSEED": "2", "TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR"},
     ]
-    command = [sys.executable, "-c", SCRIPT, str(FIXTURES)]
+    command = [sys.executable, "-c", SCRIPT, str(FIXTURES), *NAMES]
     running = [
         subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | machine)
         for machine in machines

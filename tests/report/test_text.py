@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from runlens.diagnosis import Diagnosis, Incident, Verdict
-from runlens.report.text import Options, clean, overview, render, verdict
+from runlens.report.terminal import Options, clean
+from runlens.report.text import overview, render, verdict
 from runlens.run import Problem
 from tests.report.diagnoses import HOSTILE, diagnosis, finding
 from tests.report.seen import NAMES, seen

@@ -97,7 +97,7 @@ def disagreement(one: Curve, other: Curve, near: float, *, exact: bool) -> str:
 def several(root: Path) -> list[Path]:
     """Return the runs below a folder that left several sources with rows."""
     left = (place for place in root.iterdir() if any(place.glob("**/*.tfevents.*")))
-    return sorted(place for place in left if place.name != DIED)
+    return sorted(place for place in left if place.name not in {DIED, "pairs"})
 
 
 def loud(place: Path) -> Iterator[str]:

@@ -22,6 +22,8 @@ from runlens.sources.merging.task import typed
         ({"train_loss", "token_accuracy"}, 2.0, {}, "transformers", "sft"),
         ({"train_loss", "eval_accuracy"}, 1.4, {}, "transformers", "classification"),
         ({"train_loss"}, 0.69, {}, "transformers", "classification"),
+        ({"train_loss"}, 1.44, {"num_labels": 4, "vocab_size": 200}, "", "classification"),
+        ({"train_loss"}, 4.0, {"num_labels": 4, "vocab_size": 200}, "", "pretrain"),
         ({"train_loss"}, 10.2, {"vocab_size": 32_000}, "transformers", "pretrain"),
         ({"train_loss"}, 5.0, {"vocab_size": 512}, "transformers", "pretrain"),
         ({"train_loss"}, 2.1, {"vocab_size": 32_000}, "transformers", "sft"),

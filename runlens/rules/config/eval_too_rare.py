@@ -31,6 +31,7 @@ from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.wording import count, step
 
+SAMPLES_EVERY = 1_000
 SHORT_RUN, EVERY_IN_SHORT = 1_000, 50
 HELD_OUT = 0.05  # of the data
 SHARE = 0.05  # of the steps between evaluations of a longer run
@@ -49,7 +50,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     """Count the evaluations that the plan has."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        return unmet(f"the run has {total} steps; {limits.shortest} are judged")
+        return unmet(f"the run ends at step {total}; {limits.shortest} steps are needed")
     made = _steps_of_evaluations(run)
     if len(made) >= limits.fewest:
         return passed(f"{len(made)} evaluations")
@@ -95,7 +96,7 @@ def _fix(run: Run, total: int) -> tuple[Fix, ...]:
     if run.setting("eval_strategy") != "steps":
         how = Fix("Evaluate by steps", "eval_strategy", run.setting("eval_strategy"), "steps", why)
         every = (how, *every)
-    return (*every, *_held_out(run), *_samples(run))
+    return (*every, *_held_out(run), *_samples(run, total))
 
 
 def _held_out(run: Run) -> tuple[Fix, ...]:
@@ -106,10 +107,11 @@ def _held_out(run: Run) -> tuple[Fix, ...]:
     return (fixes.setting(run, key, HELD_OUT, "Hold out a part of the data", "5 % is usual"),)
 
 
-def _samples(run: Run) -> tuple[Fix, ...]:
+def _samples(run: Run, total: int) -> tuple[Fix, ...]:
     if run.task not in LANGUAGE_TASKS | PREFERENCE_TASKS - {"reward-model"}:
         return ()
-    what = "Generate 10 completions from a checkpoint every 1,000 steps"
+    often = "a checkpoint every 1,000 steps" if total > SAMPLES_EVERY else "the last checkpoint"
+    what = f"Generate 10 completions from {often}"
     return (fixes.action(what, "empty answers and endless repetition show in no loss"),)
 
 

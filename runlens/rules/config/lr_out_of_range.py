@@ -42,7 +42,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("no usual range is known for this model, optimizer and task")
     spanned = f"{rate(usual.low)} to {rate(usual.high)} for {usual.what}"
     if usual.low / limits.beyond <= peak <= usual.high * limits.beyond:
-        return passed(f"the peak is {rate(peak)}; usual are {spanned}")
+        where = (
+            "" if usual.low <= peak <= usual.high else f", up to {limits.beyond:g} × that passes"
+        )
+        return passed(f"the peak is {rate(peak)}; usual are {spanned}{where}")
     high = peak > usual.high
     edge = usual.high if high else usual.low
     apart = times(peak / edge if high else edge / peak)

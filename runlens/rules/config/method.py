@@ -104,7 +104,7 @@ def advice(
     limit: float | None = None,
     source: str = "",
     above: bool = True,
-    sure: Confidence = Confidence(0.7, "it rests on the settings alone"),
+    sure: Confidence = Confidence(0.7, "the settings alone"),
 ) -> Finding:
     """Make the finding of a setting: an info about the whole run, without an onset."""
     shown = value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -43,7 +43,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at the settings and at the first point of the learning rate."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        return unmet(f"the run has {total} steps; {limits.shortest} are judged")
+        return unmet(f"the run ends at step {total}; {limits.shortest} steps are needed")
     if run.events_of("resume") or signals.partial:
         return unmet("the run begins after a resume")
     if any(name in str(run.setting("lr_scheduler_type")).lower() for name in _WARMS_ITSELF):

@@ -51,7 +51,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, percent, step
+from runlens.wording import count, loss, percent, step
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
 
@@ -97,7 +97,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = signals.curve(metric), signals.curve("train_loss")
     if len(evals) < limits.fewest or len(train) < 8:  # noqa: PLR2004 - fewer show no fall
         return unmet(
-            f"{len(evals)} evaluations and {len(train)} training losses; "
+            f"{count(len(evals), 'evaluation')} and {count(len(train), 'point')} of train loss; "
             f"{limits.fewest} and 8 are needed"
         )
     covered = float(evals.step[-1] - evals.step[0]) / max(float(train.step[-1] - train.step[0]), 1)

@@ -224,11 +224,8 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         f"{hits:,} of {len(curve):,} points, its median is {number(median)}.",
         metric="grad_norm",
         onset=Moment(onset),
-        evidence=_evidence(run, clipped, why, limits, fell=learns),
-        seen="Adam is nearly blind to the scale of the gradient: a run that is clipped all the "
-        "time still learns."
-        if learns
-        else "The loss does not fall below its start while every step is cut to the same length.",
+        evidence=_evidence(run, clipped, why, limits, _meanwhile(learns=learns, fell=fell)),
+        seen=_seen(learns=learns, fell=fell),
         causes=clip_advice.causes(
             run, signals, clipped.curve, clipped.limit, scaled=scaled, fell=learns
         ),
@@ -239,8 +236,25 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     )
 
 
+def _meanwhile(*, learns: bool, fell: bool) -> str:
+    """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
+    if learns:
+        return "falls"
+    return "does not fall below its start" if fell else "does not fall by more than its noise"
+
+
+def _seen(*, learns: bool, fell: bool) -> str:
+    if learns:
+        return (
+            "Adam is nearly blind to the scale of the gradient: a run that is clipped all the time "
+            "still learns."
+        )
+    meanwhile = _meanwhile(learns=learns, fell=fell)
+    return f"The loss {meanwhile} while every step is cut to the same length."
+
+
 def _evidence(
-    run: Run, clipped: Clipped, why: str, limits: Limits, *, fell: bool
+    run: Run, clipped: Clipped, why: str, limits: Limits, meanwhile: str
 ) -> tuple[Evidence, ...]:
     known = run.number("max_grad_norm") is not None
     return (
@@ -263,11 +277,7 @@ def _evidence(
             clipped.limit,
             where="config" if known else "default of the framework",
         ),
-        Evidence(
-            "Train loss meanwhile",
-            "falls" if fell else "does not fall below its start",
-            where="train_loss",
-        ),
+        Evidence("Train loss meanwhile", meanwhile, where="train_loss"),
     )
 
 

@@ -25,6 +25,7 @@ LONGEST = 50.0  # times the longest gap that the run had before, evaluations and
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
 SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
 MOST_LOST = 600.0  # seconds of work that an end may cost
+FEWEST_SAVES = 10  # checkpoints in a run, however fast it is
 NO_CHECKPOINT = "no checkpoint was found"
 UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
 HOW: dict[EndingKind, str] = {
@@ -187,13 +188,15 @@ def resume(run: Run) -> tuple[Fix, ...]:
 
 
 def _save_every(run: Run) -> int:
-    """Return the steps of ten minutes where times are logged, else 100."""
+    """Return the steps of ten minutes, at most a tenth of the run; 100 where no time is known."""
+    tenth = (run.state.planned_steps or int(onset_step(run))) // FEWEST_SAVES
     for metric in TRAINED:
         curve = run.curve(metric)
         curve = curve.at(np.isfinite(curve.time))
         if len(curve) > 1 and curve.time[-1] > curve.time[0] and curve.step[-1] > curve.step[0]:
             pace = (curve.time[-1] - curve.time[0]) / (curve.step[-1] - curve.step[0])
-            return max(SAVE_EVERY, int(MOST_LOST / float(pace) / 10) * 10)
+            steps = min(MOST_LOST / float(pace), tenth)
+            return max(SAVE_EVERY, int(steps / 10) * 10)
     return SAVE_EVERY
 
 

@@ -18,6 +18,7 @@ Fixes
     time limit; save so often that at most ten minutes are lost.
 """
 
+import re
 from dataclasses import dataclass
 
 from runlens import fixes
@@ -49,6 +50,7 @@ from runlens.signals import Signals
 CONTROL_C = {130, 255}
 SIGKILL = {137, -9}
 OUT_OF_HOST_MEMORY = {5, 12, 67}  # rows of the message table
+HUNG_UP = re.compile(r"got signal: 1\b|\bSIGHUP\b(?! handler)|Received 1 death signal")
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     ]
     if run.state.exit_code is not None:
         evidence.append(Evidence("Exit code", float(run.state.exit_code)))
-    cause = str(end.proof.data.get("cause") or "") if end.proof else ""
-    cause = cause.rstrip(".") or "A signal from outside"
-    fix = str(end.proof.data.get("fix")) if end.proof else ""
-    advice = (fixes.action(fix),) if fix and not by_hand else ()
+    cause, advice = _cause(end)
     return Finding(
         severity=severity,
         title=f"The run was stopped {who} {how_far(run)}: {_sign(run, end)}.",
@@ -93,10 +92,21 @@ def _finding(run: Run, end: Ending) -> Finding:
         evidence=tuple(evidence),
         seen="Nothing in the curves up to there announces it.",
         causes=(Cause(cause, "most likely", _sign(run, end)),),
-        fixes=(*resume(run), *advice, *(_less_memory(run, end))),
+        fixes=(*resume(run), *(() if by_hand else advice), *(_less_memory(run, end))),
         confidence=_confidence(run, end),
         chart=log_chart(run, end.proof),
     )
+
+
+def _cause(end: Ending) -> tuple[str, tuple[Fix, ...]]:
+    """Return what sent the signal, and what to do about it."""
+    if HUNG_UP.search(end.text):
+        what = "Start it in tmux, screen or with setsid"
+        why = "torchrun ends on SIGHUP, under nohup too"
+        return "The terminal that started it was closed (SIGHUP)", (fixes.action(what, why),)
+    cause = str(end.proof.data.get("cause") or "") if end.proof else ""
+    fix = str(end.proof.data.get("fix") or "") if end.proof else ""
+    return cause.rstrip(".") or "A signal from outside", (fixes.action(fix),) if fix else ()
 
 
 def _less_memory(run: Run, end: Ending) -> tuple[Fix, ...]:

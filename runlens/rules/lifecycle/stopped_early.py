@@ -88,7 +88,8 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
     cut = ""
     if rate is not None and peak:
         evidence.append(Evidence("Learning rate at the end", rate, where="learning_rate"))
-        cut = f" The learning rate was still at {percent(rate / peak)} of its peak."
+        share_of_peak = "its peak" if rate >= peak else f"{percent(rate / peak)} of its peak"
+        cut = f" The learning rate was still at {share_of_peak}."
     return Finding(
         severity="warning",
         title=f"The run stopped early {how_far(run)} ({percent(share)} of the plan), "
@@ -96,16 +97,31 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen=f"{end.why[0].upper()}{end.why[1:]}.{cut}",
-        causes=(
-            Cause("A time limit, a closed terminal or a kill that left no line", "likely", end.why),
-            Cause("A copy of a run that is still going", "possible", "", "nothing tells it apart"),
-        ),
+        seen=f"{_sentence(end.why)}.{cut}",
+        causes=_causes(run, end),
         fixes=resume(run),
         confidence=Confidence(
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
         ),
     )
+
+
+def _causes(run: Run, end: Ending) -> tuple[Cause, ...]:
+    if run.state.sure == "certain" and end.proof is None:  # it closed its files in good order
+        return (
+            Cause("Stopped by hand, or by a limit of the program itself", "likely", end.why),
+            Cause("A plan that was never meant to be reached", "possible"),
+        )
+    return (
+        Cause("A time limit, a closed terminal or a kill that left no line", "likely", end.why),
+        Cause("A copy of a run that is still going", "possible", "nothing here rules it out"),
+    )
+
+
+def _sentence(text: str) -> str:
+    """Begin with a capital letter, but leave the name of a file as it is."""
+    first = text.partition(" ")[0]
+    return text if "." in first else text[0].upper() + text[1:]
 
 
 def cut(why: str, done: int, planned: int) -> State:

@@ -69,6 +69,7 @@ NEEDED = {
     "from start": "half of its level, or six noise scales",
     "slow": "all that was gained after the first tenth, and 10 % of its level",
 }
+ROUNDING = 1e-9  # of the best: no rise, but the last digit of a mean
 FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
 
@@ -170,6 +171,8 @@ def _from_best(value: FloatArray, limits: Limits, factor: float) -> Rise | str:
     slow = max(limits.slow_noise * scatter, _late_fall(value, best), least_rise)
     patient = count >= limits.fewest_slow and slow < full
     needed = factor * (slow if patient else full)
+    if end - best <= ROUNDING * abs(best):
+        return "loss is best at the end"
     if end - best < needed:
         return f"loss ends {loss(end - best)} above its best {loss(best)}; {loss(needed)} counts"
     if count - best_at < least:

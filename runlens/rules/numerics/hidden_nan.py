@@ -75,7 +75,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         stretch = _stretch(launch, limits)
         if stretch is None:
             last = loss(float(launch.loss.value[-1]))
-            reasons.append(f"train loss does not end in exact zeros: the last one is {last}")
+            reasons.append(f"train loss does not end in exact zeros: the last finite one is {last}")
             continue
         outcome = _judged(run, signals, launch, stretch, limits)
         if outcome.findings:

@@ -73,7 +73,7 @@ def check(run: Run, _signals: Signals, limits: Limits) -> Outcome:
     lost = [one for one in (_lost(run, metric) for metric in judged) if one is not None]
     if not lost:
         points = sum(len(run.curve(metric)) for metric in judged)
-        return passed(f"all {points:,} evaluation losses are finite")
+        return passed(f"finite evaluation losses: all {points:,}")
     return found(_finding(run, min(lost, key=lambda one: (one.onset, one.metric)), limits))
 
 

@@ -67,7 +67,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
                      "first on: it was not computed")  # fmt: skip
     if not bad.any():
         until = "" if lost_at is None or not np.isfinite(lost_at) else " until the loss was lost"
-        return passed(f"all {len(bad):,} gradient norms are finite{until}")
+        return passed(f"finite gradient norms: all {len(bad):,}{until}")
     return found(_finding(run, signals, curve, bad, lost_at, limits))
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from runlens import fixes, layers
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
+from runlens.how_to_log import how_to_log
 from runlens.metrics import base
 from runlens.rules.config import method
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
@@ -36,109 +37,50 @@ WITH_LOSS: frozenset[Task] = (
 )
 POLICY: frozenset[Task] = frozenset({"grpo", "ppo"})
 JUDGED = WITH_LOSS | POLICY
-
-
+OF_THE_POLICY = {"entropy", "len_mean"}  # EBFT logs neither: its blocks have one length
 RANKS, LAYERS = "gpu_mem:rank1", "grad_norm/<layer>"
 
 
 class Signal(NamedTuple):
-    """A metric that runs should log: its names, for whom, how, and what rests on it."""
+    """A metric that runs should log: its names, for whom, and what rests on it."""
 
     names: tuple[str, ...]
     tasks: frozenset[Task]
-    how: str
     for_what: str
     core: bool = True  # whether its absence alone is worth a word
     vital: bool = True  # whether it is counted; others are named where they would help
 
 
+def _named_only(name: str, for_what: str, *others: str) -> Signal:
+    """Describe what is named only where it would separate causes that are open."""
+    return Signal((name, *others), JUDGED, for_what, core=False, vital=False)
+
+
 SIGNALS = (
-    Signal(("train_loss",), WITH_LOSS, "Log the loss of each update", "all checks of the loss"),
+    Signal(("train_loss",), WITH_LOSS, "all checks of the loss"),
+    Signal(("grad_norm",), JUDGED, "exploding, vanishing and clipped gradients"),
+    Signal(("learning_rate",), JUDGED, "schedule, warm-up, restarts"),
+    Signal(("eval_loss", "eval_accuracy", "eval_wer", "dpo_acc"), WITH_LOSS, "overfitting, leaks"),
+    Signal(("reward",), POLICY, "collapse, no progress, hacking"),
     Signal(
-        ("grad_norm",),
-        JUDGED,
-        "Log what clip_grad_norm_ returns as grad_norm",
-        "exploding, vanishing and clipped gradients",
-    ),
-    Signal(
-        ("learning_rate",),
-        JUDGED,
-        "Log scheduler.get_last_lr()[0] as learning_rate",
-        "schedule, warm-up, restarts",
-    ),
-    Signal(
-        ("eval_loss", "eval_accuracy", "eval_wer", "dpo_acc"),
-        WITH_LOSS,
-        "Evaluate on held-out data (eval_strategy)",
-        "overfitting, leaks",
-    ),
-    Signal(("reward",), POLICY, "Log the mean reward", "collapse, no progress, hacking"),
-    Signal(
-        ("reward_std", "frac_zero_std"),
+        ("reward_std", "frac_zero_std", "ebft/advantages_std"),
         POLICY,
-        "Log the spread of rewards within a group",
         "groups without a learning signal",
     ),
-    Signal(("entropy", "entropy_seq"), POLICY, "Log the entropy of the policy", "entropy collapse"),
-    Signal(
-        ("len_mean",),
-        POLICY,
-        "Log the mean completion length",
-        "length growth, collapse, truncation",
-    ),
-    Signal(
-        ("kl", "kl_seq", "kl_step"),
-        POLICY,
-        "Log the KL to the reference (TRL does where beta is above 0)",
-        "leaving the reference",
-        core=False,
-    ),
+    Signal(("entropy", "entropy_seq"), POLICY, "entropy collapse"),
+    Signal(("len_mean",), POLICY, "length growth, collapse, truncation"),
+    Signal(("kl", "kl_seq", "kl_step"), POLICY, "leaving the reference", core=False),
     Signal(
         ("throughput_tokens", "throughput_samples", "throughput_steps", "step_time"),
         JUDGED,
-        "Log tokens per second",
         "slow-downs",
         core=False,
     ),
-    Signal(
-        ("gpu_mem", "gpu_mem_reserved"),
-        JUDGED,
-        "Log torch.cuda.max_memory_allocated()",
-        "leaks, running out of memory",
-        core=False,
-    ),
-    Signal(
-        ("mfu", "gpu_util"),
-        JUDGED,
-        "Log mfu, or let a tracker record the GPU's utilisation",
-        "a GPU that waits or does little",
-        core=False,
-        vital=False,
-    ),
-    Signal(
-        ("loss_scale",),
-        JUDGED,
-        "Log the loss scale of fp16",
-        "overflow against a learning rate too high",
-        core=False,
-        vital=False,
-    ),
-    Signal(
-        (RANKS,),
-        JUDGED,
-        "Log the memory of every rank, not of rank 0 alone",
-        "uneven data or model parts",
-        core=False,
-        vital=False,
-    ),
-    Signal(
-        (LAYERS,),
-        JUDGED,
-        "Log gradient norms by layer (grad_norm/<layer>), parameter norms and activations",
-        "the layer in which a NaN or an explosion begins",
-        core=False,
-        vital=False,
-    ),
+    Signal(("gpu_mem", "gpu_mem_reserved"), JUDGED, "leaks, running out of memory", core=False),
+    _named_only("mfu", "a GPU that waits or does little", "gpu_util"),
+    _named_only("loss_scale", "overflow against a learning rate too high"),
+    _named_only(RANKS, "uneven data or model parts"),
+    _named_only(LAYERS, "the layer in which a NaN or an explosion begins"),
 )
 
 
@@ -173,10 +115,15 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
                 for one in missing
             ),
             seen="What is not logged cannot be diagnosed, and its silence is no sign of health.",
-            fixes=tuple(fixes.action(one.how, f"for {one.for_what}") for one in missing),
+            fixes=tuple(fixes.action(_how(one), f"for {one.for_what}") for one in missing),
             confidence=Confidence(0.8, "a name that is not known here may hide it"),
         )
     )
+
+
+def _how(signal: Signal) -> str:
+    text = how_to_log(signal.names)
+    return text[:1].upper() + text[1:]
 
 
 def _use(signal: Signal) -> str:
@@ -197,6 +144,8 @@ def _logged(run: Run, signal: Signal) -> bool:
 
 def _needless(run: Run, name: str) -> bool:
     """Whether a metric would separate no cause that this run leaves open."""
+    if name in OF_THE_POLICY:
+        return any(metric.startswith("ebft_") for metric in run.history.metrics)
     if name == "loss_scale":
         return not run.flag("fp16")
     if name == RANKS:

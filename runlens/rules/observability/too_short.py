@@ -52,21 +52,23 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             title=f"Too short to judge its curves: {why}, up to step {step(run.last_step)}.",
             metric=best,
             onset=Moment(),
-            evidence=(
-                Evidence(
-                    "Points logged",
-                    float(points),
-                    float(limits.fewest),
-                    "fewer cannot tell a trend from noise",
-                    best,
-                    above=False,
-                ),
-            ),
+            evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),
             seen="Checks of its course need more points: their silence is no sign of health.",
             fixes=_fixes(run, signals, best),
             confidence=Confidence(0.95, "counted"),
         )
     )
+
+
+def _few(points: int, metric: str, limits: Limits) -> Evidence:
+    most = float(limits.fewest - 1)
+    why = f"a trend is told from noise from {limits.fewest} points on"
+    return Evidence("Points logged", float(points), most, why, metric, above=False)
+
+
+def _inside(run: Run, end: int) -> Evidence:
+    last, most = float(run.last_step), float(end - 1)
+    return Evidence("Last step", last, most, "before the end of the warm-up", above=False)
 
 
 def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:

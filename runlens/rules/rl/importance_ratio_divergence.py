@@ -171,11 +171,12 @@ def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
     early = onset <= run.first_step + FIRST_PART * max(run.last_step - run.first_step, 1)
     every = run.number("vllm_sync_interval")
     grew = "" if early else f"it began at step {step(onset)} only"
+    since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
     return policy.ranked(
         Cause(
             "Sampler and trainer compute differently (precision, kernels, routing)",
             "most likely" if early else "possible",
-            "they disagreed from the start" if early else "",
+            f"they disagreed as early as {since}" if early else "",
         ),
         Cause("The sampler lags behind", "likely", f"vllm_sync_interval is {every:g}")
         if every and every > 1

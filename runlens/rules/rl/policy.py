@@ -135,9 +135,13 @@ def too_fast(signals: Signals, onset: float) -> str:
 def rate_cause(signals: Signals, onset: float) -> Cause:
     """Blame the learning rate, ranked by what KL and clip ratio say."""
     why = too_fast(signals, onset)
-    against = "" if why else "KL and clip ratio show no sign of it"
-    unlogged = not any(len(signals.curve(name)) for name in ("kl", "kl_step", "clip_ratio"))
-    against = "KL and clip ratio are not logged" if unlogged else against
+    kl = len(signals.curve("kl")) or len(signals.curve("kl_step"))
+    clipped = len(signals.curve("clip_ratio"))
+    against = "KL and clip ratio are not logged"
+    if kl or clipped:
+        known = "KL and clip ratio show" if kl and clipped else "KL shows" if kl else ""
+        against = f"{known or 'clip ratio shows'} no sign of it"
+    against = "" if why else against
     return Cause("Learning rate too high", "most likely" if why else "likely", why, against)
 
 

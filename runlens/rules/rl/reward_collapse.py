@@ -189,7 +189,7 @@ def _finding(run: Run, signals: Signals, peak: Peak, limits: Limits) -> Finding:
         seen=(
             f"The reward had gone from {number(peak.start, 3)} to {number(peak.best, 3)} by step "
             if peak.best > peak.start
-            else "The reward was best at step "
+            else "The smoothed reward was best at step "
         )
         + f"{step(top)}; {step(after)} steps came after the fall began.",
         causes=_causes(signals, onset),
@@ -258,7 +258,7 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
         )
         if stale
         else None,
-        Cause("A harder stage of a curriculum", "unlikely", "", "nothing logged tells it apart"),
+        Cause("A harder stage of a curriculum", "unlikely", "", "nothing logged points to one"),
     )
 
 

@@ -173,7 +173,8 @@ def _still(signals: Signals) -> str:
     """Say what shows that the policy did not move; empty where nothing does."""
     kl = signals.curve("kl").value
     if len(kl) >= policy.FEWEST and np.abs(np.median(kl[-len(kl) // 4 :])) < STILL:
-        return f"KL ended at {number(float(np.median(kl[-len(kl) // 4 :])), 2)}"
+        level = number(float(np.median(kl[-len(kl) // 4 :])), 2)
+        return f"the median KL of the last quarter is {level}"
     entropy = signals.levels("entropy")
     if len(signals.curve("entropy")) >= policy.FEWEST and entropy.start > 0:
         change = entropy.end / entropy.start - 1

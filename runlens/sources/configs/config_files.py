@@ -22,6 +22,7 @@ from runlens.sources.files import (
     read_bytes,
 )
 from runlens.sources.reading import SourceReading, as_number
+from runlens.wording import step as as_step
 
 LOOKS_FOR = "config.yaml, adapter_config.json, hparams.yaml, args.json, DeepSpeed JSON, .hydra/"
 FRAMEWORK = "axolotl, PEFT, Lightning, LLaMA-Factory, ms-swift, ML-Agents, DeepSpeed, accelerate"
@@ -174,7 +175,7 @@ def _read_status(value: dict[str, Any], reading: SourceReading) -> None:
         reading.framework = "ml-agents"
         reading.hints.summary = True
         reading.hints.done_steps = int(max(final))
-        saved = {"path": f"checkpoint of step {int(max(final))}"}
+        saved = {"path": f"the checkpoint of step {as_step(int(max(final)))}"}
         reading.events = [Event("checkpoint", int(max(final)), where=str(reading.path), data=saved)]
 
 

@@ -232,12 +232,14 @@ def _config(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[s
             if name not in own or name == key:
                 own[name] = Configured(without_secrets(name, value), source)
         known |= {name: value for name, value in own.items() if name not in known}
+    if _positive(known.get("warmup_ratio")) and not _positive(known.get("warmup_steps")):
+        known.pop("warmup_steps", None)  # 0 beside a ratio only means that the ratio counts
     return known
 
 
 def _says_nothing(name: str, value: object) -> bool:
-    """Whether a value only means "not set": max_steps -1, warmup_steps 0 beside a ratio."""
-    return name in {"max_steps", "warmup_steps", "save_total_limit"} and (
+    """Whether a value only means "not set": max_steps -1."""
+    return name in {"max_steps", "save_total_limit"} and (
         isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
     )
 

@@ -14,6 +14,9 @@ from runlens.run import Configured, Task
 # first logged loss is a mean over steps that already learnt, so half tells the two apart.
 FROM_SCRATCH = 0.5
 TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
+# A new head over n classes starts at ln(n); the first logged loss may be a mean over steps that
+# learnt already, or lie above for a bad start. A language model's vocabulary is far larger.
+NEAR_CLASSES = (0.5, 1.5)  # times ln(num_labels)
 FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
 SCRATCH_LOSS = 7.0  # first loss that only an untrained language model has, where V is not known
 # no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
@@ -52,7 +55,7 @@ RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
 # any of these metrics -> task, in this order
 BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
     (("dpo_chosen", "log_odds_ratio"), "dpo"),
-    (("ebft_alignment", "ebft_diversity", "ebft_cfm"), "grpo"),
+    (("ebft_alignment", "ebft_diversity", "ebft_cfm", "ebft_ce"), "grpo"),
     (("frac_zero_std", "len_clipped", "completions/min_length", "len_term"), "grpo"),
     (("kl_seq", "entropy_seq"), "ppo"),
     (("eval_wer", "eval_cer", "wer", "cer"), "asr"),
@@ -91,6 +94,7 @@ def typed(
         _by_method(config),
         _by_names(names, logged, framework),
         _by_program(config, called),
+        _by_reward(names, logged),
         _by_model(config),
         _by_scores(names, logged, first_loss),
         _by_loss(names, first_loss, config, framework),
@@ -141,6 +145,11 @@ def _by_names(
     ]
     if hits:
         return "rl", f"logs {hits[0]}"
+    return None
+
+
+def _by_reward(names: Collection[str], logged: Collection[str]) -> tuple[Task, str] | None:
+    """Guess by a reward alone, which every method of reinforcement learning logs; then by parts."""
     if "reward" in names and "train_loss" not in names:
         return "rl", "logs reward and no training loss"
     hits = [name for name in sorted(logged) if _words(name, GENERATIVE)]
@@ -203,6 +212,10 @@ def _by_loss(
 ) -> tuple[Task, str] | None:
     if first_loss is None:
         return None
+    classes = _number(config, "num_labels")
+    if classes > 2 and _between(first_loss / log(classes), NEAR_CLASSES):  # noqa: PLR2004 - 2 is any model's default
+        begins = f"the loss begins at {first_loss:.2f}"
+        return "classification", f"{begins}, near ln of its {classes:g} labels"
     return _by_tuning(first_loss, config, framework) or _by_level(
         names, first_loss, config, framework
     )
@@ -242,7 +255,7 @@ def _by_level(
         return "pretrain", OWN
     if SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS:
         return "pretrain", f"the loss begins at {first_loss:.2f}"
-    if framework == "transformers" and TWO_CLASSES[0] < first_loss < TWO_CLASSES[1]:
+    if framework == "transformers" and _between(first_loss, TWO_CLASSES):
         return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
     if framework == "transformers":
         return "sft", f"a language-model loss of {framework} that begins at {first_loss:.2f}"
@@ -264,6 +277,10 @@ def _by_family(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
         if _words(model, FAMILIES):
             return "sft", f"starts from {model}"
     return None
+
+
+def _between(value: float, limits: tuple[float, float]) -> bool:
+    return limits[0] < value < limits[1]
 
 
 def _number(config: Mapping[str, Configured], key: str) -> float:

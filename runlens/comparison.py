@@ -1,0 +1,240 @@
+"""What a comparison of runs says and its reports show: plain data.
+
+The first run is the baseline, A; each other run is compared with it, as a `Pair`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from runlens.diagnosis import Diagnosis, Finding, ThinCurve, spell_out
+from runlens.metrics import Better
+from runlens.run import Problem, Setting
+from runlens.version import __version__
+
+Result = Literal["better", "worse", "within_noise", "identical", "not_comparable"]
+Align = Literal["step", "epoch", "tokens", "time"]
+NoiseFrom = Literal["seeds", "within", ""]
+RESULTS: tuple[Result, ...] = ("worse", "not_comparable", "within_noise", "identical", "better")
+ALIGNS: tuple[Align, ...] = ("step", "epoch", "tokens", "time")
+LABELS = "ABCDEFGHIJKLMNOPQRST"
+MOST_RUNS = len(LABELS)
+
+SCHEMA = "runlens.comparison/1"
+
+
+class Check(NamedTuple):
+    """One point on which two runs must agree for a fair comparison.
+
+    `ok` is None where it is not known whether they do. Where a `hard` point fails, raw losses
+    say nothing about which run is better.
+    """
+
+    what: str  # noun phrase: "Tokenizer"
+    ok: bool | None
+    why: str  # with both values, or what is missing
+    hard: bool = False
+
+
+class Measure(NamedTuple):
+    """One number of both runs, and its difference beside the noise of that difference.
+
+    `noise` is the standard deviation of the difference, in the unit of the metric; None where
+    it is not known. The difference is clear beyond `limit` times the noise.
+    """
+
+    metric: str
+    what: str  # "Last eval loss"
+    a: float | None
+    b: float | None
+    difference: float | None = None  # b - a
+    noise: float | None = None
+    noise_from: NoiseFrom = ""
+    limit: float = 2.0
+    interval: tuple[float, float] | None = None  # difference -+ limit x noise
+    better: Better = ""
+    clear: bool = False
+    decides: bool = False  # whether the verdict rests on it
+    note: str = ""
+
+    @property
+    def times(self) -> float | None:
+        """How many times the noise the difference is."""
+        if self.difference is None or not self.noise:
+            return None
+        return abs(self.difference) / self.noise
+
+    @property
+    def favours(self) -> Literal["a", "b", ""]:
+        """Which run is better by it; empty if the difference is not clear, or has no better."""
+        if not self.clear or not self.better or not self.difference:
+            return ""
+        return "b" if (self.difference < 0) == (self.better == "lower") else "a"
+
+
+class Parting(NamedTuple):
+    """Where one metric of two runs parts, on the axis of the comparison.
+
+    `step` is the first logged step with different values, where both logged the same steps;
+    `clear` the step from which the difference is beyond noise to the end, None where it never is.
+    """
+
+    metric: str
+    step: float | None
+    epoch: float | None = None
+    clear: float | None = None
+    side: Literal["higher", "lower", ""] = ""  # where B goes
+    how: str = ""  # how it is told: "different from the first step"
+
+
+class SettingDifference(NamedTuple):
+    """One setting that differs; `rank` 1 bears most on what differs in the curves.
+
+    `rank` 0: paths, names and logging, which bear on nothing.
+    """
+
+    key: str
+    a: Setting
+    b: Setting
+    rank: int = 0
+    why: str = ""
+    origin_a: str = ""
+    origin_b: str = ""
+
+
+class Both(NamedTuple):
+    """A finding that both runs have."""
+
+    a: Finding
+    b: Finding
+
+
+class Unjudged(NamedTuple):
+    """A finding of one run whose rule could not judge the other one."""
+
+    finding: Finding
+    run: Literal["A", "B"]  # that has it
+    why: str
+
+
+class DiagnosisDiff(NamedTuple):
+    """Findings by the run that has them."""
+
+    fixed: tuple[Finding, ...] = ()  # in A alone
+    new: tuple[Finding, ...] = ()  # in B alone
+    both: tuple[Both, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+
+
+NO_DIFF = DiagnosisDiff()
+
+
+class Difference(NamedTuple):
+    """B against A along the common axis, as a page draws it; all of shape (n,).
+
+    `low` and `high` bound what is no more than noise, in the unit of `value`.
+    """
+
+    at: tuple[float, ...]
+    value: tuple[float, ...]  # b - a, medians of blocks
+    low: float
+    high: float
+
+
+class CompareVerdict(NamedTuple):
+    """Which run is better, in one sentence; `second` says what else there is to know."""
+
+    sentence: str
+    second: str
+    result: Result  # of B, against A
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One run, B, compared with the baseline, A."""
+
+    a: Diagnosis
+    b: Diagnosis
+    verdict: CompareVerdict
+    align: Align = "step"
+    align_why: str = ""
+    checks: tuple[Check, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    partings: tuple[Parting, ...] = ()  # in the order in which they part
+    mover: str = ""  # what parted first, and which class of causes that names
+    settings: tuple[SettingDifference, ...] = ()  # by rank; rank 0 last
+    diff: DiagnosisDiff = NO_DIFF
+    differences: Mapping[str, Difference] = field(default_factory=dict)  # by metric
+    problems: tuple[Problem, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its part of the JSON contract."""
+        return {
+            "verdict": self.verdict._asdict(),
+            "align": {"axis": self.align, "why": self.align_why},
+            "comparable": [check._asdict() for check in self.checks],
+            "metrics": [
+                one._asdict() | {"align": self.align, "times": one.times} for one in self.measures
+            ],
+            "first_divergence": [parting._asdict() for parting in self.partings],
+            "mover": self.mover,
+            "settings": [row._asdict() for row in self.settings],
+            "diagnosis_diff": {
+                "fixed": [_short(one) for one in self.diff.fixed],
+                "new": [_short(one) for one in self.diff.new],
+                "both": [{"a": _short(one.a), "b": _short(one.b)} for one in self.diff.both],
+                "unjudged": [
+                    _short(one.finding) | {"run": one.run, "why": one.why}
+                    for one in self.diff.unjudged
+                ],
+            },
+            "problems": [problem._asdict() for problem in self.problems],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two runs or more, side by side."""
+
+    runs: tuple[Diagnosis, ...]  # A, B, C, ...
+    pairs: tuple[Pair, ...]  # B with A, C with A, ...
+    # metric -> a curve a run, on the axis of the comparison; None where it was not logged
+    curves: Mapping[str, tuple[ThinCurve | None, ...]] = field(default_factory=dict)
+    align: Align = "step"
+    seeds: tuple[str, ...] = ()  # runs from which the noise between seeds was taken
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def verdict(self) -> CompareVerdict:
+        """Which of the first two runs is better."""
+        return self.pairs[0].verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON contract: B against A on top, further runs against A in `more`."""
+        plain: dict[str, Any] = spell_out(
+            {
+                "schema": SCHEMA,
+                "runlens_version": __version__,
+                "runs": [
+                    {"label": label, "verdict": run.verdict._asdict()} | run.to_dict()["run"]
+                    for label, run in zip(LABELS, self.runs, strict=False)
+                ],
+                **self.pairs[0].to_dict(),
+                "seeds": list(self.seeds),
+                "more": [pair.to_dict() for pair in self.pairs[1:]],
+            }
+        )
+        plain["problems"] += spell_out([problem._asdict() for problem in self.problems])
+        return plain
+
+
+def _short(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "title": finding.title,
+        "onset": finding.onset._asdict(),
+    }

@@ -1,0 +1,175 @@
+"""What an audit keeps of each run and says of all of them: plain data.
+
+An audit reads many runs, night after night. A `RunRow` is all that it keeps of one run; an
+`Issue` is a class of findings that lives across nights; a `Night` is one execution.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from runlens.diagnosis import SEVERITIES, Health, Severity, spell_out
+from runlens.run import Setting
+from runlens.version import __version__
+
+IssueState = Literal["new", "back", "ongoing", "resolved"]
+ISSUE_STATES: tuple[IssueState, ...] = ("new", "back", "ongoing", "resolved")  # as a page shows
+
+SCHEMA = "runlens.audit/1"
+
+
+class FoundRow(NamedTuple):
+    """One finding of one run, as an audit keeps it."""
+
+    rule: str
+    severity: Severity
+    title: str
+    metric: str = ""
+    onset: float | None = None  # step
+    onset_time: float | None = None  # seconds since 1970
+    leads: bool = False  # whether it is the first mover of its incident
+
+
+class SparkRow(NamedTuple):
+    """The blamed curve of a run in 30 points, 0 (lowest) to 20 (highest); -1: no number."""
+
+    metric: str = ""
+    points: tuple[int, ...] = ()
+    onset: int | None = None  # index of the first point at or after the onset
+    done: float = 1.0  # share of the planned steps that was done
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """All that an audit keeps of one run. `key` names it across nights."""
+
+    key: (
+        str  # "wandb:entity/project/id", or the path as given, with "#name" where several lie there
+    )
+    place: str  # what `runlens diagnose` takes
+    name: str
+    project: str = ""  # the source it was found in
+    group: str = ""  # of runs that may be compared: task, base model, data, framework
+    job: str = ""  # name of the run without dates, numbers and seeds
+    sweep: str = ""
+    task: str = "other"
+    framework: str = "unknown"
+    state: str = "unknown"
+    health: Health = "unknown"
+    verdict: str = ""
+    steps: int = 0
+    planned_steps: int | None = None
+    started: float | None = None  # seconds since 1970
+    ended: float | None = None
+    paused: float = 0.0  # seconds between launches, in which nothing ran
+    gpus: int = 1
+    config: Mapping[str, Setting] = field(default_factory=dict)  # canonical keys; secrets masked
+    # end levels and bests: "train_loss.end", "eval_loss.best", "reward.end", ...
+    measures: Mapping[str, float] = field(default_factory=dict)
+    noises: Mapping[str, float] = field(default_factory=dict)  # standard errors of the same
+    findings: tuple[FoundRow, ...] = ()
+    spark: SparkRow = SparkRow()  # noqa: RUF009 - a constant
+    problems: int = 0
+
+    @property
+    def hours(self) -> float | None:
+        """Hours from the first to the last record, pauses left out; None where not known."""
+        if self.started is None or self.ended is None:
+            return None
+        return max(self.ended - self.started - self.paused, 0.0) / 3600
+
+
+class Unread(NamedTuple):
+    """A place of which nothing could be read, and what to do about it."""
+
+    place: str
+    why: str
+    what_to_do: str = ""
+    tries: int = 1  # nights on which it was tried
+
+
+@dataclass(frozen=True)
+class Issue:
+    """A class of findings over runs and nights; its fingerprint holds no step, value or run."""
+
+    fingerprint: str
+    rule: str
+    severity: Severity
+    group: str  # the setup: group or job of the runs
+    title: str  # one sentence
+    state: IssueState = "new"
+    runs: tuple[str, ...] = ()  # keys, the worst first
+    worst: str = ""  # what the worst run's finding says
+    first_night: int = 0
+    last_night: int = 0  # on which it was last seen
+    gpu_hours: float = 0.0  # spent after the onset, in the runs whose times are known
+    untimed: int = 0  # runs whose hours are not known; if all are, gpu_hours says nothing
+    money: float | None = None  # where a price is configured
+    why: str = ""  # of cross-run rules: numbers and limits
+
+    @property
+    def loudness(self) -> int:
+        """0 for critical, 1 for warning, 2 for info."""
+        return SEVERITIES.index(self.severity)
+
+
+class Night(NamedTuple):
+    """One execution of an audit."""
+
+    number: int
+    date: str  # ISO, UTC: "2026-11-21T02:00:00Z"
+    sources: tuple[str, ...] = ()
+    read: int = 0  # runs read and judged on this night
+    unchanged: int = 0  # taken over as they were
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What one night gives: the issues by state, all runs, and what could not be read."""
+
+    night: Night
+    verdict: str
+    issues: tuple[Issue, ...] = ()
+    runs: tuple[RunRow, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    expected_false_alarms: float | None = None  # of this many runs, by the measured rate
+    pages: Mapping[str, str] = field(default_factory=dict)  # run key -> relative link
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many issues there are of each state, and runs of each health."""
+        found: dict[str, int] = dict.fromkeys(ISSUE_STATES, 0)
+        for issue in self.issues:
+            found[issue.state] += 1
+        found |= {"runs": len(self.runs), "unread": len(self.unread)}
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON contract."""
+        plain: dict[str, Any] = spell_out(
+            {
+                "schema": SCHEMA,
+                "runlens_version": __version__,
+                "night": self.night._asdict(),
+                "verdict": self.verdict,
+                "counts": self.counts,
+                "issues": [_plain(issue) for issue in self.issues],
+                "runs": [_run(row) for row in self.runs],
+                "unread": [one._asdict() for one in self.unread],
+                "expected_false_alarms": self.expected_false_alarms,
+            }
+        )
+        return plain
+
+
+def _plain(issue: Issue) -> dict[str, Any]:
+    return {name: getattr(issue, name) for name in Issue.__dataclass_fields__}
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    left_out = {"config", "noises", "spark"}
+    shown = {
+        name: getattr(row, name) for name in RunRow.__dataclass_fields__ if name not in left_out
+    }
+    return shown | {"findings": [one._asdict() for one in row.findings]}
