@@ -11,16 +11,29 @@ from runlens.version import __version__
 
 TYPE_CHECKING = False  # true for type checkers; `typing` would cost more than all the rest
 if TYPE_CHECKING:
+    from runlens.comparing.engine import compare
+    from runlens.comparison import Comparison
     from runlens.diagnosis import Diagnosis
     from runlens.engine import diagnose
     from runlens.run import Run
     from runlens.sources import read, read_all
 
-__all__ = ["Diagnosis", "Run", "__version__", "diagnose", "read", "read_all"]
+__all__ = [
+    "Comparison",
+    "Diagnosis",
+    "Run",
+    "__version__",
+    "compare",
+    "diagnose",
+    "read",
+    "read_all",
+]
 
 _HOMES = {
+    "Comparison": "runlens.comparison",
     "Diagnosis": "runlens.diagnosis",
     "Run": "runlens.run",
+    "compare": "runlens.comparing.engine",
     "diagnose": "runlens.engine",
     "read": "runlens.sources",
     "read_all": "runlens.sources",

@@ -14,6 +14,7 @@ from runlens.version import __version__
 
 Result = Literal["better", "worse", "within_noise", "identical", "not_comparable"]
 Align = Literal["step", "epoch", "tokens", "time"]
+Unit = Literal["step", "epoch", "tokens", "samples", "time"]
 NoiseFrom = Literal["seeds", "within", ""]
 RESULTS: tuple[Result, ...] = ("worse", "not_comparable", "within_noise", "identical", "better")
 ALIGNS: tuple[Align, ...] = ("step", "epoch", "tokens", "time")
@@ -73,10 +74,11 @@ class Measure(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """Where one metric of two runs parts, on the axis of the comparison.
+    """Where one metric of two runs parts.
 
-    `step` is the first logged step with different values, where both logged the same steps;
-    `clear` the step from which the difference is beyond noise to the end, None where it never is.
+    `step` is the first logged optimizer step with different values, where both logged the same
+    steps; `clear` the place on the axis of the comparison from which the difference is beyond
+    noise to the end, None where it never is.
     """
 
     metric: str
@@ -161,6 +163,7 @@ class Pair:
     verdict: CompareVerdict
     align: Align = "step"
     align_why: str = ""
+    unit: Unit | None = None  # what the axis counts, where `align` does not say: samples
     checks: tuple[Check, ...] = ()
     measures: tuple[Measure, ...] = ()
     partings: tuple[Parting, ...] = ()  # in the order in which they part
@@ -204,6 +207,7 @@ class Comparison:
     # metric -> a curve a run, on the axis of the comparison; None where it was not logged
     curves: Mapping[str, tuple[ThinCurve | None, ...]] = field(default_factory=dict)
     align: Align = "step"
+    unit: Unit | None = None  # as that of a pair
     seeds: tuple[str, ...] = ()  # runs from which the noise between seeds was taken
     problems: tuple[Problem, ...] = ()
 

@@ -131,12 +131,10 @@ class Run:
     def number(self, key: str) -> float | None:
         """Return a numeric setting, or None where it is not known or not a number."""
         value = self.setting(key)
-        if isinstance(value, str):
-            try:
-                return float(value)
-            except ValueError:
-                return None
-        return None if value is None else float(value)
+        try:
+            return None if value is None else float(value)
+        except (ValueError, OverflowError):  # a text; an integer of hundreds of digits
+            return None
 
     def flag(self, key: str) -> bool | None:
         """Return a yes-or-no setting, or None where it is not known."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from runlens.auditing.crossrun import CROSS_RULES
 from runlens.metrics import naming
 from runlens.rules import RULES
 from runlens.sources.console.messages import MESSAGES
@@ -15,7 +16,7 @@ from runlens.sources.console.messages import MESSAGES
 ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "docs" / "seed_coverage.md"
 CHECKLIST = ROOT.parent / "shared" / "seed_checklist.md"
-ACROSS_RUNS = {"seed-variance"}  # a rule of the audit: one run has no other seeds
+ACROSS_RUNS = {rule.slug for rule in CROSS_RULES}  # of the audit: one run has no other seeds
 BY_SLUG = {rule.slug: rule for rule in RULES}
 
 

@@ -3,18 +3,8 @@
 from collections.abc import Sequence
 
 from runlens.diagnosis import HEALTHS, Diagnosis, Evidence
-from runlens.metrics import base
+from runlens.metrics import is_loss, is_rate
 from runlens.wording import count, loss, number, percent, rate
-
-
-def is_loss(metric: str) -> bool:
-    """Whether a metric is a loss in nats, which has digits of its own."""
-    return base(metric) in {"train_loss", "eval_loss", "train_loss_epoch", "eval_train_loss"}
-
-
-def is_rate(metric: str) -> bool:
-    """Whether a metric is a learning rate, which is written with its power of ten."""
-    return base(metric) == "learning_rate"
 
 
 def value_of(metric: str, value: float) -> str:

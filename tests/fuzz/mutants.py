@@ -28,6 +28,7 @@ from runlens.errors import NothingReadable
 from runlens.report import json as json_report
 from runlens.report import text as text_report
 from runlens.report.html import page
+from runlens.report.terminal import Options
 from tests.fuzz.corpus import Sample, samples
 from tests.fuzz.known import CHECKED, check_values
 from tests.fuzz.mutations import MUTATIONS
@@ -122,7 +123,7 @@ def examine(one: Mutant, folder: Path, outcome: Outcome) -> None:
         broken = [name for name, said in diagnosis.outcomes.items() if said.status == "error"]
         assert not broken, {name: diagnosis.outcomes[name] for name in broken}
         if rendered:
-            text_report.render(diagnosis, text_report.Options(verbose=True))
+            text_report.render(diagnosis, Options(verbose=True))
             json_report.render(diagnosis, full=True)
             page.render(diagnosis, static=True)
             page.render(diagnosis)

@@ -145,16 +145,16 @@ def epochs(figure: Figure, frame: Frame, top: float, bottom: float) -> list[Mark
     return made
 
 
-def step_axis(frame: Frame, bottom: float) -> list[Markup]:
-    """Return the axis of steps."""
+def step_axis(frame: Frame, bottom: float, axis: str = "step") -> list[Markup]:
+    """Return the axis of steps, or of what else `axis` names: fractions are shown only there."""
     made = [
         stroke(f"M{frame.left} {bottom:.1f}H{frame.right}", "ax", GREY),
-        _axis_name("step", frame, bottom + 17),
+        _axis_name(axis, frame, bottom + 17),
     ]
-    for step in step_ticks(frame.start, frame.end, frame.columns):
+    for step in step_ticks(frame.start, frame.end, frame.columns, whole=axis == "step"):
         words, x = number(step, 7), frame.x(step)
         room = x - width_of(words) / 2 - (0 if frame.narrow else frame.left - 6)
-        if room >= (width_of("step ") if frame.narrow else 0):
+        if room >= (width_of(f"{axis} ") if frame.narrow else 0):
             over = x + width_of(words) / 2 > frame.width
             at, anchor = (frame.width, "end") if over else (x, "middle")
             made.append(label(at, bottom + 17, words, anchor=anchor))

@@ -27,7 +27,7 @@ def data(figure: Figure) -> dict[str, Any]:
             "title": panel.title,
             "h": panel.height,
             "series": [next(index) for _ in panel.lines],
-            "refs": [reference.value for reference in panel.references],
+            "refs": [*(reference.value for reference in panel.references), *_borders(panel)],
             "log": _decades(panel),
         }
         for panel in figure.panels
@@ -39,7 +39,14 @@ def data(figure: Figure) -> dict[str, Any]:
         "steps": steps[longest],
         "panels": panels,
         "onsets": [{"x": step, "c": colours[severity]} for step, severity in figure.onsets],
+        "axis": figure.axis,
     }
+
+
+def _borders(panel: Panel) -> list[float]:
+    """Return the borders of level bands; the zoomed chart draws them as lines."""
+    ends = [end for band in panel.bands for end in ({*band.low}, {*band.high})]
+    return [value for end in ends if len(end) == 1 for value in end]
 
 
 def _decades(panel: Panel) -> int:
@@ -54,7 +61,7 @@ def _decades(panel: Panel) -> int:
 def _series(line: Line, steps: int) -> dict[str, Any]:
     value = line.curve.value
     made: dict[str, Any] = {
-        "name": line.metric,
+        "name": line.series or line.metric,
         "c": INK_NAMES[line.ink],
         "x": steps,
         "y": [_short(one) if math.isfinite(one) else None for one in value],

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from statistics import median
 
 from runlens.diagnosis import Diagnosis, Finding, Mark, ThinCurve
+from runlens.metrics import is_loss
 from runlens.report.html.charts import select
 from runlens.report.html.charts.model import Area, Figure, Level, Line, Panel, Reference
 from runlens.report.html.charts.points import window
 from runlens.report.html.words import spoken
-from runlens.report.values import is_loss, value_of
+from runlens.report.values import value_of
 from runlens.wording import count, number
 from runlens.wording import step as step_words
 

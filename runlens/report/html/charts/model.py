@@ -4,9 +4,28 @@ from typing import Literal, NamedTuple
 
 from runlens.diagnosis import Mark, Severity, ThinCurve
 
-Ink = Literal["t", "e", "gn", "l"]  # train, eval, gradient norm, anything else
-INKS: dict[Ink, str] = {"t": "#0a5fa3", "e": "#b0450a", "gn": "#6a3fa0", "l": "#3f6b66"}
-INK_NAMES: dict[Ink, str] = {"t": "train", "e": "eval", "gn": "grad", "l": "lr"}  # in page.css
+# train, eval, gradient norm, anything else; of comparisons A, B, their difference, other runs
+Ink = Literal["t", "e", "gn", "l", "sa", "sb", "sd", "so"]
+INKS: dict[Ink, str] = {
+    "t": "#0a5fa3",
+    "e": "#b0450a",
+    "gn": "#6a3fa0",
+    "l": "#3f6b66",
+    "sa": "#0a5fa3",
+    "sb": "#b0450a",
+    "sd": "#16181b",
+    "so": "#878d95",
+}
+INK_NAMES: dict[Ink, str] = {  # in page.css
+    "t": "train",
+    "e": "eval",
+    "gn": "grad",
+    "l": "lr",
+    "sa": "a",
+    "sb": "b",
+    "sd": "ink",
+    "so": "mut",
+}
 SEVERITY_LETTER: dict[Severity, str] = {"critical": "c", "warning": "w", "info": "i"}
 SEVERITY_COLOUR: dict[Severity, str] = {
     "critical": "#b1201a",
@@ -24,6 +43,8 @@ class Line(NamedTuple):
     curve: ThinCurve
     smooth: bool = False  # every point faint, and a running median solid
     dots: bool = False
+    series: str = ""  # its name where values are read; empty: the metric
+    says: str = ""  # at its right end in place of name and last value
 
 
 class Reference(NamedTuple):
@@ -51,6 +72,14 @@ class Level(NamedTuple):
     text: str
 
 
+class Band(NamedTuple):
+    """What lies between two lines, grey: what is no more than noise. All of shape (n,)."""
+
+    at: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
 class Panel(NamedTuple):
     """One plot with a y axis of its own."""
 
@@ -63,6 +92,8 @@ class Panel(NamedTuple):
     areas: tuple[Area, ...] = ()
     marks: tuple[Mark, ...] = ()
     levels: tuple[Level, ...] = ()
+    bands: tuple[Band, ...] = ()
+    reach: tuple[float, ...] = ()  # values that the axis holds, whatever is drawn
 
 
 class Lane(NamedTuple):
@@ -99,3 +130,4 @@ class Figure(NamedTuple):
     onsets: tuple[tuple[float, Severity], ...] = ()
     cited: frozenset[float] = frozenset()  # steps that thinning may not leave out
     crosshair: bool = False
+    axis: str = "step"  # what the x axis counts

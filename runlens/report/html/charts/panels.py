@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
+from runlens.metrics import is_rate
 from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
-from runlens.report.html.charts.model import INKS, Area
+from runlens.report.html.charts.model import INKS, Area, Band, Ink
 from runlens.report.html.charts.points import Point, distance, path
 from runlens.report.html.charts.ready import ReadyLine, ReadyPanel
 from runlens.report.html.charts.scale import Scale, scale_for
 from runlens.report.html.element import Markup, cut, el, join
-from runlens.report.values import is_rate, value_of
+from runlens.report.values import value_of
 from runlens.wording import number, rate
 from runlens.wording import step as step_words
 
@@ -17,7 +18,18 @@ CROSSES = 20  # more values than this that are no number become one bar
 LINE_HEIGHT = 15  # pixels between two labels
 MARKS = 3  # labelled points in a panel
 MARK_TEXT = 44
-TEXT_INK = {"t": "ft", "e": "fe", "gn": "fg", "l": "fl"}
+TEXT_INK: dict[Ink, str] = {
+    "t": "ft",
+    "e": "fe",
+    "gn": "fg",
+    "l": "fl",
+    "sa": "fa",
+    "sb": "fb",
+    "sd": "h",
+    "so": "fo",
+}
+LEAD = 22  # pixels of such a tie
+LED = 4  # labels from which those that were moved are tied to the ends of their lines
 
 
 class Tag(NamedTuple):
@@ -42,6 +54,7 @@ def draw(ready: ReadyPanel, frame: Frame, top: float, cited: frozenset[float]) -
     )
     made = [label(0 if frame.narrow else frame.left, top - 8, ready.title, "b")]
     made += _grid(ready, scale, frame)
+    made += [_band(band, scale, frame) for band in panel.bands]
     made += [_area(area, ready, scale, frame, cited) for area in panel.areas]
     if ready.over:
         made.append(_over(ready, frame, top))
@@ -60,10 +73,17 @@ def label_room(panels: list[ReadyPanel]) -> float:
     words = [_words(line) for ready in panels for line in ready.lines if line.line.name] + [
         reference.text for ready in panels for reference in ready.panel.references
     ]
-    return 12 + max((width_of(text) for text in words), default=0)
+    led = any(_led(ready) for ready in panels)
+    return (LEAD if led else 0) + 12 + max((width_of(text) for text in words), default=0)
+
+
+def _led(ready: ReadyPanel) -> bool:
+    return sum(bool(line.line.name) for line in ready.lines) >= LED
 
 
 def _words(line: ReadyLine) -> str:
+    if line.line.says:
+        return line.line.says
     if line.ends_bad or line.last is None:
         return f"{line.line.name} {number(line.line.curve.value[-1])}"
     return f"{line.line.name} {value_of(line.line.metric, line.last)}"
@@ -165,6 +185,13 @@ def _cross(x: float, y: float) -> Markup:
     return stroke(f"M{x - 4:.1f} {y - 4:.1f}l8 8m0-8l-8 8", "nan", RED)
 
 
+def _band(band: Band, scale: Scale, frame: Frame) -> Markup:
+    upper = [(frame.x(x), scale.place(y)) for x, y in zip(band.at, band.high, strict=True)]
+    lower = [(frame.x(x), scale.place(y)) for x, y in zip(band.at, band.low, strict=True)]
+    data = f"{path([*upper, *reversed(lower)])}z"
+    return el("path", class_="band", fill=GREY, fill_opacity=".16", d=data)
+
+
 def _area(
     area: Area, ready: ReadyPanel, scale: Scale, frame: Frame, cited: frozenset[float]
 ) -> Markup:
@@ -228,7 +255,15 @@ def _labels(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
         Tag(scale.place(one.value), frame.right + 8, one.text, "h")
         for one in ready.panel.references
     ]
-    return [label(tag.x, tag.y + 4, tag.words, tag.class_) for tag in _spread(tags, scale.bottom)]
+    spread = _spread(tags, scale.bottom)
+    if not _led(ready):
+        return [label(tag.x, tag.y + 4, tag.words, tag.class_) for tag in spread]
+    ends = sorted(tags, key=lambda tag: tag.y)
+    ties = [
+        stroke(f"M{end.x - 5:.1f} {end.y:.1f}l{LEAD} {tag.y - end.y:.1f}", "tie", GREY)
+        for end, tag in zip(ends, spread, strict=True)
+    ]
+    return ties + [label(tag.x + LEAD, tag.y + 4, tag.words, tag.class_) for tag in spread]
 
 
 def _end(line: ReadyLine, scale: Scale) -> float:
@@ -249,6 +284,7 @@ def _spread(tags: list[Tag], bottom: float) -> list[Tag]:
 
 def _in_title_row(tags: list[Tag], ready: ReadyPanel, frame: Frame, y: float) -> list[Markup]:
     made = []
+    tags = [tag for tag in tags if tag.class_ != TEXT_INK["so"]]
     right: float = frame.right
     taken = 7.4 * len(ready.title) + (8 + LETTER * 9 if ready.over else 8)
     for tag in reversed(tags):

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from runlens.diagnosis import Mark, ThinCurve
 
@@ -84,6 +84,47 @@ def thinned(
         kept.add(min(inside, key=value.__getitem__))
         kept.add(max(inside, key=value.__getitem__))
     return [points[index] for index in sorted(kept)]
+
+
+def fewer(curve: ThinCurve, most: int) -> ThinCurve:
+    """Keep the lowest and the highest of each stretch of a curve, and where it is no number.
+
+    About `most` points stay; up to that many, the curve stays as it is.
+    """
+    size = len(curve.step)
+    if size <= most:
+        return curve
+    value, kept = curve.value, {0, size - 1}
+    every = -(-2 * size // most)
+    for first in range(0, size, every):
+        inside = range(first, min(size, first + every))
+        finite = [index for index in inside if math.isfinite(value[index])]
+        odd = [index for index in inside if not math.isfinite(value[index])]
+        kept.update(odd[:1], odd[-1:])
+        if finite:
+            kept |= {min(finite, key=value.__getitem__), max(finite, key=value.__getitem__)}
+    shown = sorted(kept)
+    return curve._replace(
+        step=tuple(curve.step[index] for index in shown), value=tuple(value[i] for i in shown)
+    )
+
+
+def medians(curve: ThinCurve, blocks: int) -> ThinCurve:
+    """Return the median of each of `blocks` stretches at its last step; NaN where it has none.
+
+    A curve of up to `blocks` points stays as it is.
+    """
+    size = len(curve.step)
+    if size <= blocks:
+        return curve
+    edges = [size * index // blocks for index in range(blocks + 1)]
+    middles = []
+    for first, last in pairwise(edges):
+        near = sorted(one for one in curve.value[first:last] if math.isfinite(one))
+        middles.append(near[len(near) // 2] if near else math.nan)
+    return curve._replace(
+        step=tuple(curve.step[edge - 1] for edge in edges[1:]), value=tuple(middles)
+    )
 
 
 @cache

@@ -83,7 +83,10 @@ def _panel(panel: Panel, figure: Figure) -> ReadyPanel:
     values = [value for _, value in points]
     fixed = [reference.value for reference in panel.references]
     fixed += [level.value for level in panel.levels]
+    fixed += panel.reach
     log = needs_log(values + fixed, panel.log_from)
+    bounds = [bound for band in panel.bands for bound in (*band.low, *band.high)]
+    fixed += [bound for bound in bounds if bound > 0 or not log]
     high = max(values + fixed, default=1.0)
     low = min(values + fixed, default=0.0)
     over = None if log or panel.zero else _transient(points, fixed, panel, figure)

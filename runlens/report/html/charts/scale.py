@@ -11,6 +11,7 @@ FLAT = 1e-9  # a range this small beside its values is one value
 TINY = 1e-280  # a range this small cannot be divided by
 HUGE = 1e300  # larger values are drawn at this one, so that no sum overflows
 MOST_TICKS = 40  # a guard: `nice` returns about as many as were wanted
+FINER = 4  # ticks that may be asked for beyond those that have room, so that there are two
 DECADES = 6  # more ticks than this and every second one is left out
 
 
@@ -44,7 +45,11 @@ class Scale(NamedTuple):
         """Return the ticks as (value, label)."""
         if not self.log:
             wanted = max(2, round((self.bottom - self.top) / 48))
-            return [(value, written(value)) for value in nice(self.low, self.high, wanted)]
+            choices = (nice(self.low, self.high, wanted + more) for more in range(FINER))
+            # an axis with one number has no scale
+            shown = next((some for some in choices if len(some) > 1), [])
+            shown = shown or nice(self.low, self.high, wanted)
+            return [(value, written(value)) for value in shown]
         powers = list(range(math.ceil(self.low), math.floor(self.high) + 1))
         every = max(1, math.ceil(len(powers) / DECADES))
         if len(powers) < 2:  # noqa: PLR2004 - an axis with one number has no scale
@@ -95,14 +100,14 @@ def nice(low: float, high: float, wanted: int) -> list[float]:
     return [unit * index for index in range(first, min(last, first + MOST_TICKS) + 1)]
 
 
-def step_ticks(start: float, end: float, pixels: float) -> list[float]:
-    """Return the ticks of the step axis: whole steps, as many as have room."""
+def step_ticks(start: float, end: float, pixels: float, *, whole: bool = True) -> list[float]:
+    """Return the ticks of the step axis: as many as have room, all `whole` if so asked."""
     room = 7.0 * len(number(end)) + 26
     wanted = max(1, int(pixels / room))
     shown = nice(start, end, wanted)
     while len(shown) > max(2, wanted + 1):
         shown = shown[::2]
-    return [step for step in shown if step.is_integer()] or [start]
+    return [step for step in shown if not whole or step.is_integer()] or [start]
 
 
 def needs_log(values: Sequence[float], beyond: float) -> bool:

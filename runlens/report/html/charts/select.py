@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from runlens.diagnosis import Diagnosis, Finding, Mark, ThinCurve
-from runlens.metrics import base
+from runlens.metrics import base, is_loss
 from runlens.report.html.charts.model import Area, Ink, Line, Panel
 from runlens.report.html.charts.points import distance
 from runlens.report.html.element import cut
 from runlens.report.html.words import short
-from runlens.report.values import is_loss, value_of
+from runlens.report.values import value_of
 
 LOSS_LOG, NORM_LOG = 30.0, 100.0  # max / min from which an axis is logarithmic
 INK: dict[str, Ink] = {
@@ -108,9 +108,10 @@ def last_step(diagnosis: Diagnosis) -> float:
 def describe(line: Line) -> str:
     """Return a curve in words: first, last, lowest, highest."""
     value = [one for one in line.curve.value if math.isfinite(one)]
+    name = cut(line.series or line.metric, 60)
     if not value:
-        return f"{cut(line.metric, 60)}: no finite value."
+        return f"{name}: no finite value."
     first, last, low, high = (
         value_of(line.metric, one) for one in (value[0], value[-1], min(value), max(value))
     )
-    return f"{cut(line.metric, 60)}: first {first}, last {last}, lowest {low}, highest {high}."
+    return f"{name}: first {first}, last {last}, lowest {low}, highest {high}."

@@ -67,7 +67,7 @@ def _content(
     made += lanes + signs
     for panel, at in zip(prepared, tops, strict=True):
         made += panels.draw(panel, frame, at, figure.cited)
-    made += across.step_axis(frame, bottom)
+    made += across.step_axis(frame, bottom, figure.axis)
     if figure.crosshair:
         made.append(
             el(

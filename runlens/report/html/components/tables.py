@@ -42,8 +42,13 @@ def _cells(columns: Sequence[Column], row: Sequence[Child]) -> list[Markup]:
     made = [el("th", first, scope="row", class_=named)]
     for column, cell in zip(columns[1:], rest, strict=True):
         class_ = "num" if column.numbers else None
-        made.append(el("td", cell, class_=class_, data_l=column.title.lower()))
+        made.append(el("td", cell, class_=class_, data_l=_beside(column.title)))
     return made
+
+
+def _beside(title: str) -> str:
+    """Return the head of a column as it stands beside each value on a phone: runs keep A and B."""
+    return " ".join(word if len(word) == 1 else word.lower() for word in title.split(" "))
 
 
 def grid(columns: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> Markup:

@@ -1,17 +1,18 @@
 """The timeline of a run with its readout and the numbers behind it."""
 
 import math
+from collections.abc import Sequence
 
 from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.report.html.charts import svg
 from runlens.report.html.charts.finding import thinned_note
-from runlens.report.html.charts.model import Figure
+from runlens.report.html.charts.model import Figure, Line
 from runlens.report.html.charts.ready import SMOOTHED
 from runlens.report.html.charts.timeline import metrics_shown
 from runlens.report.html.components.tables import folded, grid, section, sub
 from runlens.report.html.element import NOTHING, Markup, cut, el
 from runlens.report.values import value_of
-from runlens.wording import count
+from runlens.wording import count, number
 from runlens.wording import step as step_words
 
 ROWS = 40  # of the numbers behind the chart
@@ -24,33 +25,42 @@ def timeline(diagnosis: Diagnosis, figure: Figure | None, *, zoom: bool) -> Mark
     if figure is None:
         note = "No curve was recorded: the run wrote no training metric before its files end."
         return section("timeline", "Timeline", el("p", note))
-    button = el(
-        "button", "Zoom and pan", class_="js", hidden=True, type="button", data_plotly="tl-box"
-    )
-    head = el(
-        "div", el("h2", "Timeline", id="h-timeline"), button if zoom else None, class_="tools"
-    )
-    chart = el(
-        "div",
-        svg.both(figure),
-        id="tl-box",
-        data_cross="tl-read",
-        tabindex=0,
-        role="group",
-        aria_label=LABEL,
-    )
-    readout = el(
-        "div", el("span", HELP), class_="read js flex", hidden=True, id="tl-read", role="status"
-    )
     return el(
         "section",
-        head,
+        tools("Timeline", "timeline", zoom=zoom),
         sub(_note(diagnosis, figure)),
-        el("figure", chart, readout),
+        readable(figure, LABEL, HELP),
         _numbers(diagnosis, figure),
         id="timeline",
         aria_labelledby="h-timeline",
     )
+
+
+def tools(title: str, anchor: str, *, zoom: bool, box: str = "tl") -> Markup:
+    """Return the heading of a chart, with the button that unpacks plotly where it travels."""
+    button = el(
+        "button", "Zoom and pan", class_="js", hidden=True, type="button", data_plotly=f"{box}-box"
+    )
+    heading = el("h2", title, id=f"h-{anchor}")
+    return el("div", heading, button if zoom else None, class_="tools")
+
+
+def readable(figure: Figure, name: str, guide: str) -> Markup:
+    """Return a chart whose values can be read with the pointer or the arrow keys."""
+    box, readout = f"{figure.uid}-box", f"{figure.uid}-read"
+    chart = el(
+        "div",
+        svg.both(figure),
+        id=box,
+        data_cross=readout,
+        tabindex=0,
+        role="group",
+        aria_label=name,
+    )
+    said = el(
+        "div", el("span", guide), class_="read js flex", hidden=True, id=readout, role="status"
+    )
+    return el("figure", chart, said)
 
 
 def _note(diagnosis: Diagnosis, figure: Figure) -> str:
@@ -72,13 +82,20 @@ def _note(diagnosis: Diagnosis, figure: Figure) -> str:
 def _numbers(diagnosis: Diagnosis, figure: Figure) -> Markup:
     """Return the numbers behind the chart, at the evaluations or evenly spread."""
     lines = [line for panel in figure.panels for line in panel.lines]
-    steps = _steps(diagnosis, figure)
+    return numbers_behind(lines, _steps(diagnosis, figure), "Numbers behind the timeline")
+
+
+def numbers_behind(
+    lines: Sequence[Line], steps: Sequence[float], label: str, axis: str = "step"
+) -> Markup:
+    """Return the values of lines at some places of the axis, as a folded table."""
     if not steps:
         return NOTHING
+    write = step_words if axis == "step" else number
     tables = [dict(zip(line.curve.step, line.curve.value, strict=True)) for line in lines]
     rows = [
         [
-            step_words(step),
+            write(step),
             *(
                 value_of(line.metric, values[step]) if step in values else "–"
                 for line, values in zip(lines, tables, strict=True)
@@ -86,9 +103,9 @@ def _numbers(diagnosis: Diagnosis, figure: Figure) -> Markup:
         ]
         for step in steps
     ]
-    columns = ["step", *(cut(line.metric, 40) for line in lines)]
-    inner = grid(columns, rows, "Numbers behind the timeline")
-    return folded("Numbers behind this chart", count(len(rows), "step"), inner, class_="noprint")
+    columns = [axis, *(cut(line.series or line.metric, 40) for line in lines)]
+    told = count(len(rows), "step") if axis == "step" else count(len(rows), "row")
+    return folded("Numbers behind this chart", told, grid(columns, rows, label), class_="noprint")
 
 
 def _steps(diagnosis: Diagnosis, figure: Figure) -> list[float]:
@@ -97,9 +114,10 @@ def _steps(diagnosis: Diagnosis, figure: Figure) -> list[float]:
     evals = diagnosis.curves.get("eval_loss")
     main = evals if evals and evals.step else max(curves, key=lambda curve: len(curve.step))
     logged = {step for curve in curves for step in curve.step}
-    return sorted({*_spread(main), *(step for step in figure.cited if step in logged)})
+    return sorted({*spread(main), *(step for step in figure.cited if step in logged)})
 
 
-def _spread(curve: ThinCurve) -> list[float]:
+def spread(curve: ThinCurve) -> list[float]:
+    """Return at most about 40 steps of a curve, evenly spread, and its last."""
     every = -(-len(curve.step) // ROWS)
     return [*curve.step[::every], curve.step[-1]]

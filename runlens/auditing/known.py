@@ -1,0 +1,51 @@
+"""What the store remembers of a unit, and what it takes of a judged one: plain data."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from runlens.diagnosis import Severity
+from runlens.nights import IssueState, RunRow, Unread
+
+
+class Known(NamedTuple):
+    """What the store remembers of one unit, a place that was read on its own."""
+
+    stamp: str  # of the content when it was last tried
+    judged_with: str = ""  # version of rules and limits; empty where nothing was judged
+    tries: int = 0  # nights on end on which nothing could be read; 0: it was read
+    set_aside: bool = False  # it killed its workers: not tried before its stamp changes
+
+
+class IssueNight(NamedTuple):
+    """An issue as one night saw it."""
+
+    night: int
+    fingerprint: str
+    state: IssueState
+    severity: Severity
+    runs: int
+    gpu_hours: float
+
+
+class Stamped(Protocol):
+    """A unit of an audit: a place of a source, with the stamp of its content."""
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def place(self) -> str: ...  # noqa: D102
+    @property
+    def stamp(self) -> str: ...  # noqa: D102
+    @property
+    def fresh(self) -> bool: ...  # noqa: D102 - new or changed; else only judged anew
+
+
+class Judgement(Protocol):
+    """What came of one unit: the rows of its runs, or why nothing could be read."""
+
+    @property
+    def unit(self) -> Stamped: ...  # noqa: D102
+    @property
+    def rows(self) -> Sequence[RunRow]: ...  # noqa: D102
+    @property
+    def unread(self) -> Unread | None: ...  # noqa: D102

@@ -1,0 +1,118 @@
+"""`runlens compare A B [MORE...]`: which run is better, where they part, what explains it."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from runlens.cli import ExitCode
+
+if TYPE_CHECKING:
+    from runlens.comparison import Comparison
+
+FORMATS = ("html", "text", "json", "markdown")
+LEVELS = ("worse", "not_comparable")  # a level takes those before it along
+MOST_NAME = 40
+
+
+@click.command(name="compare")
+@click.argument("places", nargs=-1, metavar="A B [MORE]...", required=True)
+@click.option("--align", type=click.Choice(["step", "epoch", "tokens", "time"]), help="Axis.")
+@click.option("--seeds", metavar="GLOB", multiple=True, help="Repeats of A with other seeds.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="This format alone.")
+@click.option("-o", "output", metavar="FILE", help="Write there; - for stdout.")
+@click.option("--no-html", is_flag=True, help="No page, text only.")
+@click.option("--static", is_flag=True, help="Page without the plotly bundle.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 on this result.")
+@click.option("--config", metavar="FILE", help="Settings file (default: the nearest).")
+@click.option("-v", "--verbose", is_flag=True, help="All checks, settings and pairs.")
+@click.option("--quiet", is_flag=True, help="Only the verdict.")
+@click.option("--no-color", is_flag=True, help="No colour.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    places: tuple[str, ...],
+    align: str | None,
+    seeds: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    fail_on: str | None,
+    config: str | None,
+    **how: bool,
+) -> None:
+    """Compare run B, and MORE runs, with the baseline A.
+
+    Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
+    one directory, name one: runs/sweep#run-3. Says which is better and whether that is more than
+    noise, where the curves part, which settings explain it, what was fixed and what is new.
+
+    Exit code 1 with --fail-on worse where a run is worse than A; --fail-on not_comparable takes
+    those too that do not compare.
+    """
+    from runlens import errors
+    from runlens.cli.output import nearest_settings
+    from runlens.comparing.engine import compare
+    from runlens.comparing.places import chosen, repeats
+
+    if len(places) == 1:
+        raise click.UsageError("compare takes two runs or more: runlens compare A B")
+    try:
+        settings = nearest_settings(config)
+        runs = [chosen(place, settings) for place in places]
+        a, b, *more = runs
+        others = repeats(seeds, settings)
+        comparison = compare(a, b, *more, align=align, seeds=others, settings=settings)  # type: ignore[arg-type]
+    except errors.NothingReadable as error:
+        click.echo(f"runlens: {error}", err=True)
+        ctx.exit(ExitCode.UNREADABLE)
+    except errors.RunLensError as error:
+        raise click.UsageError(str(error)) from None
+    _report(comparison, places, form, output, how)
+    reached = set(LEVELS[: LEVELS.index(fail_on) + 1]) if fail_on else set()
+    if reached & {pair.verdict.result for pair in comparison.pairs}:
+        ctx.exit(ExitCode.REACHED)
+
+
+def _report(
+    comparison: "Comparison",
+    places: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    how: dict[str, bool],
+) -> None:
+    from runlens.cli.output import emit, text_options
+    from runlens.report.comparison import json, markdown, text
+
+    if form in {"json", "markdown"}:
+        emit(json.render(comparison) if form == "json" else markdown.render(comparison), output)
+        return
+    if form == "html":
+        _page(comparison, places, output, how)
+        return
+    goes_to = output if form == "text" else None
+    to_file = goes_to not in {None, "-"}
+    options = text_options(verbose=how["verbose"], no_color=how["no_color"] or to_file)
+    content = (text.verdict if how["quiet"] else text.render)(comparison, options)
+    emit(content, goes_to, sys.stdout.encoding)
+    if form is None and not how["no_html"] and not how["quiet"]:
+        _page(comparison, places, output, how)
+
+
+def _page(
+    comparison: "Comparison", places: tuple[str, ...], output: str | None, how: dict[str, bool]
+) -> None:
+    from runlens.cli.output import emit, file_name, page_path, shown, write
+    from runlens.report.html.comparison import render
+
+    content = render(comparison, static=how["static"])
+    if output == "-":
+        emit(content, output)
+        return
+    first, second, *others = [file_name(run.run_name)[:MOST_NAME] for run in comparison.runs]
+    name = f"{first}-{second}" + (f"-and-{len(others)}-more" if others else "")
+    path = Path(output) if output else page_path(name, *(Path(place) for place in places))
+    write(path, content)
+    if not how["quiet"]:
+        click.echo(f"Report: {shown(path)}", err=True)

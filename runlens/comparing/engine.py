@@ -1,0 +1,164 @@
+"""Puts a comparison together: reads the runs, compares each with the first."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from runlens.comparing import changed, findings, gate, measures, mover, parting, verdict
+from runlens.comparing.align import Axis, along, choose, unit_of
+from runlens.comparing.difference import drawn
+from runlens.comparing.seeds import SeedNoise, between
+from runlens.comparison import MOST_RUNS, Align, Comparison, Pair, Parting
+from runlens.diagnosis import Diagnosis, ThinCurve
+from runlens.engine import diagnose, thinned
+from runlens.errors import BadSettings
+from runlens.history import Curve
+from runlens.metrics import NAMES, base
+from runlens.run import Run
+from runlens.settings import Settings
+from runlens.sources import read
+
+MOST_POINTS = 1_000  # of a curve on the page: twenty runs must stay below its budget
+MOST_CURVES = 24
+SHOWN = (
+    "train_loss",
+    "eval_loss",
+    "reward",
+    "eval_accuracy",
+    "eval_wer",
+    "grad_norm",
+    "learning_rate",
+    "kl",
+    "entropy",
+    "len_mean",
+    "dpo_acc",
+    "dpo_margin",
+    "throughput_tokens",
+    "throughput_steps",
+)
+
+Place = Run | str | Path
+
+
+def compare(
+    a: Place,
+    b: Place,
+    *more: Place,
+    align: Align | None = None,
+    seeds: Sequence[Place] = (),
+    settings: Settings | None = None,
+) -> Comparison:
+    """Compare runs with the first one.
+
+    Args:
+        a: the baseline: a Run, or a place that `runlens.read` takes.
+        b: the run that is judged against it.
+        more: further runs, each compared with `a`; 20 runs in all at most.
+        align: the axis on which the runs are laid over each other; the finest that means the
+            same in both where none is given.
+        seeds: repeats of `a` with other seeds, from which the noise between runs is taken.
+        settings: of the diagnoses.
+
+    Raises:
+        RunLensError: where nothing, or more than one run, lies at a place; where an axis is asked
+            for that a run does not have.
+
+    """
+    settings = settings or Settings()
+    if len(more) + 2 > MOST_RUNS:
+        raise BadSettings(f"{len(more) + 2} runs are too many to compare; give {MOST_RUNS} at most")
+    runs = [_run(place, settings) for place in (a, b, *more)]
+    repeats = [_run(place, settings) for place in seeds]
+    noise = between(repeats) if repeats else None
+    judged = [diagnose(run, settings=settings) for run in runs]
+    axes = [choose(runs[0], run, align) for run in runs[1:]]
+    kind = axes[0].kind if len({axis.kind for axis in axes}) == 1 else "step"
+    pairs = [
+        _pair(runs[0], run, judged[0], diagnosis, axis, noise)
+        for run, diagnosis, axis in zip(runs[1:], judged[1:], axes, strict=True)
+    ]
+    return Comparison(
+        runs=tuple(judged),
+        pairs=tuple(pairs),
+        curves=_curves(runs, kind),
+        align=kind,
+        unit=unit_of(runs, kind),
+        seeds=tuple(run.name for run in repeats),
+        problems=noise.problems if noise else (),
+    )
+
+
+def _run(place: Place, settings: Settings) -> Run:
+    return place if isinstance(place, Run) else read(place, columns=settings.columns)
+
+
+def _pair(
+    a: Run, b: Run, judged_a: Diagnosis, judged_b: Diagnosis, axis: Axis, noise: SeedNoise | None
+) -> Pair:
+    diff = findings.difference(judged_a, judged_b)
+    by_step = parting.partings(a, b, "step")
+    settings = changed.differing(a, b, by_step, diff)
+    found = verdict.Found(
+        a,
+        b,
+        parting.same_values(a, b),
+        gate.checks(a, b),
+        measures.measures(a, b, axis.kind, noise),
+        settings,
+        diff,
+    )
+    return Pair(
+        a=judged_a,
+        b=judged_b,
+        verdict=verdict.of(found),
+        align=axis.kind,
+        align_why=axis.why,
+        unit=unit_of((a, b), axis.kind),
+        checks=tuple(found.checks),
+        measures=tuple(found.measures),
+        partings=by_step if axis.kind == "step" else _cleared(by_step, a, b, axis),
+        mover=mover.mover(a, b, by_step, settings),
+        settings=settings,
+        diff=diff,
+        differences={
+            name: one for name in SHOWN if (one := drawn(a, b, name, axis.kind, noise)) is not None
+        },
+        problems=axis.problems,
+    )
+
+
+def _cleared(by_step: Sequence[Parting], a: Run, b: Run, axis: Axis) -> tuple[Parting, ...]:
+    """Take from where a difference is clear, and to which side, from the axis of the comparison."""
+    on_axis = {one.metric: one for one in parting.partings(a, b, axis.kind)}
+    unclear = Parting("", None)
+    return tuple(
+        one._replace(clear=there.clear, side=there.side)
+        for one in by_step
+        for there in (on_axis.get(one.metric, unclear),)
+    )
+
+
+def _curves(runs: Sequence[Run], kind: Align) -> dict[str, tuple[ThinCurve | None, ...]]:
+    """Return the curves that a page shows, each thinned, on the common axis."""
+    logged = [name for run in runs for name in run.history.metrics]
+    names = [name for name in SHOWN if name in logged]
+    names += sorted({name for name in logged if base(name) in SHOWN} - set(names))
+    shown = names[:MOST_CURVES]
+    return {name: tuple(_thin(run, name, kind, runs) for run in runs) for name in shown}
+
+
+def _thin(run: Run, name: str, kind: Align, beside: Sequence[Run]) -> ThinCurve | None:
+    at, curve = (
+        (run.curve(name).step.astype(float), run.curve(name))
+        if kind == "step"
+        else along(run, name, kind, beside)
+    )
+    if not len(curve):
+        return None
+    index = Curve(np.arange(len(curve)), curve.value, curve.epoch, curve.time)
+    kept = thinned(index, most=MOST_POINTS)
+    unit = NAMES[base(name)].unit if base(name) in NAMES else ""
+    return ThinCurve(
+        tuple(at[kept.step].tolist()), tuple(kept.value.tolist()), points=len(curve), unit=unit
+    )

@@ -1,0 +1,124 @@
+"""Whether two runs were evaluated on the same data."""
+
+import re
+
+import numpy as np
+
+from runlens.comparing.align import shared
+from runlens.comparing.canonical import Pair, Settings
+from runlens.comparing.groups import group
+from runlens.comparing.parting import differing
+from runlens.comparing.rows import WEIGHTS, precision
+from runlens.comparing.signs import common
+from runlens.comparison import Check
+from runlens.metrics import base
+from runlens.run import Run
+from runlens.wording import loss, percent
+
+WHAT = "Evaluation set"
+NAMES = re.compile(
+    r"(^|[._])(eval|valid|validation|val|dev|test)_(data|dataset|datasets|file|files|set|path|split"
+    r"|data_path|dataset_name|set_size|size)s?(\.\d+)?(\.(path|name|split))?$|^val_set_size$"
+    r"|^test_datasets"
+)
+SPLIT_SEEDS = ("split_seed", "val_split_seed", "data_split_seed")
+ROUNDED = 6e-4  # seconds, and samples a second: the Trainer rounds them to 3 or 4 decimals
+SLACK = 0.002  # relative, beside it: values are kept as float32 too
+FIRST_GAP = 0.02  # relative: one model on one set gives one loss before it is trained
+FEWEST_EQUAL = 3  # train losses, from which a training is the same
+FIRST_GAP_ROUGH = 0.10  # the same in another precision or quantisation
+
+
+def samples(run: Run) -> tuple[float, float] | None:
+    """Return the samples of one evaluation, and the error of that number; None where unknown.
+
+    Seconds of an evaluation times its samples a second; the median over the evaluations.
+    """
+    names = [name for name in run.history.metrics if base(name) == "eval_runtime"]
+    for name in names:
+        speed = name.replace("eval_runtime", "eval_samples_per_second")
+        one, two = run.curve(name).finite(), run.curve(speed).finite()
+        _, first, second = np.intersect1d(one.step, two.step, return_indices=True)
+        seconds, rate = one.value[first], two.value[second]
+        solid = (seconds > 0) & (rate > 0)
+        if solid.any():
+            seconds, rate = seconds[solid], rate[solid]
+            error = ROUNDED / seconds + ROUNDED / rate + SLACK
+            best = int(np.argmin(error))
+            return float(np.median(seconds * rate)), float(error[best])
+    return None
+
+
+def evaluation_set(a: Run, b: Run, one: Settings, two: Settings) -> Check:
+    """Check that both evaluate on one set: by its name, its split, and its size."""
+    evaluated = [
+        any(base(name).startswith("eval_") for name in run.history.metrics) for run in (a, b)
+    ]
+    if not all(evaluated):
+        lacking = [name for name, has in zip("AB", evaluated, strict=True) if not has]
+        verb = "was" if len(lacking) == 1 else "were"
+        return Check(WHAT, None, f"{' and '.join(lacking)} {verb} never evaluated", hard=True)
+    sizes = samples(a), samples(b)
+    if sizes[0] and sizes[1]:
+        first, slack = sizes[0]
+        second, more = sizes[1]
+        if abs(first - second) > max(first * slack + second * more, 1.0):
+            why = f"an evaluation takes {first:,.0f} samples in A and {second:,.0f} in B"
+            return Check(WHAT, False, why, hard=True)
+    named = [Pair(key, one.get(key, two), two.get(key, one)) for key in _keys(one, two)]
+    for pair in named:
+        if pair.differs and pair.a and pair.b:
+            why = f"{pair.key} is {pair.a.value} in A and {pair.b.value} in B"
+            return Check(WHAT, False, why, hard=True)
+    if gap := _by_losses(a, b, one, two):
+        return Check(WHAT, False, gap, hard=True)
+    if sizes[0] and sizes[1]:
+        return Check(WHAT, True, f"{sizes[0][0]:,.0f} samples in each evaluation", hard=True)
+    if any(pair.a and pair.b for pair in named):
+        return Check(WHAT, True, "the same by its name", hard=True)
+    return Check(WHAT, None, "not known to be equal", hard=True)
+
+
+def _keys(one: Settings, two: Settings) -> list[str]:
+    keys = sorted(one.known.keys() | two.known.keys())
+    return [key for key in keys if NAMES.search(key.lower()) or key in SPLIT_SEEDS]
+
+
+def _by_losses(a: Run, b: Run, one: Settings, two: Settings) -> str:
+    """Say that eval losses differ though the same model was trained; empty where they do not."""
+    trained = shared(a, b, "train_loss", "step")
+    step, first, second = common(a, b, "eval_loss")
+    if len(trained.at) < FEWEST_EQUAL or differing(trained).any() or not len(step):
+        return ""
+    inside = (step <= trained.at[-1]) & (first > 0)
+    gaps = np.abs(second[inside] / first[inside] - 1)
+    if not len(gaps) or gaps.max() <= _allowed(one, two):
+        return ""
+    at = int(np.argmax(gaps))
+    losses = f"{loss(float(first[inside][at]))} in A and {loss(float(second[inside][at]))} in B"
+    return f"train losses are equal, yet eval loss is {losses} at step {step[inside][at]:,.0f}"
+
+
+def before_training(a: Run, b: Run, one: Settings, two: Settings) -> list[Check]:
+    """Check that one model on one set starts with one loss, where both evaluated at step 0."""
+    what = "Eval loss before training"
+    step, first, second = common(a, b, "eval_loss")
+    names = Pair("model_name", one.known.get("model_name"), two.known.get("model_name"))
+    if not len(step) or step[0] != 0 or first[0] <= 0 or not (names.a and names.b) or names.differs:
+        return []
+    gap = abs(float(second[0] / first[0]) - 1)
+    said = f"{loss(float(first[0]))} in A and {loss(float(second[0]))} in B"
+    if gap <= _allowed(one, two):
+        return [Check(what, True, said, hard=True)]
+    why = f"before any training eval loss is {said}, {percent(gap)} apart: another set or template"
+    return [Check(what, False, why, hard=True)]
+
+
+def _allowed(one: Settings, two: Settings) -> float:
+    """Return the gap of two eval losses of one model: more where its precision may differ."""
+    both = Pair("precision", precision(one), precision(two))
+    keys = [key for key in one.known.keys() | two.known.keys() if group(key) == "precision"]
+    quantised = [key for key in keys if key not in WEIGHTS and "bit" in key]
+    others = [Pair(key, one.get(key, two), two.get(key, one)) for key in quantised]
+    rough = both.differs or None in both[1:] or any(pair.differs for pair in others)
+    return FIRST_GAP_ROUGH if rough else FIRST_GAP

@@ -1,0 +1,92 @@
+"""What runs cost: GPU-hours after something had gone wrong, and money where a price is known."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from runlens.nights import FoundRow, RunRow
+
+HOUR = 3600.0
+# What was trained after these still stands: the run is slower, shorter, or came back.
+SPARED = frozenset(
+    {
+        "clip-saturation",
+        "stopped-early",
+        "throughput-drop",
+        "low-utilisation",
+        "memory-growth",
+        "loss-spike",
+        "grad-spike",
+        "nan-grad",
+    }
+)
+
+
+class Cost(NamedTuple):
+    """GPU-hours of several runs. `untimed` of them have no times: their hours are not known."""
+
+    gpu_hours: float = 0.0
+    runs: int = 0
+    untimed: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether the hours of any run are known; if not, 0 hours means nothing."""
+        return self.untimed < self.runs or not self.runs
+
+    def money(self, price: float | None) -> float | None:
+        """Return the cost at a price a GPU-hour; None without a price or without any time."""
+        return None if price is None or not self.known else price * self.gpu_hours
+
+
+def gpu_hours(row: RunRow) -> float | None:
+    """Return the GPU-hours of a run; None where its times are not known."""
+    return None if row.hours is None else row.hours * row.gpus
+
+
+def wastes(found: FoundRow) -> bool:
+    """Whether what is trained after the onset of a finding is lost."""
+    return found.severity != "info" and found.rule not in SPARED
+
+
+def after_onset(row: RunRow, found: FoundRow) -> float | None:
+    """Return the GPU-hours of a run after the onset of a finding.
+
+    0.0 for findings that waste nothing; None where the times are not known.
+    """
+    if not wastes(found):
+        return 0.0
+    return None if found.onset_time is None else since(row, found.onset_time)
+
+
+def since(row: RunRow, time: float) -> float | None:
+    """Return the GPU-hours of a run after a time, no more than it has; None where not known."""
+    if row.ended is None or row.hours is None:
+        return None
+    return min(max(row.ended - time, 0.0) / HOUR, row.hours) * row.gpus
+
+
+def wasted(row: RunRow) -> float | None:
+    """Return the GPU-hours of a run after the first finding that wastes the result.
+
+    0.0 without such a finding; None where there is one but its times are not known.
+    """
+    spent = [after_onset(row, found) for found in row.findings if wastes(found)]
+    known = [hours for hours in spent if hours is not None]
+    return max(known) if known else None if spent else 0.0
+
+
+def total(hours: Iterable[float | None]) -> Cost:
+    """Return the sum of hours, one a run; None is a run whose hours are not known."""
+    some = list(hours)
+    known = [one for one in some if one is not None]
+    return Cost(sum(known), len(some), len(some) - len(known))
+
+
+def spent(rows: Iterable[RunRow]) -> Cost:
+    """Return the GPU-hours of runs."""
+    return total(gpu_hours(row) for row in rows)
+
+
+def lost(rows: Iterable[RunRow]) -> Cost:
+    """Return the GPU-hours of runs after something had gone wrong, each run counted once."""
+    return total(wasted(row) for row in rows)

@@ -1,0 +1,1 @@
+"""A comparison as text, JSON and Markdown; the page is `runlens.report.html.comparison`."""

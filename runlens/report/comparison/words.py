@@ -1,0 +1,79 @@
+"""Words that the text and the Markdown of a comparison share."""
+
+from runlens.comparison import Comparison, Measure, Pair, SettingDifference
+from runlens.config_keys import written
+from runlens.diagnosis import Finding
+from runlens.metrics import is_loss
+from runlens.report import compared
+from runlens.report.values import value_of
+from runlens.wording import count, number, step
+
+SHOWN_SETTINGS = 3
+
+
+def result(pair: Pair, label: str) -> str:
+    """Return the result of a pair in a word or two: ``B worse``, ``within noise``."""
+    word = compared.RESULT_WORDS[pair.verdict.result]
+    return f"{label} {word}" if pair.verdict.result in {"better", "worse"} else word
+
+
+def row(measure: Measure) -> tuple[str, str, str]:
+    """Return A, B and B - A of a measure; a dash for what is not known."""
+    known = [
+        "–" if one is None else value_of(measure.metric, one) for one in (measure.a, measure.b)
+    ]
+    return known[0], known[1], compared.difference(measure)
+
+
+def judged(measure: Measure, pair: Pair, label: str) -> str:
+    """Return what a measure says, with its note."""
+    said = compared.told(measure, label, pair)
+    return f"{said}; {measure.note}" if measure.note else said
+
+
+def briefly(measure: Measure, pair: Pair, label: str) -> str:
+    """Return the same in a word or two: ``16, B better``, ``2.4``, ``not known``."""
+    if pair.verdict.result == "not_comparable" and is_loss(measure.metric):
+        return "no verdict"
+    if measure.difference is None or not measure.difference:
+        return "" if measure.difference is None else "equal"
+    if measure.times is None:
+        return "not known" if measure.better else ""
+    times = number(measure.times, 2)
+    if not measure.clear or compared.lucky(pair):
+        return times
+    winner = {"a": "A better", "b": f"{label} better", "": "clear"}[measure.favours]
+    return f"{times}, {winner}"
+
+
+def limits(pair: Pair) -> str:
+    """Say beyond which multiple of the noise a difference is clear."""
+    found = sorted({one.limit for one in pair.measures if one.noise is not None})
+    if not found:
+        return ""
+    return f"Clear beyond {' or '.join(number(one) for one in found)} times the noise, and 1 %."
+
+
+def noise_from(comparison: Comparison) -> str:
+    """Say where the noise of the differences comes from."""
+    if comparison.seeds:
+        return f"Noise: between {count(len(comparison.seeds), 'repeat')} with other seeds."
+    sources = {one.noise_from for pair in comparison.pairs for one in pair.measures}
+    if "within" in sources:
+        return "Noise: within the runs; repeats with other seeds (--seeds) would tell more."
+    return "No noise is known."
+
+
+def change(difference: SettingDifference, label: str) -> str:
+    """Return a setting that differs: ``learning_rate: 2e-3 in A, 4e-3 in B``."""
+    return f"{difference.key}: {_setting(difference.a)} in A, {_setting(difference.b)} in {label}"
+
+
+def _setting(value: object) -> str:
+    return "not recorded" if value is None else written(value)
+
+
+def brief(finding: Finding) -> str:
+    """Return a finding in a few words: ``divergence (critical) from step 300``."""
+    at = "" if finding.onset.step is None else f" from step {step(finding.onset.step)}"
+    return f"{finding.rule} ({finding.severity}){at}"
