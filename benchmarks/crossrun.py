@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from runlens.auditing.crossrun import CROSS_RULES, findings
+from runlens.crossrun import CROSS_RULES, findings
 from runlens.nights import FoundRow, RunRow
 
 RATES = (0.0, 0.004, 0.014)

@@ -11,18 +11,22 @@ from runlens.version import __version__
 
 TYPE_CHECKING = False  # true for type checkers; `typing` would cost more than all the rest
 if TYPE_CHECKING:
+    from runlens.auditing.engine import audit
     from runlens.comparing.engine import compare
     from runlens.comparison import Comparison
     from runlens.diagnosis import Diagnosis
     from runlens.engine import diagnose
+    from runlens.nights import Audit
     from runlens.run import Run
     from runlens.sources import read, read_all
 
 __all__ = [
+    "Audit",
     "Comparison",
     "Diagnosis",
     "Run",
     "__version__",
+    "audit",
     "compare",
     "diagnose",
     "read",
@@ -30,9 +34,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Audit": "runlens.nights",
     "Comparison": "runlens.comparison",
     "Diagnosis": "runlens.diagnosis",
     "Run": "runlens.run",
+    "audit": "runlens.auditing.engine",
     "compare": "runlens.comparing.engine",
     "diagnose": "runlens.engine",
     "read": "runlens.sources",

@@ -5,7 +5,9 @@ RunLensError
 ├── SeveralRuns        one run was asked for, several lie here
 ├── NoSuchRun          the run that was named is not among them
 ├── BadSettings        runlens.toml or an option is wrong
-└── CannotAlign        runs are to be compared on an axis that one of them does not know
+├── CannotAlign        runs are to be compared on an axis that one of them does not know
+├── BadStore           the store of an audit cannot be used
+└── CannotStart        no worker process can be started
 """
 
 from collections.abc import Sequence
@@ -70,6 +72,10 @@ class BadStore(RunLensError):  # noqa: N818 - "raise BadStore" is a sentence
     def __init__(self, store: str, why: str) -> None:
         """Name the store, without password, and why it cannot be used."""
         super().__init__(one_line(f"{store}: {why}"))
+
+
+class CannotStart(RunLensError):  # noqa: N818 - "raise CannotStart" is a sentence
+    """No worker process can be started."""
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

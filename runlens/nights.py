@@ -16,6 +16,7 @@ IssueState = Literal["new", "back", "ongoing", "resolved"]
 ISSUE_STATES: tuple[IssueState, ...] = ("new", "back", "ongoing", "resolved")  # as a page shows
 
 SCHEMA = "runlens.audit/1"
+EVALS = "eval.points"  # how often it was evaluated
 
 
 class FoundRow(NamedTuple):
@@ -28,6 +29,12 @@ class FoundRow(NamedTuple):
     onset: float | None = None  # step
     onset_time: float | None = None  # seconds since 1970
     leads: bool = False  # whether it is the first mover of its incident
+    incident: Severity | None = None  # the worst of the incident that it leads
+
+    @property
+    def alarm(self) -> Severity:
+        """How loud it is: as the worst of what it led to."""
+        return self.incident or self.severity
 
 
 class SparkRow(NamedTuple):

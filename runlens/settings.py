@@ -22,6 +22,12 @@ The nearest file upwards of the current folder counts; it is never looked for in
     step = "iteration"                        # step, epoch, time: what says when
     train_loss = "my_loss"                    # a metric of `runlens`, or a name of your own
     eval_loss = "dev/nll"                     # in JSON, the path of an inner value
+
+    [audit]
+    gpu_hour_price = 2.5                      # what is lost after an onset, in your currency
+
+Rules over several runs (`outlier`, `regression`, ...) are ignored, lowered and limited as the
+others; silences are for findings of single runs.
 """
 
 import tomllib
@@ -31,6 +37,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from runlens.crossrun import CROSS_RULES
+from runlens.crossrun.rule import CrossFinding, CrossRule
 from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
 from runlens.rules import RULES
@@ -38,7 +46,8 @@ from runlens.rules.rule import Rule
 from runlens.silences import Silence, parsed, quietened
 
 NAMES = ("runlens.toml", "pyproject.toml")
-KEYS = ("select", "ignore", "preview", "severity", "limits", "silence", "columns")
+KEYS = ("select", "ignore", "preview", "severity", "limits", "silence", "columns", "audit")
+OF_AUDIT = ("gpu_hour_price",)
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,7 @@ class Settings:
     columns: Mapping[str, str] = field(default_factory=dict)  # our name -> that in the file
     silences: tuple[Silence, ...] = ()
     ended: tuple[Silence, ...] = ()  # silences whose last day is over
+    gpu_hour_price: float | None = None
 
     def rules(self, rules: Iterable[Rule[Any]] = RULES) -> list[Rule[Any]]:
         """Return the rules that are asked, with their limits as set."""
@@ -61,6 +71,21 @@ class Settings:
             for rule in rules
             if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
         ]
+
+    def cross_rules(self) -> list[CrossRule[Any]]:
+        """Return the rules over several runs that are asked, with their limits as set."""
+        return [
+            replace(rule, limits=replace(rule.limits, **self.limits.get(rule.slug, {})))
+            for rule in CROSS_RULES
+            if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
+        ]
+
+    def lowered_crossed(self, finding: CrossFinding) -> CrossFinding:
+        """Return a finding over several runs no louder than its rule may be."""
+        most = self.severity.get(finding.rule)
+        if most and SEVERITIES.index(finding.severity) < SEVERITIES.index(most):
+            return finding._replace(severity=most)
+        return finding
 
     def lowered(self, finding: Finding, run: str = "") -> Finding:
         """Return a finding no louder than its rule may be in the run of this name."""
@@ -108,7 +133,8 @@ def _text(path: Path) -> str:
 
 
 def _settings(document: Mapping[str, Any], today: date) -> Settings:
-    slugs = [rule.slug for rule in RULES]
+    single = [rule.slug for rule in RULES]
+    slugs = [*single, *(rule.slug for rule in CROSS_RULES)]
     _known("key", document, KEYS)
     for key in ("select", "ignore"):
         if not isinstance(document.get(key, []), list):
@@ -124,7 +150,7 @@ def _settings(document: Mapping[str, Any], today: date) -> Settings:
     if not isinstance(document.get("preview", False), bool):
         raise BadSettings("preview takes true or false")
     limits = {slug: _limits(slug, own) for slug, own in document.get("limits", {}).items()}
-    silences = parsed(document.get("silence", []), slugs)
+    silences = parsed(document.get("silence", []), single)
     return Settings(
         tuple(document.get("select", ())),
         tuple(document.get("ignore", ())),
@@ -134,7 +160,20 @@ def _settings(document: Mapping[str, Any], today: date) -> Settings:
         _columns(document.get("columns", {})),
         tuple(one for one in silences if one.until >= today),
         tuple(one for one in silences if one.until < today),
+        _price(document.get("audit", {})),
     )
+
+
+def _price(own: object) -> float | None:
+    if not isinstance(own, dict):
+        raise BadSettings("audit takes a table: gpu_hour_price = 2.5")
+    _known("key of audit", own, OF_AUDIT)
+    price = own.get("gpu_hour_price")
+    if price is None:
+        return None
+    if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
+        raise BadSettings(f"gpu_hour_price is {price!r}; it takes a number, 0 or more")
+    return float(price)
 
 
 def _columns(own: object) -> dict[str, str]:
@@ -151,10 +190,12 @@ def _columns(own: object) -> dict[str, str]:
 
 
 def _limits(slug: str, own: object) -> dict[str, Any]:
-    rule = next(rule for rule in RULES if rule.slug == slug)
+    limits = {rule.slug: rule.limits for rule in RULES}
+    limits |= {rule.slug: rule.limits for rule in CROSS_RULES}
     if not isinstance(own, dict):
         raise BadSettings(f"limits of {slug} take a table")
-    defaults = {item.name: getattr(rule.limits, item.name) for item in fields(rule.limits)}
+    known = limits[slug]
+    defaults = {item.name: getattr(known, item.name) for item in fields(known)}
     _known(f"limit of {slug}", own, list(defaults))
     for name, value in own.items():
         if isinstance(value, bool) or not isinstance(value, int | float):

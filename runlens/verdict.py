@@ -59,18 +59,24 @@ def _same(one: Finding, other: Finding, covered: float) -> bool:
 
 def _enough(run: Run) -> bool:
     """Whether a curve of the training is long enough that silence of the rules means health."""
-    return any(len(run.curve(metric)) >= FEWEST_POINTS for metric in JUDGED)
+    return any(len(run.curve(metric)) >= FEWEST_POINTS for metric in _telling(run))
+
+
+def _telling(run: Run) -> tuple[str, ...]:
+    """Return the metrics that tell whether the training goes well: of a policy not its loss."""
+    return ("reward", "ebft_ce") if run.task in RL_TASKS else JUDGED
 
 
 def _cannot_judge(run: Run) -> str:
-    points = max((len(run.curve(name)) for name in JUDGED), default=0)
+    points = max(len(run.curve(name)) for name in _telling(run))
     if not len(run.history):
         return "Cannot judge: no metric was logged."
     if points >= FEWEST_POINTS:
         return f"Cannot judge: no check could run on the metrics up to step {step(run.last_step)}."
+    telling = "reward" if run.task in RL_TASKS else "loss or reward"
     if not points:
-        return f"Cannot judge: no loss or reward is known up to step {step(run.last_step)}."
-    what = count(points, "point") + " of a loss or reward"
+        return f"Cannot judge: no {telling} is known up to step {step(run.last_step)}."
+    what = f"{count(points, 'point')} of a {telling}"
     return f"Cannot judge: {what} up to step {step(run.last_step)}; {FEWEST_POINTS} are needed."
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from runlens.auditing.crossrun import CROSS_RULES
+from runlens.crossrun import CROSS_RULES
 from runlens.metrics import naming
 from runlens.rules import RULES
 from runlens.sources.console.messages import MESSAGES

@@ -153,3 +153,29 @@ def test_a_mistake_in_a_silence_is_said(text: str, said: str, tmp_path: Path) ->
     """With the rule or the key at fault."""
     with pytest.raises(BadSettings, match=re.escape(said)):
         load(written(tmp_path, text))
+
+
+def test_the_audit_has_a_price_and_rules_of_its_own(tmp_path: Path) -> None:
+    """Rules over several runs are set as the others; `diagnose` takes the same file."""
+    text = "ignore = ['duplicate']\n[limits.outlier]\nfewest = 8\n[audit]\ngpu_hour_price = 2.5\n"
+    settings = load(written(tmp_path, text))
+    assert settings.gpu_hour_price == 2.5
+    asked = {rule.slug: rule.limits for rule in settings.cross_rules()}
+    assert "duplicate" not in asked
+    assert asked["outlier"].fewest == 8
+    assert diagnose(FIXTURES / "hockey-stick", settings=settings).findings
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[audit]\ngpu_price = 2", "unknown key of audit: 'gpu_price'"),
+        ("[audit]\ngpu_hour_price = 'dear'", "gpu_hour_price is 'dear'"),
+        ("[audit]\ngpu_hour_price = -1", "gpu_hour_price is -1"),
+        ("audit = 3", "audit takes a table"),
+    ],
+)
+def test_a_mistake_in_the_audit_is_said(text: str, said: str, tmp_path: Path) -> None:
+    """With what it takes."""
+    with pytest.raises(BadSettings, match=re.escape(said)):
+        load(written(tmp_path, text))

@@ -1,7 +1,8 @@
 """Issues: classes of findings that live across nights.
 
-An issue is one rule in one group of one source. It is made of findings that lead an incident and
-are warnings or worse (one accident, one issue), and of what rules over several runs found.
+An issue is one rule in one group of one source. It is made of findings that lead an incident, a
+warning or worse (one accident, one issue, as loud as the worst that came of it), and of what rules
+over several runs found.
 
 How it lives. *Fresh* runs are those that are new on this night, or whose records grew since the
 last one; a run that was only judged again by other rules is not fresh. Old runs keep their
@@ -28,7 +29,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from runlens import cost
-from runlens.auditing.crossrun.rule import CrossFinding
+from runlens.crossrun.rule import CrossFinding
 from runlens.diagnosis import SEVERITIES, Severity
 from runlens.nights import ISSUE_STATES, FoundRow, Issue, IssueState, Night, RunRow
 from runlens.rules import RULES
@@ -147,16 +148,16 @@ def _sights(rows: Sequence[RunRow], crossed: Iterable[CrossFinding]) -> dict[str
     made: dict[str, Sight] = {}
     for row in rows:
         for found in row.findings:
-            if not found.leads or found.severity == "info":
+            if not found.leads or found.alarm == "info":
                 continue
             print_ = of_run(row, found)
             sight = made.setdefault(
                 print_,
-                Sight(found.rule, place_of(row), row.project, found.severity, "", []),
+                Sight(found.rule, place_of(row), row.project, found.alarm, "", []),
             )
             hours = cost.after_onset(row, found)
             says = f"{row.name}: {found.title}"
-            sight.seen.append(Seen(row, says, found.severity, found.onset, hours))
+            sight.seen.append(Seen(row, says, found.alarm, found.onset, hours))
     for sight in made.values():
         sight.seen.sort(key=_worst_first)
         sight.severity = min((one.severity for one in sight.seen), key=SEVERITIES.index)

@@ -11,12 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from runlens.auditing import groups
+from runlens.crossrun import groups
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.engine import MOST_SETTINGS
 from runlens.history import Curve, FloatArray, IntArray
 from runlens.metrics import NAMES, base
-from runlens.nights import FoundRow, RunRow, SparkRow
+from runlens.nights import EVALS, FoundRow, RunRow, SparkRow
 from runlens.run import RL_TASKS, Run, Setting
 from runlens.signals import Signals, noise
 from runlens.sources.configs.secrets import without_secrets
@@ -27,7 +27,6 @@ MEASURED = ("train_loss", "eval_loss", "eval_accuracy", "eval_f1", "eval_wer", "
 HIGHER = frozenset({"eval_f1"})  # better where higher, besides those of the table of metrics
 MOST_MEASURED = 8  # metrics; each evaluation set is one
 MOST_TIMED = 200  # metrics asked for their times
-EVALS = "eval.points"  # how often it was evaluated
 BLOCKS, BLOCK_POINTS, FEWEST_BLOCKS = 40, 3, 8  # rules of comparing: medians of equal blocks
 ABOUT_MEDIAN, TAIL_SHARE = 1.15, 0.10
 LONGEST = 300  # characters of a setting
@@ -208,6 +207,7 @@ def _found(
                 onset.step,
                 when,
                 leads=number == 0,
+                incident=None if number else incident.severity,
             )
 
 

@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
 COMMANDS = {
     "diagnose": "runlens.cli.diagnose",
     "compare": "runlens.cli.compare",
+    "audit": "runlens.cli.audit",
     "rules": "runlens.cli.rules",
     "sources": "runlens.cli.sources",
     "export": "runlens.cli.export",
@@ -75,6 +76,7 @@ def main() -> None:
     \b
     runlens diagnose runs/my-run     diagnose a run directory
     runlens compare runs/a runs/b    what did the change do?
+    runlens audit runs --store a.db  what is new in all runs since last night?
     runlens demo                     see a diagnosis of a small faulty run
 
     Exit codes: 0 diagnosed (whatever was found), 1 the --fail-on level was reached, 2 wrong

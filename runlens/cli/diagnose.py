@@ -52,6 +52,7 @@ def command(
     """Diagnose RUN: a file or a directory that a training run left behind (default: here).
 
     A log may also come through a pipe: cat train.log | runlens diagnose -
+    A run on a W&B server: wandb:ENTITY/PROJECT/RUN, or the address of its page.
 
     Without --format the diagnosis goes to stdout as text and to ./runlens-NAME.html as a page;
     nothing is ever written into the run. Several runs in one directory give an overview: choose

@@ -33,11 +33,11 @@ def command(ctx: click.Context, place: str | None, form: str, *, no_color: bool)
 
 
 def _list_place(ctx: click.Context, place: str, form: str) -> None:
-    from runlens import errors, sources
+    from runlens import errors
 
     problem, found = "", []
     try:
-        found = [(sources.kind_of(reader), str(path)) for reader, path in sources.find(place)]
+        found = _found(place)
     except errors.NothingReadable as error:
         problem = str(error)
     if form == "json":
@@ -51,9 +51,21 @@ def _list_place(ctx: click.Context, place: str, form: str) -> None:
         ctx.exit(ExitCode.UNREADABLE)
 
 
+def _found(place: str) -> list[tuple[str, str]]:
+    """Return the kind and the place of each source."""
+    from runlens import sources
+    from runlens.sources.addresses import is_on_server
+
+    if is_on_server(place):
+        from runlens.sources import wandb_api
+
+        return [(sources.kind_of(wandb_api), run.place) for run in wandb_api.listed(place)]
+    return [(sources.kind_of(reader), str(path)) for reader, path in sources.find(place)]
+
+
 def _known() -> dict[str, object]:
     """Return all that is known about sources and exports, for machines."""
-    from runlens.sources import READERS, kind_of
+    from runlens.sources import described, kind_of
     from runlens.sources.libraries import library, needed
 
     sources = [
@@ -63,7 +75,7 @@ def _known() -> dict[str, object]:
             "written_by": reader.FRAMEWORK,
             "libraries": [_as_json(one) for one in needed(reader)],
         }
-        for reader in READERS
+        for reader in described()
     ]
     plain: list[dict[str, object]] = [
         {"format": name, "libraries": []} for name in ("csv", "json", "jsonl")
@@ -83,14 +95,14 @@ def _list_known(*, no_color: bool) -> None:
     from rich.table import Table
 
     from runlens.cli.output import text_options
-    from runlens.sources import READERS, kind_of
+    from runlens.sources import described, kind_of
     from runlens.sources.libraries import library, needed
 
     options = text_options(verbose=False, no_color=no_color)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold", no_wrap=heading == HEADINGS[0])
-    for reader in READERS:
+    for reader in described():
         there = "; ".join(one.words for one in needed(reader)) or BUILT_IN
         table.add_row(kind_of(reader), reader.LOOKS_FOR, reader.FRAMEWORK, there)
     console = Console(

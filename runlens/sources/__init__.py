@@ -1,15 +1,17 @@
 """From a place to runs: one module a format, then detection and merging."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
 from runlens.run import Problem, Run
 from runlens.sources import console, stdin, tensorboard, trainer_state, wandb_dir
+from runlens.sources.addresses import is_on_server
 from runlens.sources.configs import config_files, model_card
 from runlens.sources.files import MAX_FOLDERS, walk
 from runlens.sources.merging.merge import runs_of
-from runlens.sources.reading import Reader, SourceReading, StoreReader
+from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
 from runlens.sources.stores import mlflow_db, mlflow_dir, swanlab_dir, trackio_db
 from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, unused
@@ -34,9 +36,16 @@ TABLES: tuple[TableReader, ...] = (jsonl_log, csv_log)  # whose columns a user m
 SHOWN = 3
 
 
-def kind_of(reader: Reader | StoreReader) -> str:
+def kind_of(reader: Described) -> str:
     """Return the short name of a reader: ``trainer_state``."""
     return getattr(reader, "__name__", "").rpartition(".")[2]
+
+
+def described() -> list[Described]:
+    """Return all that can be read: what may lie at a path, and what is on a server."""
+    from runlens.sources import wandb_api
+
+    return [*READERS, wandb_api]
 
 
 def find(place: str | Path) -> list[tuple[Reader | StoreReader, Path]]:
@@ -65,7 +74,7 @@ def _table(reader: object) -> TableReader | None:
 
 
 def _looked(
-    place: str | Path, columns: Columns = AS_FOUND
+    place: str | Path, columns: Columns = AS_FOUND, only: Collection[str] = ()
 ) -> tuple[list[tuple[Reader | StoreReader, Path]], list[Problem]]:
     """Return what lies at a place, and what was not looked at."""
     path = Path(place)
@@ -76,7 +85,7 @@ def _looked(
     except (OSError, ValueError):
         why = "does not exist; check the path, or run from the folder that holds the run"
         raise NothingReadable(str(place), why) from None
-    names = walk(path)
+    names = walk(path, only)
     found = [(one, source) for one in READERS for source in _sources(one, path, names, columns)]
     if not found:
         raise NothingReadable(str(place), _why_nothing(path, names))
@@ -86,20 +95,34 @@ def _looked(
     return found, [Problem(str(place), text, "what lies in the others")]
 
 
-def read_all(place: str | Path, *, columns: Columns = AS_FOUND) -> list[Run]:
+def kinds_among(folder: Path, files: Sequence[str], columns: Columns = AS_FOUND) -> set[str]:
+    """Return the kinds of sources that some files of a folder are; what lies below is not seen."""
+    names = {folder: list(files)}
+    return {kind_of(one) for one in READERS if _sources(one, folder, names, columns)}
+
+
+def read_all(
+    place: str | Path, *, columns: Columns = AS_FOUND, only: Collection[str] = ()
+) -> list[Run]:
     """Read all runs at `place`; raise NothingReadable where none is.
 
     Args:
-        place: a file, a directory, or ``-`` for what comes through a pipe.
+        place: a file, a directory, ``-`` for what comes through a pipe,
+            ``wandb:entity/project/run``, ``wandb:entity/project`` or the address of its page.
         columns: what CSV and JSON Lines call things, where RunLens cannot know it:
             ``{"step": "iteration", "train_loss": "my_loss"}``, our name first.
+        only: names of files and folders in a directory, of all that lie there.
 
     """
+    if is_on_server(place):
+        from runlens.sources import wandb_api
+
+        return wandb_api.read_all(place)
     if str(place) == stdin.PLACE:
         with stdin.spooled() as path:
             runs = _runs(path, stdin.NAME, [stdin.read(path, columns)], [], columns)
         return [replace(run, name=stdin.NAME) for run in runs]
-    found, unseen = _looked(place, columns)
+    found, unseen = _looked(place, columns, only)
     readings = [one for reader, source in found for one in readings_of(reader, source, columns)]
     return _runs(Path(place), str(place), readings, unseen, columns)
 
@@ -148,6 +171,10 @@ def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
         SeveralRuns: where several runs lie there.
 
     """
+    if is_on_server(place):
+        from runlens.sources import wandb_api
+
+        return wandb_api.read(place)
     runs = read_all(place, columns=columns)
     if len(runs) > 1:
         raise SeveralRuns(str(place), [run.name for run in runs])

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +34,23 @@ class Unreadable(Exception):  # noqa: N818 - "raise Unreadable" is a sentence
     """The file's fault, in words for the user."""
 
 
-def walk(place: Path) -> dict[Path, list[str]]:
+def walk(place: Path, only: Collection[str] = ()) -> dict[Path, list[str]]:
     """Map each folder at and below `place` to the sorted names of the regular files in it.
 
-    Links to folders are not followed, links to files only where they stay below `place`.
+    Links to folders are not followed, links to files only where they stay below `place`. Of what
+    lies in `place` itself the names in `only` are looked at; everything where it is empty.
     """
     if not place.is_dir():
         return {place.parent: [place.name]}
     root = place.resolve()
     found: dict[Path, list[str]] = {}
     for folder, folders, names in os.walk(place, onerror=None):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
         here = Path(folder)
-        found[here] = sorted(name for name in names if _regular(here / name, root))
+        wanted = only if only and here == place else {*folders, *names}
+        folders[:] = sorted(name for name in folders if name in wanted and name not in SKIPPED)
+        found[here] = sorted(
+            name for name in names if name in wanted and _regular(here / name, root)
+        )
         if len(found) >= MAX_FOLDERS:
             break
     return found

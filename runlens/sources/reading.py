@@ -71,6 +71,13 @@ class SourceReading:
         return not (said or self.hints.summary)
 
 
+class Described(Protocol):
+    """A module that says what it reads and who writes that."""
+
+    LOOKS_FOR: str
+    FRAMEWORK: str
+
+
 class Reader(Protocol):
     """A module that reads one format. It knows no rules and never writes."""
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from runlens.auditing.crossrun import CrossFinding
 from runlens.auditing.issues import (
     FALSE_ALARMS,
     QUIET,
@@ -18,6 +17,7 @@ from runlens.auditing.issues import (
     issues,
     of_run,
 )
+from runlens.crossrun import CrossFinding
 from runlens.nights import Issue, IssueState, Night, RunRow
 from tests.auditing.made import HOUR, START, found, row
 

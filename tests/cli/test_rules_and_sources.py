@@ -2,26 +2,31 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
+from runlens.crossrun import CROSS_RULES
+from runlens.crossrun.rule import CrossRule
 from runlens.rules import RULES
 from runlens.rules.rule import Rule
-from runlens.sources import READERS, kind_of, libraries
+from runlens.sources import described, kind_of, libraries
 from runlens.sources.libraries import library
 from runlens.sources.stores import trackio_db
 from tests.cli.places import FIXTURES, SICK, lens
 
+ALL: list[Rule[Any] | CrossRule[Any]] = [*RULES, *CROSS_RULES]
+
 
 def test_rules_lists_every_rule_once() -> None:
-    """Slug, severity and title, a line a rule."""
+    """Slug, severity and title, a line a rule; those over several runs come last."""
     lines = lens("rules").stdout.splitlines()
-    assert [line.split()[:2] for line in lines] == [[rule.slug, rule.severity] for rule in RULES]
-    assert all(rule.title in line for rule, line in zip(RULES, lines, strict=True))
+    assert [line.split()[:2] for line in lines] == [[rule.slug, rule.severity] for rule in ALL]
+    assert all(rule.title in line for rule, line in zip(ALL, lines, strict=True))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.slug)
-def test_a_rule_shows_its_page_with_its_limits(rule: Rule[object]) -> None:
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.slug)
+def test_a_rule_shows_its_page_with_its_limits(rule: Rule[Any] | CrossRule[Any]) -> None:
     """Page, tasks, needs, and every limit with the value in force."""
     shown = lens("rules", rule.slug).stdout
     assert shown.startswith(f"{rule.slug}: {rule.title}")
@@ -48,7 +53,7 @@ def test_sources_lists_every_format_with_who_writes_it_and_what_it_needs() -> No
         key = name.strip() or list(rows)[-1]
         before = rows.get(key, ["", "", ""])
         rows[key] = [f"{old}{new.strip()}" for old, new in zip(before, more, strict=True)]
-    for reader in READERS:
+    for reader in described():
         looks, writer, _ = rows[kind_of(reader)]
         assert looks.replace(" ", "") == reader.LOOKS_FOR.replace(" ", "")
         assert writer.replace(" ", "") == reader.FRAMEWORK.replace(" ", "")
@@ -68,7 +73,7 @@ def test_sources_fit_a_narrow_terminal() -> None:
 def test_sources_are_json_for_machines(option: list[str]) -> None:
     """The same, with the version of each library."""
     known = json.loads(lens("sources", *option).stdout)
-    assert [row["source"] for row in known["sources"]] == [kind_of(reader) for reader in READERS]
+    assert [row["source"] for row in known["sources"]] == [kind_of(one) for one in described()]
     store = next(row for row in known["sources"] if row["source"] == "trackio_db")
     assert store["looks_for"] == trackio_db.LOOKS_FOR
     assert store["written_by"] == "Trackio"

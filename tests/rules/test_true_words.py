@@ -179,3 +179,27 @@ def test_a_rate_at_its_peak_is_not_100_percent_of_it() -> None:
     run = drawn("cut", state=state, train_loss=FALLING, learning_rate="0:2e-4 200:1e-4").run()
     assert Signals(run).learning_rate_at(200) == pytest.approx(1e-4)
     assert "still at 50" in finding("stopped-early", run).seen
+
+
+def test_a_loss_that_rises_while_accuracy_rises_is_over_confidence() -> None:
+    """Fewer epochs would cost accuracy: they are not proposed."""
+    run = drawn(
+        "sure of itself",
+        task="classification",
+        train_loss="0:2 400:0.02",
+        eval_loss="50:1.2 100:0.8 400:1.5",
+        eval_accuracy="50:0.6 100:0.71 400:0.77",
+    ).run()
+    made = finding("hockey-stick", run)
+    assert made.severity == "info"
+    assert made.title.startswith("Over-confidence from step")
+    assert "yet eval accuracy improved from" in made.title
+    assert {fix.setting for fix in made.fixes} == {"", "label_smoothing_factor"}
+
+
+def test_a_policy_without_a_reward_is_not_called_healthy_by_its_loss() -> None:
+    """Its loss says nothing."""
+    run = drawn("policy", task="ppo", train_loss="0:0.1 200:0.1", kl="0:0.01 200:0.02").run()
+    made = diagnose(run)
+    assert made.health in {"unknown", "info"}
+    assert made.verdict.sentence == "Cannot judge: no reward is known up to step 200."

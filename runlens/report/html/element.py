@@ -11,7 +11,7 @@ Child = str | int | None | Iterable["Child"]
 Attribute = str | int | float | bool | None
 
 NOTHING = Markup()
-VOID = frozenset({"meta", "br"})
+VOID = frozenset({"meta", "br", "input"})
 # Control characters but tab and newline, marks that turn the reading direction, the byte order
 # mark, and halves of surrogate pairs, which UTF-8 cannot write.
 _ODD = re.compile(

@@ -140,7 +140,7 @@ def _finding(
 ) -> Finding:
     evals = signals.curve(metric)
     onset = float(evals.step[bottom.at])
-    severity, ruled_out = _severity(run, signals, evals, bottom, limits)
+    better = _better(signals, int(onset), limits)
     last = f" while train loss went to {loss(train.end)}" if train else ""
     name = spoken(metric)
     evidence = [
@@ -158,18 +158,18 @@ def _finding(
     if train:
         evidence.append(Evidence("Train loss at that step", train.then, where="train_loss"))
     return Finding(
-        severity=severity,
-        title=f"Overfitting from step {step(onset)}: {name} rose "
-        f"{percent(bottom.end / bottom.lowest - 1)} from its minimum {loss(bottom.lowest)} to "
-        f"{loss(bottom.end)}{last}.",
+        severity="info" if better else _severity(run, evals, bottom, limits),
+        title=f"{'Over-confidence' if better else 'Overfitting'} from step {step(onset)}: {name} "
+        f"rose {percent(bottom.end / bottom.lowest - 1)} from its minimum {loss(bottom.lowest)} to "
+        f"{loss(bottom.end)}{f', yet {better}' if better else last}.",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(evidence),
         seen=f"{name.capitalize()} was best at step {step(onset)} and has climbed since; "
         f"{step(run.last_step - onset)} steps came after the best.",
         causes=_causes(run, signals, onset),
-        fixes=_fixes(run, signals, onset),
-        ruled_out=(_divergence(train), *ruled_out),
+        fixes=_for_confidence(run) if better else _fixes(run, signals, onset),
+        ruled_out=(_divergence(train), *([RuledOut("Loss of quality", better)] if better else [])),
         confidence=_confidence(bottom, needed, len(evals)),
         chart=Chart(
             "curves",
@@ -186,10 +186,8 @@ def _divergence(train: Train | None) -> RuledOut:
     return RuledOut("Divergence", why)
 
 
-def _severity(
-    run: Run, signals: Signals, evals: Curve, bottom: Bottom, limits: Limits
-) -> tuple[Severity, tuple[RuledOut, ...]]:
-    onset = int(evals.step[bottom.at])
+def _better(signals: Signals, onset: int, limits: Limits) -> str:
+    """Say which score improved after the best eval loss; empty where none is known to."""
     for metric, sign in (("eval_accuracy", 1.0), ("eval_f1", 1.0), ("eval_wer", -1.0)):
         score = signals.curve(metric)
         if len(score) < limits.fewest:
@@ -197,14 +195,25 @@ def _severity(
         then = float(np.median(sign * score.before(onset + 1).value[-2:]))
         now = float(np.median(sign * score.value[-2:]))
         if now - then > max(BETTER, 2 * mad(np.diff(score.value)) / 2**0.5):
-            why = (
-                f"{metric} improved from {abs(then):.3f} to {abs(now):.3f} after the best eval loss"
-            )
-            return "info", (RuledOut("Loss of quality", why + ": over-confidence only"),)
-    kept = fixes.checkpoint_before(run, onset)
+            return f"{metric.replace('_', ' ')} improved from {abs(then):.3f} to {abs(now):.3f}"
+    return ""
+
+
+def _severity(run: Run, evals: Curve, bottom: Bottom, limits: Limits) -> Severity:
+    kept = fixes.checkpoint_before(run, int(evals.step[bottom.at]))
     worse = bottom.end > evals.value[0] and bottom.share > limits.steep
     severe = bottom.share > limits.severe and run.checkpoints and kept is None
-    return ("critical" if worse or severe else "warning"), ()
+    return "critical" if worse or severe else "warning"
+
+
+def _for_confidence(run: Run) -> tuple[Fix, ...]:
+    """Return what helps a model that is only too sure of itself: fewer steps would cost score."""
+    old = run.setting("label_smoothing_factor")
+    why = "a target below 1 keeps the model from growing surer without end"
+    made = (Fix("Keep the checkpoint with the best score, not the one with the best loss"),)
+    if old:
+        return made
+    return (*made, Fix("Smooth the labels", "label_smoothing_factor", old, 0.1, why))
 
 
 def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:

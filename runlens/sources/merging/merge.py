@@ -49,6 +49,12 @@ _OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\bt
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
 MOST_PROBLEMS = 200
+# folders that trainers make in every run: their names tell no run from another
+EVERYWHERE = frozenset(
+    ("checkpoint", "checkpoints", "ckpt", "ckpts", "files", "log", "logs", "model", "models", "out",
+     "output", "outputs", "result", "results", "run", "runs", "save", "saves", "tb", "tb_logs",
+     "tensorboard", "train", "training")
+)  # fmt: skip
 
 
 def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[Run]:
@@ -337,7 +343,8 @@ def _tail(readings: Sequence[SourceReading]) -> tuple[str, ...]:
 def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:
     resolved = place.resolve()
     if alone:
-        return resolved.name if resolved.is_dir() else f"{resolved.parent.name}/{resolved.name}"
+        says_little = not resolved.is_dir() or resolved.name.lower() in EVERYWHERE
+        return f"{resolved.parent.name}/{resolved.name}" if says_little else resolved.name
     folder = Path(commonpath([one.folder for one in group]))
     if not folder.is_relative_to(place) or folder == place:
         named = [one.reading.run_name for one in group if one.reading.run_name]

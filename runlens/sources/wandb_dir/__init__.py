@@ -9,36 +9,22 @@ its machine, or still running.
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from runlens.metrics import naming
 from runlens.run import Event, Problem, Setting
 from runlens.sources.files import LFS, Unreadable, flat, read_bytes
-from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.stores import tracked
 from runlens.sources.wandb_dir.contents import Contents, machine
-from runlens.sources.wandb_dir.history import (
-    MAX_STEP,
-    ROW_COUNTER,
-    STEP_NAMES,
-    History,
-)
+from runlens.sources.wandb_dir.history import MAX_STEP, STEP_NAMES
 from runlens.sources.wandb_dir.log import HEADER, Log
-from runlens.sources.wandb_dir.rows import Column, without_nulls
+from runlens.sources.wandb_dir.logged import CLOSING, Logged, take_history
 
 LOOKS_FOR = "run-*.wandb"
 FRAMEWORK = "Weights & Biases (any trainer that logs to it)"
 LATEST = "latest-run"  # a link to the newest run; a copy of it where links were not kept
 SUMMARY, METADATA, CONFIG = "wandb-summary.json", "wandb-metadata.json", "config.yaml"
 SWANLAB = "swanlab-metadata.json"  # in the files/ of another tracker, which calls its runs alike
-
-# The closing row of the Trainer: means over the whole run, no points of a curve.
-CLOSING = "train_runtime"
-OF_CLOSING = re.compile(r"(?:train/)?(?:train_(?:loss|runtime|\w+_per_second)|total_flos)")
-# Up to 0.28.1 a NaN of a numpy float32 or float16 was written as null.
-NULL_IS_NULL_SINCE = (0, 28, 2)
-NEVER_NONE = {"train_loss", "eval_loss", "grad_norm"}  # so that null can only be NaN there
 
 _RUN_NAME = re.compile(r"(?:offline-)?run-(?:\d{8}_\d{6}-)?(.+)")
 _PROGRAMS = (
@@ -96,7 +82,7 @@ def read(path: Path) -> SourceReading:
         _take_empty(files, reading)
     name = _RUN_NAME.fullmatch(path.stem if _is_log(path.name) else path.name)
     reading.run_id = reading.run_id or (name[1] if name else "")
-    reading.framework = _framework(reading.config)
+    reading.framework = framework(reading.config)
     return reading
 
 
@@ -109,11 +95,12 @@ def _take_empty(files: Path, reading: SourceReading) -> None:
     reading.events.append(Event("launch", 0, None, text, str(reading.path)))
 
 
-def _framework(config: Mapping[str, Setting]) -> str:
+def framework(config: Mapping[str, Setting]) -> str:
+    """Return what trained, by its command and the names of its settings; empty if not known."""
     command = str(config.get("command_line", ""))
-    for framework, pattern in _PROGRAMS:
+    for called, pattern in _PROGRAMS:
         if pattern.search(command):
-            return framework
+            return called
     trainer = "transformers_version" in config or config.keys() >= _OF_THE_TRAINER
     return "transformers" if trainer else ""
 
@@ -130,7 +117,16 @@ def _read_log(path: Path, reading: SourceReading) -> None:
     reading.hints.nothing_written = not contents.records
     _tell_losses(log, contents, reading)
     _take_settings(contents, reading)
-    _take_history(contents, reading)
+    rows = contents.rows
+    logged = Logged(
+        rows.count,
+        rows.columns(),
+        contents.declared,
+        contents.stats,
+        contents.sdk,
+        contents.closing,
+    )
+    take_history(logged, reading)
     _take_end(contents, reading)
     if not (path.parent / "files" / "output.log").exists():
         tracked.take_console(reading, "".join(contents.console))
@@ -186,78 +182,6 @@ def _take_settings(contents: Contents, reading: SourceReading) -> None:
     reading.started = run.time(17)
 
 
-def _take_history(contents: Contents, reading: SourceReading) -> None:
-    columns = contents.rows.columns()
-    closing = _drop_closing(columns)
-    if contents.closing is not None:
-        closing = contents.closing - 1
-    columns = _without_nulls(columns, contents.sdk, reading)
-    history = History(contents.rows.count, columns, contents.declared)
-    reading.series = history.series()
-    steps, launches = history.axis(history.main)
-    hints = reading.hints
-    if len(steps):
-        hints.ended_step = int(steps[-1])
-        # a later training of the same run need not have come to its end
-        hints.summary = closing is not None and bool(launches[closing] == launches[-1])
-        counted = history.main == ROW_COUNTER and bool((np.diff(steps) == 1).all())
-        reading.steps_inferred = counted and len(steps) > 1
-        hints.done_steps = None if counted else hints.ended_step
-    else:
-        hints.summary = closing is not None
-    reading.series |= _system(contents, history)
-
-
-def _drop_closing(columns: dict[str, Column]) -> int | None:
-    """Take the closing row of the Trainer out of the columns and return its number."""
-    marks = [columns[name].row for name in (f"train/{CLOSING}", CLOSING) if name in columns]
-    rows = np.concatenate(marks) if marks else np.array([], dtype=np.int64)
-    for name in filter(OF_CLOSING.fullmatch, list(columns)):
-        kept = ~np.isin(columns[name].row, rows)
-        columns[name] = Column._make(values[kept] for values in columns[name])
-    return int(rows[-1]) if len(rows) else None
-
-
-def _without_nulls(
-    columns: dict[str, Column], sdk: str, reading: SourceReading
-) -> dict[str, Column]:
-    """Leave out nulls (None was logged), but where they can only be NaN."""
-    version = tuple(int(part) for part in re.findall(r"\d+", sdk)[:3])
-    found = {}
-    for name, column in columns.items():
-        nan = version < NULL_IS_NULL_SINCE and naming(name).metric in NEVER_NONE
-        found[name] = without_nulls(column, kept=nan)
-        if taken := int(found[name].null.sum()):
-            text = f"null of {name} is taken for NaN: wandb {sdk or 'of old'} writes numpy's NaN so"
-            reading.problems.append(Problem(str(reading.path), text, f"{taken} values"))
-    return {name: column for name, column in found.items() if len(column.row)}
-
-
-def _system(contents: Contents, history: History) -> dict[str, Series]:
-    """Return the system metrics that are kept, at the step of the history row before each.
-
-    Those before the first row stand at 0, or at the first row where a run was resumed there.
-    ``system/heartbeat`` is 1 at each time: it goes on while a run hangs.
-    """
-    times: dict[str, tuple[list[float], list[float]]] = {}
-    for time, found in contents.stats:
-        for name, number in (("heartbeat", 1.0), *found):
-            rows = times.setdefault(f"system/{name}", ([], []))
-            rows[0].append(time)
-            rows[1].append(number)
-    axis = history.axis(history.main)
-    clock = np.maximum.accumulate(np.nan_to_num(history.clock, nan=0.0))
-    resumed = len(axis.step) > 1 and axis.step[0] > np.median(np.diff(axis.step))
-    begin = axis.step[0] if resumed else 0
-    found_series = {}
-    for name, (when, value) in times.items():
-        before = np.searchsorted(clock, when, side="right")  # 0: no row yet
-        step = np.concatenate([[begin], axis.step])[before]
-        launch = np.concatenate([[0], axis.launch])[before]
-        found_series[name] = series(step, value, time=when, launch=launch)
-    return found_series
-
-
 def _take_end(contents: Contents, reading: SourceReading) -> None:
     if contents.exit is None:
         return
@@ -291,18 +215,23 @@ def _read_config(path: Path, reading: SourceReading) -> None:
 
 def _read_metadata(path: Path, reading: SourceReading) -> None:
     found = tracked.mapping_in(path, reading)
+    known = machine_of(found)
+    reading.config = {**known, **reading.config}
+    state = found.get("state")
+    if isinstance(state, str) and state != "running":  # it says so until it is synced
+        reading.hints.tracker_state = state
+
+
+def machine_of(found: Mapping[str, Any]) -> dict[str, Setting]:
+    """Return what ``wandb-metadata.json``, or W&B's own part of the settings, says of a machine."""
     args = found.get("args")
-    known = machine(
+    return machine(
         str(found.get("program") or ""),
         [str(arg) for arg in args] if isinstance(args, list) else [],
         str(found.get("gpu") or ""),
         _count(found.get("gpu_count")),
         str(found.get("python") or ""),
     )
-    reading.config = {**known, **reading.config}
-    state = found.get("state")
-    if isinstance(state, str) and state != "running":  # it says so until it is synced
-        reading.hints.tracker_state = state
 
 
 def _count(value: object) -> int:

@@ -70,16 +70,17 @@ def numbers(value: bytes) -> Iterator[Number]:
         yield Number((), _NOT_FINITE[value], null=False)
     elif not value.startswith(_NO_NUMBERS):
         try:
-            yield from _numbers(parse_json(value or b"null"), ())
+            yield from numbers_in(parse_json(value or b"null"))
         except Unreadable:
             return
 
 
-def _numbers(value: Any, path: tuple[str, ...]) -> Iterator[Number]:  # noqa: ANN401 - JSON
+def numbers_in(value: Any, path: tuple[str, ...] = ()) -> Iterator[Number]:  # noqa: ANN401 - JSON
+    """Yield the numbers and nulls in one decoded JSON value that stands at `path`."""
     if isinstance(value, dict):
         if "_type" not in value and len(path) < MAX_DEPTH:
             for key, inner in value.items():
-                yield from _numbers(inner, (*path, key))
+                yield from numbers_in(inner, (*path, key))
     elif value is None:
         yield Number(path, NOT_KNOWN, null=True)
     elif (number := as_number(value)) is not None:

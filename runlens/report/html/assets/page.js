@@ -47,7 +47,7 @@ var q=D.getElementById("q");if(q){var tabs=[D.getElementById("runs"),D.getElemen
  var sets=tabs.map(function(t){return Array.prototype.slice.call(t.tBodies[0].rows)}),all=sets[0].length+sets[1].length,has=function(r){return(" "+(r.dataset.i||"")+" ").indexOf(" "+issue+" ")>=0};
  var say=function(n){return n.toLocaleString("en-US")},words=function(r){return r._t||(r._t=(r.cells[0].textContent+" "+r.cells[1].textContent).toLowerCase())};
  var apply=function(open){var w=q.value.toLowerCase().split(/\s+/).filter(Boolean),n=[0,0];sets.forEach(function(set,k){set.forEach(function(r){var ok=(!sev||r.dataset.s===sev)&&(!issue||has(r))&&w.every(function(x){return words(r).indexOf(x)>=0});if(r.hidden===ok)r.hidden=!ok;if(ok)n[k]++})});
-  var some=w.length>0||sev||issue;if(open)box.open=n[1]>0&&!!some&&(!n[0]||!!issue);msg.textContent=say(n[0]+n[1])+" of "+say(all)+" runs"+(issue?" of this issue":"")+(n[1]&&!box.open?", "+say(n[1])+" without a fault folded":"")};
+  tabs[0].hidden=!n[0];var some=w.length>0||sev||issue;if(open)box.open=n[1]>0&&!!some&&(!n[0]||!!issue);msg.textContent=say(n[0]+n[1])+" of "+say(all)+" runs"+(issue?" of this issue":"")+(n[1]&&!box.open?", "+say(n[1])+" without a fault folded":"")};
  var press=function(){each("[data-sev]",function(o){o.setAttribute("aria-pressed",String(!issue&&o.dataset.sev===sev))})};
  q.addEventListener("input",function(){clearTimeout(timer);timer=setTimeout(function(){apply(true)},80)});box.addEventListener("toggle",function(){apply(false)});
  each("[data-sev]",function(b){b.addEventListener("click",function(){sev=b.dataset.sev;issue="";press();apply(true)})});

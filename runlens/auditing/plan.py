@@ -1,0 +1,196 @@
+"""What a night has to do: the places of each source that changed since they were judged."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runlens.auditing.known import Known
+from runlens.auditing.places import Place, places
+from runlens.auditing.tree import Folder, printed, scanned
+from runlens.errors import BadSettings, RunLensError
+from runlens.nights import Unread
+from runlens.settings import Settings
+from runlens.sources import kinds_among
+from runlens.sources.addresses import PREFIX, is_on_server, parsed
+
+ROW_COST = 100  # bytes that one row of a W&B run counts for
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])")
+_SECONDS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+class Unit(NamedTuple):
+    """A place that is read on its own: one run, as a rule."""
+
+    source: str
+    place: str  # names it
+    stamp: str  # of its content
+    folder: str = ""  # what is read, where that is not the place itself
+    parts: tuple[str, ...] = ()  # names of what is read in the folder; empty: all
+    cost: float = 0.0  # about the bytes to read
+    fresh: bool = True  # new or changed; else it is only judged anew
+
+    @property
+    def remote(self) -> bool:
+        """Whether it has to be fetched."""
+        return self.place.startswith(PREFIX)
+
+    @property
+    def readable(self) -> str:
+        """What `runlens diagnose` takes."""
+        return self.folder or self.place
+
+
+@dataclass
+class Plan:
+    """What is to be done for one source."""
+
+    source: str
+    changed: list[Unit] = field(default_factory=list)
+    unchanged: int = 0
+    gone: list[str] = field(default_factory=list)  # places that are no more
+    unread: list[Unread] = field(default_factory=list)  # of what could not even be listed
+
+
+class Chosen(NamedTuple):
+    """Which units are asked for, and what is known of them."""
+
+    known: Mapping[str, Known]
+    judged_with: str
+    since: float | None = None  # seconds since 1970
+    filters: Mapping[str, Any] = {}
+    settings: Settings = Settings()
+
+    def is_due(self, unit: Unit) -> bool:
+        """Whether a unit is to be judged: new, changed, not read, or judged by other rules."""
+        before = self.known.get(unit.place)
+        if before is None or before.stamp != unit.stamp:
+            return True
+        if before.set_aside:
+            return False
+        return before.tries > 0 or before.judged_with != self.judged_with
+
+    def is_fresh(self, unit: Unit) -> bool:
+        """Whether its content was not judged before."""
+        before = self.known.get(unit.place)
+        return before is None or before.stamp != unit.stamp or before.tries > 0
+
+
+def named(source: str | Path) -> str:
+    """Return a source as the store knows it; raise BadSettings for what is none."""
+    text = str(source)
+    if is_on_server(text):
+        return str(parsed(text))
+    if not text.strip() or text == "-":
+        raise BadSettings(f"{text!r} is no source; name a folder, a file or wandb:entity/project")
+    return os.path.normpath(text)
+
+
+def seconds(since: str) -> float:
+    """Return the seconds of ``24h``, ``90m``, ``7d``, ``2w``; raise BadSettings for others."""
+    found = _SPAN.fullmatch(since.strip())
+    if not found:
+        raise BadSettings(f"--since {since!r} is no time; write 90m, 24h, 7d or 2w")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def planned(source: str, chosen: Chosen) -> Plan:
+    """Return what is to be done for a source; what cannot be listed is told, not raised."""
+    plan = Plan(source)
+    make: Callable[[Plan, Chosen], None] = _remote if source.startswith(PREFIX) else _local
+    try:
+        make(plan, chosen)
+    except RunLensError as error:
+        plan.unread.append(told(source, str(error)))
+    plan.changed.sort(key=lambda unit: (-unit.cost, unit.place))  # the dearest must not come last
+    return plan
+
+
+def told(place: str, message: str) -> Unread:
+    """Take the line of an error apart: why, and what to do about it."""
+    why, _, what_to_do = message.removeprefix(f"{place}: ").partition("; ")
+    return Unread(place, why, what_to_do)
+
+
+def _local(plan: Plan, chosen: Chosen) -> None:
+    if not os.path.isdir(plan.source):  # noqa: PTH112 - a Path forgets the user's own spelling
+        _file(plan, chosen)
+        return
+    root = scanned(plan.source)
+    found = places(root, partial(kinds_among, columns=chosen.settings.columns))
+    closed = [folder.path for folder in root.walk() if folder.closed]
+    plan.unread += [
+        Unread(path, "no permission to look there", "try chmod +rx, or another user")
+        for path in closed
+    ]
+    for place in found:
+        _take(plan, chosen, place, root)
+    present = {place.name for place in found}
+    unseen = tuple(f"{path}/" for path in closed)
+    plan.gone = [
+        place
+        for place in chosen.known
+        if place not in present and not f"{place}/".startswith(unseen)
+    ]
+    if not found and not closed:
+        what = "point at a folder that holds runs"
+        plan.unread.append(Unread(plan.source, "holds no run that a reader knows", what))
+
+
+def _file(plan: Plan, chosen: Chosen) -> None:
+    try:
+        about = Path(plan.source).stat()
+    except OSError as error:
+        why = f"cannot be looked at ({error.strerror or error})"
+        plan.unread.append(Unread(plan.source, why, "check the path, or mount what holds it"))
+        return
+    stamp = f"{about.st_size}-{about.st_mtime_ns}"
+    _add(plan, chosen, Unit(plan.source, plan.source, stamp, cost=about.st_size))
+
+
+def _take(plan: Plan, chosen: Chosen, place: Place, root: Folder) -> None:
+    known = printed(place.folders, place.files, root.path)
+    inside = os.path.relpath(place.name, root.path)
+    old = chosen.since is not None and known.changed < chosen.since
+    unit = Unit(
+        plan.source,
+        place.name,
+        known.stamp,
+        folder="" if place.whole else place.folder.path,
+        parts=place.parts,
+        cost=known.cost,
+    )
+    if old or not _meets(inside, place.folder.name, chosen.filters):
+        plan.unchanged += 1
+    else:
+        _add(plan, chosen, unit)
+
+
+def _meets(inside: str, name: str, filters: Mapping[str, Any]) -> bool:
+    """Whether a place has the name asked for: its folder, or its path below the source."""
+    glob = str(filters.get("name", "*"))
+    return fnmatchcase(name, glob) or fnmatchcase(inside, glob)
+
+
+def _add(plan: Plan, chosen: Chosen, unit: Unit) -> None:
+    if chosen.is_due(unit):
+        plan.changed.append(unit._replace(fresh=chosen.is_fresh(unit)))
+    else:
+        plan.unchanged += 1
+
+
+def _remote(plan: Plan, chosen: Chosen) -> None:
+    from runlens.sources.wandb_api import listed
+
+    present = set()
+    for run in listed(plan.source, since=chosen.since, filters=chosen.filters):
+        stamp = f"{run.state} {run.heartbeat} {run.history_lines}"
+        present.add(run.place)
+        unit = Unit(plan.source, run.place, stamp, cost=ROW_COST * run.history_lines)
+        _add(plan, chosen, unit)
+    if chosen.since is None and not chosen.filters:  # else what was not asked for is absent too
+        plan.gone = [place for place in chosen.known if place not in present]

@@ -1,0 +1,243 @@
+"""`runlens audit SOURCE...`: many runs every night, a store, and what is new since the last."""
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from runlens.cli import ExitCode
+
+if TYPE_CHECKING:
+    from runlens.diagnosis import Diagnosis
+    from runlens.nights import Audit
+    from runlens.settings import Settings
+
+FORMATS = {
+    "text": "audit.txt",
+    "json": "audit.json",
+    "markdown": "audit.md",
+    "html": "index.html",
+}  # and the file in the folder of -o
+FOR_FOLDER = ("html", "json", "markdown")
+LEVELS = ("new-critical", "critical", "new-warning", "warning")
+OPEN = {"new", "back", "ongoing"}
+
+
+@click.command(name="audit")
+@click.argument("sources", nargs=-1, metavar="SOURCE...", required=True)
+@click.option("--store", metavar="PATH", required=True, help="What is kept from night to night.")
+@click.option("--since", metavar="TIME", help="Only runs that changed in the last 24h, 7d, ...")
+@click.option("--filter", "filters", metavar="KEY=VALUE", multiple=True, help="Only such runs.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
+@click.option("--cluster", metavar="ADDRESS", help="Dask: tcp://host:8786, or local:4.")
+@click.option("-o", "--output", metavar="DIR", help="Folder of page, JSON and Markdown.")
+@click.option(
+    "--notify",
+    metavar="URL",
+    multiple=True,
+    envvar="RUNLENS_NOTIFY",
+    help="Tell there what is new (or RUNLENS_NOTIFY, several with a space between).",
+)
+@click.option("--tag-wandb", is_flag=True, help="WRITES to W&B: tag runs with what was found.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 on such an issue.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="This alone.")
+@click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
+@click.option("-v", "--verbose", is_flag=True, help="All issues, and all runs with a fault.")
+@click.option("-q", "--quiet", is_flag=True, help="The verdict in one line.")
+@click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    sources: tuple[str, ...],
+    store: str,
+    filters: tuple[str, ...],
+    output: str | None,
+    notify: tuple[str, ...],
+    fail_on: str | None,
+    form: str | None,
+    config: str | None,
+    **how: Any,  # noqa: ANN401 - of each option its type
+) -> None:
+    """Read all runs of SOURCE that changed since the last night; say what is new.
+
+    SOURCE is a folder of runs, wandb:entity/project, or the address of a W&B project. PATH is a
+    file, or postgresql://user@host/database. What was stopped, however it was stopped, goes on
+    where it was when it is started again.
+
+    --filter takes name=GLOB for folders, and what W&B's API filters by: state=finished,
+    tags=nightly. --fail-on critical counts every open issue, new-critical those that are new or
+    back; warning takes critical ones along.
+    """
+    from runlens import errors
+    from runlens.cli.output import nearest_settings
+
+    try:
+        settings = nearest_settings(config)
+        found = _audited(sources, store, _pairs(filters), settings, how)
+    except KeyboardInterrupt:
+        _leave()
+    except errors.BadStore as error:
+        click.echo(f"runlens: {error}", err=True)
+        ctx.exit(ExitCode.USAGE)
+    except errors.RunLensError as error:
+        raise click.UsageError(str(error)) from None
+    _report(found, form, output, settings, how)
+    if how["tag_wandb"]:
+        from runlens.auditing.tags import tag
+
+        for line in tag(found):
+            click.echo(f"runlens: {line}", err=True)
+    if notify:
+        from runlens.auditing.notify import send
+
+        for failure in send(found, notify, page=_page(output)):
+            click.echo(f"runlens: {failure}", err=True)
+    if not found.runs and found.unread:
+        ctx.exit(ExitCode.UNREADABLE)
+    if fail_on and reached(found, fail_on):
+        ctx.exit(ExitCode.REACHED)
+
+
+def _leave() -> NoReturn:
+    """End at once: threads that wait for a server would hold the process for minutes."""
+    click.echo("runlens: interrupted; what was judged is kept, start again to go on", err=True)
+    if any(not thread.daemon for thread in threading.enumerate()[1:]):
+        sys.stderr.flush()
+        os._exit(ExitCode.INTERRUPTED)
+    raise KeyboardInterrupt
+
+
+def reached(audit: "Audit", level: str) -> bool:
+    """Whether an audit has an open issue of a level of --fail-on."""
+    states = {"new", "back"} if level.startswith("new-") else OPEN
+    loud = {"critical"} if level.endswith("critical") else {"critical", "warning"}
+    return any(one.state in states and one.severity in loud for one in audit.issues)
+
+
+def _audited(
+    sources: tuple[str, ...],
+    store: str,
+    filters: dict[str, str | float],
+    settings: "Settings",
+    how: Mapping[str, Any],
+) -> "Audit":
+    from contextlib import nullcontext
+
+    from runlens.auditing.engine import audit
+    from runlens.auditing.progress import Shown
+
+    chosen = {name: how[name] for name in ("since", "jobs", "cluster")}
+    with nullcontext() if how["quiet"] else Shown(sys.stderr) as shown:
+        made = audit(
+            *sources,
+            store=store,
+            filters=filters,
+            settings=settings,
+            on_result=shown,
+            **chosen,
+        )
+        if shown:
+            shown.ended(made)
+    return made
+
+
+def _pairs(filters: tuple[str, ...]) -> dict[str, str | float]:
+    """Return filters by key; W&B tells the number 3 from the text "3"."""
+    from runlens.errors import BadSettings
+
+    pairs: dict[str, str | float] = {}
+    for text in filters:
+        key, sign, value = text.partition("=")
+        if not (key and sign):
+            raise BadSettings(f"--filter {text!r}: write KEY=VALUE, as name=exp-*")
+        pairs[key] = _number(value)
+    return pairs
+
+
+def _number(text: str) -> str | float:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _page(output: str | None) -> Path | None:
+    return Path(output) / "index.html" if output else None
+
+
+def _linked(audit: "Audit", folder: Path, settings: "Settings", how: Mapping[str, Any]) -> "Audit":
+    """Make the pages of the runs with a fault, beside the page of the audit."""
+    from runlens.auditing.pages import with_pages
+
+    return with_pages(audit, folder, run_page, settings, how["jobs"])
+
+
+def run_page(diagnosis: "Diagnosis") -> str:
+    """Return the page of one run, small: hundreds may lie in a folder."""
+    from runlens.report.html import render
+
+    return render(diagnosis, static=True)
+
+
+def _report(
+    audit: "Audit",
+    form: str | None,
+    output: str | None,
+    settings: "Settings",
+    how: Mapping[str, Any],
+) -> None:
+    """Write the text to stdout and the rest to the folder; with a format, that alone."""
+    from runlens.cli.output import emit, shown, text_options, write
+
+    folder = Path(output) if output else None
+    if folder:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.UsageError(f"cannot make {folder}: {error.strerror}") from None
+    if form and folder:
+        write(folder / FORMATS[form], _rendered(audit, form))
+        return
+    looks = {"no_color": how["no_color"], "verbose": how["verbose"]}
+    if form:
+        emit(_rendered(audit, form, **looks), None, _encoding(form))
+        return
+    if how["quiet"]:
+        from runlens.report.audit import text
+
+        options = text_options(verbose=False, no_color=how["no_color"])
+        emit(text.verdict(audit, options), None, _encoding("text"))
+    else:
+        emit(_rendered(audit, "text", **looks), None, _encoding("text"))
+    if folder:
+        linked = _linked(audit, folder, settings, how)
+        for name in FOR_FOLDER:
+            write(folder / FORMATS[name], _rendered(linked, name))
+        if not how["quiet"]:
+            click.echo(f"Report: {shown(folder / FORMATS['html'])}", err=True)
+
+
+def _encoding(form: str) -> str:
+    return sys.stdout.encoding if form == "text" else "utf-8"
+
+
+def _rendered(audit: "Audit", form: str, *, no_color: bool = True, verbose: bool = False) -> str:
+    from importlib import import_module
+
+    if form == "html":
+        from runlens.report.html.audit import render
+
+        return render(audit)
+    if form == "text":
+        from runlens.cli.output import text_options
+        from runlens.report.audit import text
+
+        return text.render(audit, text_options(verbose=verbose, no_color=no_color))
+    content: str = import_module(f"runlens.report.audit.{form}").render(audit)
+    return content

@@ -1,0 +1,29 @@
+"""The page of an audit: what is new tonight, what goes on, and all runs."""
+
+from collections.abc import Iterator
+
+from runlens.nights import Audit
+from runlens.report.html.components import audit_issues, audit_origin, audit_runs, audit_verdict
+from runlens.report.html.shell import Section, document
+
+
+def render(audit: Audit) -> str:
+    """Return the audit as one HTML file that needs nothing else.
+
+    `Audit.pages` are links to the runs' own pages beside it; one that leads anywhere else is left
+    out. The same audit gives the same bytes.
+    """
+    return document(
+        f"{audit.verdict} · RunLens",
+        audit_origin.where(audit),
+        _sections(audit),
+    )
+
+
+def _sections(audit: Audit) -> Iterator[Section]:
+    """Return the parts in the order in which a reader needs them."""
+    yield Section("verdict", audit_verdict.verdict(audit))
+    yield Section("issues", audit_issues.issues(audit), "Issues")
+    yield Section("all-runs", audit_runs.runs(audit), "Runs")
+    yield Section("unread", audit_origin.unread(audit), "Could not be read")
+    yield Section("provenance", audit_origin.provenance(audit), "Provenance")

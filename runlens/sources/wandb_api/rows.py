@@ -1,0 +1,91 @@
+"""History rows from the server, turned into the columns that a run's folder gives."""
+
+import threading
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from runlens.history import IntArray
+from runlens.sources.wandb_dir.history import ROW_COUNTER
+from runlens.sources.wandb_dir.numbers import numbers_in
+from runlens.sources.wandb_dir.rows import Column, without_nulls
+
+_EXACT = 2**53  # integers below it are numbers of float64
+_MEDIA = "._type"  # of an image, a table, a histogram whose levels are joined by dots
+
+
+class Collected:
+    """The numbers of the rows that came so far, by key; 17 bytes a number."""
+
+    def __init__(self) -> None:
+        """Begin with no rows."""
+        self.count = 0
+        self._values: dict[str, tuple[array[int], array[float], bytearray]] = {}
+        self._media: set[str] = set()
+        self._lock = threading.Lock()  # rows may still come when those that are there are read
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row: numbers, NaN as a float or as text, null, nested dicts, media, text."""
+        with self._lock:
+            for key, value in row.items():
+                kind = type(value)
+                if kind is float or (kind is int and -_EXACT < value < _EXACT):
+                    self._put(key, value, null=False)
+                    continue
+                if key.endswith(_MEDIA):
+                    self._media.add(key.removesuffix("_type"))
+                for path, number, null in numbers_in(value):
+                    self._put(".".join((key, *path)), number, null=null)
+            self.count += 1
+
+    def _put(self, key: str, number: float, *, null: bool) -> None:
+        if key not in self._values:
+            self._values[key] = (array("q"), array("d"), bytearray())
+        rows, values, nulls = self._values[key]
+        rows.append(self.count)
+        values.append(number)
+        nulls.append(null)
+
+    def columns(self, keys: Mapping[str, Any]) -> tuple[int, dict[str, Column]]:
+        """Return how many rows there are, and their numbers by key, by ascending `_step`.
+
+        Of rows with the same `_step` the last is kept: the server repeats some where what it
+        has exported meets what it has not. `keys` is what the server counted of each key: in
+        exported rows a null may mean that a row lacks the key, and is kept only where as many
+        nulls were logged.
+        """
+        with self._lock:
+            count = self.count
+            found = {
+                name: _trusted(Column(*map(np.array, columns)), keys.get(name))
+                for name, columns in self._values.items()
+                if not name.startswith(tuple(self._media))
+            }
+        return _by_step(count, found)
+
+
+def _trusted(column: Column, counted: object) -> Column:
+    column = column._replace(null=column.null.astype(np.bool_))
+    kinds = counted.get("typeCounts", ()) if isinstance(counted, Mapping) else ()
+    logged = sum(kind.get("count", 0) for kind in kinds if kind.get("type") == "nil")
+    return column if column.null.sum() <= logged else without_nulls(column, kept=False)
+
+
+def _by_step(count: int, columns: dict[str, Column]) -> tuple[int, dict[str, Column]]:
+    step = columns.get(ROW_COUNTER)
+    if step is None or len(step.row) < count or not np.isfinite(step.value).all():
+        return count, columns
+    order = np.argsort(step.value, kind="stable")
+    last = np.diff(step.value[order], append=np.inf) > 0
+    number = np.full(count, -1, dtype=np.int64)
+    number[order[last]] = np.arange(last.sum())
+    return int(last.sum()), {name: _renumbered(one, number) for name, one in columns.items()}
+
+
+def _renumbered(column: Column, number: IntArray) -> Column:
+    row = number[column.row]
+    order = np.argsort(row, kind="stable")
+    order = order[row[order] >= 0]
+    return Column(row[order], column.value[order], column.null[order])

@@ -1,0 +1,331 @@
+"""Messages: only when something changed, names as text, secrets nowhere, failures in one line."""
+
+import base64
+import email.message
+import json
+import logging
+import socketserver
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from email import policy
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+import pytest
+
+from runlens.auditing import notify
+from runlens.nights import Audit, Unread
+from tests.report import audits
+from tests.report.diagnoses import HOSTILE
+
+SECRET = "sEcReTtOkEn"  # noqa: S105 - of nobody
+NAME = "*bold* _it_ <@U123> <!channel> @everyone [x](http://evil.example) `c` <b>&amp;</b>"
+SLACK = f"slack://T1JJ3T3L2/A1BRTD4JD/{SECRET}{SECRET}AB/#runs"
+DISCORD = f"discord://123456789012345678/{SECRET}"
+TEAMS = f"workflows://teams.example:443/{SECRET}/sig{SECRET}"
+
+
+@dataclass
+class Receiver:
+    """What a server on loopback was sent."""
+
+    port: int
+    answer: int = 200
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Run an HTTP server that keeps what it is sent."""
+    known = Receiver(0)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            raw = self.rfile.read(int(self.headers["Content-Length"]))
+            known.paths.append(self.path)
+            known.bodies.append(json.loads(raw))
+            self.send_response(known.answer)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        known.port = server.server_address[1]
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield known
+        server.shutdown()
+
+
+@pytest.fixture
+def diverted(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
+    """Lead every request of apprise, wherever it goes, to the receiver."""
+    pytest.importorskip("apprise", reason="the extra notify is not installed")
+    adapters = pytest.importorskip("requests.adapters")
+    send = adapters.HTTPAdapter.send
+
+    def divert(self: Any, request: Any, **how: Any) -> Any:
+        path = "/" + request.url.partition("://")[2].partition("/")[2]
+        request.url = f"http://127.0.0.1:{receiver.port}{path}"
+        return send(self, request, **how)
+
+    monkeypatch.setattr(adapters.HTTPAdapter, "send", divert)
+    return receiver
+
+
+def named(name: str) -> Audit:
+    """Return a night with one new issue whose worst run has this name."""
+    issue = audits.issue("divergence", ("a/r00001",), worst=f"{name}: diverged.", title=name)
+    return replace(audits.first(), verdict="1 new issue since last night.", issues=(issue,))
+
+
+@pytest.mark.parametrize(
+    ("audit", "worth"),
+    [
+        (audits.night(), True),
+        (audits.quiet(), False),
+        (audits.first(), False),
+        (audits.unreadable(), True),
+        (replace(audits.quiet(), unread=(Unread("x", "gone", tries=2),)), False),
+        (replace(audits.quiet(), unread=(Unread("x", "gone", tries=1),)), True),
+        (replace(audits.quiet(), issues=(audits.issue("divergence", (), state="resolved"),)), True),
+    ],
+)
+def test_a_message_is_sent_only_when_something_changed(audit: Audit, *, worth: bool) -> None:
+    """New, back, resolved, or unreadable for the first time; what goes on is no news."""
+    assert notify.changed(audit) is worth
+
+
+def test_nothing_is_sent_on_a_quiet_night(receiver: Receiver) -> None:
+    """Nor is apprise even asked for."""
+    assert notify.send(audits.quiet(), [f"json://127.0.0.1:{receiver.port}/"]) == ()
+    assert receiver.bodies == []
+
+
+def test_the_message_has_verdict_counts_what_changed_and_where_to_read_on() -> None:
+    """What is ongoing is a count."""
+    told = notify.message(audits.night(), "https://ci.example/audit/")
+    assert told.title == "RunLens, night 12: wandb:acme/llm"
+    assert told.lines[0].startswith("1 new issue since last night")
+    assert told.lines[1] == (
+        "Issues: 1 new, 1 back, 2 ongoing, 1 resolved. 40 runs. 2 places could not be read."
+    )
+    assert told.lines[2] == "New:"
+    assert told.lines[3].startswith(
+        "- critical: Divergence: 4 runs of sft · qwen3-8b · ultrachat · trl. 72.0 GPU-hours after "
+        "onset. Worst: sft-8b-lr2e-4-s00030: Divergence from step 400: train loss rose"
+    )
+    assert "Back:" in told.lines
+    assert "Resolved:" in told.lines
+    assert "- wandb:acme/llm/2pq: history empty: 0 rows" in told.lines
+    assert "/data/runs/a" not in told.body  # it was told on an earlier night
+    assert "Overfitting" not in told.body
+    assert told.lines[-1] == "Report: https://ci.example/audit/"
+
+
+@pytest.mark.parametrize("most", [600, 1000, notify.LONGEST])
+def test_a_message_has_a_bounded_length(most: int) -> None:
+    """However much happened: what has no room is counted, and the link stays."""
+    issues = tuple(
+        audits.issue("divergence", ("a/r00001",), fingerprint=str(i), title=f"{i} {'*x_' * 200}")
+        for i in range(300)
+    )
+    whole = replace(audits.night(), issues=issues, verdict="v" * 9000)
+    told = notify.message(whole, "page.html", most)
+    assert sum(map(notify._cost, told.lines)) <= most  # noqa: SLF001 - escapes are reckoned with
+    assert told.lines[-1] == "Report: page.html"
+    listed = sum(line.startswith("- ") for line in told.lines)
+    left = int(told.lines[-2].split()[1].replace(",", ""))
+    assert listed + left == 300 + 1  # and one place that is newly unreadable
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_no_name_breaks_a_line(words: str) -> None:
+    """Control characters are spelled out."""
+    told = notify.message(audits.hostile(words))
+    assert all(line.isprintable() for line in (told.title, *told.lines))
+
+
+def test_a_generic_webhook_gets_json(receiver: Receiver) -> None:
+    """By json://, with the plain message; the address may hold a path and a password."""
+    pytest.importorskip("apprise", reason="the extra notify is not installed")
+    url = f"json://user:{SECRET}@127.0.0.1:{receiver.port}/hook/{SECRET}"
+    assert notify.send(named(NAME), [url], "page.html") == ()
+    assert receiver.paths == [f"/hook/{SECRET}"]
+    (body,) = receiver.bodies
+    assert body["title"] == "RunLens, night 1: runs"
+    assert NAME in body["message"]
+    assert "Report: page.html" in body["message"]
+
+
+def test_an_address_that_apprise_does_not_know_is_a_generic_webhook(diverted: Receiver) -> None:
+    """As people paste it: https://."""
+    assert notify.send(named("x"), ["https://example.com/hook"]) == ()
+    assert "1 new issue" in diverted.bodies[0]["message"]
+
+
+def test_slack_gets_plain_text(diverted: Receiver) -> None:
+    """What Slack would read as a link or a call of everybody is an entity, or parted."""
+    assert notify.send(named(NAME), [SLACK]) == ()
+    (attachment,) = diverted.bodies[0]["attachments"]
+    assert diverted.bodies[0]["mrkdwn"] is False
+    assert "<" not in attachment["text"]
+    assert "&lt;!channel&gt;" in attachment["text"]
+    assert "&amp;amp;" in attachment["text"]
+
+
+def test_discord_gets_markdown_escaped(diverted: Receiver) -> None:
+    """Discord renders whatever it gets; nobody is called."""
+    assert notify.send(named(NAME), [DISCORD]) == ()
+    content = diverted.bodies[0]["content"]
+    assert r"\*bold\* \_it\_ \<@" in content
+    assert r"\[x\]\(http" in content
+    assert "@everyone" not in content
+    assert "<b>" not in content
+    assert "allow_mentions" not in diverted.bodies[0]
+    assert len(content) < 2000
+
+
+def test_teams_gets_markdown_escaped(diverted: Receiver) -> None:
+    """Within the 1,000 characters that apprise allows there."""
+    assert notify.send(replace(named(NAME), runs=audits.night().runs), [TEAMS]) == ()
+    (card,) = diverted.bodies[0]["attachments"]
+    said = " ".join(part.get("text", "") for part in card["content"]["body"])
+    assert r"\*bold\*" in said
+    assert r"\[x\]\(http" in said
+    assert "@everyone" not in said
+
+
+class _Mail(socketserver.StreamRequestHandler):
+    """As much of SMTP as one letter needs."""
+
+    letters: ClassVar[list[bytes]] = []
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        for raw in self.rfile:
+            word = raw[:4].upper()
+            if word == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                lines = iter(self.rfile.readline, b".\r\n")
+                self.letters.append(b"".join(lines))
+            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
+            if word == b"QUIT":
+                return
+
+
+def mailed(audit: Audit, form: str = "") -> email.message.EmailMessage:
+    """Return the letter that a mail server on loopback gets."""
+    pytest.importorskip("apprise", reason="the extra notify is not installed")
+    _Mail.letters.clear()
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Mail) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = (
+            f"mailto://runlens.example:{server.server_address[1]}?smtp=127.0.0.1&mode=insecure"
+            f"&from=audit@runlens.example&to=team@runlens.example{form}"
+        )
+        assert notify.send(audit, [url]) == ()
+        server.shutdown()
+    (raw,) = _Mail.letters
+    return email.message_from_bytes(raw, policy=policy.default)
+
+
+def test_mail_is_plain_text() -> None:
+    """Through a mail server, as apprise writes it."""
+    letter = mailed(named(NAME))
+    assert letter["Subject"] == "RunLens, night 1: runs"
+    assert letter.get_content_type() == "text/plain"
+    assert NAME in letter.get_content()
+
+
+def test_mail_as_html_has_names_as_text() -> None:
+    """Where the address asks for it."""
+    body = mailed(named(NAME), "&format=html").get_body(("html",))
+    assert body is not None
+    content = body.get_content().replace("&nbsp;", " ")
+    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in content
+    assert "<b>" not in content
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (404, "the service answered 404; is the address still valid?"),
+        (500, "the service answered 500"),
+    ],
+)
+@pytest.mark.parametrize("url", [SLACK, DISCORD, TEAMS, f"https://example.com/{SECRET}"])
+def test_a_refusal_is_one_line_without_secrets(
+    url: str,
+    status: int,
+    why: str,
+    diverted: Receiver,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Neither our line nor what apprise logs or prints holds the address."""
+    diverted.answer = status
+    caplog.set_level(logging.DEBUG)
+    (line,) = notify.send(named("x"), [url])
+    assert line.endswith(f"was not delivered: {why}")
+    assert line.startswith("message 1 of 1 (")
+    assert "\n" not in line
+    printed = capsys.readouterr()
+    said = line + caplog.text + printed.out + printed.err
+    assert SECRET.lower() not in said.lower()
+    assert base64.b64encode(SECRET.encode()).decode() not in said
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (f"foo://{SECRET}", "(foo)"),
+        (SECRET, "(not an address)"),
+        ("", "(not an address)"),
+        (f"slack://{SECRET}", "(slack)"),
+    ],
+)
+def test_an_address_of_no_service_is_one_line(url: str, shown: str) -> None:
+    """It says where to read how addresses are written."""
+    pytest.importorskip("apprise", reason="the extra notify is not installed")
+    (line,) = notify.send(named("x"), [url])
+    assert shown in line
+    assert "https://appriseit.com" in line
+    assert SECRET.lower() not in line.lower()
+
+
+def test_one_failure_does_not_keep_the_others_from_being_told(receiver: Receiver) -> None:
+    """Nobody listens at the first address."""
+    pytest.importorskip("apprise", reason="the extra notify is not installed")
+    urls = [f"json://127.0.0.1:1/{SECRET}", f"json://127.0.0.1:{receiver.port}/"]
+    (line,) = notify.send(named("x"), urls)
+    assert line == (
+        "message 1 of 2 (json://127.0.0.1) was not delivered: no connection to the service"
+    )
+    assert len(receiver.bodies) == 1
+
+
+def test_without_apprise_the_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages are an extra."""
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    (line,) = notify.send(named("x"), ["json://127.0.0.1/"])
+    assert 'pip install "runlens-training[notify]"' in line
+    assert notify.send(audits.quiet(), ["json://127.0.0.1/"]) == ()
+
+
+def test_a_fault_inside_apprise_does_not_end_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it raises is a line."""
+    apprise = pytest.importorskip("apprise", reason="the extra notify is not installed")
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(apprise.Apprise, "notify", broken)
+    (line,) = notify.send(named("x"), ["json://127.0.0.1/"])
+    assert line.endswith("was not delivered: RuntimeError in apprise")
