@@ -2,7 +2,8 @@
 
 A hard point that fails makes raw losses incomparable: another tokenizer or vocabulary, another
 family of base models, another task or loss, other labels that count, another evaluation set, label
-smoothing, a loss that is scaled. What no file records is "not known to be equal", and never fails.
+smoothing, a loss that is scaled; of policies another reward. What no file records is "not known to
+be equal", and never fails.
 """
 
 import re
@@ -12,6 +13,8 @@ from collections.abc import Set as AbstractSet
 from runlens.comparing.canonical import Pair, Settings, last_part, number, typed
 from runlens.comparing.evaluated import before_training, evaluation_set
 from runlens.comparing.fairness import fair
+from runlens.comparing.rewards import WHAT as REWARD
+from runlens.comparing.rewards import reward
 from runlens.comparing.signs import Signs, common, whole_ratio
 from runlens.comparison import Check
 from runlens.metrics import base
@@ -56,8 +59,20 @@ def checks(a: Run, b: Run) -> tuple[Check, ...]:
     """Return the points of fairness: the hard ones first; what may be compared where one fails."""
     signs = Signs(a, b, ())
     one, two = signs.settings
+    if {a.task, b.task} <= RL_TASKS:
+        hard = [_task(a, b), reward(a, b, one, two)]
+        if a.task != "rl":
+            hard.append(_base_model(one, two, hard=False))
+    else:
+        hard = _of_losses(a, b, signs)
+    failed = {check.what for check in hard if check.hard and check.ok is False}
+    return (*hard, *fair(signs), *([_still(a, b, failed)] if failed else []))
+
+
+def _of_losses(a: Run, b: Run, signs: Signs) -> list[Check]:
+    one, two = signs.settings
     texts = {a.task, b.task} <= TEXT_TASKS | {"other"}
-    hard = [
+    return [
         _task(a, b),
         _equal("Type of loss", (*LOSS, *(OF_PREFERENCES if a.task == "dpo" else ())), one, two),
         *([_tokenizer(one, two)] if texts else []),
@@ -69,8 +84,6 @@ def checks(a: Run, b: Run) -> tuple[Check, ...]:
         _equal("Label smoothing", ("label_smoothing_factor",), one, two),
         _scale(signs),
     ]
-    failed = {check.what for check in hard if check.hard and check.ok is False}
-    return (*hard, *fair(signs), *([_still(a, b, failed)] if failed else []))
 
 
 def _said(value: Setting) -> str:
@@ -225,6 +238,8 @@ def _still(a: Run, b: Run, failed: AbstractSet[str]) -> Check:
     both = [name for name in a.history.metrics if name in b.history.metrics]
     if failed & OTHER_EVALUATION:
         both = [name for name in both if not name.startswith("eval_")]
+    if REWARD in failed:
+        both = [name for name in both if not name.startswith(("reward", "eval_reward"))]
     tokens = failed <= {"Tokenizer", "Base model"}
     by_byte = [name for name in both if tokens and BYTES.search(name.lower())]
     tasks = [name for name in both if base(name) in TASK_METRICS]
@@ -232,4 +247,6 @@ def _still(a: Run, b: Run, failed: AbstractSet[str]) -> Check:
         return Check(STILL, True, f"{by_byte[0]}: it does not depend on the tokens")
     if tasks:
         return Check(STILL, True, f"{', '.join(tasks[:3])}, and the shapes of the curves")
-    return Check(STILL, None, "the shapes of the curves alone: log bits per byte or a task metric")
+    policy = REWARD in failed
+    other = "a score that no reward scales" if policy else "bits per byte or a task metric"
+    return Check(STILL, None, f"the shapes of the curves alone: log {other}")

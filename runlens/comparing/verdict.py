@@ -19,7 +19,7 @@ from runlens.comparison import (
 )
 from runlens.diagnosis import Finding
 from runlens.metrics import is_loss
-from runlens.run import Run
+from runlens.run import RL_TASKS, Run
 from runlens.wording import NARROW, count, loss, number, step
 
 SPOILING = frozenset({"divergence", "warmup-shock", "reward-collapse", "preference-collapse"})
@@ -52,7 +52,7 @@ def of(found: Found) -> CompareVerdict:
     deciding = next((one for one in found.measures if one.decides), None)
     failed = [check for check in found.checks if check.hard and check.ok is False]
     if failed:
-        return _not_comparable(failed, found.checks)
+        return _not_comparable(failed, found)
     if deciding is None or deciding.difference is None:
         note = deciding.note if deciding else ""
         why = note or "they have no loss and no reward in common"
@@ -102,12 +102,13 @@ def _lost(run: Run) -> int | None:
     return int(curve.after(int(finite.step[-1]) + 1).step[0]) if len(finite) else int(curve.step[0])
 
 
-def _not_comparable(failed: Sequence[Check], checks: Sequence[Check]) -> CompareVerdict:
+def _not_comparable(failed: Sequence[Check], found: Found) -> CompareVerdict:
     first = failed[0]
     more = len(failed) - 1
     rest = f" ({count(more, 'more point')} below)" if more else ""
-    sentence = f"Losses of A and B cannot be compared: {first.why}{rest}."
-    still = next((check.why for check in checks if check.what == STILL), "")
+    what = "Rewards" if {found.a.task, found.b.task} <= RL_TASKS else "Losses"
+    sentence = f"{what} of A and B cannot be compared: {first.why}{rest}."
+    still = next((check.why for check in found.checks if check.what == STILL), "")
     return CompareVerdict(sentence, f"{STILL}: {still}." if still else "", "not_comparable")
 
 

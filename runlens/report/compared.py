@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from runlens.comparison import LABELS, CompareVerdict, Comparison, Measure, Pair, Result, Unit
 from runlens.diagnosis import Diagnosis
-from runlens.metrics import is_loss
+from runlens.metrics import base, is_loss
 from runlens.report.values import value_of
+from runlens.run import RL_TASKS
 from runlens.wording import MINUS, duration, number
 from runlens.wording import step as step_words
 
@@ -90,11 +91,10 @@ def told(measure: Measure, label: str, pair: Pair) -> str:
     `label` names the run that is compared with A. Where the runs are not comparable their raw
     losses carry no verdict; where they differ in the seed alone, no clear difference does.
     """
-    result = pair.verdict.result
     lacking = [name for name, value in (("A", measure.a), (label, measure.b)) if value is None]
     if lacking:
         return f"not known of {' and '.join(lacking)}"
-    if result == "not_comparable" and is_loss(measure.metric):
+    if raw(measure, pair):
         return "no verdict: not comparable"
     if measure.difference == 0:
         return "equal"
@@ -109,6 +109,14 @@ def told(measure: Measure, label: str, pair: Pair) -> str:
             f"{_side(measure, label)}; no noise known" if not measure.better else "no noise known"
         )
     return f"within noise: {beside_noise(measure)}"
+
+
+def raw(measure: Measure, pair: Pair) -> bool:
+    """Whether a measure is a loss, of policies the reward, of runs that are not comparable."""
+    if pair.verdict.result != "not_comparable":
+        return False
+    policies = {pair.a.task, pair.b.task} <= RL_TASKS
+    return base(measure.metric) == "reward" if policies else is_loss(measure.metric)
 
 
 def lucky(pair: Pair) -> bool:

@@ -3,7 +3,6 @@
 from runlens.comparison import Comparison, Measure, Pair, SettingDifference
 from runlens.config_keys import written
 from runlens.diagnosis import Finding
-from runlens.metrics import is_loss
 from runlens.report import compared
 from runlens.report.values import value_of
 from runlens.wording import count, number, step
@@ -33,7 +32,7 @@ def judged(measure: Measure, pair: Pair, label: str) -> str:
 
 def briefly(measure: Measure, pair: Pair, label: str) -> str:
     """Return the same in a word or two: ``16, B better``, ``2.4``, ``not known``."""
-    if pair.verdict.result == "not_comparable" and is_loss(measure.metric):
+    if compared.raw(measure, pair):
         return "no verdict"
     if measure.difference is None or not measure.difference:
         return "" if measure.difference is None else "equal"

@@ -1,0 +1,81 @@
+"""Whether the rewards of two policies mean the same: one function, one scale, one environment.
+
+The level of a reward is a choice of whoever wrote it. What names it in the settings, and its parts
+where they are logged, must agree. Where nothing is recorded, the start tells: policies that have
+learnt nothing yet earn alike in one environment.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from runlens.comparing.canonical import Pair, Settings
+from runlens.comparison import Check
+from runlens.run import Run
+from runlens.wording import number, times
+
+WHAT = "Reward"
+NAMED = (
+    "reward_funcs", "reward_fn", "reward_function", "reward_type", "reward_weights", "reward_scale",
+    "reward_scaling", "reward_shaping", "reward_model", "reward_model_path", "env", "env_id",
+    "env_name", "environment", "task_name",
+)  # fmt: skip
+NOT_RECORDED = "reward function and environment are not recorded: not known to be equal"
+# An untrained policy's mean reward varies by some ten percent between seeds; three times is another
+# scale. The value loss is in squared rewards: it must say the same where it is logged.
+APART = 3.0
+FIRST = 3  # points taken for the start
+EARLY = 0.02  # share of the run within which they must lie
+
+
+def reward(a: Run, b: Run, one: Settings, two: Settings) -> Check:
+    """Check that two policies were given the same reward."""
+    pairs = [Pair(key, one.get(key, two), two.get(key, one)) for key in NAMED]
+    both = [pair for pair in pairs if pair.a and pair.b]
+    for pair in both:
+        if pair.differs and pair.a and pair.b:
+            why = f"{pair.key} is {pair.a.value} in A and {pair.b.value} in B"
+            return Check(WHAT, False, why, hard=True)
+    parts = _parts(a), _parts(b)
+    if parts[0] and parts[1] and parts[0] != parts[1]:
+        why = f"its parts are {', '.join(parts[0])} in A and {', '.join(parts[1])} in B"
+        return Check(WHAT, False, why, hard=True)
+    if both or (parts[0] and parts[0] == parts[1]):
+        said = f"{both[0].key} is the same" if both else f"of {', '.join(parts[0])} in both"
+        return Check(WHAT, True, said, hard=True)
+    return _by_start(a, b)
+
+
+def _parts(run: Run) -> Sequence[str]:
+    names = run.history.metrics
+    return sorted(name.partition(":")[2] for name in names if name.startswith("reward:"))
+
+
+def _by_start(a: Run, b: Run) -> Check:
+    if a.task != "rl" or b.task != "rl":
+        return Check(WHAT, None, NOT_RECORDED, hard=True)
+    first, second = _start(a, "reward"), _start(b, "reward")
+    if first is None or second is None or first * second <= 0:
+        return Check(WHAT, None, NOT_RECORDED, hard=True)
+    apart = max(second / first, first / second)
+    if apart < APART:
+        return Check(WHAT, None, NOT_RECORDED, hard=True)
+    said = f"reward starts at {number(first)} in A and {number(second)} in B, {times(apart)}"
+    values = _start(a, "value_loss"), _start(b, "value_loss")
+    if not values[0] or not values[1]:
+        return Check(WHAT, None, f"{said}; {NOT_RECORDED}", hard=True)
+    larger = math.log(values[1] / values[0]) * math.log(second / first) > 0
+    proves = larger and max(values[1] / values[0], values[0] / values[1]) > APART
+    if not proves:
+        return Check(WHAT, None, f"{said}; {NOT_RECORDED}", hard=True)
+    return Check(WHAT, False, f"{said}, and the value loss agrees: another reward", hard=True)
+
+
+def _start(run: Run, metric: str) -> float | None:
+    """Return the median of the first points of a metric; None where they come late."""
+    curve = run.curve(metric).finite()
+    if len(curve) < FIRST:
+        return None
+    late = curve.step[FIRST - 1] - run.first_step > EARLY * max(run.last_step - run.first_step, 1)
+    return None if late else float(np.median(curve.value[:FIRST]))
