@@ -12,6 +12,7 @@ from math import log
 from typing import Literal, NamedTuple
 
 Better = Literal["lower", "higher", ""]
+SPOKEN = {"grad_norm": "gradient norm", "dpo_acc": "preference accuracy"}  # others: as written
 
 
 class Metric(NamedTuple):
@@ -301,6 +302,17 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
 def base(metric: str) -> str:
     """Return a metric's name without its evaluation set, reward function or rank."""
     return metric.partition(":")[0]
+
+
+def spoken(metric: str) -> str:
+    """Return a metric in the words of a sentence: ``eval loss``, ``gradient norm``.
+
+    >>> spoken("eval_loss:dev")
+    'eval loss of dev'
+    """
+    name, _, part = metric.partition(":")
+    words = SPOKEN.get(name, name.replace("_", " "))
+    return f"{words} of {part}" if part else words
 
 
 def is_loss(metric: str) -> bool:

@@ -12,7 +12,7 @@ from runlens.comparing.parting import is_clock
 from runlens.comparing.seeds import Kind, SeedNoise, better, reached
 from runlens.comparison import Align, Measure, NoiseFrom
 from runlens.history import Curve
-from runlens.metrics import base, is_loss, is_rate
+from runlens.metrics import base, is_loss, is_rate, spoken
 from runlens.run import RL_TASKS, Run
 from runlens.wording import MINUS, count, duration, loss, number, percent, rate, step
 
@@ -23,7 +23,6 @@ EVALS_OF_TASK = ("eval_accuracy", "eval_f1", "eval_wer", "eval_cer", "eval_rewar
 TRAIN_OF_TASK = ("reward", "dpo_acc", "dpo_margin", "ebft_alignment", "token_accuracy")
 NOT_JUDGED = frozenset({"eval_loss", "eval_train_loss", "eval_ppl", "eval_perplexity"})
 SPEEDS = ("throughput_tokens", "throughput_samples", "throughput_steps")
-SPOKEN = {"grad_norm": "gradient norm", "dpo_acc": "preference accuracy"}
 
 
 class Pairing(NamedTuple):
@@ -317,10 +316,3 @@ def _leaves_open(held_out: Measure, train: Measure) -> bool:
 def _of_task(metric: str) -> tuple[int, str]:
     known = EVALS_OF_TASK.index(metric) if metric in EVALS_OF_TASK else len(EVALS_OF_TASK)
     return known, metric
-
-
-def spoken(metric: str) -> str:
-    """Return a metric in words: ``eval loss``, ``gradient norm``."""
-    name, _, part = metric.partition(":")
-    words = SPOKEN.get(name, name.replace("_", " "))
-    return f"{words} of {part}" if part else words

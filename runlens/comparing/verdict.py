@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 from runlens.comparing.difference import LEAST
 from runlens.comparing.gate import STILL
 from runlens.comparing.groups import group
-from runlens.comparing.measures import spoken
 from runlens.comparing.parting import Sameness
 from runlens.comparison import (
     Check,
@@ -18,7 +17,7 @@ from runlens.comparison import (
     SettingDifference,
 )
 from runlens.diagnosis import Finding
-from runlens.metrics import is_loss
+from runlens.metrics import is_loss, spoken
 from runlens.run import RL_TASKS, Run
 from runlens.wording import NARROW, count, loss, number, step
 

@@ -30,7 +30,7 @@ from runlens.crossrun.rule import (
     Rows,
     by_start,
     done,
-    together,
+    in_each_group,
 )
 from runlens.nights import RunRow
 from runlens.wording import count, duration, number
@@ -48,11 +48,7 @@ class Limits:
 
 def check(rows: Rows, limits: Limits, _now: float) -> tuple[CrossFinding, ...]:
     """Look for equal settings and seeds within each group."""
-    return tuple(
-        finding
-        for place, some in together(rows).items()
-        for finding in _of_group(place, some, limits)
-    )
+    return in_each_group(rows, limits, _of_group)
 
 
 def _of_group(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFinding]:

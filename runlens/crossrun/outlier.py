@@ -38,14 +38,14 @@ from runlens.crossrun.rule import (
     done,
     end,
     error,
+    in_each_group,
     key_metrics,
     own_settings,
     said,
     scale,
-    spoken,
-    together,
     worse_by,
 )
+from runlens.metrics import spoken
 from runlens.nights import RunRow
 from runlens.run import RL_TASKS
 from runlens.wording import number, percent
@@ -63,11 +63,7 @@ class Limits:
 
 def check(rows: Rows, limits: Limits, _now: float) -> tuple[CrossFinding, ...]:
     """Look at each group of runs that ended by themselves."""
-    return tuple(
-        finding
-        for place, some in together(rows).items()
-        for finding in _of_group(place, some, limits)
-    )
+    return in_each_group(rows, limits, _of_group)
 
 
 def _of_group(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFinding]:

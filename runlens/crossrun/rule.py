@@ -77,6 +77,19 @@ def together(rows: Iterable[RunRow]) -> dict[Place, list[RunRow]]:
     return made
 
 
+def in_each_group(
+    rows: Rows,
+    limits: Limits,
+    of_group: Callable[[Place, list[RunRow], Limits], Iterable[CrossFinding]],
+) -> tuple[CrossFinding, ...]:
+    """Ask `of_group` about the runs of each place."""
+    return tuple(
+        finding
+        for place, some in together(rows).items()
+        for finding in of_group(place, some, limits)
+    )
+
+
 def lead(row: RunRow) -> FoundRow | None:
     """Return the loudest first mover of a run, the earliest of several; None in health."""
     loud = [one for one in row.findings if one.leads and one.alarm != "info"]
@@ -149,11 +162,6 @@ def scale(values: Sequence[float]) -> float:
 def said(metric: str, value: float) -> str:
     """Return a value of a metric as a sentence has it."""
     return loss(value) if base(metric) in LOSSES else number(value)
-
-
-def spoken(metric: str) -> str:
-    """Return a metric's name in words: ``eval loss``."""
-    return metric.replace("_", " ")
 
 
 def varying(rows: Sequence[RunRow]) -> dict[str, list[Setting]]:

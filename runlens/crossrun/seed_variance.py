@@ -38,12 +38,12 @@ from runlens.crossrun.rule import (
     done,
     end,
     error,
+    in_each_group,
     key_metrics,
     said,
-    spoken,
-    together,
     worse_by,
 )
+from runlens.metrics import spoken
 from runlens.nights import RunRow
 from runlens.wording import number, percent, times
 
@@ -61,11 +61,7 @@ class Limits:
 
 def check(rows: Rows, limits: Limits, _now: float) -> tuple[CrossFinding, ...]:
     """Look at runs with the same recipe."""
-    return tuple(
-        finding
-        for place, some in together(rows).items()
-        for finding in _of_group(place, some, limits)
-    )
+    return in_each_group(rows, limits, _of_group)
 
 
 def _of_group(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFinding]:

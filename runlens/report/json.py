@@ -46,9 +46,14 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 - JSON is of any type
     return [_whole(inner) for inner in value] if isinstance(value, list) else value
 
 
-@cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a diagnosis."""
-    text = resources.files("runlens.report").joinpath("diagnosis.schema.json").read_bytes()
+    return shipped("diagnosis")
+
+
+@cache
+def shipped(name: str) -> dict[str, Any]:
+    """Return one of the JSON Schemas that are part of the package."""
+    text = resources.files("runlens.report").joinpath(f"{name}.schema.json").read_bytes()
     known: dict[str, Any] = msgspec.json.decode(text)
     return known

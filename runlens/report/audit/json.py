@@ -1,13 +1,9 @@
 """An audit as JSON: the contract, `runlens.audit/1`, with its schema."""
 
-from functools import cache
-from importlib import resources
 from typing import Any
 
-import msgspec
-
 from runlens.nights import Audit
-from runlens.report.json import written
+from runlens.report.json import shipped, written
 
 
 def render(audit: Audit) -> str:
@@ -15,9 +11,6 @@ def render(audit: Audit) -> str:
     return written(audit.to_dict())
 
 
-@cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of an audit."""
-    text = resources.files("runlens.report").joinpath("audit.schema.json").read_bytes()
-    known: dict[str, Any] = msgspec.json.decode(text)
-    return known
+    return shipped("audit")

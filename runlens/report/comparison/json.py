@@ -1,13 +1,9 @@
 """A comparison as JSON: the contract, `runlens.comparison/1`, with its schema."""
 
-from functools import cache
-from importlib import resources
 from typing import Any
 
-import msgspec
-
 from runlens.comparison import Comparison
-from runlens.report.json import written
+from runlens.report.json import shipped, written
 
 
 def render(comparison: Comparison) -> str:
@@ -15,9 +11,6 @@ def render(comparison: Comparison) -> str:
     return written(comparison.to_dict())
 
 
-@cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a comparison."""
-    text = resources.files("runlens.report").joinpath("comparison.schema.json").read_bytes()
-    known: dict[str, Any] = msgspec.json.decode(text)
-    return known
+    return shipped("comparison")

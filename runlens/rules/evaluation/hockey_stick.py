@@ -45,6 +45,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation.sets import (
     Bottom,
     Train,
@@ -195,7 +196,7 @@ def _better(signals: Signals, onset: int, limits: Limits) -> str:
         then = float(np.median(sign * score.before(onset + 1).value[-2:]))
         now = float(np.median(sign * score.value[-2:]))
         if now - then > max(BETTER, 2 * mad(np.diff(score.value)) / 2**0.5):
-            return f"{metric.replace('_', ' ')} improved from {abs(then):.3f} to {abs(now):.3f}"
+            return f"{metric_words(metric)} improved from {abs(then):.3f} to {abs(now):.3f}"
     return ""
 
 
