@@ -113,7 +113,7 @@ def planned(source: str, chosen: Chosen) -> Plan:
 def told(place: str, message: str) -> Unread:
     """Take the line of an error apart: why, and what to do about it."""
     why, _, what_to_do = message.removeprefix(f"{place}: ").partition("; ")
-    return Unread(place, why, what_to_do)
+    return Unread(place, why, what_to_do or f"see what was found: runlens sources {place}")
 
 
 def _local(plan: Plan, chosen: Chosen) -> None:
