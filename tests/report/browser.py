@@ -123,8 +123,9 @@ class Browser:
         dark: bool = False,
         scripts: bool = True,
         height: int = 1200,
+        first: str = "",
     ) -> Page:
-        """Open a file and wait until it is loaded."""
+        """Open a file and wait until it is loaded; `first` is JavaScript that runs before it."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = self._pages[session] = Page(self, session)
@@ -141,6 +142,8 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         page.call("Emulation.setEmulatedMedia", features=features)
         page.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        if first:
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=first)
         page.call("Page.navigate", url=path.resolve().as_uri())
         page.until("location.href != 'about:blank' && document.readyState == 'complete'")
         return page

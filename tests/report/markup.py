@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = {"meta", "br", "img", "link", "input"}
+VOID = {"meta", "base", "br", "img", "link", "input"}
 FAMILIES = re.compile(r"M(-?[\d.]+) (-?[\d.]+)l([^MHVzZ]*)")
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 

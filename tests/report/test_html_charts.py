@@ -92,6 +92,14 @@ def test_values_that_are_no_number_are_crosses_or_a_bar() -> None:
     assert "train NaN" in words
 
 
+def test_the_path_of_a_long_curve_is_whole() -> None:
+    """Texts of a run are cut where they are huge; the line of 1,500 points is not."""
+    values = [1.0 + i % 7 for i in range(1500)]
+    page = render(diagnosis(curves={"grad_norm": curve(values, every=1, start=0)}, state=State()))
+    (drawn,) = lines(svg(page, "tlwt"), "gn")
+    assert len(drawn) == 1500
+
+
 def test_one_point_is_a_dot() -> None:
     """A curve of one value is seen, with its number."""
     chart = svg(render(with_values({"train_loss": [2.5]})), "tlwt")
@@ -156,7 +164,10 @@ def test_panels_follow_the_task() -> None:
         "Reward margin",
         "Pairs ranked right",
     ]
-    assert titles(render(with_values({"d_loss": [1, 2], "g_loss": [2, 1]}))) == ["D loss", "G loss"]
+    assert titles(render(with_values({"d_loss": [1, 2], "g_loss": [2, 1]}))) == [
+        "Discriminator loss",
+        "Generator loss",
+    ]
 
 
 def test_a_finding_about_another_metric_gets_its_panel() -> None:
@@ -164,7 +175,7 @@ def test_a_finding_about_another_metric_gets_its_panel() -> None:
     curves = losses() | {"throughput_tokens": curve([100, 90, 20])}
     fault = finding(metric="throughput_tokens", chart=Chart())
     page = render(diagnosis(curves=curves, findings=(fault,)))
-    assert titles(page)[-1] == "Throughput tokens"
+    assert titles(page)[-1] == "Tokens per second"
 
 
 def test_lanes_name_findings_and_count_the_rest() -> None:

@@ -1,6 +1,7 @@
 """The parts of the page: what each says, and how it says what is missing."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -39,14 +40,80 @@ def section(page: str, anchor: str) -> str:
     return Document(page).one("section", id=anchor).text
 
 
-def test_the_verdict_says_what_when_and_how_sure() -> None:
-    """Severity as word, counts, the sentence as h1, and the line below it."""
+FACTS = ("When", "Why", "How sure", "Run", "Next")
+
+
+def test_the_verdict_says_what_when_why_and_how_sure() -> None:
+    """Severity as word, counts, the sentence as h1, and the facts below it."""
     page = Document(render(overfitting()))
     top = page.one("section", class_="verdict").text
     assert page.one("h1").text == finding().title
     assert top.startswith("Warning 1 incident · 1 check passed · 2 could not run")
-    assert "sft run by trl, finished, step 1,000 of 1,000" in top
-    assert "from step 500 (epoch 1.5), confidence high (0.8): 10 later evaluations agree" in top
+    assert "When Step 500 (epoch 1.5) to the end." in top
+    assert "Why Too many epochs: best after 1.5 of 3 epochs (most likely)." in top
+    assert "How sure High (0.8): 10 later evaluations agree." in top
+    assert "Run sft by trl, finished, step 1,000 of 1,000" in top
+
+
+def test_doubts_about_the_input_stand_beside_the_verdict() -> None:
+    """A reader of the first lines learns that sources disagree or were cut."""
+    page = render(diagnosis(problems=(Problem("train.log:3", "not UTF-8", "3 of 9 lines"),)))
+    assert "1 data problem" in Document(page).one("section", class_="verdict").text
+
+
+def test_a_fault_without_a_known_cause_says_so() -> None:
+    """The question is answered, not left out."""
+    page = render(diagnosis(findings=(finding(causes=()),)))
+    top = Document(page).one("section", class_="verdict").text
+    assert "Why No cause is known from what was recorded." in top
+
+
+def test_what_only_informs_is_a_note_and_no_incident() -> None:
+    """A healthy run with a remark has no incident, and the remark's doubt is not the verdict's."""
+    page = Document(render(diagnosis(findings=(finding(severity="info"),))))
+    top = page.one("section", class_="verdict").text
+    assert "1 note · " in top
+    assert "incident" not in top
+    assert "How sure" not in top
+    assert [one.text for one in page.all("dt") if one.text in FACTS] == ["Run", "Next"]
+    assert page.one("h2", id="h-incidents").text == "Note"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "Next Nothing to change."),
+        ({"verdict": Verdict("Cannot judge.", "", "unknown")}, "Next Train for longer or log more"),
+        ({"findings": (finding(severity="info"),)}, "Next Train fewer epochs."),
+    ],
+)
+def test_a_run_without_a_fault_says_what_is_next(changes: dict[str, Any], told: str) -> None:
+    """Nothing, more data, or the first cure of a note."""
+    assert told in Document(render(diagnosis(**changes))).one("section", class_="verdict").text
+
+
+def test_a_column_that_no_row_fills_is_left_out() -> None:
+    """Evidence without any limit has no column of dashes."""
+    bare = finding(evidence=(Evidence("Exit code", 255),), chart=Chart())
+    table = Document(render(diagnosis(findings=(bare,)))).one("table", class_="stack ev")
+    assert table.text == "Evidence.MeasureValueExit code255"
+
+
+def test_a_run_without_a_loss_shows_the_figures_it_has() -> None:
+    """First and last of both losses of a GAN, where neither side of them is better."""
+    page = render(with_values({"d_loss": [1.2, 0.8], "g_loss": [2.5, 3.5], "gpu_util": [50, 60]}))
+    assert _figures(page)[2:6] == [
+        ("First discriminator loss", "1.2"),
+        ("Last discriminator loss", "0.8"),
+        ("First generator loss", "2.5"),
+        ("Last generator loss", "3.5"),
+    ]
+
+
+def test_a_fault_behind_the_last_log_line_is_told_with_the_steps() -> None:
+    """48 steps are logged and the run crashed at step 50: both are true, and said."""
+    page = Document(render(diagnosis(findings=(finding(onset=Moment(1012.0)),))))
+    assert "last logged; the run reached 1,012" in page.one("dl", class_="key").text
 
 
 @pytest.mark.parametrize(
@@ -150,7 +217,7 @@ def test_key_figures_of_a_reward_run() -> None:
 
 def _figures(page: str) -> list[tuple[str, str]]:
     parsed = Document(page)
-    names = [one.text for one in parsed.all("dt")]
+    names = [one.text for one in parsed.all("dt") if one.text not in FACTS]
     return list(zip(names, [one.text for one in parsed.all("span", class_="v")], strict=True))
 
 

@@ -20,7 +20,7 @@ from runlens.report.html.components import (
 )
 from runlens.report.html.components.tables import section, sub
 from runlens.report.html.element import Child, Markup, cut
-from runlens.report.html.shell import Section, document
+from runlens.report.html.shell import Embedded, Section, document
 
 NAME, TWO = 60, 2  # characters of a name in the head of the page
 
@@ -31,27 +31,47 @@ def render(comparison: Comparison, *, static: bool = False) -> str:
     With `static` the plotly bundle is left out, and with it the button "Zoom and pan"; the page
     is then below 500 kB. The same comparison gives the same bytes.
     """
+    figure, sections = _parts(comparison, static=static)
     two = len(comparison.runs) <= TWO
-    metric = "" if two else many.main_metric(comparison)
-    if two:
-        figure = pair_figure(comparison)
-    else:
-        figure = many.overview(comparison, metric) if metric else None
-    zoom = figure is not None and not static
-    sections = (
-        _two(comparison, figure, zoom=zoom) if two else _many(comparison, figure, metric, zoom=zoom)
-    )
     shown = [cut(name, NAME) for name in names(comparison.runs)]
     where = " · ".join(f"{run} {name}" for run, name in zip(LABELS, shown[:TWO], strict=False))
     if not two:
         where = f"{len(comparison.pairs)} runs against A {shown[0]}"
     return document(
-        f"{(comparison.verdict if two else of_many(comparison)).sentence} · RunLens",
+        _title(comparison),
         where,
         sections,
         data.data(many.in_letter_order(figure) if not two else figure) if figure else None,
-        plotly=zoom,
+        plotly=figure is not None and not static,
     )
+
+
+def embedded(comparison: Comparison) -> Embedded:
+    """Return the static parts of the comparison, to stand in a notebook."""
+    _, sections = _parts(comparison, static=True)
+    return Embedded(_title(comparison), tuple(sections))
+
+
+def _title(comparison: Comparison) -> str:
+    verdict = of_many(comparison) if len(comparison.runs) > TWO else comparison.verdict
+    return f"{verdict.sentence} · RunLens"
+
+
+def _parts(comparison: Comparison, *, static: bool) -> tuple[Figure | None, Iterator[Section]]:
+    """Return the main chart, None where nothing was recorded, and the parts of the page."""
+    figure = main_figure(comparison)
+    zoom = figure is not None and not static
+    if len(comparison.runs) <= TWO:
+        return figure, _two(comparison, figure, zoom=zoom)
+    return figure, _many(comparison, figure, many.main_metric(comparison), zoom=zoom)
+
+
+def main_figure(comparison: Comparison) -> Figure | None:
+    """Return the chart of two runs, or of the main metric of many; None without curves."""
+    if len(comparison.runs) <= TWO:
+        return pair_figure(comparison)
+    metric = many.main_metric(comparison)
+    return many.overview(comparison, metric) if metric else None
 
 
 def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterator[Section]:

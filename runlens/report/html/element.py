@@ -11,7 +11,9 @@ Child = str | int | None | Iterable["Child"]
 Attribute = str | int | float | bool | None
 
 NOTHING = Markup()
-VOID = frozenset({"meta", "br", "input"})
+LONGEST = 2000  # characters of one piece of text
+PATH = "d"
+VOID = frozenset({"meta", "base", "br", "input"})
 # Control characters but tab and newline, marks that turn the reading direction, the byte order
 # mark, and halves of surrogate pairs, which UTF-8 cannot write.
 _ODD = re.compile(
@@ -22,12 +24,10 @@ _ODD = re.compile(
 def text(value: object) -> Markup:
     """Return `value` as HTML text; invisible and direction-turning characters become escapes.
 
-    Markup stays as it is.
+    Markup stays as it is. What a run wrote in one piece is cut at 2,000 characters: a metric
+    name of a megabyte, on a page in dozens of places, would stop the browser.
     """
-    if isinstance(value, Markup):
-        return value
-    plain = str(value)
-    return escape(_ODD.sub(_spelled, plain) if _ODD.search(plain) else plain)
+    return value if isinstance(value, Markup) else escape(cut(value, LONGEST))
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -36,8 +36,13 @@ def _spelled(match: re.Match[str]) -> str:
 
 
 def cut(value: object, length: int) -> str:
-    """Return `value` as a string of at most `length` characters, ``…`` where it was cut."""
-    plain = str(value)
+    """Return `value` as a string of at most `length` characters, ``…`` where it was cut.
+
+    What `text` would write as an escape is one already, so that it is counted as it is shown.
+    """
+    plain = str(value)[: length + 1]
+    if _ODD.search(plain):
+        plain = _ODD.sub(_spelled, plain)
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
@@ -54,7 +59,8 @@ def el(tag: str, /, *children: Child, **attributes: Attribute) -> Markup:
             continue
         parts += " ", name.rstrip("_").replace("_", "-")
         if value is not True:
-            parts += '="', text(value), '"'
+            # the path of a curve is our own, and as long as the curve
+            parts += '="', escape(value) if name == PATH else text(value), '"'
     parts.append(">")
     if tag not in VOID:
         _fill(parts, children)

@@ -15,8 +15,8 @@ from runlens.report.html.components.multiples import multiples
 from runlens.report.html.components.provenance import problems, provenance
 from runlens.report.html.components.settings import settings
 from runlens.report.html.components.timeline import timeline
-from runlens.report.html.components.verdict import do_first, verdict
-from runlens.report.html.shell import Section, document
+from runlens.report.html.components.verdict import do_first, loud, verdict
+from runlens.report.html.shell import Embedded, Section, document
 
 
 def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
@@ -28,12 +28,22 @@ def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
     figure = timeline_figure(diagnosis)
     plotly = figure is not None and not static
     return document(
-        f"{diagnosis.run_name}: {diagnosis.verdict.sentence} · RunLens",
+        _title(diagnosis),
         diagnosis.run_name,
         _sections(diagnosis, figure, zoom=plotly),
         data.data(figure) if figure else None,
         plotly=plotly,
     )
+
+
+def embedded(diagnosis: Diagnosis) -> Embedded:
+    """Return the static parts of the report, to stand in a notebook."""
+    figure = timeline_figure(diagnosis)
+    return Embedded(_title(diagnosis), tuple(_sections(diagnosis, figure, zoom=False)))
+
+
+def _title(diagnosis: Diagnosis) -> str:
+    return f"{diagnosis.run_name}: {diagnosis.verdict.sentence} · RunLens"
 
 
 def _sections(diagnosis: Diagnosis, figure: Figure | None, *, zoom: bool) -> Iterator[Section]:
@@ -44,7 +54,8 @@ def _sections(diagnosis: Diagnosis, figure: Figure | None, *, zoom: bool) -> Ite
     yield Section("figures", key_figures(diagnosis))
     yield Section("timeline", timeline(diagnosis, figure, zoom=zoom), "Timeline")
     if diagnosis.incidents:
-        yield Section("incidents", incidents(diagnosis), "Incidents")
+        name = "Incidents" if loud(diagnosis) else "Notes"
+        yield Section("incidents", incidents(diagnosis), name)
     yield Section("checks", checks(diagnosis), "Checks")
     if others := multiples(diagnosis, metrics_shown(figure)):
         yield Section("metrics", others, "Metrics")

@@ -1,7 +1,7 @@
 """The page around every report: one file that loads nothing, with a policy that enforces it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from runlens.report.html import assets
@@ -11,6 +11,8 @@ from runlens.version import __version__
 TITLE = 160  # characters in the title of the window
 PLACE = 240  # characters of the name and the place in the head of the page
 
+_STATIC = "default-src 'none'; style-src '{}'; base-uri about:; form-action 'none'"
+
 
 class Section(NamedTuple):
     """One part of a page; with a `link` it is named in the navigation."""
@@ -18,6 +20,13 @@ class Section(NamedTuple):
     anchor: str
     body: Markup
     link: str = ""
+
+
+class Embedded(NamedTuple):
+    """A report without the page around it."""
+
+    title: str
+    sections: tuple[Section, ...]
 
 
 def document(
@@ -58,14 +67,39 @@ def document(
     return "".join(("<!doctype html>\n", el("html", head, body, lang="en"), "\n"))
 
 
+def framed(report: Embedded, without: Collection[str] = ()) -> str:
+    """Return the static body of a page, to stand in a frame: no script, head or navigation.
+
+    Parts whose anchor is in `without` are left out, and it is said that they are.
+    """
+    head = el(
+        "head",
+        _meta({"http_equiv": "Content-Security-Policy"}, _STATIC.format(_style_hash())),
+        _meta({"name": "color-scheme"}, "light dark"),
+        # without it "#checks" would be a place in the page around the frame
+        el("base", href="about:srcdoc"),
+        el("title", cut(report.title, TITLE)),
+        el("style", _ours(assets.style())),
+    )
+    gone = [part.link or part.anchor for part in report.sections if part.anchor in without]
+    note = f"Left out here, so that the notebook stays small: {', '.join(gone).lower()}."
+    body = [part.body for part in report.sections if part.anchor not in without]
+    shown = el("main", body, el("p", note) if gone else None, class_="wrap")
+    return "".join(("<!doctype html>", el("html", head, el("body", shown), lang="en")))
+
+
 def policy(*, plotly: bool) -> str:
     """Return the content security policy: our style sheet and scripts by hash, nothing else."""
     scripts = [assets.hash_of(assets.script()), *([assets.PLOTLY_HASH] if plotly else [])]
     allowed = " ".join(f"'{one}'" for one in scripts)
     return (
-        f"default-src 'none'; style-src '{assets.hash_of(assets.style())}'; "
+        f"default-src 'none'; style-src '{_style_hash()}'; "
         f"script-src {allowed}; base-uri 'none'; form-action 'none'"
     )
+
+
+def _style_hash() -> str:
+    return assets.hash_of(assets.style())
 
 
 def _ours(content: str) -> Markup:

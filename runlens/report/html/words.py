@@ -28,6 +28,12 @@ SHORT = {
     "len_mean": "length",
     "dpo_margin": "margin",
     "dpo_acc": "accuracy",
+    "d_loss": "D",
+    "g_loss": "G",
+    "frac_zero_std": "no spread",
+    "is_ratio_mean": "ratio",
+    "gpu_mem": "memory",
+    "throughput_tokens": "tokens/s",
 }
 SPOKEN = {
     "grad_norm": "Gradient norm",
@@ -40,6 +46,17 @@ SPOKEN = {
     "dpo_acc": "Pairs ranked right",
     "reward_std": "Spread of the reward",
     "gpu_mem": "GPU memory",
+    "gpu_util": "GPU utilisation",
+    "d_loss": "Discriminator loss",
+    "g_loss": "Generator loss",
+    "frac_zero_std": "Groups whose rewards are all equal",
+    "is_ratio_mean": "Importance ratio, mean",
+    "is_ratio_min": "Importance ratio, smallest",
+    "is_ratio_max": "Importance ratio, largest",
+    "len_clipped": "Completions cut at the limit",
+    "clip_ratio": "Ratios that were clipped",
+    "throughput_tokens": "Tokens per second",
+    "mfu": "Model flops utilisation",
 }
 _EXPONENT = re.compile(r"e([+-]?)0*(\d+)$")
 _WORD = re.compile(r"[a-z]+(?=[\s,;]|$)")

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,13 @@ PLOTLY_FILE = "plotly-basic.min.js.gz"
 def style() -> str:
     """Return the style sheet of all pages."""
     return (HERE / "page.css").read_text(encoding="utf-8")
+
+
+@cache
+def colours(*, dark: bool) -> dict[str, str]:
+    """Return the colours of the style sheet by the name of their variable, for one scheme."""
+    light, night = re.findall(r":root\{([^}]*)\}", style())[:2]
+    return dict(re.findall(r"--(\w+):(#\w+)", light + night if dark else light))
 
 
 @cache

@@ -5,8 +5,10 @@ from typing import Any
 
 from runlens.report.html.charts.model import INK_NAMES, Figure, Line, Panel
 from runlens.report.html.charts.scale import needs_log
+from runlens.report.html.element import cut
 from runlens.wording import number
 
+NAME = 200  # characters of a metric
 DIGITS = 5  # of the values; the page shows 4
 EXACT = 2.0**53  # beyond it a float no longer holds every whole number
 
@@ -61,7 +63,7 @@ def _decades(panel: Panel) -> int:
 def _series(line: Line, steps: int) -> dict[str, Any]:
     value = line.curve.value
     made: dict[str, Any] = {
-        "name": line.series or line.metric,
+        "name": cut(line.series or line.metric, NAME),
         "c": INK_NAMES[line.ink],
         "x": steps,
         "y": [_short(one) if math.isfinite(one) else None for one in value],

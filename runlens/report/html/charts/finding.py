@@ -84,7 +84,7 @@ def _metrics(finding: Finding, curves: Mapping[str, ThinCurve]) -> list[str]:
 def _range(finding: Finding, diagnosis: Diagnosis, metric: str) -> tuple[float, float]:
     chart, curve = finding.chart, diagnosis.curves[metric]
     last = select.last_step(diagnosis)
-    start, end = min(0.0, curve.step[0]), last
+    start, end = select.first_step(diagnosis), last
     onset = finding.onset.step
     if chart.kind in {"zoom", "boundary"} and onset is not None:
         spacing = (curve.step[-1] - curve.step[0]) / max(1, len(curve.step) - 1)
@@ -93,7 +93,7 @@ def _range(finding: Finding, diagnosis: Diagnosis, metric: str) -> tuple[float, 
     start = chart.start if chart.start is not None else start
     end = chart.end if chart.end is not None else end
     if not start < end:
-        start, end = min(0.0, curve.step[0]), last
+        start, end = select.first_step(diagnosis), last
     return start, max(end, start + 1.0)
 
 

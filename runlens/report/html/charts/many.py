@@ -27,7 +27,7 @@ WORDS: dict[Ink, str] = {"sa": "baseline", BEST: "best", WORST: "worst"}
 def main_metric(comparison: Comparison) -> str:
     """Return the metric by which most runs are judged and that has curves; empty for none."""
     judged = [one.metric for pair in comparison.pairs if (one := deciding(pair))]
-    there = _known(comparison)
+    there = known(comparison)
     named = sorted({*judged} & {*there}, key=lambda name: (-judged.count(name), name))
     usual = [name for name in ("eval_loss", "reward", "train_loss") if name in there]
     return next(iter([*named, *usual, *there]), "")
@@ -35,10 +35,11 @@ def main_metric(comparison: Comparison) -> str:
 
 def other_metrics(comparison: Comparison, shown: str) -> list[str]:
     """Return the metrics of the small charts."""
-    return [name for name in _known(comparison) if name != shown][:METRICS]
+    return [name for name in known(comparison) if name != shown][:METRICS]
 
 
-def _known(comparison: Comparison) -> list[str]:
+def known(comparison: Comparison) -> list[str]:
+    """Return the metrics that at least one run logged."""
     return [
         name for name, some in comparison.curves.items() if any(one and one.step for one in some)
     ]

@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from runlens.metrics import is_rate
+from runlens.metrics import base, is_rate
 from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
 from runlens.report.html.charts.model import INKS, Area, Band, Ink
 from runlens.report.html.charts.points import Point, distance, path
 from runlens.report.html.charts.ready import ReadyLine, ReadyPanel
-from runlens.report.html.charts.scale import Scale, scale_for
+from runlens.report.html.charts.scale import Scale, axis_number, scale_for
 from runlens.report.html.element import Markup, cut, el, join
 from runlens.report.values import value_of
 from runlens.wording import number, rate
@@ -16,6 +16,7 @@ from runlens.wording import step as step_words
 GRID, INK, RED, GREY, PAPER = "#e1e4e8", "#16181b", "#b1201a", "#565d66", "#fff"
 CROSSES = 20  # more values than this that are no number become one bar
 LINE_HEIGHT = 15  # pixels between two labels
+EVALUATIONS = 1000  # up to which each of them is drawn
 MARKS = 3  # labelled points in a panel
 MARK_TEXT = 44
 TEXT_INK: dict[Ink, str] = {
@@ -92,7 +93,7 @@ def _words(line: ReadyLine) -> str:
 def _grid(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
     made = []
     rates = bool(ready.lines) and is_rate(ready.lines[0].line.metric)
-    for value, words in scale.ticks(rate if rates else number):
+    for value, words in scale.ticks(rate if rates else axis_number):
         y = scale.place(value)
         made.append(stroke(f"M{frame.left} {y:.1f}H{frame.right}", "g", GRID))
         made.append(label(frame.left - 8, y + 4, words, anchor="end"))
@@ -112,6 +113,9 @@ def _line(
     ready: ReadyLine, panel: ReadyPanel, scale: Scale, frame: Frame, cited: frozenset[float]
 ) -> list[Markup]:
     ink = ready.line.ink
+
+    if base(ready.line.metric).startswith("eval_") and len(ready.line.curve.step) <= EVALUATIONS:
+        cited = frozenset(ready.line.curve.step)
 
     def drawn(stretches: list[list[Point]], grain: int) -> str:
         shown = (frame.thinned(_inside(some, panel), cited, grain) for some in stretches)

@@ -1,7 +1,7 @@
 """Points of a curve made ready for drawing: stretches, running median, thinning, paths."""
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from functools import cache
 from itertools import groupby, pairwise
@@ -9,7 +9,8 @@ from itertools import groupby, pairwise
 from runlens.diagnosis import Mark, ThinCurve
 
 Point = tuple[float, float]
-WINDOW = 9  # points of the running median
+WINDOW = 9  # points of the running median at least
+SHARE = 50  # ... and this part of all points, so that a long curve becomes readable
 FINEST = 10  # coordinates are written in tenths of a pixel
 
 
@@ -54,13 +55,22 @@ def distance(mark: Mark, curve: ThinCurve) -> float:
     )
 
 
-def running_median(points: list[Point]) -> list[Point]:
-    """Return the centred median of 9; a mean would pull a jump towards its past."""
-    half = WINDOW // 2
+def window_of(points: int) -> int:
+    """Return how many points of a curve the running median takes: odd, at least 9."""
+    return max(WINDOW, points // SHARE) | 1
+
+
+def running_median(points: list[Point], width: int = WINDOW) -> list[Point]:
+    """Return the centred median of `width` points; a mean would pull a jump towards its past."""
+    half = width // 2
     values = [value for _, value in points]
+    near = sorted(values[:half])
     made: list[Point] = []
     for index, (step, _) in enumerate(points):
-        near = sorted(values[max(0, index - half) : index + half + 1])
+        if index + half < len(values):
+            insort(near, values[index + half])
+        if index > half:
+            del near[bisect_left(near, values[index - half - 1])]
         made.append((step, near[len(near) // 2]))
     return made
 

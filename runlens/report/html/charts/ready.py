@@ -10,6 +10,7 @@ from runlens.report.html.charts.points import (
     finite_stretches,
     not_finite,
     running_median,
+    window_of,
 )
 from runlens.report.html.charts.scale import needs_log
 
@@ -70,10 +71,28 @@ def ready(figure: Figure) -> list[ReadyPanel]:
     return [_panel(panel, figure) for panel in figure.panels]
 
 
+def smoothed(line: Line) -> bool:
+    """Whether a line is drawn with its running median: it has finite points enough."""
+    return line.smooth and _finite(line) >= SMOOTHED
+
+
+def smoothing_note(lines: Iterable[Line]) -> str:
+    """Return how smoothed lines are to be read; empty where there is none."""
+    sizes = sorted({window_of(_finite(line)) for line in lines if smoothed(line)})
+    if not sizes:
+        return ""
+    of = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    return f"Faint line: every point; solid: median of {of}; label: mean of the last {LAST}."
+
+
+def _finite(line: Line) -> int:
+    return sum(map(math.isfinite, line.curve.value))
+
+
 def _line(line: Line) -> ReadyLine:
     stretches = finite_stretches(line.curve)
-    smooth = line.smooth and len(line.curve.step) >= SMOOTHED
-    medians = [running_median(points) for points in stretches] if smooth else []
+    size = window_of(sum(len(points) for points in stretches))
+    medians = [running_median(points, size) for points in stretches] if smoothed(line) else []
     return ReadyLine(line, stretches, medians, not_finite(line.curve))
 
 

@@ -12,6 +12,7 @@ TINY = 1e-280  # a range this small cannot be divided by
 HUGE = 1e300  # larger values are drawn at this one, so that no sum overflows
 MOST_TICKS = 40  # a guard: `nice` returns about as many as were wanted
 FINER = 4  # ticks that may be asked for beyond those that have room, so that there are two
+MANY, MILLIONS = 1e4, 1e7  # from here and up to there ticks count thousands
 DECADES = 6  # more ticks than this and every second one is left out
 
 
@@ -65,6 +66,12 @@ class Scale(NamedTuple):
 def power_label(power: int) -> str:
     """Return 1, 10, 100, then 1e3: short enough for an axis."""
     return number(10.0**power) if power < 3 else f"1e{power}"  # noqa: PLR2004 - see above
+
+
+def axis_number(value: float) -> str:
+    """Return a tick as it stands beside an axis, where five digits and more have no room: 10k."""
+    thousands = MANY <= abs(value) < MILLIONS
+    return f"{number(value / 1000)}k" if thousands else number(value)
 
 
 def scale_for(

@@ -99,6 +99,16 @@ def cited_steps(findings: Iterable[Finding]) -> frozenset[float]:
     return frozenset(step for step in steps if step is not None)
 
 
+def first_step(diagnosis: Diagnosis) -> float:
+    """Return where axes begin: at 0, unless all curves lie far from it, as those of a resumed run.
+
+    What was logged before 0 is shown too.
+    """
+    firsts = [curve.step[0] for curve in diagnosis.curves.values() if curve.step]
+    first, last = min(firsts, default=0.0), last_step(diagnosis)
+    return first if first < 0 or last > first > last / 2 else 0.0
+
+
 def last_step(diagnosis: Diagnosis) -> float:
     """Return the last step at which anything was logged."""
     ends = (curve.step[-1] for curve in diagnosis.curves.values() if curve.step)

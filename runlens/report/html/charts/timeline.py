@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from runlens.diagnosis import Diagnosis, Finding, Severity, ThinCurve
+from runlens.diagnosis import SEVERITIES, Diagnosis, Finding, Severity, ThinCurve
+from runlens.metrics import NAMES, base
 from runlens.report.html.charts import select
 from runlens.report.html.charts.model import (
     Area,
@@ -59,13 +60,11 @@ def timeline(diagnosis: Diagnosis) -> Figure | None:
 
 def axis(diagnosis: Diagnosis) -> tuple[float, float]:
     """Return the first and the last step of the axis: to the planned end, unless it is far off."""
-    done = select.last_step(diagnosis)
-    firsts = [curve.step[0] for curve in diagnosis.curves.values() if curve.step]
-    first = min(firsts, default=0.0)
-    start = first if first < 0 or (done > first > done / 2) else 0.0
+    start, done = select.first_step(diagnosis), select.last_step(diagnosis)
     planned = float(diagnosis.state.planned_steps or 0)
-    if planned > FAR * max(done, 1.0):
-        return start, max(done * ROOM, 1.0)
+    covered = max(done - start, 1.0)
+    if planned - start > FAR * covered:
+        return start, start + ROOM * covered
     return start, max(done, planned, start + 1.0)
 
 
@@ -82,8 +81,13 @@ def _panels(diagnosis: Diagnosis) -> list[Panel]:
     made += _of_findings(diagnosis, {line.metric for panel in made for line in panel.lines})
     if made:
         return made
-    others = [name for name in select.known(curves, curves) if name not in SYSTEM][:3]
-    return [panel for name in others for panel in _panel(curves, (name,), NORM)]
+    own = [
+        name
+        for name in select.known(curves, curves)
+        if base(name) not in SYSTEM and not name.startswith("system")
+    ]
+    telling = [name for name in own if base(name) in NAMES] or own
+    return [panel for name in telling[:3] for panel in _panel(curves, (name,), NORM)]
 
 
 def _of_task(diagnosis: Diagnosis) -> list[Panel]:
@@ -161,9 +165,10 @@ def _shaded(panels: list[Panel], diagnosis: Diagnosis) -> list[Panel]:
 
 
 def _lanes(diagnosis: Diagnosis, leads: list[Finding], end: float) -> tuple[list[Lane], int]:
-    """Return the lanes that have room, the leading findings first, and how many have none."""
+    """Return the lanes that have room, the most severe first, and how many have none."""
     follow = [one for incident in diagnosis.incidents for one in incident.findings[1:]]
     placed = [one for one in leads + follow if one.onset.step is not None]
+    placed.sort(key=lambda one: SEVERITIES.index(one.severity))  # stable: first movers first
     last = min(end, select.last_step(diagnosis))
     made = [_lane(finding, diagnosis, last) for finding in placed[:LANES]]
     return made, len(placed) - len(made)

@@ -123,7 +123,7 @@ def _button(issue: Issue, known: Known) -> Markup | None:
         hidden=True,
         type="button",
         data_issue=number,
-        aria_label=f"Show the runs of: {cut(issue.title, NAME)}",
+        aria_label=f"Show runs: {cut(issue.title, NAME)}",
     )
 
 

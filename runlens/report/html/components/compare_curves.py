@@ -5,7 +5,7 @@ import math
 from runlens.comparison import Comparison
 from runlens.diagnosis import ThinCurve
 from runlens.report.html.charts.model import Figure
-from runlens.report.html.charts.ready import SMOOTHED
+from runlens.report.html.charts.ready import smoothing_note
 from runlens.report.html.components.tables import section, sub
 from runlens.report.html.components.timeline import numbers_behind, readable, spread, tools
 from runlens.report.html.element import Markup, el
@@ -48,9 +48,7 @@ def alignment(comparison: Comparison) -> str:
 
 def _note(comparison: Comparison, figure: Figure) -> str:
     lines = [line for panel in figure.panels for line in panel.lines]
-    said = [alignment(comparison), "Same scales."]
-    if any(line.smooth and len(line.curve.step) >= SMOOTHED for line in lines):
-        said.append("Faint line: every point; solid: median of 9; label: mean of the last 5.")
+    said = [alignment(comparison), "Same scales.", smoothing_note(lines)]
     if any(panel.bands for panel in figure.panels):
         said.append("Grey band: a difference that is no more than noise.")
     if figure.onsets:

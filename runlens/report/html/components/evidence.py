@@ -17,26 +17,34 @@ NUMBER = 16  # characters up to which a value is set as a number
 
 def evidence_table(rows: Sequence[Evidence]) -> Markup:
     """Return the evidence: value, limit and where the limit comes from, where it was read."""
-    heads = (("Measure", None), ("Value", "num"), ("Limit", "num"), ("Read from", None))
+    limits = any(item.limit is not None for item in rows)
+    places = any(_where(item) for item in rows)
+    kinds = {_kind(evidence_value(item, item.value)) for item in rows}
+    heads = [("Measure", None), ("Value", "num" if "num" in kinds else None)]
+    heads += [("Limit", "num")] if limits else []
+    heads += [("Read from", None)] if places else []
     head = el("tr", [el("th", words, scope="col", class_=class_) for words, class_ in heads])
     return el(
         "table",
-        el("caption", "Evidence. Bold: beyond its limit."),
+        el("caption", "Evidence. Bold: beyond its limit." if limits else "Evidence."),
         el("thead", head),
-        el("tbody", [_row(item) for item in rows]),
+        el("tbody", [_row(item, limits=limits, places=places) for item in rows]),
         class_="stack ev",
     )
 
 
-def _row(item: Evidence) -> Markup:
+def _row(item: Evidence, *, limits: bool, places: bool) -> Markup:
+    """Return one row; a column that would be empty in all rows is left out."""
     source = join(" ", small(item.source)) if item.source and item.limit is not None else None
     value, beyond = evidence_value(item, item.value), limit(item)
     return el(
         "tr",
         el("th", item.what, scope="row"),
         el("td", cut(value, VALUE), class_=_kind(value), data_l="value"),
-        el("td", cut(beyond, VALUE), source, class_=f"{_kind(beyond)} limit", data_l="limit"),
-        el("td", small(_where(item)), data_l="", title=_path(item.where)),
+        el("td", cut(beyond, VALUE), source, class_=f"{_kind(beyond)} limit", data_l="limit")
+        if limits
+        else None,
+        el("td", small(_where(item)), data_l="", title=_path(item.where)) if places else None,
         class_="bad" if item.beyond else None,
     )
 

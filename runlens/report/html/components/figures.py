@@ -5,16 +5,29 @@ from typing import NamedTuple
 
 from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.metrics import NAMES, base
+from runlens.report.html.charts import select
 from runlens.report.html.charts.ready import SMOOTHED
+from runlens.report.html.components.tables import words
 from runlens.report.html.components.verdict import KINDS, steps
 from runlens.report.html.element import Markup, cut, el
-from runlens.report.html.words import UNKNOWN, limit, place
+from runlens.report.html.words import UNKNOWN, limit, place, spoken
 from runlens.report.values import evidence_value, value_of
 from runlens.run import RL_TASKS
 from runlens.wording import duration, number
 from runlens.wording import step as step_words
 
 NOTE = 110  # characters
+# what tells how a run without any loss of its own goes, the most telling first
+TELLING = (
+    "d_loss",
+    "g_loss",
+    "reward",
+    "eval_accuracy",
+    "train_accuracy",
+    "eval_wer",
+    "value_loss",
+    "policy_loss",
+)
 LAST = 5  # points whose mean is the last train loss
 
 
@@ -55,6 +68,9 @@ def _steps(diagnosis: Diagnosis) -> KeyFigure:
     else:
         of = f" of {number(planned)}" if planned else ""
         note = f"{number(done, 3 if done >= 1 else 2)}{of} epoch{'' if planned == 1 else 's'}"
+    onset = diagnosis.findings[0].onset.step if diagnosis.findings else None
+    if onset is not None and onset > diagnosis.last_step:
+        note = words([f"last logged; the run reached {step_words(onset)}", note])
     return KeyFigure("Steps", steps(diagnosis), note)
 
 
@@ -74,10 +90,21 @@ def _results(diagnosis: Diagnosis) -> list[KeyFigure]:
             _last(diagnosis, kl, "KL"),
             _last(diagnosis, "entropy", "entropy"),
         ]
-    return [
-        *_best_and_last(diagnosis, "train_loss", "train loss"),
-        *_best_and_last(diagnosis, "eval_loss", "eval loss"),
-    ]
+    there = select.known(diagnosis.curves, ("train_loss", "eval_loss"))
+    others = [] if there else select.known(diagnosis.curves, TELLING)[:2]
+    names = [*others, "train_loss", "eval_loss"][:2]
+    return [figure for name in names for figure in _two(diagnosis, name)]
+
+
+def _two(diagnosis: Diagnosis, metric: str) -> list[KeyFigure]:
+    """Return best and last of a metric; first and last of one that has no better side."""
+    name = spoken(metric)
+    told = f"{name[:1].lower()}{name[1:]}"
+    if NAMES[metric].better:
+        return _best_and_last(diagnosis, metric, told)
+    step, value = next(iter(_finite(diagnosis.curves.get(metric))), (0.0, math.nan))
+    first = KeyFigure(f"First {told}", value_of(metric, value), f"step {step_words(step)}")
+    return [first, _last(diagnosis, metric, told)]
 
 
 def _best_and_last(diagnosis: Diagnosis, metric: str, words: str) -> list[KeyFigure]:
@@ -101,7 +128,7 @@ def _last(diagnosis: Diagnosis, metric: str, words: str) -> KeyFigure:
         before = f"last finite: {value_of(metric, points[-1][1])}" if points else "never finite"
         return KeyFigure(f"Last {words}", bad, f"step {step_words(curve.step[-1])}; {before}")
     first = f"first {value_of(metric, points[0][1])}"
-    if metric in {"train_loss", "reward"} and len(curve.step) >= SMOOTHED:
+    if metric in {"train_loss", "reward"} and len(points) >= SMOOTHED:
         tail = [value for _, value in points[-LAST:]]
         mean = sum(value / len(tail) for value in tail)
         return KeyFigure(f"Last {words}", value_of(metric, mean), f"mean of 5 points; {first}")

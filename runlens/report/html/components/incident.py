@@ -8,6 +8,7 @@ from runlens.report.html.charts import svg
 from runlens.report.html.components.evidence import evidence_table, log_excerpt
 from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import bullets, code, folded, section, sub, words
+from runlens.report.html.components.verdict import loud
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.report.html.words import confidence, sentence, setting, span
 from runlens.report.missing import UNTESTED
@@ -25,9 +26,12 @@ def incidents(diagnosis: Diagnosis) -> Markup:
         for index, incident in enumerate(diagnosis.incidents, 1)
         if incident.findings
     ]
-    title = "Incident" if len(cards) == 1 else "Incidents"
+    faults = loud(diagnosis)
+    title = "Incident" if faults else "Note"
     note = "Worst first. Findings with one root are one incident, told once."
-    return section("incidents", title, sub(note), cards)
+    quiet = "No fault: worth knowing, no more."
+    title = title if len(cards) == 1 else f"{title}s"
+    return section("incidents", title, sub(note if faults else quiet), cards)
 
 
 def _proofs(diagnosis: Diagnosis) -> dict[tuple[int, int], Markup]:
@@ -51,7 +55,8 @@ def _proofs(diagnosis: Diagnosis) -> dict[tuple[int, int], Markup]:
 
 def _card(index: int, incident: Incident, proofs: Mapping[tuple[int, int], Markup]) -> Markup:
     lead = incident.findings[0]
-    about = [f"incident {index}", span(lead), confidence(lead.confidence)]
+    kind = "note" if incident.severity == "info" else "incident"
+    about = [kind, span(lead), confidence(lead.confidence)]
     follow = [
         _follower(finding, proofs[index, place])
         for place, finding in enumerate(incident.findings)
@@ -90,7 +95,8 @@ def _finding(finding: Finding, proof: Markup) -> Markup:
     table = el("div", evidence_table(finding.evidence)) if finding.evidence else None
     causes = join(_causes(finding.causes), _ruled_out(finding.ruled_out))
     fixes = _fixes(finding.fixes)
-    both = el("div", el("div", causes), el("div", fixes), class_="two")
+    columns = [el("div", part) for part in (causes, fixes) if part]
+    both = el("div", columns, class_="two" if len(columns) > 1 else None)
     return join(
         el("p", finding.seen) if finding.seen else None,
         el("div", table, proof, class_="two ev" if table and proof else "one ev")

@@ -13,6 +13,7 @@ from runlens.wording import count
 
 MOST = 40
 WIDTH, HEIGHT = 320, 84
+TITLE = 29  # characters that fit even where all are wide
 
 
 def multiples(diagnosis: Diagnosis, shown: set[str]) -> Markup | None:
@@ -43,7 +44,7 @@ def _one(name: str, number: int, diagnosis: Diagnosis) -> Markup:
         uid=f"m{number}",
         title=cut(name, 80),
         description=told,
-        panels=(Panel(cut(name, 36), HEIGHT, (line,)),),
+        panels=(Panel(cut(name, TITLE), HEIGHT, (line,)),),
         start=start,
         end=end,
         cited=select.cited_steps(f for f in diagnosis.findings if f.metric == name),

@@ -84,10 +84,9 @@ def code(words: Child) -> Markup:
 
 def listing(lines: Iterable[str], label: str, *, wrapped: bool = False) -> Markup:
     """Return lines of a file as they are."""
-    text = "\n".join(lines)
     return el(
         "pre",
-        text,
+        [(line, "\n") for line in lines],
         tabindex=0,
         role="region",
         aria_label=label,

@@ -7,7 +7,7 @@ from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.report.html.charts import svg
 from runlens.report.html.charts.finding import thinned_note
 from runlens.report.html.charts.model import Figure, Line
-from runlens.report.html.charts.ready import SMOOTHED
+from runlens.report.html.charts.ready import smoothing_note
 from runlens.report.html.charts.timeline import metrics_shown
 from runlens.report.html.components.tables import folded, grid, section, sub
 from runlens.report.html.element import NOTHING, Markup, cut, el
@@ -17,6 +17,7 @@ from runlens.wording import step as step_words
 
 ROWS = 40  # of the numbers behind the chart
 HELP = "Point at the chart, or focus it and use the arrow keys, to read every value at one step."
+SIGNS = {"saved": "Black square: a checkpoint.", "resume": "Bracket: a resume."}
 LABEL = "Timeline. Arrow keys read the values step by step."
 
 
@@ -65,9 +66,9 @@ def readable(figure: Figure, name: str, guide: str) -> Markup:
 
 def _note(diagnosis: Diagnosis, figure: Figure) -> str:
     lines = [line for panel in figure.panels for line in panel.lines]
-    said = ["One step axis for everything."]
-    if any(line.smooth and len(line.curve.step) >= SMOOTHED for line in lines):
-        said.append("Faint line: every point; solid: median of 9; label: mean of the last 5.")
+    said = ["One step axis for everything.", smoothing_note(lines)]
+    kinds = {sign.kind for sign in figure.signs}
+    said += [words for kind, words in SIGNS.items() if kind in kinds]
     planned = diagnosis.state.planned_steps
     if planned and planned > figure.end:
         said.append(f"{step_words(planned)} steps were planned; the axis ends earlier.")

@@ -1,10 +1,11 @@
 """The top of the page: severity, counts, the sentence, and what to do first."""
 
-from runlens.diagnosis import Advice, Diagnosis
+from collections.abc import Iterator
+
+from runlens.diagnosis import Advice, Diagnosis, Finding, Incident
 from runlens.report.html.components.signs import tag
-from runlens.report.html.components.tables import words
 from runlens.report.html.element import Markup, cut, el
-from runlens.report.html.words import confidence, headline, moment, sentence
+from runlens.report.html.words import confidence, headline, sentence, span
 from runlens.wording import count
 from runlens.wording import step as step_words
 
@@ -29,10 +30,16 @@ def verdict(diagnosis: Diagnosis) -> Markup:
         el("span", counts(diagnosis), class_="mut"),
         el("h1", headline(cut(said.sentence, SENTENCE)), id="h-verdict"),
         el("p", said.second, class_="lede") if said.second else None,
-        el("p", words([_what(diagnosis), _when(diagnosis)]), class_="mut sm"),
+        el("dl", [_fact(*one) for one in _facts(diagnosis)], class_="facts"),
         class_="verdict",
         aria_labelledby="h-verdict",
     )
+
+
+def loud(diagnosis: Diagnosis) -> list[Incident]:
+    """Return the incidents that are faults; the others only inform."""
+    made = [incident for incident in diagnosis.incidents if incident.findings]
+    return [incident for incident in made if incident.severity != "info"]
 
 
 def counts(diagnosis: Diagnosis) -> str:
@@ -40,12 +47,15 @@ def counts(diagnosis: Diagnosis) -> str:
     passed, unmet, broken = (
         len(diagnosis.reasons(status)) for status in ("passed", "unmet", "error")
     )
-    incidents = len(diagnosis.incidents)
+    faults = len(loud(diagnosis))
+    notes = sum(bool(incident.findings) for incident in diagnosis.incidents) - faults
     parts = [
-        count(incidents, "incident") if incidents else "",
+        count(faults, "incident") if faults else "",
+        count(notes, "note") if notes else "",
         f"{count(passed, 'check')} passed",
         f"{unmet} could not run",
         count(broken, "error") if broken else "",
+        count(len(diagnosis.problems), "data problem") if diagnosis.problems else "",
     ]
     return " · ".join(part for part in parts if part)
 
@@ -58,19 +68,46 @@ def steps(diagnosis: Diagnosis) -> str:
 
 
 def _what(diagnosis: Diagnosis) -> str:
-    kind = "" if diagnosis.task == "other" else f"{diagnosis.task} "
-    by = "" if diagnosis.framework in {"", "unknown"} else f" by {diagnosis.framework}"
+    kind = "" if diagnosis.task == "other" else diagnosis.task
+    by = "" if diagnosis.framework in {"", "unknown"} else f"by {diagnosis.framework}"
     state = KINDS.get(diagnosis.state.kind, diagnosis.state.kind)
-    return f"{kind}run{by}, {state}, step {steps(diagnosis)}"
+    made = " ".join(part for part in (kind, by) if part)
+    return ", ".join(part for part in (made, state, f"step {steps(diagnosis)}") if part)
 
 
-def _when(diagnosis: Diagnosis) -> str:
-    findings = diagnosis.findings
-    if not findings:
-        return ""
-    lead = findings[0]
-    since = f"from {moment(lead.onset)}, " if lead.onset.step is not None else ""
-    return since + confidence(lead.confidence)
+def _facts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    """Return when and why the fault came, how sure that is, and what kind of run it was."""
+    for incident in loud(diagnosis)[:1]:
+        lead = incident.findings[0]
+        yield "When", sentence(span(lead))
+        yield "Why", sentence(_why(lead))
+        yield "How sure", sentence(confidence(lead.confidence).removeprefix("confidence "))
+    yield "Run", _what(diagnosis)
+    if not loud(diagnosis):
+        yield "Next", sentence(_next(diagnosis))
+
+
+def _next(diagnosis: Diagnosis) -> str:
+    """Return what to do with a run without a fault: the first cure of a note, else nothing."""
+    cures = [fix for finding in diagnosis.findings for fix in finding.fixes]
+    if cures:
+        return cures[0].what
+    if diagnosis.verdict.health == "unknown":
+        return "train for longer or log more often, then judge again"
+    return "nothing to change"
+
+
+def _why(lead: Finding) -> str:
+    """Return the likeliest cause with what speaks for it."""
+    if not lead.causes:
+        return "no cause is known from what was recorded"
+    cause = lead.causes[0]
+    told = f": {cause.evidence_for}" if cause.evidence_for else ""
+    return f"{cause.what}{told} ({cause.rank})"
+
+
+def _fact(name: str, told: str) -> Markup:
+    return el("div", el("dt", name), " ", el("dd", told))
 
 
 def do_first(advice: Advice) -> Markup:
