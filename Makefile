@@ -3,7 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage lint types contracts check accuracy completeness drift bench fuzz clean
+.DEFAULT_GOAL := demo
+.PHONY: help demo test coverage lint types contracts check rules tidy fixtures dist hooks accuracy \
+	completeness drift bench docs notebooks fuzz clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## diagnose a bundled faulty run: verdict here, page in demo-report.html
 	$(BIN)/runlens demo
@@ -25,7 +30,29 @@ types: $(VENV)/.dev ## mypy --strict
 contracts: $(VENV)/.dev ## who may import whom
 	$(BIN)/lint-imports
 
-check: lint types contracts test ## all of the above
+check: lint types contracts test ## what CI asks: lint, types, contracts, test
+
+rules: $(VENV)/.dev ## the tests that every rule must pass, a minute; one of them: make rules RULE=sawtooth
+	$(BIN)/python -m pytest -q -n auto tests/rules/test_cases.py tests/rules/test_rules.py \
+		tests/test_house.py tests/test_incidents.py tests/test_how_to_log.py \
+		tests/test_seed_coverage.py $(if $(RULE),-k "$(RULE) or house or incidents or how_to or seed")
+
+tidy: $(VENV)/.dev ## format, and repair what ruff can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+BENCH ?= ../shared/bench
+fixtures: $(VENV)/.dev ## take the small real runs of the tests out of BENCH=../shared/bench
+	$(BIN)/python fixtures/make.py $(BENCH)
+
+dist: $(VENV)/.dev ## wheel and sdist in dist/, their content checked
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python tests/check_wheel.py dist/*.whl
+
+hooks: $(VENV)/.dev ## check before each commit
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
+	$(BIN)/pre-commit install
 
 accuracy: $(VENV)/.installed ## score the rules on the labelled runs, where they are at hand
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/accuracy.py
@@ -41,6 +68,13 @@ bench: $(VENV)/.dev ## speed, side by side
 	$(BIN)/python benchmarks/diagnose.py
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/ingest.py
+
+docs: $(VENV)/.installed ## the site of docs/, every link checked: build/site/index.html
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+notebooks: $(VENV)/.dev ## execute the notebooks and keep their outputs
+	$(BIN)/python notebooks/render.py
 
 N ?= 100000
 SEED ?= 1

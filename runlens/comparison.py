@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from runlens.diagnosis import Diagnosis, Finding, ThinCurve, spell_out
+from runlens.errors import one_line
 from runlens.metrics import Better
 from runlens.run import Problem, Setting
 from runlens.version import __version__
+from runlens.views import Viewed
 
 Result = Literal["better", "worse", "within_noise", "identical", "not_comparable"]
 Align = Literal["step", "epoch", "tokens", "time"]
@@ -198,8 +200,8 @@ class Pair:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Viewed):
     """Two runs or more, side by side."""
 
     runs: tuple[Diagnosis, ...]  # A, B, C, ...
@@ -210,6 +212,11 @@ class Comparison:
     unit: Unit | None = None  # as that of a pair
     seeds: tuple[str, ...] = ()  # runs from which the noise between seeds was taken
     problems: tuple[Problem, ...] = ()
+
+    def __repr__(self) -> str:
+        names = " and ".join(run.run_name for run in self.runs[:2])
+        more = f" and {len(self.runs) - 2} more" if self.runs[2:] else ""
+        return one_line(f"<Comparison of {names}{more}: {self.verdict.result}>")
 
     @property
     def verdict(self) -> CompareVerdict:

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from runlens.errors import one_line
 from runlens.run import Event, Problem, Setting, State
 from runlens.version import __version__
+from runlens.views import Viewed
 
 Severity = Literal["critical", "warning", "info"]
 Health = Literal["critical", "warning", "info", "healthy", "unknown"]
@@ -242,8 +244,8 @@ class Verdict(NamedTuple):
         return self.sentence
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Viewed):
     """All that is known about a run after its examination; reports read nothing else."""
 
     run_id: str
@@ -265,6 +267,9 @@ class Diagnosis:
     events: tuple[Event, ...] = ()
     settings: tuple[SettingRow, ...] = ()
     log_tail: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return one_line(f"<Diagnosis of {self.run_name}: {self.health}>")
 
     @property
     def findings(self) -> list[Finding]:

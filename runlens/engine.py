@@ -19,7 +19,6 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
-from runlens.rules import RULES
 from runlens.rules.loss import cross_entropy
 from runlens.rules.rule import ADVICE, Rule, unmet
 from runlens.run import Run
@@ -34,7 +33,7 @@ MOST_SETTINGS = 1_000
 
 def diagnose(
     place: Run | str | Path,
-    rules: Iterable[Rule[Any]] = RULES,
+    rules: Iterable[Rule[Any]] | None = None,
     *,
     preview: bool = False,
     settings: Settings | None = None,
@@ -43,7 +42,8 @@ def diagnose(
 
     Args:
         place: a Run, or a path that `runlens.read` takes.
-        rules: the rules to ask.
+        rules: the rules to ask; all that are known where none are given: ours, those of installed
+            packages, and those of the files that the settings name.
         preview: whether rules that have not yet proved their precision are asked as well.
         settings: which rules, how loud, with which limits (`runlens.settings.load`); all as they
             come where none is given.
@@ -53,6 +53,7 @@ def diagnose(
 
     """
     settings = settings or Settings()
+    chosen = rules is not None
     run = place if isinstance(place, Run) else read(place, columns=settings.columns)
     signals = Signals(run)
     trial = preview or settings.preview
@@ -78,7 +79,7 @@ def diagnose(
         titles={rule.slug: rule.title for rule in asked},
         incidents=made,
         verdict=verdict.of(run, signals, _judged(made, asked), outcomes),
-        problems=run.problems,
+        problems=run.problems if chosen else (*run.problems, *settings.all_problems()),
         do_first=advice.first_steps(run, made),
         curves=_curves(run, kept),
         epochs=_epochs(run, signals),
@@ -114,6 +115,27 @@ def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
     return outcome._replace(
         findings=tuple(_completed(one, rule.slug, run) for one in outcome.findings)
     )
+
+
+def misjudged(rule: Rule[Any]) -> list[tuple[str, str]]:
+    """Return the drawn cases that a rule judges otherwise than they were drawn: (name, how)."""
+    wrong = []
+    for case in (*rule.bad, *rule.good):
+        try:
+            run = case.run()
+        except ValueError as error:
+            wrong.append((case.name, f"cannot be drawn: {error}"))
+            continue
+        outcome = examine(rule, run, Signals(run))
+        status = "found" if case in rule.bad else "passed"
+        at = outcome.findings[0].onset.step if outcome.findings else None
+        if outcome.status != status:
+            wrong.append((case.name, f"{outcome.status}, not {status}: {outcome.reason}"))
+        elif case.onset and (at is None or not case.onset[0] <= at <= case.onset[1]):
+            wrong.append((case.name, f"found at step {at}, not in {case.onset}"))
+        elif case.severity and outcome.findings and outcome.findings[0].severity != case.severity:
+            wrong.append((case.name, f"{outcome.findings[0].severity}, not {case.severity}"))
+    return wrong
 
 
 def _cross_entropy(run: Run) -> tuple[Run, Signals] | None:

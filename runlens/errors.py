@@ -7,7 +7,8 @@ RunLensError
 ├── BadSettings        runlens.toml or an option is wrong
 ├── CannotAlign        runs are to be compared on an axis that one of them does not know
 ├── BadStore           the store of an audit cannot be used
-└── CannotStart        no worker process can be started
+├── CannotStart        no worker process can be started
+└── NothingToDraw      a chart of this name, or a curve for it, does not exist
 """
 
 from collections.abc import Sequence
@@ -76,6 +77,18 @@ class BadStore(RunLensError):  # noqa: N818 - "raise BadStore" is a sentence
 
 class CannotStart(RunLensError):  # noqa: N818 - "raise CannotStart" is a sentence
     """No worker process can be started."""
+
+
+class NothingToDraw(RunLensError):  # noqa: N818 - "raise NothingToDraw" is a sentence
+    """A chart was asked for that does not exist, or for which nothing was recorded."""
+
+    def __init__(self, of: str, what: str, name: str, names: Sequence[str]) -> None:
+        """Name the run, what is missing (a noun: metric, figure), and the nearest that exists."""
+        there = (
+            f"; there is {', '.join(names[:SHOWN_NAMES])}" if names else "; nothing was recorded"
+        )
+        hint = nearest(name, names) or there
+        super().__init__(one_line(f"{of}: no {what} {name!r}{hint}"))
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

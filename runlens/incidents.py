@@ -185,6 +185,7 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
     and, for each dropped rule, the reason.
     """
     by_rule = {finding.rule: finding for finding in findings}
+    told: dict[str, Finding] = {}  # what is kept, with what was dropped as evidence
     dropped: dict[str, str] = {}
     for keep, drop in SAME_THING:
         if keep not in by_rule or drop not in by_rule or keep in dropped:
@@ -195,9 +196,9 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
         if drop in BRIEF and abs(better.begins - lesser.begins) > BRIEF[drop] * covered:
             continue  # another place of the same curve
         line = Evidence(f"Also read as {drop}", lesser.title.rstrip("."), where=lesser.metric)
-        by_rule[keep] = replace(better, evidence=(*better.evidence, line))
+        by_rule[keep] = told[keep] = replace(better, evidence=(*better.evidence, line))
         dropped[drop] = f"{MERGED}{keep}: {lesser.title}"
-    return [by_rule[f.rule] for f in findings if f.rule not in dropped], dropped
+    return [told.get(f.rule, f) for f in findings if f.rule not in dropped], dropped
 
 
 def louder(findings: Iterable[Finding]) -> list[Finding]:

@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from runlens.errors import one_line
 from runlens.history import Curve, History
+from runlens.views import view
 
 if TYPE_CHECKING:
     import pandas as pd
+    from plotly.graph_objects import Figure
 
 Setting = str | int | float | bool | None
 StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
@@ -101,7 +104,7 @@ class State:
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One training run, merged from all its sources."""
 
@@ -119,9 +122,28 @@ class Run:
     segments: tuple[Segment, ...] = ()
     log_tail: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return one_line(
+            f"<Run {self.name}: {self.task}, {self.last_step} steps, {self.state.kind}>"
+        )
+
     def curve(self, metric: str) -> Curve:
         """Return one metric by its canonical name; empty if it was not logged."""
         return self.history.curve(metric)
+
+    def plot(self, metric: str, *more: str, dark: bool | None = None) -> "Figure":
+        """Return metrics by their canonical names as a plotly figure over optimizer steps.
+
+        Losses share a panel. Every point is a point of the trace, NaN and infinities too; of more
+        than 50,000 points the lowest and the highest of each stretch are. `dark` None: as
+        plotly's default template.
+
+        Raises:
+            NothingToDraw: where a metric was not logged; it names the nearest that was.
+
+        """
+        made: Figure = view("plot")(self, metric, *more, dark=dark)
+        return made
 
     def setting(self, key: str) -> Setting:
         """Return a setting by its canonical key; None where it is not known."""

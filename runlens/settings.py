@@ -5,6 +5,7 @@ The nearest file upwards of the current folder counts; it is never looked for in
     select = ["hockey-stick", "nan-loss"]     # only these rules
     ignore = ["epoch-staircase"]              # all but these
     preview = false                           # rules that are still on trial
+    rules = ["my_rules/*.py"]                 # rules of your own, from this folder on
 
     [severity]
     clip-saturation = "info"                  # how loud a rule may be at most
@@ -27,27 +28,36 @@ The nearest file upwards of the current folder counts; it is never looked for in
     gpu_hour_price = 2.5                      # what is lost after an onset, in your currency
 
 Rules over several runs (`outlier`, `regression`, ...) are ignored, lowered and limited as the
-others; silences are for findings of single runs.
+others; silences are for findings of single runs. Files of rules are code: they are run only where
+the settings file was named by hand, or lies outside of the runs that are read.
 """
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from runlens.added_rules import LOST, Added, added, files_of
 from runlens.crossrun import CROSS_RULES
 from runlens.crossrun.rule import CrossFinding, CrossRule
 from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
 from runlens.rules import RULES
 from runlens.rules.rule import Rule
+from runlens.run import Problem
 from runlens.silences import Silence, parsed, quietened
 
 NAMES = ("runlens.toml", "pyproject.toml")
-KEYS = ("select", "ignore", "preview", "severity", "limits", "silence", "columns", "audit")
+KEYS = ("select", "ignore", "preview", "rules", "severity", "limits", "silence", "columns", "audit")
 OF_AUDIT = ("gpu_hour_price",)
+# what lies in the folder of a run, and not beside the settings of a project
+OF_A_RUN = (
+    "checkpoint-*", "trainer_state.json", "training_args.bin", "events.out.tfevents.*",
+    "run-*.wandb", "adapter_config.json", "*.safetensors", "pytorch_model*.bin",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,12 +73,22 @@ class Settings:
     silences: tuple[Silence, ...] = ()
     ended: tuple[Silence, ...] = ()  # silences whose last day is over
     gpu_hour_price: float | None = None
+    rule_files: tuple[str, ...] = ()  # rules of the user's own
+    problems: tuple[Problem, ...] = ()  # of these settings
 
-    def rules(self, rules: Iterable[Rule[Any]] = RULES) -> list[Rule[Any]]:
-        """Return the rules that are asked, with their limits as set."""
+    def added(self) -> Added:
+        """Return the rules of installed packages and of the user's own files."""
+        return added(self.rule_files)
+
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Return what is wrong with the settings and with the rules that were added."""
+        return (*self.problems, *self.added().problems)
+
+    def rules(self, rules: Iterable[Rule[Any]] | None = None) -> list[Rule[Any]]:
+        """Return those of `rules` (all that are known) that are asked, with their limits as set."""
         return [
             replace(rule, limits=replace(rule.limits, **self.limits.get(rule.slug, {})))
-            for rule in rules
+            for rule in ((*RULES, *self.added().rules) if rules is None else rules)
             if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
         ]
 
@@ -106,10 +126,18 @@ def find(folder: Path) -> Path | None:
     return None
 
 
-def load(path: Path | None, today: date | None = None) -> Settings:
+def load(
+    path: Path | None, today: date | None = None, places: Sequence[str | Path] | None = None
+) -> Settings:
     """Read a settings file; raise BadSettings with the file and the key at fault.
 
-    `today` decides which silences still hold; the day of the machine where it is left out.
+    Args:
+        path: the file; None gives the settings as they come.
+        today: decides which silences still hold; the day of the machine where it is left out.
+        places: what is read. Files of rules that lie there are not run, nor any that a settings
+            file names which lies there or in the folder of a run: who got a run from others must
+            not run their code by diagnosing it. None: the file was named by hand, and is trusted.
+
     """
     if path is None:
         return Settings()
@@ -120,9 +148,41 @@ def load(path: Path | None, today: date | None = None) -> Settings:
     if path.name == NAMES[1]:
         document = document.get("tool", {}).get("runlens", {})
     try:
-        return _settings(document, today or date.today())  # noqa: DTZ011 - the user's own day
+        files, problems = _rule_files(document.get("rules", []), path, places)
+        day = today or date.today()  # noqa: DTZ011 - the user's own day
+        return _settings(document, day, files, problems)
     except BadSettings as error:
         raise BadSettings(one_line(f"{path}: {error}")) from None
+
+
+def _rule_files(
+    patterns: object, path: Path, places: Sequence[str | Path] | None
+) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """Return the files of rules, and what keeps some from being used."""
+    if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
+        raise BadSettings('rules takes a list of files: ["my_rules/*.py"]')
+    home = path.resolve().parent
+    if places is None or not patterns:
+        return files_of(patterns, home)
+    if _within(home, places) or _holds_run(home):
+        text = "lies inside of a run, or of what is read: its rules are used only with --config"
+        return (), (Problem(str(path), text, LOST),)
+    files, problems = files_of(patterns, home)
+    inside = [file for file in files if _within(Path(file), places)]
+    told = [Problem(file, "lies inside of what is read: it is not run", LOST) for file in inside]
+    return tuple(file for file in files if file not in inside), (*problems, *told)
+
+
+def _within(path: Path, places: Sequence[str | Path]) -> bool:
+    return any(path.is_relative_to(Path(place).resolve()) for place in places)
+
+
+def _holds_run(folder: Path) -> bool:
+    try:
+        names = [one.name for one in folder.iterdir()]
+    except OSError:  # nobody can tell
+        return True
+    return any(fnmatchcase(name, mark) for name in names for mark in OF_A_RUN)
 
 
 def _text(path: Path) -> str:
@@ -132,10 +192,18 @@ def _text(path: Path) -> str:
         raise BadSettings(one_line(f"{path}: cannot be read ({error})")) from None
 
 
-def _settings(document: Mapping[str, Any], today: date) -> Settings:
-    single = [rule.slug for rule in RULES]
-    slugs = [*single, *(rule.slug for rule in CROSS_RULES)]
+def _settings(
+    document: Mapping[str, Any], today: date, files: tuple[str, ...], problems: tuple[Problem, ...]
+) -> Settings:
     _known("key", document, KEYS)
+    known = added(files)
+    own: tuple[Rule[Any], ...] = (*RULES, *known.rules)
+    rules: dict[str, Rule[Any] | CrossRule[Any]] = {one.slug: one for one in own}
+    rules |= {one.slug: one for one in CROSS_RULES}
+    # a rule that cannot be loaded is a problem of the report: settings may still speak of it
+    unsure = _spoken_of(document) if problems or known.problems else ()
+    single = [*(rule.slug for rule in own), *unsure]
+    slugs = [*rules, *unsure]
     for key in ("select", "ignore"):
         if not isinstance(document.get(key, []), list):
             raise BadSettings(f"{key} takes a list of rules")
@@ -149,7 +217,11 @@ def _settings(document: Mapping[str, Any], today: date) -> Settings:
             raise BadSettings(f"severity of {slug} is {level!r}; use {', '.join(SEVERITIES)}")
     if not isinstance(document.get("preview", False), bool):
         raise BadSettings("preview takes true or false")
-    limits = {slug: _limits(slug, own) for slug, own in document.get("limits", {}).items()}
+    limits = {
+        slug: _limits(rules[slug], own)
+        for slug, own in document.get("limits", {}).items()
+        if slug in rules
+    }
     silences = parsed(document.get("silence", []), single)
     return Settings(
         tuple(document.get("select", ())),
@@ -161,7 +233,18 @@ def _settings(document: Mapping[str, Any], today: date) -> Settings:
         tuple(one for one in silences if one.until >= today),
         tuple(one for one in silences if one.until < today),
         _price(document.get("audit", {})),
+        files,
+        problems,
     )
+
+
+def _spoken_of(document: Mapping[str, Any]) -> list[str]:
+    """Return all names of rules in a document of settings, of whatever shape it is."""
+    tables = [document.get(key) for key in ("select", "ignore", "severity", "limits")]
+    listed = [str(name) for one in tables if isinstance(one, list | dict) for name in one]
+    silences = document.get("silence")
+    silent = silences if isinstance(silences, list) else []
+    return [*listed, *(str(one.get("rule")) for one in silent if isinstance(one, dict))]
 
 
 def _price(own: object) -> float | None:
@@ -189,13 +272,11 @@ def _columns(own: object) -> dict[str, str]:
     return {ours: theirs.strip() for ours, theirs in own.items()}
 
 
-def _limits(slug: str, own: object) -> dict[str, Any]:
-    limits = {rule.slug: rule.limits for rule in RULES}
-    limits |= {rule.slug: rule.limits for rule in CROSS_RULES}
+def _limits(rule: Rule[Any] | CrossRule[Any], own: object) -> dict[str, Any]:
+    slug = rule.slug
     if not isinstance(own, dict):
         raise BadSettings(f"limits of {slug} take a table")
-    known = limits[slug]
-    defaults = {item.name: getattr(known, item.name) for item in fields(known)}
+    defaults = {item.name: getattr(rule.limits, item.name) for item in fields(rule.limits)}
     _known(f"limit of {slug}", own, list(defaults))
     for name, value in own.items():
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,7 +1,7 @@
 """Which RunLens read a run, and which one judged it: what was made by another is made again.
 
-Both are digests of our own files, so that a changed reader or rule counts without anybody having
-to raise a number.
+Both are digests of our own files and of the user's files of rules, so that a changed reader or rule
+counts without anybody having to raise a number; of installed plugins the version counts.
 """
 
 from functools import lru_cache
@@ -11,21 +11,38 @@ from pathlib import Path
 import msgspec
 
 import runlens
+from runlens.plugins import Group, points
 from runlens.settings import Settings
 from runlens.version import __version__
 
 READING = ("sources", "config_keys.py", "history.py", "metrics.py", "run.py")
+GROUPS: tuple[Group, ...] = ("runlens.sources", "runlens.rules")
 UNJUDGED = ("cli", "demo", "report")  # neither reads nor judges a run
 
 
 def reading(settings: Settings) -> str:
     """Return what names the readers and the columns that the user told them of."""
-    return _digest(_files(READING), msgspec.json.encode(sorted(settings.columns.items())))
+    columns = msgspec.json.encode(sorted(settings.columns.items()))
+    return _digest(_files(READING), columns, _plugins("runlens.sources"))
 
 
 def judging(settings: Settings) -> str:
     """Return what names the rules, their limits and what else decides a judgement."""
-    return _digest(_files(()), msgspec.json.encode(settings, order="deterministic"))
+    own = msgspec.json.encode(settings, order="deterministic")
+    files = [_content(file) for file in settings.rule_files]
+    return _digest(_files(()), own, *map(_plugins, GROUPS), *files)
+
+
+def _plugins(group: Group) -> bytes:
+    """Return what names the installed plugins of a group; nothing where there are none."""
+    return "\n".join(f"{one.origin} {one.value}" for one in points(group)).encode()
+
+
+def _content(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError:
+        return b""
 
 
 def _digest(*parts: bytes) -> str:

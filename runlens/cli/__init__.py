@@ -29,11 +29,21 @@ COMMANDS = {
     "sources": "runlens.cli.sources",
     "export": "runlens.cli.export",
     "demo": "runlens.cli.demo",
+    "mcp": "runlens.cli.mcp",
 }
 
 
 class Lazy(click.Group):
     """A group whose commands are imported when they are asked for."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take no arguments at all for the obvious: diagnose the current folder."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(
+                "runlens: no command, so: runlens diagnose .  (all: runlens --help)", err=True
+            )
+            args = ["diagnose", "."]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which they help."""
@@ -71,14 +81,23 @@ class Lazy(click.Group):
 @click.group(cls=Lazy)
 @click.version_option(__version__, prog_name="runlens")
 def main() -> None:
-    r"""Say what went wrong in a training run, at which step, why, and what to change.
+    """Say what went wrong in a training run, at which step, why, and what to change.
 
     \b
+    runlens                          diagnose the current folder
     runlens diagnose runs/my-run     diagnose a run directory
     runlens compare runs/a runs/b    what did the change do?
     runlens audit runs --store a.db  what is new in all runs since last night?
     runlens demo                     see a diagnosis of a small faulty run
 
+    A run is what a training left behind: a directory (checkpoints, TensorBoard, W&B, console
+    logs, CSV...), one such file, - for a log through a pipe, or wandb:ENTITY/PROJECT/RUN. Nothing
+    is ever written into it. Results go to stdout, everything else to stderr.
+
     Exit codes: 0 diagnosed (whatever was found), 1 the --fail-on level was reached, 2 wrong
     usage, 3 nothing readable, 130 interrupted.
+
+    \b
+    Completion with TAB in this bash (zsh_source, fish_source likewise):
+    eval "$(_RUNLENS_COMPLETE=bash_source runlens)"
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from runlens.cli import ExitCode
+from runlens.cli import ExitCode, completion
 
 if TYPE_CHECKING:
     from runlens.diagnosis import Diagnosis
@@ -29,7 +29,9 @@ OPEN = {"new", "back", "ongoing"}
 
 
 @click.command(name="audit")
-@click.argument("sources", nargs=-1, metavar="SOURCE...", required=True)
+@click.argument(
+    "sources", nargs=-1, metavar="SOURCE...", required=True, shell_complete=completion.places
+)
 @click.option("--store", metavar="PATH", required=True, help="What is kept from night to night.")
 @click.option("--since", metavar="TIME", help="Only runs that changed in the last 24h, 7d, ...")
 @click.option("--filter", "filters", metavar="KEY=VALUE", multiple=True, help="Only such runs.")
@@ -64,11 +66,16 @@ def command(
     config: str | None,
     **how: Any,  # noqa: ANN401 - of each option its type
 ) -> None:
-    """Read all runs of SOURCE that changed since the last night; say what is new.
+    """Say what is new in all runs of SOURCE since the last night.
 
-    SOURCE is a folder of runs, wandb:entity/project, or the address of a W&B project. PATH is a
-    file, or postgresql://user@host/database. What was stopped, however it was stopped, goes on
-    where it was when it is started again.
+    \b
+    runlens audit runs --store a.db                         text here
+    runlens audit wandb:acme/llm --store a.db -o site       and a page
+    runlens audit runs --store a.db --fail-on new-critical  for CI: exit code 1
+
+    Only runs that are new or changed are read. SOURCE is a folder of runs, wandb:entity/project,
+    or the address of a W&B project. PATH is a file, or postgresql://user@host/database. What was
+    stopped, however it was stopped, goes on where it was when it is started again.
 
     --filter takes name=GLOB for folders, and what W&B's API filters by: state=finished,
     tags=nightly. --fail-on critical counts every open issue, new-critical those that are new or
@@ -78,7 +85,7 @@ def command(
     from runlens.cli.output import nearest_settings
 
     try:
-        settings = nearest_settings(config)
+        settings = nearest_settings(config, sources)
         found = _audited(sources, store, _pairs(filters), settings, how)
     except KeyboardInterrupt:
         _leave()

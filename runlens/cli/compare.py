@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runlens.cli import ExitCode
+from runlens.cli import ExitCode, completion
 
 if TYPE_CHECKING:
     from runlens.comparison import Comparison
@@ -17,7 +17,9 @@ MOST_NAME = 40
 
 
 @click.command(name="compare")
-@click.argument("places", nargs=-1, metavar="A B [MORE]...", required=True)
+@click.argument(
+    "places", nargs=-1, metavar="A B [MORE]...", required=True, shell_complete=completion.places
+)
 @click.option("--align", type=click.Choice(["step", "epoch", "tokens", "time"]), help="Axis.")
 @click.option("--seeds", metavar="GLOB", multiple=True, help="Repeats of A with other seeds.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="This format alone.")
@@ -44,6 +46,12 @@ def command(
 ) -> None:
     """Compare run B, and MORE runs, with the baseline A.
 
+    \b
+    runlens compare runs/a runs/b                    text here, and a page
+    runlens compare runs/a runs/b --seeds 'runs/s*'  noise from repeats of A
+    runlens compare runs/a runs/s* --fail-on worse   up to 20 runs, for CI
+    runlens compare runs/sweep#1 runs/sweep#2        of several in one directory
+
     Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
     one directory, name one: runs/sweep#run-3. Says which is better and whether that is more than
     noise, where the curves part, which settings explain it, what was fixed and what is new.
@@ -59,7 +67,7 @@ def command(
     if len(places) == 1:
         raise click.UsageError("compare takes two runs or more: runlens compare A B")
     try:
-        settings = nearest_settings(config)
+        settings = nearest_settings(config, places)
         runs = [chosen(place, settings) for place in places]
         a, b, *more = runs
         others = repeats(seeds, settings)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runlens.cli import ExitCode
+from runlens.cli import ExitCode, completion
+from runlens.cli.formats import FORMATS, Format, rendered, takes_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
     from runlens.settings import Settings
 
 LEVELS = ("critical", "warning", "info")
-FOR_MACHINES = ("json", "markdown", "github", "sarif", "junit")  # these take all runs
-FORMATS = ("text", "html", *FOR_MACHINES)
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 
 
 @click.command("diagnose")
-@click.argument("places", metavar="[RUN]...", nargs=-1)
-@click.option("--format", "form", type=click.Choice(FORMATS), help="This alone.")
+@click.argument("places", metavar="[RUN]...", nargs=-1, shell_complete=completion.places)
+@click.option("--format", "form", type=Format(FORMATS), help="This alone.")
 @click.option("-o", "--output", metavar="FILE", help="Where the page or the --format goes.")
 @click.option("--no-html", is_flag=True, help="Write no page beside the text.")
 @click.option("--static", is_flag=True, help="A page without plotly, a third of the size.")
@@ -34,6 +33,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 @click.option("--preview", is_flag=True, help="Ask rules that are still on trial too.")
 @click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
 @click.option("--full", is_flag=True, help="JSON with curves, events, settings and log tail.")
+@click.option("--share", metavar="CASE", help="Write the run's numbers alone into a file to show.")
 @click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
 @click.option("-q", "--quiet", is_flag=True, help="The verdict in one line.")
 @click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
@@ -47,18 +47,32 @@ def command(
     names: tuple[str, ...],
     fail_on: str | None,
     config: str | None,
+    share: str | None,
     **how: bool,
 ) -> None:
-    """Diagnose RUN: a file or a directory that a training run left behind (default: here).
+    """Say what went wrong in RUN, when, why, and what to change.
 
-    A log may also come through a pipe: cat train.log | runlens diagnose -
-    A run on a W&B server: wandb:ENTITY/PROJECT/RUN, or the address of its page.
+    RUN is a file or a directory that a training run left behind (default: here), - for a log that
+    comes through a pipe, wandb:ENTITY/PROJECT/RUN, or the address of its page.
+
+    \b
+    runlens diagnose runs/my-run                text here, and a page
+    runlens diagnose runs/my-run -v             all evidence, causes, checks
+    runlens diagnose runs --all                 each of several runs in full
+    runlens diagnose runs/my-run --format json  for programs
+    runlens diagnose --fail-on critical         for CI: exit code 1 from there
+    cat train.log | runlens diagnose -          a log through a pipe
 
     Without --format the diagnosis goes to stdout as text and to ./runlens-NAME.html as a page;
     nothing is ever written into the run. Several runs in one directory give an overview: choose
     with --run NAME or --all. With --format that format alone goes to stdout, or to the file of
     -o (html: ./runlens-NAME.html, -o - for stdout); json, markdown, github (annotations, and the
-    job's summary), sarif and junit take all runs.
+    job's summary), sarif and junit take all runs,
+    and so do formats of installed packages.
+
+    --share CASE writes a file to send with a question or a false alarm: curves, steps, task and
+    which rules fired; no names, settings, paths, hosts, log lines, times of day. It is JSON, to
+    be looked at before it is sent, and runlens diagnose CASE reads it.
     """
     import gc
     from dataclasses import replace
@@ -67,17 +81,19 @@ def command(
     from runlens.cli.output import nearest_settings
 
     gc.disable()  # one short run: collecting costs more than it frees (a second on a long log)
-    every = how["every"] or form in FOR_MACHINES
+    every = how["every"] or takes_all(form)
     diagnosed: list[tuple[Diagnosis, str]] = []
+    examined: list[Run] = []  # kept only where they are shared
     try:
-        settings = nearest_settings(config)
+        settings = nearest_settings(config, places or (".",))
         settings = replace(settings, preview=settings.preview or how["preview"])
         for place in places or (".",):
             runs = _chosen(place, names, settings.columns)
             diagnosed += [(_judge(run, settings), place) for run in runs]
+            examined += runs if share else []
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
-        if form in FOR_MACHINES:
+        if form and takes_all(form):
             from runlens.diagnosis import unreadable
 
             nothing = unreadable(place, [(place, str(error)), *error.problems])
@@ -85,6 +101,10 @@ def command(
         ctx.exit(ExitCode.UNREADABLE)
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
+    if share:
+        from runlens.cli.share import write_case
+
+        write_case(share, examined, [diagnosis for diagnosis, _ in diagnosed], settings)
     _report(diagnosed, form, output, how | {"every": every})
     _tell_silences(settings, [diagnosis for diagnosis, _ in diagnosed])
     worst = {diagnosis.health for diagnosis, _ in diagnosed}
@@ -131,7 +151,7 @@ def _report(
     from runlens.cli.output import emit, text_options
 
     diagnoses = [diagnosis for diagnosis, _ in diagnosed]
-    if form in FOR_MACHINES:
+    if form and takes_all(form):
         _for_machines(diagnoses, form, output, full=how["full"])
         return
     if form == "html":
@@ -158,16 +178,15 @@ def _report(
 def _for_machines(
     diagnoses: "list[Diagnosis]", form: str, output: str | None, *, full: bool
 ) -> None:
-    from importlib import import_module
-
     from runlens.cli.output import append, emit
 
-    more = {"full": full} if form == "json" else {}
-    emit(import_module(f"runlens.report.{form}").render_all(diagnoses, **more), output)
+    emit(rendered(form, diagnoses, full=full), output)
     if form == "github" and os.environ.get(SUMMARY):
-        from runlens.report import markdown
+        from runlens.report import github
 
-        append(Path(os.environ[SUMMARY]), markdown.render_all(diagnoses))
+        path = Path(os.environ[SUMMARY])
+        used = path.stat().st_size if path.exists() else 0
+        append(path, github.summary(diagnoses, github.MOST_SUMMARY - used))
 
 
 def _pages(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runlens.cli import ExitCode
+from runlens.cli import ExitCode, completion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +14,7 @@ FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 
 
 @click.command("export")
-@click.argument("place", metavar="RUN")
+@click.argument("place", metavar="RUN", shell_complete=completion.places)
 @click.option("-o", "--output", metavar="FILE", required=True, help="CSV, JSON or Parquet.")
 @click.option("--run", "name", metavar="NAME", help="One of several runs.")
 @click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
@@ -22,7 +22,12 @@ FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 def command(
     ctx: click.Context, place: str, output: str, name: str | None, config: str | None
 ) -> None:
-    """Write the history of RUN as a long table: one row an observation.
+    """Write the history of RUN as a table: one row an observation.
+
+    \b
+    runlens export runs/my-run -o history.csv
+    runlens export runs/my-run -o history.parquet
+    runlens export runs/sweep --run run-3 -o run-3.jsonl
 
     RUN is a file, a directory, or - for a log that comes through a pipe. Columns: metric, step,
     value, epoch, time (seconds since 1970), segment, source. The ending of FILE decides
@@ -36,7 +41,7 @@ def command(
     if ending not in FORMATS:
         raise click.UsageError(f"{output}: unknown ending; use one of {', '.join(FORMATS)}")
     try:
-        runs = read_all(place, columns=nearest_settings(config).columns)
+        runs = read_all(place, columns=nearest_settings(config, [place]).columns)
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         ctx.exit(ExitCode.UNREADABLE)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -84,11 +85,16 @@ def write(path: Path, content: str, mode: Literal["w", "a"] = "w") -> None:
         ) from None
 
 
-def nearest_settings(config: str | None) -> "Settings":
-    """Return the settings in a file, or in the nearest one above the current folder."""
+def nearest_settings(config: str | None, places: Sequence[str] = ()) -> "Settings":
+    """Return the settings in a file, or in the nearest one above the current folder.
+
+    `places` are what is read: no rule is run that is named there.
+    """
     from runlens.settings import find, load
 
-    return load(Path(config) if config else find(Path.cwd()))
+    if config:
+        return load(Path(config))
+    return load(find(Path.cwd()), places=places)
 
 
 def emit(content: str, output: str | None, encoding: str = "utf-8") -> None:

@@ -1,37 +1,106 @@
-"""`runlens rules`: the list of rules, or one rule's page."""
+"""`runlens rules`: the list of rules, one rule's page, or a file to begin a rule with."""
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from runlens.cli import completion
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runlens.crossrun.rule import CrossRule
     from runlens.rules.rule import Rule
 
 
 @click.command("rules")
-@click.argument("slug", required=False)
-def command(slug: str | None) -> None:
-    """List the rules, or show the page of one with its limits."""
+@click.argument("slug", required=False, shell_complete=completion.slugs)
+@click.option("--new", is_flag=True, help="Print a file to begin a rule named SLUG with.")
+@click.option("--test", is_flag=True, help="Try SLUG on the cases drawn in its file.")
+@click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
+@click.pass_context
+def command(
+    ctx: click.Context, slug: str | None, config: str | None, *, new: bool, test: bool
+) -> None:
+    """List the rules, or show the page of one with its limits.
+
+    \b
+    runlens rules                 all: name, usual severity, what is looked for
+    runlens rules hockey-stick    its page: what is seen, why, limits, fixes
+
+    Rules of installed packages and of the files that the settings name are among them, with where
+    they come from. To write one, with rules = ["my_rules/*.py"] in runlens.toml:
+
+    \b
+    runlens rules --new my-rule > my_rules/my_rule.py
+    runlens rules my-rule --test
+    """
+    from runlens.cli import ExitCode
+    from runlens.cli.output import nearest_settings
     from runlens.crossrun import CROSS_RULES
-    from runlens.errors import nearest
+    from runlens.errors import RunLensError, nearest
+    from runlens.rule_page import rule_page
     from runlens.rules import RULES
 
-    rules: list[Rule[Any] | CrossRule[Any]] = [*RULES, *CROSS_RULES]
-    if slug is None:
-        for rule in rules:
-            trial = "  (preview)" if rule.preview else ""
-            click.echo(f"{rule.slug:<28} {rule.severity:<9} {rule.title}{trial}")
+    if new:
+        click.echo(_begun(slug), nl=False)
         return
+    try:
+        settings = nearest_settings(config)
+    except RunLensError as error:
+        raise click.UsageError(str(error)) from None
+    added = settings.added()
+    rules: list[Rule[Any] | CrossRule[Any]] = [*RULES, *CROSS_RULES, *added.rules]
+    for problem in settings.all_problems():
+        click.echo(f"runlens: {problem.where}: {problem.text}", err=True)
     known = {rule.slug: rule for rule in rules}
-    if slug not in known:
+    if slug is None:
+        _list(rules, added.origins)
+    elif slug not in known:
         raise click.UsageError(f"no rule {slug!r}{nearest(slug, list(known))}")
-    rule = known[slug]
-    several = ", over several runs (runlens audit)" if rule.family == "XRN" else ""
-    tasks = (", ".join(sorted(rule.tasks)) or "every task") + several
-    needs = ", ".join(need.replace("|", " or ") for need in rule.needs) or "no metric"
-    click.echo(f"{rule.slug}: {rule.title} ({rule.family}, usually {rule.severity})\n")
-    click.echo(rule.page.rstrip() + "\n")
-    click.echo(f"Holds for: {tasks}\nNeeds: {needs}\nLimits in force:")
-    for name, value in vars(rule.limits).items():
-        click.echo(f"    {name} = {value!r}")
+    elif test:
+        if not _test(known[slug]):
+            ctx.exit(ExitCode.REACHED)
+    else:
+        rule = known[slug]
+        limits = replace(rule.limits, **settings.limits.get(slug, {}))
+        click.echo(rule_page(replace(rule, limits=limits)), nl=False)
+        if slug in added.origins:
+            click.echo(f"From: {added.origins[slug]}")
+
+
+def _list(rules: "list[Rule[Any] | CrossRule[Any]]", origins: "Mapping[str, str]") -> None:
+    for rule in rules:
+        trial = "  (preview)" if rule.preview else ""
+        origin = f"  [{origins[rule.slug]}]" if rule.slug in origins else ""
+        click.echo(f"{rule.slug:<28} {rule.severity:<9} {rule.title}{trial}{origin}")
+
+
+def _begun(slug: str | None) -> str:
+    """Return the file of the template rule under another name."""
+    from importlib.resources import files
+
+    from runlens.added_rules import SLUG
+
+    if slug is None or not SLUG.fullmatch(slug):
+        raise click.UsageError("--new takes the name of the rule: runlens rules --new my-rule")
+    text = files("runlens.rules").joinpath("template.py").read_text(encoding="utf-8")
+    title = slug.replace("-", " ").capitalize()
+    return re.sub(r"\bHigh loss\b", title, text.replace("high-loss", slug))
+
+
+def _test(rule: "Rule[Any] | CrossRule[Any]") -> bool:
+    """Try a rule on its drawn cases; tell each that it judges otherwise than it was drawn."""
+    from runlens.engine import misjudged
+    from runlens.rules.rule import Rule
+
+    if not isinstance(rule, Rule):
+        raise click.UsageError(f"{rule.slug} looks at several runs; it has no drawn cases")
+    wrong = misjudged(rule)
+    for case, why in wrong:
+        click.echo(f"{rule.slug}: {case}: {why}")
+    count = len(rule.bad) + len(rule.good)
+    click.echo(f"{rule.slug}: {count - len(wrong)} of {count} drawn cases judged as drawn")
+    return not wrong and bool(rule.bad)

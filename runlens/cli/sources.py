@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runlens.cli import ExitCode
+from runlens.cli import ExitCode, completion
 
 if TYPE_CHECKING:
     from runlens.sources.libraries import Library
@@ -17,13 +17,23 @@ HEADINGS = ("source", "looks for", "written by", "library")
 
 
 @click.command("sources")
-@click.argument("place", required=False)
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.argument("place", required=False, shell_complete=completion.places)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="This format."
+)
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option("--no-color", is_flag=True, help="Plain text.")
 @click.pass_context
 def command(ctx: click.Context, place: str | None, form: str, *, no_color: bool) -> None:
-    """List what RunLens can read; with PLACE, what of it lies there."""
+    """List what RunLens can read; with PLACE, what of it lies there.
+
+    \b
+    runlens sources                  every format, who writes it, what it needs
+    runlens sources runs/my-run      which files are read there, by which reader
+    runlens sources --format json    the same for programs
+
+    Exit code 3 where nothing at PLACE can be read; it is said what was looked for.
+    """
     if place is not None:
         _list_place(ctx, place, form)
     elif form == "json":
@@ -60,6 +70,8 @@ def _found(place: str) -> list[tuple[str, str]]:
         from runlens.sources import wandb_api
 
         return [(sources.kind_of(wandb_api), run.place) for run in wandb_api.listed(place)]
+    if sources.case.is_case(place):
+        return [(sources.kind_of(sources.case), place)]
     return [(sources.kind_of(reader), str(path)) for reader, path in sources.find(place)]
 
 
@@ -84,6 +96,11 @@ def _known() -> dict[str, object]:
     return {"sources": sources, "exports": [*plain, parquet]}
 
 
+def _from(reader: object) -> str:
+    """Return the package that a reader came with."""
+    return str(getattr(reader, "origin", BUILT_IN))
+
+
 def _as_json(known: "Library") -> dict[str, object]:
     there = known.version is not None
     install = None if there else known.install
@@ -95,7 +112,7 @@ def _list_known(*, no_color: bool) -> None:
     from rich.table import Table
 
     from runlens.cli.output import text_options
-    from runlens.sources import described, kind_of
+    from runlens.sources import added, described, kind_of
     from runlens.sources.libraries import library, needed
 
     options = text_options(verbose=False, no_color=no_color)
@@ -103,8 +120,10 @@ def _list_known(*, no_color: bool) -> None:
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold", no_wrap=heading == HEADINGS[0])
     for reader in described():
-        there = "; ".join(one.words for one in needed(reader)) or BUILT_IN
+        there = "; ".join(one.words for one in needed(reader)) or _from(reader)
         table.add_row(kind_of(reader), reader.LOOKS_FOR, reader.FRAMEWORK, there)
+    for problem in added.problems():
+        click.echo(f"runlens: {problem.where}: {problem.text}", err=True)
     console = Console(
         file=sys.stdout,
         width=options.width,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
 from runlens.run import Problem, Run
-from runlens.sources import console, stdin, tensorboard, trainer_state, wandb_dir
+from runlens.sources import added, case, console, stdin, tensorboard, trainer_state, wandb_dir
 from runlens.sources.addresses import is_on_server
 from runlens.sources.configs import config_files, model_card
 from runlens.sources.files import MAX_FOLDERS, walk
@@ -38,14 +38,16 @@ SHOWN = 3
 
 def kind_of(reader: Described) -> str:
     """Return the short name of a reader: ``trainer_state``."""
+    if isinstance(reader, added.AddedReader):
+        return reader.kind
     return getattr(reader, "__name__", "").rpartition(".")[2]
 
 
 def described() -> list[Described]:
-    """Return all that can be read: what may lie at a path, and what is on a server."""
+    """Return all that can be read: what may lie at a path, cases, what is on a server."""
     from runlens.sources import wandb_api
 
-    return [*READERS, wandb_api]
+    return [*READERS, case, wandb_api, *added.readers()]
 
 
 def find(place: str | Path) -> list[tuple[Reader | StoreReader, Path]]:
@@ -86,19 +88,35 @@ def _looked(
         why = "does not exist; check the path, or run from the folder that holds the run"
         raise NothingReadable(str(place), why) from None
     names = walk(path, only)
-    found = [(one, source) for one in READERS for source in _sources(one, path, names, columns)]
+    found, problems = _found(path, names, columns)
     if not found:
-        raise NothingReadable(str(place), _why_nothing(path, names))
+        why = _why_nothing(path, names) + "".join(f"; {one.where} {one.text}" for one in problems)
+        raise NothingReadable(str(place), why, [one[:2] for one in problems])
     if len(names) < MAX_FOLDERS:
-        return found, []
+        return found, problems
     text = f"has more than {MAX_FOLDERS:,} folders; point at a run below it"
-    return found, [Problem(str(place), text, "what lies in the others")]
+    return found, [*problems, Problem(str(place), text, "what lies in the others")]
+
+
+def _found(
+    place: Path, names: dict[Path, list[str]], columns: Columns
+) -> tuple[list[tuple[Reader | StoreReader, Path]], list[Problem]]:
+    """Ask all readers; what a reader of an installed package claims is read by it alone."""
+    theirs, problems = added.claims(place, names)
+    claimed = {source for _, source in theirs}
+    ours = [
+        (one, source)
+        for one in READERS
+        for source in _sources(one, place, names, columns)
+        if source not in claimed
+    ]
+    return [*ours, *theirs], problems
 
 
 def kinds_among(folder: Path, files: Sequence[str], columns: Columns = AS_FOUND) -> set[str]:
     """Return the kinds of sources that some files of a folder are; what lies below is not seen."""
     names = {folder: list(files)}
-    return {kind_of(one) for one in READERS if _sources(one, folder, names, columns)}
+    return {kind_of(one) for one, _ in _found(folder, names, columns)[0]}
 
 
 def read_all(
@@ -122,6 +140,8 @@ def read_all(
         with stdin.spooled() as path:
             runs = _runs(path, stdin.NAME, [stdin.read(path, columns)], [], columns)
         return [replace(run, name=stdin.NAME) for run in runs]
+    if case.is_case(place):
+        return [case.read(place)]
     found, unseen = _looked(place, columns, only)
     readings = [one for reader, source in found for one in readings_of(reader, source, columns)]
     return _runs(Path(place), str(place), readings, unseen, columns)
@@ -182,7 +202,8 @@ def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
 
 
 def _why_nothing(path: Path, names: dict[Path, list[str]]) -> str:
-    wanted = ", ".join(reader.LOOKS_FOR for reader in READERS if reader is not config_files)
+    known = [*(one for one in READERS if one is not config_files), *added.readers()]
+    wanted = ", ".join(reader.LOOKS_FOR for reader in known)
     count = sum(len(files) for files in names.values())
     if path.is_dir() and not count:
         return f"is an empty directory; point at a run directory ({wanted})"

@@ -9,7 +9,16 @@ import pytest
 from pydantic import BaseModel
 from sarif_pydantic import Sarif
 
-from runlens.diagnosis import HEALTHS, Advice, Chart, Diagnosis, Evidence, Incident, Outcome
+from runlens.diagnosis import (
+    HEALTHS,
+    Advice,
+    Chart,
+    Diagnosis,
+    Evidence,
+    Incident,
+    Outcome,
+    Verdict,
+)
 from runlens.report import github, junit, locations, markdown, sarif
 from runlens.run import Problem
 from tests.report.diagnoses import (
@@ -116,12 +125,66 @@ def test_each_annotation_is_one_command(made: list[Diagnosis]) -> None:
         assert sum(line.startswith(f"::{command} ") for line in lines) <= github.MOST
 
 
-def test_the_tenth_annotation_tells_how_many_more() -> None:
-    """GitHub would drop them in silence."""
+def test_the_ten_worst_are_annotations_and_a_notice_counts_the_rest() -> None:
+    """GitHub would drop the eleventh in silence."""
     assert len(github.render_all([loud(10)]).splitlines()) == 10
-    lines = github.render_all([loud(13)]).splitlines()
-    assert lines[8].endswith("::Fault 8.")
-    assert lines[9] == "::error title=RunLens::4 more critical incidents not shown"
+    warning = diagnosis(findings=[finding(severity="warning", title=f"W{i}.") for i in range(4)])
+    lines = github.render_all([warning, loud(13)]).splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["::error"] * 10 + ["::notice"]
+    assert lines[10].endswith("::7 more incidents not shown: 3 critical, 4 warning")
+
+
+def test_every_run_is_told_before_the_second_incident_of_any() -> None:
+    """A run with many faults hides no other."""
+    lines = github.render_all([replace(loud(9), run_name="a"), replace(loud(9), run_name="b")])
+    assert [" in b" in line for line in lines.splitlines()[:2]] == [False, True]
+
+
+def test_an_annotation_is_no_longer_than_the_runner_takes() -> None:
+    """It would be cut at 4,096 characters, in the middle of an escape."""
+    long = diagnosis(findings=[finding(severity="critical", title="%" * 10**6)])
+    [line] = github.render_all([replace(long, run_name="n" * 10**6)]).splitlines()
+    title, _, message = line.removeprefix("::error title=").partition("::")
+    assert len(title.partition(",")[0]) == 255
+    assert len(message.replace("%25", "%")) == github.LONGEST
+
+
+# --- GitHub summary of a job
+
+
+@pytest.mark.parametrize("made", [[one] for one in ALL] + [ALL])
+def test_a_summary_that_fits_is_the_markdown(made: list[Diagnosis]) -> None:
+    """Nothing is added or lost."""
+    assert github.summary(made) == markdown.render_all(made)
+
+
+@pytest.mark.parametrize("room", [8_000, 20_000, 50_000])
+def test_a_summary_stays_within_its_room(room: int) -> None:
+    """Whole lines, every block closed, and the loss is said."""
+    diff = tuple(("+", f"setting_{i}: ``{i}``") for i in range(4_000))
+    unmet = {f"rule-{i}": Outcome("unmet", f"not logged: metric {i}") for i in range(2_000)}
+    for made in (
+        replace(overfitting(), do_first=Advice((("Lower", "high"),), diff)),
+        diagnosis(outcomes=unmet),
+    ):
+        text = github.summary([made], room)
+        assert room // 4 < len(text.encode()) <= room
+        assert text.endswith(github.LEFT_OUT)
+        assert len(re.findall("^`{3,}", text, re.MULTILINE)) % 2 == 0
+        assert text.count("<details>") == text.count("</details>")
+
+
+def test_a_verdict_of_a_megabyte_is_cut_and_not_lost() -> None:
+    """Its beginning is what counts."""
+    text = github.summary([replace(diagnosis(), verdict=Verdict("é" * 2**20, "", "healthy"))])
+    assert text.startswith("### Healthy: éééé")
+    assert text.endswith(github.LEFT_OUT)
+    assert len(text.encode()) <= github.MOST_SUMMARY
+
+
+def test_where_no_room_is_left_nothing_is_added() -> None:
+    """Another step's output has taken it: GitHub would refuse both."""
+    assert github.summary([overfitting()], 10) == ""
 
 
 def test_an_annotation_points_at_the_line_of_the_log() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from runlens.run import Configured, Task
-from runlens.sources.merging.task import typed
+from runlens.sources.merging.task import ARGUMENTS, typed
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,10 @@ from runlens.sources.merging.task import typed
         ({"train_loss"}, 4.2, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
         ({"train_loss"}, 4.2, {"n_layer": 6, "n_embd": 384, "model_name": "x"}, "", "other"),
         ({"train_loss"}, 4.2, {}, "", "other"),
+        # the Trainer with a module of one's own: all its arguments, and no model among them
+        ({"train_loss"}, 1.3, dict.fromkeys(ARGUMENTS, 1e-3), "transformers", "other"),
+        ({"train_loss"}, 1.3, dict.fromkeys(ARGUMENTS, 1e-3) | {"model_type": "gpt2"},
+         "transformers", "sft"),
     ],
 )  # fmt: skip
 def test_task_is_told_by_settings_then_metrics(

@@ -49,6 +49,8 @@ FAMILIES = (
     "gpt", "llama", "qwen", "mistral", "mixtral", "gemma", "phi", "pythia", "falcon", "bloom",
     "opt", "glm", "chatglm", "deepseek", "baichuan", "internlm", "smollm", "tinyllama",
 )  # fmt: skip
+ARGUMENTS = ("learning_rate", "weight_decay", "adam_beta1", "logging_steps", "seed")
+MODEL = ("model_type", "architectures", "vocab_size", *TRAINED)
 OWN = "the settings describe a transformer of one's own"
 RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
 
@@ -257,11 +259,21 @@ def _by_level(
         return "pretrain", f"the loss begins at {first_loss:.2f}"
     if framework == "transformers" and _between(first_loss, TWO_CLASSES):
         return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
+    if framework == "transformers" and _own_module(config):
+        return None
     if framework == "transformers":
         return "sft", f"a language-model loss of {framework} that begins at {first_loss:.2f}"
     if first_loss < CLASSES_LOSS:
         return _by_family(config)
     return None
+
+
+def _own_module(config: Mapping[str, Configured]) -> bool:
+    """Whether all arguments of the Trainer are known and no model of transformers is among them.
+
+    The Trainer's loggers write the model's own configuration too, where it has one.
+    """
+    return all(key in config for key in ARGUMENTS) and not any(key in config for key in MODEL)
 
 
 def _own_transformer(config: Mapping[str, Configured]) -> bool:

@@ -1,0 +1,54 @@
+"""The formats of `runlens diagnose`: ours, and those of installed packages."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+if TYPE_CHECKING:
+    from runlens.diagnosis import Diagnosis
+
+FOR_MACHINES = ("json", "markdown", "github", "sarif", "junit")  # these take all runs
+FORMATS = ("text", "html", *FOR_MACHINES)
+
+
+class Format(click.Choice):  # type: ignore[type-arg] # generic from click 8.2 on
+    """A choice of our formats; installed packages are asked only for a name that is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's own signature
+        """Return the name of a format; an unknown one is wrong usage."""
+        from runlens.errors import nearest
+        from runlens.plugins import points
+
+        if value in FORMATS:
+            return str(value)
+        known = [*FORMATS, *(point.name for point in points("runlens.formats"))]
+        if value not in known:
+            told = f"{value!r} is no format; there are {', '.join(known)}"
+            self.fail(told + nearest(str(value), known), param, ctx)
+        return str(value)
+
+
+def takes_all(form: str | None) -> bool:
+    """Whether a format takes all runs of a place at once, as all but text and pages do."""
+    return form not in {None, "text", "html"}
+
+
+def rendered(form: str, diagnoses: "list[Diagnosis]", *, full: bool) -> str:
+    """Return diagnoses in a format that takes all runs; what fails in a plugin is one line."""
+    if form in FOR_MACHINES:
+        more = {"full": full} if form == "json" else {}
+        content: str = import_module(f"runlens.report.{form}").render_all(diagnoses, **more)
+        return content
+    from runlens.plugins import attempted, points
+
+    point = next(one for one in points("runlens.formats") if one.name == form)
+    what, problem = attempted(point.load, point.origin, "its formats")
+    if problem is None:
+        render = cast("Callable[[list[Diagnosis]], object]", what)
+        made, problem = attempted(lambda: render(diagnoses), point.origin, "its formats", "failed")
+        if isinstance(made, str):
+            return made
+    why = problem.text if problem else f"gave {type(made).__name__} in place of text"
+    raise click.UsageError(f"format {form} of {point.origin} {why}; use another --format")
