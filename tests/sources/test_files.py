@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runlens.sources import files
+from runlens.sources import files, kinds_among
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, walk
 
@@ -171,3 +171,12 @@ def test_settings_are_flattened_and_bounded() -> None:
 def test_step_of_a_checkpoint_is_in_its_name(name: str, step: int) -> None:
     """Plain digits, and not too many."""
     assert files.step_in_name(name) == step
+
+
+def test_kinds_of_a_folder_are_told_without_what_lies_below(tmp_path: Path) -> None:
+    """An audit asks so which folders are runs of their own."""
+    (tmp_path / "deeper").mkdir()
+    for folder in (tmp_path, tmp_path / "deeper"):
+        (folder / "trainer_state.json").write_text('{"log_history": [{"step": 1, "loss": 2.0}]}')
+    assert kinds_among(tmp_path, ["trainer_state.json"]) == {"trainer_state"}
+    assert kinds_among(tmp_path, ["deeper"]) == set()
