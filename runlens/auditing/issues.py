@@ -179,7 +179,8 @@ def _worst_first(seen: Seen) -> tuple[object, ...]:
 
 def _title(sight: Sight) -> str:
     runs = count(len({one.row.key for one in sight.seen}), "run")
-    return f"{_TITLES.get(sight.rule, sight.rule)}: {runs} of {sight.group}."
+    title = _TITLES.get(sight.rule) or sight.rule.replace("-", " ").capitalize()  # an added rule
+    return f"{title}: {runs} of {sight.group}."
 
 
 def _of_crossed(one: CrossFinding, by_key: Mapping[str, RunRow]) -> Sight:

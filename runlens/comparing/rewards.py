@@ -22,8 +22,8 @@ NAMED = (
     "env_name", "environment", "task_name",
 )  # fmt: skip
 NOT_RECORDED = "reward function and environment are not recorded: not known to be equal"
-# An untrained policy's mean reward varies by some ten percent between seeds; three times is another
-# scale. The value loss is in squared rewards: it must say the same where it is logged.
+# Untrained policies earn alike; three times is another scale. Chosen with one real pair in view (11
+# times): so the value loss, which is in squared rewards, must say the same, or nothing is claimed.
 APART = 3.0
 FIRST = 3  # points taken for the start
 EARLY = 0.02  # share of the run within which they must lie

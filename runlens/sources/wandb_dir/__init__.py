@@ -189,8 +189,8 @@ def _take_end(contents: Contents, reading: SourceReading) -> None:
     hints.no_exit_record = False
     hints.exit_code = code
     hints.tracker_state = "failed" if code else "finished"
-    runtime = contents.exit.number(2)
-    time = reading.started + runtime if reading.started and runtime else None
+    # whole seconds; the format leaves a 0 out
+    time = reading.started + contents.exit.number(2) if reading.started else None
     where = str(reading.path)
     reading.events.append(
         Event("exit", hints.ended_step, time, f"exit code {code}", where, {"code": code})

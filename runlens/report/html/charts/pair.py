@@ -3,18 +3,18 @@
 import math
 
 from runlens.comparison import Comparison, Measure, Pair
-from runlens.diagnosis import Diagnosis, Finding, Mark, ThinCurve
+from runlens.diagnosis import Mark, ThinCurve
 from runlens.metrics import base, is_loss
 from runlens.report.compared import at, deciding, difference
 from runlens.report.html.charts import select
 from runlens.report.html.charts.model import Band, Figure, Lane, Line, Panel, Reference
 from runlens.report.html.charts.points import fewer
+from runlens.report.html.charts.timeline import lane
 from runlens.report.html.charts.units import Unit, span, unit_for
 from runlens.report.html.element import cut
 from runlens.report.html.words import spoken
 from runlens.report.values import value_of
 from runlens.run import RL_TASKS
-from runlens.wording import step as step_words
 
 LOSSES = ("eval_loss", "train_loss")
 REWARDS = ("reward", "kl", "kl_step", "kl_seq", "entropy", "len_mean", "dpo_margin", "dpo_acc")
@@ -204,23 +204,9 @@ def _lanes(pair: Pair) -> tuple[Lane, ...]:
     alone = [("A", pair.a, one) for one in pair.diff.fixed if one.severity != "info"]
     alone += [("B", pair.b, one) for one in pair.diff.new if one.severity != "info"]
     return tuple(
-        _lane(run, diagnosis, finding)
+        lane(finding, diagnosis, select.last_step(diagnosis), run)
         for run, diagnosis, finding in alone[:LANES]
         if finding.onset.step is not None
-    )
-
-
-def _lane(run: str, diagnosis: Diagnosis, finding: Finding) -> Lane:
-    start = finding.onset.step or 0.0
-    last = select.last_step(diagnosis)
-    end = finding.end.step if finding.end and finding.end.step is not None else last
-    name = f"{run}: {cut(diagnosis.titles.get(finding.rule) or finding.rule, 40)}"
-    return Lane(
-        finding.severity,
-        start,
-        max(start, end),
-        f"{name}, from step {step_words(start)}",
-        cut(f"{name}, {step_words(start)}", 44),
     )
 
 

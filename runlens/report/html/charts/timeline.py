@@ -170,14 +170,16 @@ def _lanes(diagnosis: Diagnosis, leads: list[Finding], end: float) -> tuple[list
     placed = [one for one in leads + follow if one.onset.step is not None]
     placed.sort(key=lambda one: SEVERITIES.index(one.severity))  # stable: first movers first
     last = min(end, select.last_step(diagnosis))
-    made = [_lane(finding, diagnosis, last) for finding in placed[:LANES]]
+    made = [lane(finding, diagnosis, last) for finding in placed[:LANES]]
     return made, len(placed) - len(made)
 
 
-def _lane(finding: Finding, diagnosis: Diagnosis, last: float) -> Lane:
+def lane(finding: Finding, diagnosis: Diagnosis, last: float, run: str = "") -> Lane:
+    """Return the lane of a finding; `run` names the run, where several are drawn."""
     start = finding.onset.step or 0.0
     end = finding.end.step if finding.end and finding.end.step is not None else last
-    name = cut(diagnosis.titles.get(finding.rule) or finding.rule, 60)
+    name = cut(diagnosis.titles.get(finding.rule) or finding.rule, 40 if run else 60)
+    name = f"{run}: {name}" if run else name
     return Lane(
         finding.severity,
         start,
