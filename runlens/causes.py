@@ -10,14 +10,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from runlens import fixes, layers, nan_cures
+from runlens import fixes, layers, nan_cures, rates
 from runlens.diagnosis import Cause, Fix, Rank, RuledOut
 from runlens.history import Curve, IntArray
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.wording import count, number, percent, step, times
-from runlens.wording import rate as as_rate
 
 Branch = Literal["data", "optimisation", "forward", "backward", "scaler", "resume", "open"]
 
@@ -164,13 +163,9 @@ def _by_loss(tree: _Tree) -> bool:
 
 def _too_fast(tree: _Tree, why: str) -> None:
     """Blame the size of the steps: the learning rate, and clipping where it bounds nothing."""
-    rates = tree.signals.curve("learning_rate").before(int(tree.onset) + 1).value
-    against = ""
-    if len(rates) and rates[-1] >= 0 and rates.max() > 0:
-        share = float(rates[-1] / rates.max())
-        told = (
-            f"the learning rate is {as_rate(float(rates[-1]))} there, {percent(share)} of its peak"
-        )
+    share, against = rates.share_at(tree.signals, tree.onset), ""
+    if share is not None:
+        told = f"the learning rate is {rates.words_at(tree.run, tree.signals, tree.onset)}"
         against = told if share < DECAYED else ""
         why += "" if against else f"; {told}"
     found = [Cause("Learning rate too high", "most likely", why, against)]

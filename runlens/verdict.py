@@ -88,8 +88,14 @@ def _healthy(run: Run, signals: Signals) -> str:
             levels = signals.levels(metric)
             first = float(curve.value[0])
             begin, end = loss(first), loss(levels.end)
+            name, until = metric.replace("_", " "), step(run.last_step)
+            better = levels.end > first if metric == "reward" else levels.end < first
+            if not better and metric != "reward" and begin != end:  # no rule calls it a fault
+                return (
+                    f"No fault found up to step {until}, but {name} did not fall: {begin} at step "
+                    f"{step(int(curve.step[0]))}, {end} at the end."
+                )
             went = "fell" if levels.end < first else "rose"
             moved = f"stayed at {end}" if begin == end else f"{went} from {begin} to {end}"
-            name = metric.replace("_", " ")
-            return f"No fault found up to step {step(run.last_step)}: {name} {moved}."
+            return f"No fault found up to step {until}: {name} {moved}."
     return f"No fault found up to step {step(run.last_step)}."

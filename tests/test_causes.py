@@ -66,7 +66,7 @@ def test_low_learning_rate_speaks_against_itself() -> None:
         grad_norm="0:1 400:1 490:90 500:nan",
         learning_rate="0:1e-3 300:1e-3 490:3e-5 900:0",
     )
-    assert "of its peak" in tree(case).causes[0].against
+    assert "of its highest so far" in tree(case).causes[0].against
 
 
 def test_sample_that_comes_back_each_epoch_is_found_by_its_place() -> None:

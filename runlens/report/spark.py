@@ -3,14 +3,19 @@
 import math
 from collections.abc import Sequence
 
+from runlens.metrics import base, is_loss
+
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-=+*#@"
 GONE = "×"  # NaN or infinity in this cell
 LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
 
 
-def spark(values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
-    """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN."""
+def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
+    """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN.
+
+    Only losses and gradient norms are drawn by their logarithm, and where they span much.
+    """
     if not values:
         return ""
     marks = ASCII if ascii_only else BLOCKS
@@ -23,7 +28,8 @@ def spark(values: Sequence[float], cells: int, *, ascii_only: bool = False) -> s
     if not known:
         return ("x" if ascii_only else GONE) * cells
     low, high = min(known), max(known)
-    if low > 0 and high / low > LOG_FROM:
+    by_size = is_loss(metric) or base(metric) == "grad_norm"
+    if by_size and low > 0 and high / low > LOG_FROM:
         heights = [None if height is None else math.log(height) for height in heights]
         low, high = math.log(low), math.log(high)
     span = high / 2 - low / 2  # halves: the whole may be beyond the largest number

@@ -140,7 +140,7 @@ def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     for name in names[: SHOWN_CURVES + (4 if options.verbose else 0)]:
         curve = diagnosis.curves[name]
         first, last = value_of(name, curve.value[0]), value_of(name, curve.value[-1])
-        drawn = spark(curve.value, cells, ascii_only=options.ascii_only)
+        drawn = spark(name, curve.value, cells, ascii_only=options.ascii_only)
         yield f"{name:<{NAME_WIDTH}} {first:>9} {drawn} {last}"
     if names:
         yield ""
@@ -255,4 +255,4 @@ def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
 def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:
     name = next((name for name in MAIN if name in diagnosis.curves), None)
     values = diagnosis.curves[name].value if name else ()
-    return spark(values, cells, ascii_only=options.ascii_only)
+    return spark(name or "", values, cells, ascii_only=options.ascii_only)

@@ -1,11 +1,10 @@
 """Why a gradient norm climbs, and what to do about it."""
 
-from runlens import experiments, fixes, layers
+from runlens import experiments, fixes, layers, rates
 from runlens.diagnosis import Cause, Fix
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step
-from runlens.wording import rate as as_rate
+from runlens.wording import number, step
 
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
 LARGE_LAYER = 100.0  # norm of one parameter that common guides call large
@@ -15,12 +14,10 @@ SMALLEST_EPSILON = 1e-6  # Adam's epsilon at which steps of tiny second moments 
 def causes(run: Run, signals: Signals, onset: int) -> tuple[Cause, ...]:
     """Rank what made the norm climb at a step: rate, clipping, precision, one layer, data."""
     made: list[Cause] = []
-    rates = signals.curve("learning_rate").before(onset + 1).value
-    why = against = ""
-    if len(rates) and rates[-1] >= 0 and rates.max() > 0:
-        share = float(rates[-1] / rates.max())
-        why = f"it is {as_rate(float(rates[-1]))} there, {percent(share)} of its peak so far"
-        against = "it has decayed" if share < DECAYED else ""
+    share, against = rates.share_at(signals, onset), ""
+    if share is not None and share < DECAYED:
+        against = "it has decayed"
+    why = f"it is {words}" if (words := rates.words_at(run, signals, onset)) else ""
     made.append(Cause("Learning rate too high", "most likely", why, against))
     clip = run.number("max_grad_norm")
     if clip is not None and (clip <= 0 or clip > fixes.DEFAULT_CLIP):

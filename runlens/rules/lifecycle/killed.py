@@ -90,7 +90,7 @@ def _finding(run: Run, end: Ending) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="Nothing in the curves up to there announces it.",
+        seen="It was training until then: the record breaks off there.",
         causes=(Cause(cause, "most likely", _sign(run, end)),),
         fixes=(*resume(run), *(() if by_hand else advice), *(_less_memory(run, end))),
         confidence=_confidence(run, end),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from runlens import experiments, fixes
+from runlens import experiments, fixes, rates
 from runlens.diagnosis import Cause, Fix, Rank
 from runlens.history import IntArray
 from runlens.rules.loss import surroundings
@@ -30,13 +30,13 @@ def causes(run: Run, signals: Signals, at: IntArray, climb: float | None) -> tup
         if float(np.ptp(places)) < SAME_BATCH:
             why = f"all at {percent(float(places.mean()))} of their epoch"
             made[0] = Cause("The same bad batch in each epoch", "most likely", why)
-    share = surroundings.rate_share(signals, float(at[0]))
+    share = rates.share_at(signals, float(at[0]))
     if share is None or share >= surroundings.LATE_RATE:
-        above = surroundings.beyond_plan(run, signals, float(at[0]))
+        above = rates.beyond_plan(run, signals, float(at[0]))
         rank: Rank = "most likely" if above or not few else "possible"
         if above:  # a rate that nobody asked for explains more than an odd batch
             made[0] = made[0]._replace(rank="possible")
-        why = surroundings.rate_words(run, signals, float(at[0])) if share is not None else ""
+        why = rates.words_at(run, signals, float(at[0])) if share is not None else ""
         made.append(Cause("Learning rate too high", rank, why))
     made += surroundings.clip_cause(run)
     made += surroundings.precision_cause(run)

@@ -5,7 +5,7 @@ from math import log2
 
 import numpy as np
 
-from runlens import fixes
+from runlens import fixes, rates
 from runlens.diagnosis import RANKS, Cause, Confidence, Evidence, Fix, Rank
 from runlens.history import Curve
 from runlens.run import Run
@@ -17,7 +17,6 @@ NEAR_POINTS = 3  # logged points within which two moments count as one
 NORMS = 5  # gradient norms of a level
 CLIMBED = 3.0  # gradient norm over its level before: it climbed
 LATE_RATE = 0.2  # of the peak: below it the learning rate is seldom the cause
-ABOVE_PLAN = 1.5  # logged over configured learning rate from which the schedule is named
 LEAST_WARMUP = 0.03  # of the steps; 3 to 10 % are usual
 FULL_POINTS = 100  # from which the number of points no longer lowers the confidence
 
@@ -43,33 +42,6 @@ def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
     off = abs(at / per_epoch - round(at / per_epoch)) * per_epoch
     reach = points * signals.interval("train_loss")
     return bool(off <= reach < 0.25 * per_epoch)
-
-
-def rate_share(signals: Signals, at: float) -> float | None:
-    """Return the learning rate at a step over its highest so far; None where it is not logged."""
-    rate, now = signals.curve("learning_rate"), signals.learning_rate_at(at)
-    if now is None:
-        return None
-    peak = max(float(rate.before(int(at) + 1).value.max(initial=0.0)), now)
-    return now / peak if peak > 0 else None
-
-
-def rate_words(run: Run, signals: Signals, at: float) -> str:
-    """Say where the learning rate stood: ``3e-4 at step 120, 98 % of its peak so far``."""
-    share, rate = rate_share(signals, at), signals.learning_rate_at(at)
-    if share is None or not rate:
-        return ""
-    words = f"{as_rate(rate)} at step {step(at)}, {percent(share)} of its peak so far"
-    configured = run.number("learning_rate")
-    if configured and rate > ABOVE_PLAN * configured:
-        words += f" and {times(rate / configured)} the configured {as_rate(configured)}"
-    return words
-
-
-def beyond_plan(run: Run, signals: Signals, at: float) -> bool:
-    """Whether the logged learning rate at a step is far above the configured peak."""
-    configured, rate = run.number("learning_rate"), signals.learning_rate_at(at)
-    return bool(configured and rate and rate > ABOVE_PLAN * configured)
 
 
 def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
@@ -124,13 +96,13 @@ def norm_evidence(signals: Signals) -> tuple[Evidence, ...]:
 
 def rate_cause(run: Run, signals: Signals, at: float, climb: float | None) -> Cause:
     """Say what speaks for and against a learning rate that is too high."""
-    share = rate_share(signals, at)
-    reasons = [rate_words(run, signals, at)] if share is not None and share >= LATE_RATE else []
+    share = rates.share_at(signals, at)
+    reasons = [rates.words_at(run, signals, at)] if share is not None and share >= LATE_RATE else []
     if climb is not None and climb >= CLIMBED:
         reasons.append(f"gradient norm {times(climb)} its level before")
     against = ""
     if share is not None and share < LATE_RATE:
-        against = rate_words(run, signals, at)
+        against = rates.words_at(run, signals, at)
     elif climb is not None and climb < CLIMBED:
         against = f"gradient norm stayed at {times(climb)} its level before"
     rank: Rank = "unlikely" if share is not None and share < LATE_RATE else "most likely"

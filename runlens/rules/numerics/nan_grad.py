@@ -78,7 +78,7 @@ def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int
         return start, f"{length} points in a row"
     if np.isfinite(lost_at) and bad[-limits.before :].any():
         late = len(bad) - min(limits.before, len(bad)) + int(np.argmax(bad[-limits.before :]))
-        return late, f"the loss was lost at step {step(lost_at)}"
+        return late, _lost(lost_at)
     if bad.sum() >= limits.row and bad.mean() > limits.share:
         return int(np.argmax(bad)), f"{percent(float(bad.mean()))} of the points"
     if not run.flag("fp16") and run.flag("bf16"):
@@ -86,6 +86,10 @@ def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int
     if run.flag("fp16") is False and run.flag("bf16") is False:
         return int(np.argmax(bad)), "the run trains in fp32, so no scaler skips steps"
     return -1, "as few as a dynamic loss scale in fp16 makes"
+
+
+def _lost(at: float) -> str:
+    return f"the loss was lost at step {step(at)}"
 
 
 def _skipped(run: Run, curve: Curve, bad: BoolArray) -> int:
@@ -101,6 +105,13 @@ def _skipped(run: Run, curve: Curve, bad: BoolArray) -> int:
     return int((here & (rate.value[at + 1] == rate.value[at])).sum()) if moves else 0
 
 
+def _title(kind: str, onset: float, bad: BoolArray, lost_at: float, why: str) -> str:
+    at = f"Gradient norm was {kind} at step {step(onset)}"
+    if why == (lost := _lost(lost_at)):
+        return f"{at}, and {lost}."
+    return f"{at} while the loss was finite: {int(bad.sum()):,} of {len(bad):,} points, {why}."
+
+
 def _finding(
     run: Run, signals: Signals, curve: Curve, bad: BoolArray, lost_at: float, limits: Limits
 ) -> Finding:
@@ -113,8 +124,7 @@ def _finding(
     clean = (RuledOut("NaN weights", f"the scaler skipped {count(skipped, 'update')}"),)
     return Finding(
         severity="warning" if loud >= 0 else "info",
-        title=f"Gradient norm was {kind} at step {step(onset)} while the loss was finite: "
-        f"{int(bad.sum()):,} of {len(bad):,} points, {why}.",
+        title=_title(kind, onset, bad, lost_at, why),
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(curve, bad, at, loud >= 0, why, skipped, limits),

@@ -23,7 +23,7 @@ _NAMESPACE = re.compile(r"\bNamespace\(")
 _IN_NAMESPACE = re.compile(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
 _BANNERS = re.compile(
     r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
-    r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}|Gradient accumulation steps"
+    r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}|Gradient [Aa]ccumulation steps"
     r"|Total optimization steps|Total steps"
     r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
 )
