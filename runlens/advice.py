@@ -27,6 +27,8 @@ WASTED = frozenset(
         "loss-spike",
     }
 )
+# what follows from these goes away with them: it needs no settings of its own
+ACCIDENTS = frozenset({"schedule-mismatch", "resume-jump"})
 USELESS = frozenset(
     {"not-learning", "stuck-at-chance", "zero-loss", "grad-zero", "reward-stuck-zero", "lr-zero"}
 )
@@ -43,7 +45,7 @@ def first_steps(run: Run, incidents: Sequence[Incident]) -> Advice:
     changed = [_change(list(changes.values()), kept)] if changes else []
     left = [
         fix
-        for one in lead
+        for one in _at_fault(loud[0])
         for fix in one.fixes
         if fix.setting or not (kept and fix.what.startswith((*GOES_ON, "Start again")))
     ]
@@ -123,7 +125,7 @@ def _change(changes: Sequence[Fix], kept: Sequence[tuple[str, str]]) -> tuple[st
 def _changes(loud: Sequence[Incident]) -> dict[str, Fix]:
     """Return the first fix of each setting, of the worst findings first; at most four."""
     findings = sorted(
-        (one for incident in loud for one in incident.findings if one.severity != "info"),
+        (one for incident in loud for one in _at_fault(incident)),
         key=lambda one: SEVERITIES.index(one.severity),
     )
     made: dict[str, Fix] = {}
@@ -131,6 +133,12 @@ def _changes(loud: Sequence[Incident]) -> dict[str, Fix]:
         if len(made) < MOST_CHANGES and fix.old != fix.new:
             made.setdefault(fix.setting, fix)
     return made
+
+
+def _at_fault(incident: Incident) -> tuple[Finding, ...]:
+    """Return the loud findings to mend: of an accident of the schedule, that one alone."""
+    loud = tuple(one for one in incident.findings if one.severity != "info")
+    return loud[:1] if loud[0].rule in ACCIDENTS and loud[0].fixes else loud
 
 
 def _distinct(steps: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -17,8 +17,11 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.wording import count, number, percent, step, times
+from runlens.wording import rate as as_rate
 
-Branch = Literal["data", "optimisation", "forward", "backward", "scaler", "resume", "open"]
+Branch = Literal[
+    "setting", "start", "data", "optimisation", "forward", "backward", "scaler", "resume", "open"
+]
 
 BEFORE = 20  # logged points that are looked at before the onset
 FEWEST = 5  # finite norms among them
@@ -75,6 +78,7 @@ def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> Nan
     """
     tree = _Tree(run, signals, onset)
     norms = run.curve("grad_norm").before(int(onset) + 1).at(slice(-BEFORE, None))
+    _by_setting(tree)
     _by_resume(tree)
     _by_start(tree, first_logged)
     _by_norm(tree, norms)
@@ -85,6 +89,13 @@ def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> Nan
         _by_prior(tree, logged=len(norms) > 0)
     cures = nan_cures.cures(run, signals, onset, tree.branch)
     return NanCauses(tuple(tree.made[:4]), tuple(tree.out), cures, tree.branch)
+
+
+def _by_setting(tree: _Tree) -> None:
+    """Blame a setting with which the optimizer cannot work, whatever the data are."""
+    for key, known, bounds in nan_cures.impossible(tree.run):
+        tree.add("A setting outside its range", f"{key} is {known:g}: {bounds.why}")
+        tree.take("setting")
 
 
 def _by_resume(tree: _Tree) -> None:
@@ -102,15 +113,7 @@ def _by_start(tree: _Tree, first_logged: float) -> None:
     if tree.onset > max(first_logged, FIRST_STEPS) and len(before) > 1:
         return
     if tree.onset > first_logged:
-        why = f"finite at step {step(first_logged)}, not finite at step {step(tree.onset)}"
-        warm = "" if tree.signals.warmup.present else " or no warm-up"
-        tree.add(f"The first updates: learning rate too high{warm}", why)
-        tree.add(
-            "Data, labels or the wiring of the model",
-            "it fails within the first steps",
-            rank="likely",
-        )
-        tree.take("optimisation")
+        _by_first_updates(tree, first_logged)
         return
     tree.out.append(RuledOut("Slow divergence", "no finite point came before"))
     if tree.branch == "open":
@@ -120,6 +123,23 @@ def _by_start(tree: _Tree, first_logged: float) -> None:
             told = f"{step(tree.onset)} steps came before the first logged point"
             tree.add("Learning rate too high from the start", told)
     tree.take("data")
+
+
+def _by_first_updates(tree: _Tree, first_logged: float) -> None:
+    """Blame the size of the first updates, unless the rate was still far below its peak."""
+    why = f"finite at step {step(first_logged)}, not finite at step {step(tree.onset)}"
+    rate, peak = tree.signals.learning_rate_at(tree.onset), tree.signals.peak_learning_rate
+    data = "Data, labels, the optimizer's settings or the wiring of the model"
+    if rate is not None and peak and rate < DECAYED * peak:
+        small = f"it is {as_rate(rate)} there, {percent(rate / peak)} of its later peak"
+        tree.add(data, f"{why}, in the first updates of a warm-up")
+        tree.add("Learning rate too high", against=small)
+        tree.take("start")
+        return
+    warm = "" if tree.signals.warmup.present else " or no warm-up"
+    tree.add(f"The first updates: learning rate too high{warm}", why)
+    tree.add(data, "it fails within the first steps", rank="likely")
+    tree.take("optimisation")
 
 
 def _by_norm(tree: _Tree, norms: Curve) -> None:

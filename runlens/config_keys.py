@@ -185,6 +185,8 @@ _CANONICAL = {
     for alias in (*key.others, key.axolotl, key.name)
     if alias
 }
+_BETAS = {_plain(name) for name in ("betas", "adam_betas", "optimizer.betas", "optim.betas")}
+_PAIR = re.compile(r"^\s*[\[(]?\s*(-?\d[\d.e+-]*)\s*,\s*(-?\d[\d.e+-]*)\s*[\])]?\s*$")
 _SPELLINGS = {key.name: key for key in KEYS}
 _SECTIONS = (
     "trl",
@@ -223,6 +225,12 @@ def canonical_key(name: str) -> str:
             return _CANONICAL[rest]
         section, _, rest = rest.partition("_")
     return name
+
+
+def betas(name: str, value: object) -> dict[str, float]:
+    """Return Adam's two betas from a setting that holds both: ``(0.9, 0.95)``; else nothing."""
+    pair = _PAIR.match(value) if isinstance(value, str) and _plain(name) in _BETAS else None
+    return {"adam_beta1": float(pair[1]), "adam_beta2": float(pair[2])} if pair else {}
 
 
 def spelled(key: str, framework: str) -> str:

@@ -97,30 +97,44 @@ def bf16(run: Run, why: str) -> tuple[Fix, ...]:
     )
 
 
+def accumulation(run: Run) -> int | None:
+    """Return the batches that an update adds up; None where a Trainer's settings lack it.
+
+    Where it is not recorded, the total batch over that of all devices tells; a loop of one's own
+    adds none up unless it says so.
+    """
+    if known := run.number("gradient_accumulation_steps"):
+        return max(1, int(known))
+    size, whole = run.number("per_device_train_batch_size"), run.number("total_train_batch_size")
+    devices = run.number("num_processes")
+    if size and whole and devices:
+        return max(1, round(whole / (size * devices)))
+    return None if run.framework in TRAINER_FRAMEWORKS else 1
+
+
 def smaller_batch(run: Run, why: str) -> tuple[Fix, ...]:
     """Halve the batch on the device and double the accumulation, so that the sum stays."""
     size = run.number("per_device_train_batch_size")
     if not size or size < 2:  # noqa: PLR2004 - a batch of one cannot be halved
         return ()
-    half, steps = int(size) // 2, int(run.number("gradient_accumulation_steps") or 1)
+    half, steps = int(size) // 2, accumulation(run)
+    what = "Halve the batch per device" if 2 * half == size else "Lower the batch per device"
+    fewer = Fix(what, "per_device_train_batch_size", int(size), half, why)
+    keeps, key = "keeps the effective batch", "gradient_accumulation_steps"
+    if steps is None:
+        more = f"Accumulate {size / half:g} times as many steps ({key}; today's is not recorded)"
+        return fewer, action(more, keeps, "settings only")
     kept = math.ceil(steps * int(size) / half)
-    return (
-        Fix("Halve the batch per device", "per_device_train_batch_size", int(size), half, why),
-        Fix(
-            "Accumulate over more steps",
-            "gradient_accumulation_steps",
-            steps,
-            kept,
-            "keeps the effective batch",
-        ),
-    )
+    return fewer, Fix("Accumulate over more steps", key, steps, kept, keeps)
 
 
 def more_accumulation(run: Run, factor: int, why: str) -> tuple[Fix, ...]:
     """Average a step over more batches: noise falls with the root of the batch."""
-    steps = int(run.number("gradient_accumulation_steps") or 1)
+    steps, key = accumulation(run), "gradient_accumulation_steps"
     what = "Double the batch by accumulation" if factor == 2 else "Accumulate over more steps"  # noqa: PLR2004 - twice
-    return (Fix(what, "gradient_accumulation_steps", steps, factor * steps, why),)
+    if steps is None:
+        return (action(f"{what}: {factor} times {key}", why, "settings only"),)
+    return (Fix(what, key, steps, factor * steps, why),)
 
 
 def early_stopping(run: Run) -> tuple[Fix, ...]:
@@ -184,8 +198,8 @@ def more_dropout(run: Run, why: str) -> tuple[Fix, ...]:
 
 def effective_batch(run: Run) -> float | None:
     """Return the samples of one update of one process; None where the batch is not known."""
-    batch = run.number("per_device_train_batch_size")
-    return batch and batch * (run.number("gradient_accumulation_steps") or 1.0)
+    batch, steps = run.number("per_device_train_batch_size"), accumulation(run)
+    return batch * steps if batch and steps else None
 
 
 def setting(

@@ -4,11 +4,42 @@ Guides agree on no order (the data first, or the learning rate first): the branc
 rests on the evidence.
 """
 
+from typing import NamedTuple
+
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
 from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.wording import step
+
+
+class Bounds(NamedTuple):
+    """Where a setting must lie, what is usual, and what happens beyond."""
+
+    least: float
+    below: float
+    usual: float  # the default of PyTorch's Adam
+    why: str
+
+
+# beyond these an update is no number, or goes the wrong way
+BOUNDS = {
+    "adam_beta1": Bounds(0.0, 1.0, 0.9, "a momentum lies in [0, 1)"),
+    "adam_beta2": Bounds(
+        0.0, 1.0, 0.999, "it lies in [0, 1): a negative second moment has no root"
+    ),
+    "adam_epsilon": Bounds(0.0, 1.0, 1e-8, "it is added to a root that may be 0"),
+}
+
+
+def impossible(run: Run) -> list[tuple[str, float, Bounds]]:
+    """Return the settings with which an optimizer cannot work, with their values."""
+    known = ((key, run.number(key), bounds) for key, bounds in BOUNDS.items())
+    return [
+        (key, value, bounds)
+        for key, value, bounds in known
+        if value is not None and not bounds.least <= value < bounds.below
+    ]
 
 
 def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, ...]:
@@ -25,6 +56,18 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     shown = _shown(run)
     alone = experiments.batch_alone(onset)
     rest = (*_ratio(run), *experiments.full_precision(run, onset), *experiments.one_process(run))
+    if branch == "setting":
+        back = [
+            fixes.setting(run, key, bounds.usual, f"Put {key} back into its range", bounds.why)
+            for key, _, bounds in impossible(run)
+        ]
+        return (*back, *shown)
+    if branch == "start":
+        check = fixes.action(
+            "Print the optimizer as it was built: betas in [0, 1), epsilon above 0, learning rate",
+            "the first updates are small, so it is hardly their size",
+        )
+        return (look, check, *half, *shown, alone, *rest)
     if branch == "data":
         late = rate if onset > 1 else ()
         return (*_zero_scale(run), look, *half, *shown, *late, alone, *rest)

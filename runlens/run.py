@@ -18,6 +18,7 @@ StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early",
 # rows of the message table (messages.tsv of the console's reader) after which no handler of the
 # run itself ran: SIGKILL, a time limit, preemption, the scheduler, a killed data worker
 HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
+BY_HAND = 14  # row of a Ctrl-C
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]

@@ -10,6 +10,8 @@ from runlens.wording import count, loss, step
 
 FEWEST_POINTS = 8  # below it only NaN and the like can be told
 JUDGED = ("train_loss", "reward", "eval_loss", "policy_loss", "value_loss", "d_loss", "dpo_acc")
+# infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
+BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting"})
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 
 
@@ -34,7 +36,10 @@ def of(
     second = made[0].title if made else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
         return Verdict(_cannot_judge(run), second, health)
-    return Verdict(_healthy(run, signals), second, health)
+    healthy = _healthy(run, signals)
+    if made and made[0].findings[0].rule in BESIDE_HEALTH:
+        return Verdict(second, healthy.replace("No fault found", "No alarm", 1), health)
+    return Verdict(healthy, second, health)
 
 
 def _second(loud: Sequence[Incident], covered: float) -> str:

@@ -110,3 +110,16 @@ def test_every_loud_fixture_has_something_to_do(name: str) -> None:
     assert all(not what.endswith(".") for what in steps)
     named = {fix.setting for finding in loud for fix in finding.fixes if fix.setting}
     assert len({line.partition("=")[0] for _, line in made.do_first.diff}) <= len(named)
+
+
+def test_what_follows_from_an_accident_of_the_schedule_needs_no_settings() -> None:
+    """A rate that leapt collapsed the reward: the schedule is mended, the KL term left alone."""
+    mend = Fix("Hand 150 steps to the scheduler")
+    penalty = Fix("Strengthen the KL term", "beta", 0.0, 0.04)
+    leapt = one("schedule-mismatch", mend, severity="warning", step=72).findings[0]
+    fell = one("reward-collapse", penalty, step=81).findings[0]
+    advice = first_steps(run(), [Incident((leapt, fell))])
+    assert advice.diff == ()
+    assert any(what == mend.what for what, _ in advice.steps)
+    alone = first_steps(run(), [Incident((fell,))])
+    assert any("beta" in text for _, text in alone.diff)

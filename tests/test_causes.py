@@ -58,6 +58,31 @@ def test_nan_after_the_first_update_blames_the_update() -> None:
     assert "first updates" in found.causes[0].what
 
 
+def test_nan_in_a_warm_up_is_not_blamed_on_the_learning_rate() -> None:
+    """At a tenth of its later peak the rate is the last to blame, and lowering it no fix."""
+    case = drawn("w", train_loss="0:9 10:nan 500:nan", learning_rate="0:0 100:1e-3 500:9e-4")
+    found = tree(case, onset=10)
+    assert found.branch == "start"
+    assert found.causes[0].what.startswith("Data, labels, the optimizer's settings")
+    rate = next(cause for cause in found.causes if cause.what == "Learning rate too high")
+    assert "of its later peak" in rate.against
+    assert "learning_rate" not in {fix.setting for fix in found.fixes}
+
+
+def test_a_setting_that_cannot_work_is_the_cause() -> None:
+    """A negative beta2 has no root, whatever the learning rate is; usual ones are no cause."""
+    wild = drawn("b", train_loss="0:9 10:nan 500:nan", config={"adam_beta2": -0.6})
+    found = tree(wild, onset=10)
+    assert found.branch == "setting"
+    assert "adam_beta2 is -0.6" in found.causes[0].evidence_for
+    first = found.fixes[0]
+    assert (first.setting, first.old, first.new) == ("adam_beta2", -0.6, 0.999)
+    assert not {"learning_rate", "max_grad_norm"} & {fix.setting for fix in found.fixes}
+    usual = {"adam_beta1": 0.0, "adam_beta2": 0.95, "adam_epsilon": 0.0}
+    calm = drawn("u", train_loss="0:9 10:nan 500:nan", config=usual)
+    assert tree(calm, onset=10).branch != "setting"
+
+
 def test_low_learning_rate_speaks_against_itself() -> None:
     """At 3 % of its peak the rate is named, with what speaks against it."""
     case = drawn(

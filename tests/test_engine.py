@@ -157,6 +157,22 @@ def test_info_alone_leaves_the_run_without_fault() -> None:
     assert made.do_first.steps == ()
 
 
+def test_an_info_that_hurts_the_result_heads_a_quiet_run() -> None:
+    """An evaluation loss that rises does not stand below "no fault found"."""
+    made = diagnose(SFT, [rule("hockey-stick", found(one("info"))), rule("y", passed("fine"))])
+    assert made.health == "info"
+    assert made.verdict.sentence == "Bad at 200."
+    assert made.verdict.second.startswith("No alarm up to step 400: train loss fell")
+
+
+def test_a_loss_that_did_not_fall_is_told_to_be_so() -> None:
+    """No rule calls a crawl upwards a fault, yet nobody reads "fell"."""
+    crawl = drawn("crawl", train_loss="5000:3.66 9000:3.74", noise=0.002).run()
+    sentence = diagnose(crawl, [rule("y", passed("fine"))]).verdict.sentence
+    assert "but train loss did not fall: 3.6" in sentence
+    assert "at step 5,000" in sentence
+
+
 @pytest.mark.parametrize("family", ["CFG", "OBS"])
 def test_advice_leaves_the_run_healthy(family: Family) -> None:
     """An odd setting or a metric that is not logged is no fault of the run; it is still told."""

@@ -104,16 +104,46 @@ def test_half_precision_becomes_bf16_only_where_it_is_in_use() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "steps", "new"), [(8, 2, (4, 4)), (8, None, (4, 2)), (3, 2, (1, 6)), (5, 1, (2, 3))]
+    ("size", "steps", "new"), [(8, 2, (4, 4)), (8, 1, (4, 2)), (3, 2, (1, 6)), (5, 1, (2, 3))]
 )
-def test_a_smaller_batch_keeps_the_sum(size: int, steps: int | None, new: tuple[int, int]) -> None:
+def test_a_smaller_batch_keeps_the_sum(size: int, steps: int, new: tuple[int, int]) -> None:
     """No sample less an update."""
-    config = {"per_device_train_batch_size": size}
-    config |= {} if steps is None else {"gradient_accumulation_steps": steps}
+    config = {"per_device_train_batch_size": size, "gradient_accumulation_steps": steps}
     made = changes(fixes.smaller_batch(run(config), "why"))
     half, accumulated = (made[key][1] for key in made)
     assert (half, accumulated) == new
-    assert half * accumulated >= size * (steps or 1)
+    assert half * accumulated >= size * steps
+
+
+def test_no_accumulation_is_invented() -> None:
+    """Of a Trainer whose settings lack it the factor is named, no old and no new number."""
+    half, more = fixes.smaller_batch(run({"per_device_train_batch_size": 8}), "why")
+    assert (half.old, half.new) == (8, 4)
+    assert not more.setting
+    assert "2 times as many steps" in more.what
+    (double,) = fixes.more_accumulation(run(), 2, "why")
+    assert not double.setting
+
+
+@pytest.mark.parametrize(
+    ("config", "framework", "steps"),
+    [
+        ({"gradient_accumulation_steps": 4}, "trl", 4),
+        ({"per_device_train_batch_size": 3, "total_train_batch_size": 6}, "trl", None),
+        (
+            {"per_device_train_batch_size": 3, "total_train_batch_size": 6, "num_processes": 1},
+            "trl",
+            2,
+        ),
+        ({}, "trl", None),
+        ({}, "pytorch", 1),
+    ],
+)
+def test_accumulation_is_known_or_follows(
+    config: dict[str, Any], framework: str, steps: int | None
+) -> None:
+    """Recorded, or from the total batch; a loop of one's own adds none up."""
+    assert fixes.accumulation(run(config, framework=framework)) == steps
 
 
 def test_a_batch_of_one_cannot_be_halved() -> None:
@@ -171,7 +201,9 @@ def test_the_effective_batch_counts_accumulation() -> None:
     """Samples of one update of one process; unknown where the batch is."""
     config = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 8}
     assert fixes.effective_batch(run(config)) == 32
-    assert fixes.effective_batch(run({"per_device_train_batch_size": 4})) == 4
+    assert fixes.effective_batch(run({"per_device_train_batch_size": 4})) is None
+    loop = run({"per_device_train_batch_size": 4}, framework="pytorch")
+    assert fixes.effective_batch(loop) == 4
     assert fixes.effective_batch(run()) is None
 
 

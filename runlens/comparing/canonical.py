@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from runlens.config_keys import canonical_key
+from runlens.config_keys import betas, canonical_key
 from runlens.run import Configured, Run, Setting
 
 Typed = str | int | float | bool | tuple[str, ...] | None
@@ -187,12 +187,11 @@ def plain(run: Run) -> dict[str, Configured]:
     length = found.get("max_length")
     if length and found.keys() >= GENERATION and same("max_length", length.value, GENERATED):
         del found["max_length"]
-    for key in ("betas", "adam_betas", "optimizer.betas"):
-        betas = typed(found[key].value) if key in found else None
-        if isinstance(betas, tuple) and len(betas) == 2:  # noqa: PLR2004 - Adam has two
-            origin = found.pop(key).origin
-            for name, beta in zip(("adam_beta1", "adam_beta2"), betas, strict=True):
-                found.setdefault(name, Configured(beta, origin))
+    for key in list(found):
+        for name, beta in betas(key, found[key].value).items():
+            found.setdefault(name, Configured(beta, found[key].origin))
+        if betas(key, found[key].value):
+            del found[key]
     return found
 
 

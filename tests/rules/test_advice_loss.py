@@ -103,7 +103,7 @@ SAID = {
     ),
     "B17 F11 sawtooth": Said(
         "sawtooth",
-        bad("sawtooth", "regular teeth", learning_rate=3e-4),
+        bad("sawtooth", "regular teeth", learning_rate=3e-4, gradient_accumulation_steps=1),
         (
             "fix learning_rate: 0.0003 -> 0.0001",
             "fix warmup_steps: None -> 100",
@@ -166,7 +166,13 @@ SAID = {
     ),
     "A48 batch indices": Said(
         "loss-spike",
-        bad("loss-spike", "single and tall", per_device_train_batch_size=4),
+        bad(
+            "loss-spike",
+            "single and tall",
+            total_train_batch_size=4,
+            num_processes=1,
+            per_device_train_batch_size=4,
+        ),
         ("do Look at the batch of step 510 (samples 2,036 to 2,040", "the log of batch indices"),
     ),
     "B22 packing off for a while": Said(
@@ -200,7 +206,7 @@ SAID = {
     ),
     "B45 F7 small batches accumulate more": Said(
         "loss-spike",
-        bad("loss-spike", SPIKES, per_device_train_batch_size=2),
+        bad("loss-spike", SPIKES, per_device_train_batch_size=2, gradient_accumulation_steps=1),
         ("fix gradient_accumulation_steps: 1 -> 2",),
         bad("loss-spike", SPIKES, per_device_train_batch_size=64),
     ),

@@ -31,6 +31,7 @@ SAID = {
             max_grad_norm=0.0,
             adam_epsilon=1e-8,
             fp16=True,
+            gradient_accumulation_steps=1,
         ),
         (
             "cause most likely Learning rate too high",
@@ -57,7 +58,12 @@ SAID = {
     ),
     "A22 spikes that repeat": Said(
         "grad-spike",
-        bad("grad-spike", "three that the loss feels", learning_rate=2e-4),
+        bad(
+            "grad-spike",
+            "three that the loss feels",
+            learning_rate=2e-4,
+            gradient_accumulation_steps=1,
+        ),
         ("fix learning_rate: 0.0002 -> 0.0001", "fix gradient_accumulation_steps: 1 -> 2"),
         bad("grad-spike", "one", learning_rate=2e-4),
     ),

@@ -151,7 +151,7 @@ SAID = {
             bad("crashed", "traceback at the end"),
             state=State("crashed", "KeyError", "certain", done_steps=160, planned_steps=400),
         ),
-        ("do Save a checkpoint every 100 steps and keep 5",),
+        ("do Save a checkpoint every 40 steps and keep 5",),
         replace(
             bad("crashed", "traceback at the end"),
             events=(

@@ -1,5 +1,8 @@
 """Overfitting on several evaluation sets, and what is no overfitting."""
 
+import pytest
+
+from runlens.diagnosis import Finding
 from runlens.rules.evaluation.hockey_stick import RULE
 from runlens.rules.rule import Case, drawn
 from runlens.signals import Signals
@@ -44,3 +47,40 @@ def test_onset_of_many_evaluations_is_the_lowest_one() -> None:
     run = drawn("many", noise=0.002, train_loss="0:2 2000:0.1", eval_loss="50:2 700:1 2000:2").run()
     outcome = RULE.check(run, Signals(run), RULE.limits)
     assert outcome.findings[0].onset.step == 700
+
+
+def judged(accuracy: str, samples: float = 0.0, noise: float = 0.001) -> Finding:
+    """Return what is said of a rise of eval loss beside an accuracy, of a set of that size."""
+    more = {"eval_runtime": "50:10 600:10"} if samples else {}
+    pace = {"eval_samples_per_second": f"50:{samples / 10:g} 600:{samples / 10:g}"} if more else {}
+    metrics = {
+        "train_loss": TRAIN,
+        "eval_loss": "50:0.9 250:0.6 600:0.9",
+        "eval_accuracy": accuracy,
+    }
+    run = Case("c", metrics | more | pace, task="classification", noise=noise).run()
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    return found
+
+
+def test_accuracy_that_still_improves_is_over_confidence() -> None:
+    """Fewer epochs would cost score: an info, and the best step of the score is named."""
+    found = judged("50:0.6 250:0.80 600:0.88", samples=1_000)
+    assert (found.severity, found.title.split()[0]) == ("info", "Over-confidence")
+    assert any("was best at step" in fix.why for fix in found.fixes)
+    assert "num_train_epochs" not in {fix.setting for fix in found.fixes}
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "samples", "noise"),
+    [
+        ("50:0.6 250:0.80 600:0.80", 1_000, 0.001),  # flat
+        ("50:0.6 250:0.79 600:0.82", 196, 0.001),  # six samples of 196
+        ("50:0.6 250:0.80 600:0.83", 0, 0.05),  # within its own noise
+    ],
+)
+def test_a_gain_of_chance_is_still_overfitting(accuracy: str, samples: int, noise: float) -> None:
+    """Two standard errors of the set, twice its noise: below that nothing has improved."""
+    found = judged(accuracy, samples, noise)
+    assert (found.severity != "info", found.title.split()[0]) == (True, "Overfitting")
+    assert any(row.what.startswith("Gain of eval accuracy") for row in found.evidence)

@@ -209,6 +209,8 @@ def test_banners_and_command_lines_are_settings(tmp_path: Path) -> None:
     [
         ('[INFO] [axolotl.cli.config] config:\n{\n  "lora": {\n    "r": 8\n  }\n}', "lora.r", 8),
         ("args: Namespace(lr=0.001, name='run a', seed=3)", "lr", 0.001),
+        ("Batch: 1, LR: 4e-4, betas: (0.9, -0.6)", "betas", "(0.9, -0.6)"),
+        ("  Gradient Accumulation steps = 2", "gradient_accumulation_steps", 2),
         ("  adam_beta2 ...................... 0.95", "adam_beta2", 0.95),
         ("Overriding: dropout = 0.2", "dropout", 0.2),
         ("x TrainingArguments(\n_n_gpu=1,\nweight_decay=0.01,\n)", "weight_decay", 0.01),

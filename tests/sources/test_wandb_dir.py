@@ -224,6 +224,20 @@ def test_console_text_as_a_terminal_shows_it(tmp_path: Path) -> None:
     assert read(tmp_path, *records).log_tail == ()
 
 
+@pytest.mark.parametrize(
+    ("line", "kinds"),
+    [("wandb: Ctrl + C detected. Stopping sweep.\n", ["message"]), ("ValueError: odd\n", [])],
+)
+def test_a_clean_exit_keeps_only_the_hand_that_stopped_it(
+    tmp_path: Path, line: str, kinds: list[str]
+) -> None:
+    """Exit code 0: an error in the console was survived; a Ctrl-C is why it ended."""
+    records = [(OUTPUT, message((3, "betas: (0.9, 0.95)\n"))), (OUTPUT, message((3, line)))]
+    read_in = read(tmp_path, *records, *rows({"loss": 1.0}), (EXIT, b""))
+    assert [event.kind for event in read_in.events if event.kind == "message"] == kinds
+    assert read_in.config["betas"] == "(0.9, 0.95)"
+
+
 def test_removed_setting(tmp_path: Path) -> None:
     """A setting that was taken back is not in the configuration."""
     given = items({"lr": 0.1, "model": {"a": 1, "b": 2}})

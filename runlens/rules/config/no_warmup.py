@@ -2,7 +2,7 @@
 
 What is seen
     The settings name no warm-up, or the learning rate is logged at its peak from the first step,
-    and the peak is above the middle of the usual range.
+    and that rate is above the middle of the usual range.
 Why it matters
     Adam knows nothing of the gradients yet, and fresh adapters have none of their scale: full
     steps in the first moments throw the weights about.
@@ -53,22 +53,29 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     none_set = (is_set(run, "warmup_steps") or is_set(run, "warmup_ratio")) and not (
         run.number("warmup_steps") or run.number("warmup_ratio")
     )
-    peak, usual = signals.peak_learning_rate, usual_rates(run)
+    begin, usual = _at_start(signals, total, limits), usual_rates(run)
     if not (none_set or _starts_full(signals, total, limits)):
         return unmet("neither settings nor the first points of the learning rate tell")
-    if not peak or usual is None:
+    if not begin or usual is None:
         return unmet("no usual learning rate is known for this run")
-    if peak <= usual.middle:
-        return passed(f"a peak of {rate(peak)} is low for {usual.what}")
+    if begin <= usual.middle:
+        return passed(f"a learning rate of {rate(begin)} is low for {usual.what}")
     return found(
         advice(
-            f"No warm-up: the run begins at its peak learning rate of {rate(peak)}.",
+            f"No warm-up: the run begins at a learning rate of {rate(begin)}.",
             "warmup_ratio",
             run.number("warmup_ratio") or 0.0,
             "The first steps are the largest ones, and the least informed.",
             fixes.longer_warmup(run, "3 to 10 % of the steps are usual"),
         )
     )
+
+
+def _at_start(signals: Signals, total: int, limits: Limits) -> float | None:
+    """Return the rate of the first steps, where it is logged; else the configured one."""
+    curve = signals.curve("learning_rate")
+    early = len(curve) and curve.step[0] <= max(1.0, limits.early * total)
+    return float(curve.value[0]) if early else signals.peak_learning_rate
 
 
 def _starts_full(signals: Signals, total: int, limits: Limits) -> bool:

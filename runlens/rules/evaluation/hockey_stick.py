@@ -9,8 +9,9 @@ Why it matters
 Looks alike
     One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
-    nothing was learnt by heart. If accuracy still improves
-    after the bottom, the model has only become over-confident: that is said as info.
+    nothing was learnt by heart. If accuracy, F1 or the word error rate still improves after
+    the bottom, by 0.01, twice its noise and two standard errors of a set of that size, the model
+    has only become over-confident: that is said as info.
 Limits
     rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
     noise in a small set, so two later evaluations are needed and three noise scales).
@@ -28,8 +29,6 @@ Fixes
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from runlens import experiments, fixes
 from runlens.diagnosis import (
     Cause,
@@ -46,6 +45,8 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
+from runlens.rules.evaluation import score as scores
+from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import (
     Bottom,
     Train,
@@ -58,11 +59,8 @@ from runlens.rules.evaluation.sets import (
 from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import mad
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step
-
-BETTER = 0.01  # of accuracy: the least gain that counts as improvement after the bottom
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,8 @@ def _finding(
 ) -> Finding:
     evals = signals.curve(metric)
     onset = float(evals.step[bottom.at])
-    better = _better(signals, int(onset), limits)
+    score = scores.since(signals, onset, limits.fewest)
+    better = score.improved if score else ""
     last = f" while train loss went to {loss(train.end)}" if train else ""
     name = spoken(metric)
     evidence = [
@@ -158,6 +157,8 @@ def _finding(
     ]
     if train:
         evidence.append(Evidence("Train loss at that step", train.then, where="train_loss"))
+    if score:
+        evidence.append(score.evidence)
     return Finding(
         severity="info" if better else _severity(run, evals, bottom, limits),
         title=f"{'Over-confidence' if better else 'Overfitting'} from step {step(onset)}: {name} "
@@ -169,7 +170,7 @@ def _finding(
         seen=f"{name.capitalize()} was best at step {step(onset)} and has climbed since; "
         f"{step(run.last_step - onset)} steps came after the best.",
         causes=_causes(run, signals, onset),
-        fixes=_for_confidence(run) if better else _fixes(run, signals, onset),
+        fixes=_for_confidence(run, score) if score and better else _fixes(run, signals, onset),
         ruled_out=(_divergence(train), *([RuledOut("Loss of quality", better)] if better else [])),
         confidence=_confidence(bottom, needed, len(evals)),
         chart=Chart(
@@ -187,19 +188,6 @@ def _divergence(train: Train | None) -> RuledOut:
     return RuledOut("Divergence", why)
 
 
-def _better(signals: Signals, onset: int, limits: Limits) -> str:
-    """Say which score improved after the best eval loss; empty where none is known to."""
-    for metric, sign in (("eval_accuracy", 1.0), ("eval_f1", 1.0), ("eval_wer", -1.0)):
-        score = signals.curve(metric)
-        if len(score) < limits.fewest:
-            continue
-        then = float(np.median(sign * score.before(onset + 1).value[-2:]))
-        now = float(np.median(sign * score.value[-2:]))
-        if now - then > max(BETTER, 2 * mad(np.diff(score.value)) / 2**0.5):
-            return f"{metric_words(metric)} improved from {abs(then):.3f} to {abs(now):.3f}"
-    return ""
-
-
 def _severity(run: Run, evals: Curve, bottom: Bottom, limits: Limits) -> Severity:
     kept = fixes.checkpoint_before(run, int(evals.step[bottom.at]))
     worse = bottom.end > evals.value[0] and bottom.share > limits.steep
@@ -207,11 +195,12 @@ def _severity(run: Run, evals: Curve, bottom: Bottom, limits: Limits) -> Severit
     return "critical" if worse or severe else "warning"
 
 
-def _for_confidence(run: Run) -> tuple[Fix, ...]:
+def _for_confidence(run: Run, score: Score) -> tuple[Fix, ...]:
     """Return what helps a model that is only too sure of itself: fewer steps would cost score."""
     old = run.setting("label_smoothing_factor")
     why = "a target below 1 keeps the model from growing surer without end"
-    made = (Fix("Keep the checkpoint with the best score, not the one with the best loss"),)
+    what = "Keep the checkpoint with the best score, not the one with the best loss"
+    made = (Fix(what, why=f"{metric_words(score.metric)} was best at step {step(score.best)}"),)
     if old:
         return made
     return (*made, Fix("Smooth the labels", "label_smoothing_factor", old, 0.1, why))

@@ -12,18 +12,18 @@ import numpy as np
 from runlens import fixes
 from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
-from runlens.run import HARD_KILLS, Event, Run
+from runlens.run import BY_HAND, HARD_KILLS, Event, Run
 from runlens.signals import Signals
 from runlens.wording import duration, step
 
 EndingKind = Literal["oom", "hang", "killed", "crashed", "stopped-early", "finished", "unknown"]
 
 WEAK_HANG = 30  # row of the message table: a lost connection, which a killed rank causes too
-BY_HAND = 14  # KeyboardInterrupt
 SILENCE = 30.0  # seconds without a record, at least: two system records of a tracker
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
 SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
+LEAST_APART = 5  # steps between checkpoints where ten minutes are fewer
 MOST_LOST = 600.0  # seconds of work that an end may cost
 FEWEST_SAVES = 10  # checkpoints in a run, however fast it is
 NO_CHECKPOINT = "no checkpoint was found"
@@ -189,15 +189,15 @@ def resume(run: Run) -> tuple[Fix, ...]:
 
 def _save_every(run: Run) -> int:
     """Return the steps of ten minutes, at most a tenth of the run; 100 where no time is known."""
-    tenth = (run.state.planned_steps or int(onset_step(run))) // FEWEST_SAVES
+    tenth = max(1, (run.state.planned_steps or int(onset_step(run))) // FEWEST_SAVES)
     for metric in TRAINED:
         curve = run.curve(metric)
         curve = curve.at(np.isfinite(curve.time))
         if len(curve) > 1 and curve.time[-1] > curve.time[0] and curve.step[-1] > curve.step[0]:
             pace = (curve.time[-1] - curve.time[0]) / (curve.step[-1] - curve.step[0])
-            steps = min(MOST_LOST / float(pace), tenth)
-            return max(SAVE_EVERY, int(steps / 10) * 10)
-    return SAVE_EVERY
+            steps = int(min(max(MOST_LOST / float(pace), LEAST_APART), tenth))
+            return steps // 10 * 10 if steps > 10 else steps  # noqa: PLR2004 - a round number
+    return min(SAVE_EVERY, tenth)
 
 
 def log_chart(run: Run, proof: Event | None, context: int = 5) -> Chart:

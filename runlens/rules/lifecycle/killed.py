@@ -33,7 +33,6 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.rules.lifecycle.ending import (
-    BY_HAND,
     UNRECORDED,
     Ending,
     ending,
@@ -44,7 +43,7 @@ from runlens.rules.lifecycle.ending import (
     resume,
 )
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
-from runlens.run import Run, State
+from runlens.run import BY_HAND, Run, State
 from runlens.signals import Signals
 
 CONTROL_C = {130, 255}

@@ -1,7 +1,9 @@
 """Why memory ran out, and what to change: the least disruptive first, the batch as a whole kept."""
 
+import numpy as np
+
 from runlens import experiments, fixes
-from runlens.diagnosis import Cause, Fix
+from runlens.diagnosis import Cause, Fix, Rank
 from runlens.rules.config.method import adapter
 from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
 from runlens.run import RL_TASKS, Event, Run
@@ -30,12 +32,20 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     if done > 1:
         late = plan_done(run, long)
         why = f"{step(done)} steps fitted"
-        rank = "likely" if late and not made else "possible"
-        made.append(Cause("One batch longer than the others", rank, why))  # type: ignore[arg-type]
+        rank: Rank = "likely" if late and not made else "possible"
+        made.append(Cause(_longer(run), rank, why))
     if _fragmented(proof):
         why = f"{proof.data['reserved_gib']:.2f} GiB reserved but not allocated"
         made.append(Cause("Fragmented memory", "possible", why))
     return tuple(made)
+
+
+def _longer(run: Run) -> str:
+    if run.task not in RL_TASKS:
+        return "One batch longer than the others"
+    lengths = run.curve("len_mean").finite().value
+    grown = len(lengths) > 1 and lengths[-1] > GROWN * np.median(lengths)
+    return "Completions longer than before" if grown else "A batch with longer prompts"
 
 
 def _fragmented(proof: Event) -> bool:
@@ -71,7 +81,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
         return (less, *fixes.fewer_readers(run), *resume(run))
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]
-    made += fixes.smaller_batch(run, "needs half the activations")
+    made += fixes.smaller_batch(run, "activations and logits grow with it")
     if not run.flag("gradient_checkpointing"):
         why = "less memory for about a third more time (use_reentrant: false)"
         what = "Recompute activations"
@@ -79,7 +89,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     made += _smaller_numbers(run)
     made += _shorter(run)
     made.append(
-        fixes.action("Use flash attention", "attention is then linear in the length", "one run")
+        fixes.action("Use flash attention", "its memory is then linear in the length", "one run")
     )
     if (run.number("num_processes") or 1) > 1:
         what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
@@ -87,7 +97,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if _fragmented(proof):
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
         made.append(fixes.action(what, "much is reserved but not allocated"))
-    if onset_step(run) > 1:
+    if onset_step(run) > 1 and run.task not in RL_TASKS:
         what = "Truncate at max_length and pad to a multiple of 8"
         made.append(fixes.action(what, "no batch is then far longer than the others"))
     return (*made, *resume(run), experiments.memory_snapshot(run))
@@ -121,11 +131,15 @@ def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
 
 def _shorter(run: Run) -> tuple[Fix, ...]:
     made = []
-    keys = ("max_length", "max_completion_length") if run.task in RL_TASKS else ("max_length",)
+    policy = run.task in RL_TASKS
+    keys = ("max_length", "max_completion_length") if policy else ("max_length",)
     for key in keys:
         length = run.number(key)
         if length and length >= SHORTEST:
             what = "Halve the sequence" if key == "max_length" else "Halve the completions"
             why = "activations and logits grow with its length"
             made.append(fixes.setting(run, key, int(length) // 2, what, why))
+    if policy and not made:
+        what = "Cap prompts and completions (max_prompt_length, max_completion_length)"
+        made.append(fixes.action(what, "their logits take tokens × vocabulary", "settings only"))
     return tuple(made)

@@ -89,7 +89,7 @@ def _sizes(proof: Event) -> str:
     data = proof.data
     parts = []
     if "allocated_gib" in data and "total_gib" in data:
-        parts.append(f"{data['allocated_gib']:.2f} of {data['total_gib']:.2f} GiB in use")
+        parts.append(f"{data['allocated_gib']:.2f} of {data['total_gib']:.2f} GiB allocated")
     if "tried_gib" in data:
         parts.append(f"{data['tried_gib']:.2f} GiB asked for")
     return f": {', '.join(parts)}" if parts else ""

@@ -200,7 +200,8 @@ def _finding(
 def _severity(
     run: Run, swing: Swing | None, metric: str, limits: Limits
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
-    batch = fixes.effective_batch(run)
+    device = run.number("per_device_train_batch_size")  # accumulation only makes it larger
+    batch = fixes.effective_batch(run) or device
     out = [RuledOut("A falling mean under noise", "no trend, and the end is not below the start")]
     if batch and batch >= limits.batch:
         out.append(RuledOut("Tiny batches", f"{batch:g} samples a step"))

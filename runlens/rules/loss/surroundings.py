@@ -10,8 +10,7 @@ from runlens.diagnosis import RANKS, Cause, Confidence, Evidence, Fix, Rank
 from runlens.history import Curve
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import percent, step, times
-from runlens.wording import rate as as_rate
+from runlens.wording import times
 
 NEAR_POINTS = 3  # logged points within which two moments count as one
 NORMS = 5  # gradient norms of a level
@@ -135,10 +134,9 @@ def precision_cause(run: Run) -> tuple[Cause, ...]:
 
 def batch_evidence(run: Run) -> tuple[Evidence, ...]:
     """Return the samples of an update as the product that they are, where it is known."""
-    size = run.number("per_device_train_batch_size")
-    if not size:
+    size, steps = run.number("per_device_train_batch_size"), fixes.accumulation(run)
+    if not size or not steps:
         return ()
-    steps = run.number("gradient_accumulation_steps") or 1.0
     devices = run.number("num_processes")
     whole = size * steps * (devices or 1.0)
     words = f"{size:g} a device × {steps:g} accumulated × "

@@ -23,10 +23,11 @@ _NAMESPACE = re.compile(r"\bNamespace\(")
 _IN_NAMESPACE = re.compile(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
 _BANNERS = re.compile(
     r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
-    r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}|Gradient [Aa]ccumulation steps"
-    r"|Total optimization steps|Total steps"
+    r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}"
+    r"|Gradient [Aa]ccumulation steps|Total optimization steps|Total steps"
     r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
 )
+_BETAS = re.compile(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
 _OVERRIDE = re.compile(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
 )
@@ -80,6 +81,8 @@ def _single(line: str) -> dict[str, Setting]:
         return {}
     if "=" in line and (banners := _BANNERS.findall(line)):
         return {_banner_key(name): value(number.replace(",", "")) for name, number in banners}
+    if "betas" in line and (pair := _BETAS.search(line)):
+        return {"betas": pair[1]}
     space = _NAMESPACE.search(line)
     if space and line.rstrip().endswith(")"):
         inside = line.rstrip()[space.end() : -1]

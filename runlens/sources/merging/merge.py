@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runlens.config_keys import canonical_key
+from runlens.config_keys import betas, canonical_key
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
 from runlens.run import Configured, Event, Problem, Run, Segment
@@ -237,6 +237,8 @@ def _config(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[s
                 continue
             if name not in own or name == key:
                 own[name] = Configured(without_secrets(name, value), source)
+            for beta, size in betas(key, value).items():
+                own.setdefault(beta, Configured(size, source))
         known |= {name: value for name, value in own.items() if name not in known}
     if _positive(known.get("warmup_ratio")) and not _positive(known.get("warmup_steps")):
         known.pop("warmup_steps", None)  # 0 beside a ratio only means that the ratio counts

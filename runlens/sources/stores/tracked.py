@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray
-from runlens.run import Problem, Setting
+from runlens.run import BY_HAND, Event, Problem, Setting
 from runlens.sources import console
 from runlens.sources.configs.plain_yaml import read_yaml
 from runlens.sources.files import Unreadable, flat, read_json
@@ -78,19 +78,24 @@ def settings_of(found: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def take_console(reading: SourceReading, text: str) -> None:
-    """Read the console that a tracker kept: its errors, and its last lines."""
+    """Read the console that a tracker kept: its settings, its errors, and its last lines."""
     inner = SourceReading(reading.path, "console", precision="rounded")
     console.take(inner, text.encode("utf-8", "replace"), whole=False)
     reading.log_tail = inner.log_tail
-    if reading.hints.tracker_state == "finished":
-        return
-    reading.hints.traceback = reading.hints.traceback or inner.hints.traceback
+    reading.config = inner.config | reading.config
+    said = [event for event in inner.events if event.kind == "message"]
+    if reading.hints.tracker_state == "finished":  # no error ended it, but a person may have
+        said = [event for event in said if event.data.get("last") and _by_hand(event)]
+    else:
+        reading.hints.traceback = reading.hints.traceback or inner.hints.traceback
     ended = reading.hints.ended_step
     reading.events += [
-        event._replace(step=ended if event.data.get("last") else None)
-        for event in inner.events
-        if event.kind == "message"
+        event._replace(step=ended if event.data.get("last") else None) for event in said
     ]
+
+
+def _by_hand(event: Event) -> bool:
+    return event.data.get("row") == BY_HAND
 
 
 def tell_steps(reading: SourceReading, *, named: bool) -> None:
