@@ -23,6 +23,7 @@ from runlens.wording import loss, times
 from runlens.wording import number as as_number
 
 NOT_KNOWN = "not known to be equal"
+TASK = "Task"
 TOKEN_TASKS: frozenset[Task] = frozenset({"sft", "pretrain"})
 TEXT_TASKS: frozenset[Task] = TOKEN_TASKS | RL_TASKS | {"dpo", "reward-model"}
 PADDING = 0.01  # relative: a vocabulary that is padded, or has a few tokens more
@@ -118,10 +119,10 @@ def _equal(what: str, keys: Sequence[str], a: Settings, b: Settings) -> Check:
 def _task(a: Run, b: Run) -> Check:
     """Check the task. Two runs on tokens are told apart by their losses, which proves nothing."""
     if a.task == b.task and a.task != "other":
-        return Check("Task", True, f"{a.task} in both", hard=True)
+        return Check(TASK, True, f"{a.task} in both", hard=True)
     if "other" in {a.task, b.task} or {a.task, b.task} <= TOKEN_TASKS:
-        return Check("Task", None, f"{NOT_KNOWN}: {a.task} and {b.task}", hard=True)
-    return Check("Task", False, f"the task of A is {a.task}, that of B {b.task}", hard=True)
+        return Check(TASK, None, f"{NOT_KNOWN}: {a.task} and {b.task}", hard=True)
+    return Check(TASK, False, f"the task of A is {a.task}, that of B {b.task}", hard=True)
 
 
 def _tokenizer(a: Settings, b: Settings) -> Check:

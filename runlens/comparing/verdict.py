@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from runlens.comparing.difference import LEAST
-from runlens.comparing.gate import STILL
+from runlens.comparing.gate import STILL, TASK
 from runlens.comparing.groups import group
 from runlens.comparing.parting import Sameness
 from runlens.comparison import (
@@ -40,11 +40,14 @@ class Found(NamedTuple):
 def of(found: Found) -> CompareVerdict:
     """Return the verdict of B against A.
 
-    In this order: identical; one of them ended in NaN; losses that do not compare; nothing to
+    In this order: identical; another task; one of them ended in NaN; losses that do not compare; nothing to
     compare; a difference in the seed alone; the measure that decides, beside its noise.
     """
     if found.sameness.equal and found.sameness.values:
         return _identical(found)
+    tasks = [check for check in found.checks if check.what == TASK and check.ok is False]
+    if tasks:  # of two kinds of training none is the better one, whatever became of them
+        return _not_comparable(tasks, found)
     broken = _broken(found)
     if broken:
         return broken

@@ -76,6 +76,14 @@ def test_a_run_that_ended_in_nan_is_worse() -> None:
     assert "no number from step 100 on" in worse.sentence
 
 
+def test_runs_of_two_tasks_have_no_winner_even_where_one_is_lost() -> None:
+    """A policy and a language model: what became of either says nothing of the other."""
+    policy = run({"reward": np.linspace(0, 1, 400), "train_loss": falling(400)}, task="grpo")
+    found = verdict(policy, broken(100))
+    assert found.result == "not_comparable"
+    assert "the task of A is grpo" in found.sentence
+
+
 def test_two_runs_that_ended_in_nan_are_not_compared() -> None:
     """Both steps are said."""
     found = verdict(broken(100), broken(300))
