@@ -32,10 +32,14 @@ contracts: $(VENV)/.dev ## who may import whom
 
 check: lint types contracts test ## what CI asks: lint, types, contracts, test
 
+# of one rule: its own cases and pages, what holds for all rules together, and its own file of tests
+RULE_FILE = tests/rules/test_$(subst -,_,$(RULE)).py
 rules: $(VENV)/.dev ## the tests that every rule must pass, a minute; one of them: make rules RULE=sawtooth
+	$(if $(RULE),@$(BIN)/python tests/rules/registered.py $(RULE))
 	$(BIN)/python -m pytest -q -n auto tests/rules/test_cases.py tests/rules/test_rules.py \
 		tests/test_house.py tests/test_incidents.py tests/test_how_to_log.py \
-		tests/test_seed_coverage.py $(if $(RULE),-k "$(RULE) or house or incidents or how_to or seed")
+		tests/test_seed_coverage.py $(if $(RULE),$(wildcard $(RULE_FILE)) \
+		-k "$(RULE) or house or incidents or how_to or seed or $(notdir $(RULE_FILE))")
 
 tidy: $(VENV)/.dev ## format, and repair what ruff can
 	$(BIN)/ruff format .

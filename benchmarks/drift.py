@@ -4,8 +4,9 @@
 
 Reads and judges the fixtures, and ../shared/{bench,corpus} where present, once with the package
 as committed at BASE and once as it lies here. Prints Markdown: a row for each finding that differs
-in severity or onset, or is on one side only. Where nothing differs it says so. The exit code is 0
-either way: whether a difference is meant is for the commit message to say.
+in severity or onset, or is on one side only; rules on trial (``preview=True``) are asked as well.
+Where nothing differs it says so. The exit code is 0 either way: whether a difference is meant is
+for the commit message to say.
 """
 
 import io
@@ -57,7 +58,7 @@ def judged(place: str) -> dict[str, Said]:
         return {"unreadable": Said("-", None, str(error))}
     found = {}
     for run in runs:
-        for finding in runlens.diagnose(run).findings:
+        for finding in runlens.diagnose(run, preview=True).findings:
             name = run.name if len(runs) > 1 else ""
             key = f"{name}: {finding.rule}" if name else finding.rule
             found[key] = Said(finding.severity, finding.onset.step, finding.title)

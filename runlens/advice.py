@@ -54,6 +54,7 @@ def first_steps(run: Run, incidents: Sequence[Incident]) -> Advice:
     looks = bool(left) and not left[0].setting
     steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
     again = bool(kept) and kept[0][0].startswith("Start again")
+    again = again and not (steps and steps[0][0].startswith("Save "))  # that is for the next time
     steps = [*steps[:1], *kept, *steps[1:]] if again else [*kept, *steps]
     diff = change_lines(
         {fix.setting: (fix.old, fix.new) for fix in changes.values()}, run.framework
@@ -101,10 +102,10 @@ def _after_the_end(run: Run, rules: set[str], *, changed: bool) -> list[tuple[st
         return [(f"Resume from {kept[1]}{once}", cost)]
     if changed:
         return []  # the step with the settings says that it starts again
-    if not run.last_step:
+    if not (run.last_step or run.state.done_steps or run.history.metrics):
         return [(f"Start again{once}", "it ended before the first step")]
     torn = "the only checkpoint was being written when it crashed"
-    return [(f"Start again{once}", torn if run.checkpoints else "no checkpoint was found")]
+    return [(f"Start again{once}", torn if run.checkpoints else "no checkpoint is known here")]
 
 
 def _change(changes: Sequence[Fix], kept: Sequence[tuple[str, str]]) -> tuple[str, str]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from runlens import advice, incidents, verdict
 from runlens.diagnosis import (
+    SEVERITIES,
     Diagnosis,
     Finding,
     Incident,
@@ -20,7 +22,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
 from runlens.rules.loss import cross_entropy
-from runlens.rules.rule import ADVICE, Rule, unmet
+from runlens.rules.rule import ADVICE, Case, Rule, unmet
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.signals import Signals
@@ -117,25 +119,71 @@ def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
     )
 
 
-def misjudged(rule: Rule[Any]) -> list[tuple[str, str]]:
-    """Return the drawn cases that a rule judges otherwise than they were drawn: (name, how)."""
-    wrong = []
-    for case in (*rule.bad, *rule.good):
-        try:
-            run = case.run()
-        except ValueError as error:
-            wrong.append((case.name, f"cannot be drawn: {error}"))
-            continue
-        outcome = examine(rule, run, Signals(run))
-        status = "found" if case in rule.bad else "passed"
-        at = outcome.findings[0].onset.step if outcome.findings else None
-        if outcome.status != status:
-            wrong.append((case.name, f"{outcome.status}, not {status}: {outcome.reason}"))
-        elif case.onset and (at is None or not case.onset[0] <= at <= case.onset[1]):
-            wrong.append((case.name, f"found at step {at}, not in {case.onset}"))
-        elif case.severity and outcome.findings and outcome.findings[0].severity != case.severity:
-            wrong.append((case.name, f"{outcome.findings[0].severity}, not {case.severity}"))
-    return wrong
+class Misjudged(NamedTuple):
+    """A drawn case that a rule judges otherwise than it was drawn."""
+
+    case: str
+    why: str
+    at: str = ""  # "file:line" of the rule, where it raised
+
+
+def misjudged(rule: Rule[Any]) -> list[Misjudged]:
+    """Return the drawn cases that a rule judges otherwise than they were drawn."""
+    judged = (judged_otherwise(rule, case) for case in (*rule.bad, *rule.good))
+    return [wrong for wrong in judged if wrong]
+
+
+def judged_otherwise(rule: Rule[Any], case: Case) -> Misjudged | None:
+    """Say how the outcome of a drawn case differs from what was drawn; None where it does not."""
+    try:
+        run = case.run()
+    except ValueError as error:
+        return Misjudged(case.name, f"cannot be drawn: {error}")
+    outcome = examine(rule, run, Signals(run))
+    if outcome.status == "error":
+        return Misjudged(case.name, outcome.reason, raised_at(rule, run))
+    status = "found" if case in rule.bad else "passed"
+    if outcome.status != status:
+        told = outcome.findings[0].title if outcome.findings else outcome.reason
+        return Misjudged(case.name, f"{outcome.status}, not {status}: {told}")
+    why = "" if outcome.findings or outcome.reason else "passed without a reason; say which number"
+    for first in outcome.findings[:1]:
+        at = first.onset.step
+        if case.onset and (at is None or not case.onset[0] <= at <= case.onset[1]):
+            since = "without a step" if at is None else f"from step {at:g}"
+            why = "found {}, not between {:g} and {:g}".format(since, *case.onset)
+        elif first.severity != (case.severity or first.severity):
+            why = f"{first.severity}, not {case.severity}"
+    return Misjudged(case.name, why) if why else None
+
+
+def raised_at(rule: Rule[Any], run: Run) -> str:
+    """Return the last line of the rule's own file that was reached before it raised."""
+    check = rule.check.args[0] if isinstance(rule.check, partial) else rule.check
+    code = getattr(check, "__code__", None)
+    try:
+        with np.errstate(all="ignore"):
+            rule.check(run, Signals(run), rule.limits)
+    except Exception as error:  # noqa: BLE001 - what it raises is what is asked for
+        if code:
+            from traceback import walk_tb
+
+            trace = walk_tb(error.__traceback__)
+            lines = [line for frame, line in trace if frame.f_code.co_filename == code.co_filename]
+            return f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}"
+    return ""
+
+
+def found_as_well(case: Case, rules: Iterable[Rule[Any]]) -> list[Finding]:
+    """Return what other rules find in a drawn case, loudest first, one finding each.
+
+    A drawing holds little but its pattern, so rules on what is not logged are not asked.
+    """
+    run = case.run()
+    signals = Signals(run)
+    outcomes = [examine(rule, run, signals) for rule in rules if rule.family != "OBS"]
+    findings = [outcome.findings[0] for outcome in outcomes if outcome.findings]
+    return sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
 
 
 def _cross_entropy(run: Run) -> tuple[Run, Signals] | None:

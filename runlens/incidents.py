@@ -16,6 +16,7 @@ SEVERE_CLIMB = frozenset(
     {"grad-explosion", "grad-spike", "loss-spike", "sawtooth", "oscillation", "divergence"}
 )
 
+EVEN = 0.5  # confidence below which a finding is no emergency
 # cause -> {effect: window as a share of the run}
 LEADS_TO: Mapping[str, Mapping[str, float]] = {
     "fp16-risk": dict.fromkeys(("loss-scale-collapse", "nan-grad", "nan-loss", "hidden-nan"), ANY),
@@ -202,8 +203,16 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
 
 
 def louder(findings: Iterable[Finding]) -> list[Finding]:
-    """Raise an info to a warning where a companion that it names was found in the same run."""
-    some = list(findings)
+    """Raise an info to a warning where a companion that it names was found in the same run.
+
+    And no finding is critical that is surer not to be so than to be so.
+    """
+    some = [
+        replace(one, severity="warning")
+        if one.severity == "critical" and one.confidence.value < EVEN
+        else one
+        for one in findings
+    ]
     loud = {finding.rule for finding in some if finding.severity != "info"}
     return [
         replace(finding, severity="warning")

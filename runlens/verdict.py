@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
+from runlens.history import FloatArray
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
@@ -91,16 +94,22 @@ def _healthy(run: Run, signals: Signals) -> str:
         curve = signals.curve(metric)
         if len(curve) > 1:
             levels = signals.levels(metric)
-            first = float(curve.value[0])
+            first = _at_first(curve.value, levels.start, rewards=metric == "reward")
             begin, end = loss(first), loss(levels.end)
             name, until = metric.replace("_", " "), step(run.last_step)
             better = levels.end > first if metric == "reward" else levels.end < first
-            if not better and metric != "reward" and begin != end:  # no rule calls it a fault
+            if not better and begin != end:  # no rule calls it a fault
+                went = "rise" if metric == "reward" else "fall"
                 return (
-                    f"No fault found up to step {until}, but {name} did not fall: {begin} at step "
-                    f"{step(int(curve.step[0]))}, {end} at the end."
+                    f"No fault found up to step {until}, but {name} did not {went}: {begin} from "
+                    f"step {step(int(curve.step[0]))} on, {end} at the end."
                 )
             went = "fell" if levels.end < first else "rose"
             moved = f"stayed at {end}" if begin == end else f"{went} from {begin} to {end}"
             return f"No fault found up to step {until}: {name} {moved}."
     return f"No fault found up to step {step(run.last_step)}."
+
+
+def _at_first(value: FloatArray, start: float, *, rewards: bool) -> float:
+    """Return where a curve began: of rewards, which scatter, the median of the first tenth."""
+    return float(np.median(value[: max(3, len(value) // 10)])) if rewards else start

@@ -181,6 +181,33 @@ def test_new_prints_a_rule_that_judges_its_cases_as_drawn(project: Path) -> None
     assert lens("rules", "--new", "My Rule").exit_code == 2
 
 
+def test_a_rule_that_raises_is_told_once_with_its_line(project: Path) -> None:
+    """Whatever the number of its cases, as an editor can open it."""
+    begun = lens("rules", "--new", "own-rule").stdout.replace("curve.at(", "curve.of(")
+    (project / "mine" / "own.py").write_text(begun)
+    line = begun[: begun.index("curve.of(")].count("\n") + 1
+    tested = lens("rules", "own-rule", "--test")
+    assert tested.exit_code == 1
+    assert tested.stdout.splitlines() == [
+        f"mine/own.py:{line}: AttributeError: 'Curve' object has no attribute 'of'",
+        "own-rule: 0 of 3 drawn cases judged as drawn",
+    ]
+
+
+def test_other_rules_that_find_the_same_are_told(project: Path) -> None:
+    """Whoever writes a rule learns that one has said it before."""
+    more = """
+from runlens.rules.rule import drawn
+RULE = replace(RULE, bad=(drawn("it rises", train_loss="0:2.2 300:1.1 600:8"),))
+"""
+    rule_file(project / "mine" / "own.py", "own-rule", "from dataclasses import replace" + more)
+    tested = lens("rules", "own-rule", "--test")
+    assert tested.exit_code == 0
+    assert tested.stdout.splitlines()[1].startswith(
+        "own-rule: it rises: found as well: divergence (critical)"
+    )
+
+
 def test_a_rule_that_judges_a_case_otherwise_fails_its_test(project: Path) -> None:
     """Each such case with what became of it, and exit code 1."""
     more = """

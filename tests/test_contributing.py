@@ -2,14 +2,23 @@
 
 import os
 import re
+import runpy
 import subprocess
+import sys
 import tomllib
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 import yaml
 
 import runlens
+from runlens.rules import RULES
+from runlens.rules.evaluation import hockey_stick
+from runlens.rules.rule import Family
+from tests.rules import registered
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(runlens.__file__).parent
@@ -17,6 +26,7 @@ ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TOLD = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs/adr").glob("*.md"))]
 TOLD += [ROOT / "docs/architecture.md"]
 ONE_PAGE = 100  # lines
+MEASURED = ROOT / "docs/benchmarks.md"  # tells how many rules there were when it was measured
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
     "importlinter"
 ]["contracts"]
@@ -126,6 +136,65 @@ def test_the_index_of_decisions_is_whole() -> None:
 def test_contributing_is_one_page() -> None:
     """Who has to scroll does not read."""
     assert len(TOLD[0].read_text(encoding="utf-8").splitlines()) <= ONE_PAGE
+
+
+def test_make_rules_asks_for_a_rule_that_exists() -> None:
+    """One that is mistyped, or not registered, is told and not passed over."""
+    assert registered.unknown("hockey-stick") == ""
+    assert registered.unknown("hocky-stick") == (
+        "no such rule: hocky-stick; did you mean 'hockey-stick'?"
+    )
+    ran = subprocess.run(
+        [sys.executable, registered.__file__, "hocky-stick"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "did you mean 'hockey-stick'?" in ran.stderr
+
+
+def test_a_rule_that_is_registered_wrongly_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file, and what does not fit: list, name or family."""
+    monkeypatch.setattr(registered, "RULES", (replace(hockey_stick.RULE, slug="ice-stick"),))
+    told = registered.faults()
+    missing = "loss/sawtooth.py is not in RULES of runlens/rules/__init__.py"
+    assert missing in told
+    assert registered.unknown("sawtooth") == missing
+    assert "slug='ice-stick' stands in evaluation/hockey_stick.py" in told[-1]
+    assert registered.misplaced(hockey_stick.RULE) == ""
+    wrong = replace(hockey_stick.RULE, family="LOS")
+    assert registered.misplaced(wrong) == (
+        "family='LOS' of hockey-stick is loss/, but it is evaluation/hockey_stick.py"
+    )
+    unknown = replace(wrong, family=cast("Family", "EVA"))
+    assert "no code of FOLDERS" in registered.misplaced(unknown)
+
+
+def test_drift_asks_rules_on_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a new rule alarms on a healthy run is what its trial is for."""
+    trial = (replace(hockey_stick.RULE, preview=True),)
+    asked = partial(runlens.diagnose, rules=trial)
+    monkeypatch.setattr(runlens, "diagnose", asked)
+    drift = runpy.run_path(str(ROOT / "benchmarks/drift.py"))
+    assert list(drift["judged"](str(ROOT / "fixtures/hockey-stick"))) == ["hockey-stick"]
+
+
+def test_numbers_of_rules_in_prose_are_true() -> None:
+    """Without those on trial. Better is to say it without a number."""
+    count = sum(not rule.preview for rule in RULES)
+    unreleased = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    pages = {"CHANGELOG.md": unreleased}
+    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        if path != MEASURED:
+            pages[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8")
+    stale = [
+        f"{page} says {told} rules; there are {count}"
+        for page, text in pages.items()
+        for told in re.findall(r"\b(\d+)\s+rules\b", text)
+        if int(told) != count
+    ]
+    assert stale == []
 
 
 def test_the_changelog_tells_what_rules_say_now() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runlens.diagnosis import Evidence, Finding, Moment, Outcome
+from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
 from runlens.engine import diagnose, examine, thinned
 from runlens.history import Curve, History, Observation, columns
 from runlens.report import json
@@ -170,7 +170,23 @@ def test_a_loss_that_did_not_fall_is_told_to_be_so() -> None:
     crawl = drawn("crawl", train_loss="5000:3.66 9000:3.74", noise=0.002).run()
     sentence = diagnose(crawl, [rule("y", passed("fine"))]).verdict.sentence
     assert "but train loss did not fall: 3.6" in sentence
-    assert "at step 5,000" in sentence
+    assert "from step 5,000 on" in sentence
+
+
+def test_rewards_are_told_by_their_tenths() -> None:
+    """The first reward is one draw: a policy that improves is not told to have become worse."""
+    value = np.concatenate([[0.14], np.linspace(0.0, 0.11, 299)])
+    series = {"reward": columns(np.arange(300), value)}
+    sentence = diagnose(Run("r", "r", History(series), task="rl"), [rule("y", passed("fine"))])
+    assert "reward rose from 0.00" in sentence.verdict.sentence
+
+
+def test_no_finding_is_critical_that_is_more_likely_wrong() -> None:
+    """Below even odds the alarm is a warning."""
+    odd = replace(one("critical"), confidence=Confidence(0.3, "few points"))
+    sure = replace(one("critical"), confidence=Confidence(0.6, "many points"))
+    assert diagnose(SFT, [rule("x", found(odd))]).findings[0].severity == "warning"
+    assert diagnose(SFT, [rule("x", found(sure))]).findings[0].severity == "critical"
 
 
 @pytest.mark.parametrize("family", ["CFG", "OBS"])

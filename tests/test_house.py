@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import runlens
 from runlens.rules import RULES
 from runlens.rules.rule import FOLDERS
+from tests.rules import registered
 
 PACKAGE = Path(runlens.__file__).parent
 HEAVY = ("numpy", "pandas", "scipy", "wandb", "tbparse", "tensorboard", "plotly", "rich", "yaml")
@@ -49,12 +52,8 @@ def test_diagnose_loads_numpy_but_no_pandas_scipy_wandb_or_plotly(tmp_path: Path
 
 def test_every_rule_file_is_registered() -> None:
     """A file with a RULE is named as its slug, lies in its family's folder, and is in RULES."""
-    files = {
-        (path.parent.name, path.stem)
-        for path in PACKAGE.glob("rules/*/*.py")
-        if "\nRULE = Rule(" in path.read_text(encoding="utf-8")
-    }
-    assert files == {(FOLDERS[rule.family], rule.slug.replace("-", "_")) for rule in RULES}
+    if faults := registered.faults():
+        pytest.fail("\n".join(faults), pytrace=False)
 
 
 def test_no_rule_imports_another() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from runlens.cli import completion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from runlens.crossrun.rule import CrossRule
     from runlens.rules.rule import Rule
@@ -61,7 +62,7 @@ def command(
     elif slug not in known:
         raise click.UsageError(f"no rule {slug!r}{nearest(slug, list(known))}")
     elif test:
-        if not _test(known[slug]):
+        if not _test(known[slug], rules):
             ctx.exit(ExitCode.REACHED)
     else:
         rule = known[slug]
@@ -91,7 +92,9 @@ def _begun(slug: str | None) -> str:
     return re.sub(r"\bHigh loss\b", title, text.replace("high-loss", slug))
 
 
-def _test(rule: "Rule[Any] | CrossRule[Any]") -> bool:
+def _test(
+    rule: "Rule[Any] | CrossRule[Any]", known: "Iterable[Rule[Any] | CrossRule[Any]]"
+) -> bool:
     """Try a rule on its drawn cases; tell each that it judges otherwise than it was drawn."""
     from runlens.engine import misjudged
     from runlens.rules.rule import Rule
@@ -99,8 +102,26 @@ def _test(rule: "Rule[Any] | CrossRule[Any]") -> bool:
     if not isinstance(rule, Rule):
         raise click.UsageError(f"{rule.slug} looks at several runs; it has no drawn cases")
     wrong = misjudged(rule)
-    for case, why in wrong:
-        click.echo(f"{rule.slug}: {case}: {why}")
+    for line in dict.fromkeys(f"{one.at}: {one.why}" for one in wrong if one.at):
+        click.echo(line.removeprefix(f"{Path.cwd()}/"))
+    for one in wrong:
+        if not one.at:
+            click.echo(f"{rule.slug}: {one.case}: {one.why}")
     count = len(rule.bad) + len(rule.good)
     click.echo(f"{rule.slug}: {count - len(wrong)} of {count} drawn cases judged as drawn")
+    if not rule.bad:
+        click.echo(f"{rule.slug}: draw a case in which it must be found: BAD")
+    others = [other for other in known if isinstance(other, Rule) and other.slug != rule.slug]
+    _tell_overlap(rule, {one.case for one in wrong}, others)
     return not wrong and bool(rule.bad)
+
+
+def _tell_overlap(rule: "Rule[Any]", wrong: set[str], others: "list[Rule[Any]]") -> None:
+    """Say which other rules find its bad cases: merge them, order them, or draw it apart."""
+    from runlens.engine import found_as_well
+
+    for case in rule.bad:
+        found = [] if case.name in wrong else found_as_well(case, others)
+        if found:
+            names = ", ".join(f"{one.rule} ({one.severity})" for one in found)
+            click.echo(f"{rule.slug}: {case.name}: found as well: {names}")

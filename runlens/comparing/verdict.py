@@ -40,8 +40,8 @@ class Found(NamedTuple):
 def of(found: Found) -> CompareVerdict:
     """Return the verdict of B against A.
 
-    In this order: identical; another task; one of them ended in NaN; losses that do not compare; nothing to
-    compare; a difference in the seed alone; the measure that decides, beside its noise.
+    In this order: identical; another task; one of them ended in NaN; losses that do not compare;
+    nothing to compare; a difference in the seed alone; the measure that decides, beside its noise.
     """
     if found.sameness.equal and found.sameness.values:
         return _identical(found)

@@ -23,10 +23,10 @@ SILENCE = 30.0  # seconds without a record, at least: two system records of a tr
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
 SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
+SAVE = "Save a checkpoint"
 LEAST_APART = 5  # steps between checkpoints where ten minutes are fewer
 MOST_LOST = 600.0  # seconds of work that an end may cost
 FEWEST_SAVES = 10  # checkpoints in a run, however fast it is
-NO_CHECKPOINT = "no checkpoint was found"
 UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
 HOW: dict[EndingKind, str] = {
     "oom": "ran out of memory",
@@ -161,16 +161,17 @@ def plan_done(run: Run, complete: float) -> bool:
 def how_far(run: Run) -> str:
     """Say where it ended: ``at step 163 of 400`` or ``before the first logged step``."""
     state = run.state
-    if not run.last_step and not state.done_steps:
-        return "before the first step"
-    done = max(run.last_step, state.done_steps)
+    done = onset_step(run)
+    if not done:
+        return "at step 0" if run.history.metrics else "before the first step"
     of = f" of {step(state.planned_steps)}" if state.planned_steps else ""
     return f"at step {step(done)}{of}"
 
 
 def onset_step(run: Run) -> float:
-    """Return the last step that is known."""
-    return float(max(run.last_step, run.state.done_steps))
+    """Return the last step that is known: logged, or saved."""
+    saved = [at for at, _ in run.checkpoints]
+    return float(max(run.last_step, run.state.done_steps, *saved))
 
 
 def resume(run: Run) -> tuple[Fix, ...]:
@@ -179,7 +180,7 @@ def resume(run: Run) -> tuple[Fix, ...]:
     if not onset_step(run):
         return ()
     every = _save_every(run)
-    often = fixes.action(f"Save a checkpoint every {step(every)} steps and keep 5", NO_CHECKPOINT)
+    often = fixes.action(f"{SAVE} every {step(every)} steps and keep 5", "an end then costs less")
     if kept is None:
         return (often,)
     lost = max(0.0, onset_step(run) - kept[0])

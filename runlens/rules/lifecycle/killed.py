@@ -12,7 +12,8 @@ Looks alike
     breaks off says nothing about why: that is stopped-early. A tracker's file without a record is
     left by a kill before its first write, and by a run that has only just begun: a warning.
 Limits
-    complete: from this share of the planned steps on a kill took nothing.
+    complete: from this share of the planned steps on a kill took nothing, if a checkpoint was
+    saved there; without one a kill in the last steps is a warning: the final weights are lost.
 Fixes
     Resume from the last checkpoint; more host memory or fewer workers after SIGKILL; a longer
     time limit; save so often that at most ten minutes are lost.
@@ -66,15 +67,23 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(UNRECORDED)
     if end.kind != "killed":
         return passed(end.told)
-    if plan_done(run, limits.complete):
+    if plan_done(run, limits.complete) and (run.state.sure != "certain" or _had_all(run, limits)):
         return passed("the kill came after the planned steps were done")
     return found(_finding(run, end))
+
+
+def _had_all(run: Run, limits: Limits) -> bool:
+    """Whether all planned steps were done, or a checkpoint was saved in the last of them."""
+    state, planned = run.state, run.state.planned_steps or 0
+    late = any(at >= limits.complete * planned for at, _ in run.checkpoints)
+    return late or state.done_steps >= planned
 
 
 def _finding(run: Run, end: Ending) -> Finding:
     by_hand = _by_hand(run, end)
     guessed = run.state.sure == "guess" and end.proof is None
-    severity: Severity = "warning" if by_hand or guessed else "critical"
+    almost = plan_done(run, 0.99)  # the weights of the end may be lost, the training was done
+    severity: Severity = "warning" if by_hand or guessed or almost else "critical"
     who = "by hand" if by_hand else "from outside"
     evidence = [
         Evidence("What says so", _sign(run, end), where=end.proof.where if end.proof else "state"),
@@ -89,7 +98,9 @@ def _finding(run: Run, end: Ending) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="It was training until then: the record breaks off there.",
+        seen="It was training until then: the record breaks off there."
+        if onset_step(run)
+        else "No step of the training was logged before it.",
         causes=(Cause(cause, "most likely", _sign(run, end)),),
         fixes=(*resume(run), *(() if by_hand else advice), *(_less_memory(run, end))),
         confidence=_confidence(run, end),
@@ -136,6 +147,14 @@ def _by_hand(run: Run, end: Ending) -> bool:
 
 FALLING = "0:2.2 160:1.6"
 BAD = (
+    drawn(
+        "in the last steps, nothing saved",
+        (398, 398),
+        severity="warning",
+        state=State("killed", "SIGHUP", "certain", done_steps=398, planned_steps=400),
+        events=(message("got signal: 1", "kill", 9, 398),),
+        train_loss="0:2.2 390:1.6",
+    ),
     drawn(
         "SIGKILL",
         (160, 160),

@@ -10,7 +10,9 @@ Looks alike
     checkpoint is a snapshot and says nothing about the end. Epochs that round to the plan are
     the plan. A run that is still going has no end.
 Limits
-    done: below this share of the plan the run counts as cut.
+    done: below this share of the plan the run counts as cut. patience: where the trainer closed
+    the run in good order and eval loss was best at least so many evaluations before (3 is the
+    usual patience), early stopping explains it, and it is told as info.
 Fixes
     Resume from the last checkpoint; look for what ended it: a time limit, a full queue, a closed
     terminal.
@@ -18,8 +20,18 @@ Fixes
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
-from runlens.rules.lifecycle.ending import UNRECORDED, Ending, ending, how_far, onset_step, resume
+from runlens.rules.lifecycle.ending import (
+    TRAINED,
+    UNRECORDED,
+    Ending,
+    ending,
+    how_far,
+    onset_step,
+    resume,
+)
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
@@ -38,6 +50,7 @@ class Limits:
     """What may be tuned."""
 
     done: float = 0.95
+    patience: int = 3
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -54,7 +67,22 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"{percent(share)} of the plan was done, and {UNRECORDED}")
     if end.kind != "stopped-early":
         return passed(end.told)
+    if end.proof is None and not onset_step(run) and not any(len(run.curve(m)) for m in TRAINED):
+        return unmet("nothing was logged: a run that never began has no plan to miss")
+    if why := _of_itself(run, signals, limits):
+        return found(_finding(run, signals, end, share, limits, why))
     return found(_finding(run, signals, end, share, limits))
+
+
+def _of_itself(run: Run, signals: Signals, limits: Limits) -> str:
+    """Say what shows that a patience ended the run, where its trainer closed it in good order."""
+    evals = signals.curve("eval_loss")
+    if run.state.sure != "certain" or len(evals) <= limits.patience:
+        return ""
+    after = len(evals) - 1 - int(np.argmin(evals.value))
+    if after < limits.patience:
+        return ""
+    return f"eval loss was best {after} evaluations before the end"
 
 
 def _by_design(run: Run, share: float) -> Finding:
@@ -70,7 +98,9 @@ def _by_design(run: Run, share: float) -> Finding:
     )
 
 
-def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limits) -> Finding:
+def _finding(
+    run: Run, signals: Signals, end: Ending, share: float, limits: Limits, itself: str = ""
+) -> Finding:
     rate, peak = signals.learning_rate_at(onset_step(run)), signals.peak_learning_rate
     evidence = [
         Evidence(
@@ -91,9 +121,9 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
         share_of_peak = "its peak" if rate >= peak else f"{percent(rate / peak)} of its peak"
         cut = f" The learning rate was still at {share_of_peak}."
     return Finding(
-        severity="warning",
+        severity="info" if itself else "warning",
         title=f"The run stopped early {how_far(run)} ({percent(share)} of the plan), "
-        + (f"after: {end.text.rstrip('.')}." if end.proof else "and no error says why."),
+        + _after(end, itself),
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
@@ -104,6 +134,12 @@ def _finding(run: Run, signals: Signals, end: Ending, share: float, limits: Limi
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
         ),
     )
+
+
+def _after(end: Ending, itself: str) -> str:
+    if itself:
+        return f"as early stopping does: {itself}."
+    return f"after: {end.text.rstrip('.')}." if end.proof else "and no error says why."
 
 
 def _causes(run: Run, end: Ending) -> tuple[Cause, ...]:
@@ -145,6 +181,24 @@ BAD = (
         severity="warning",
         state=cut("train.log breaks off", 200, 260),
         train_loss=FALLING,
+    ),
+    drawn(
+        "a patience that no log names",
+        (400, 400),
+        severity="info",
+        noise=0.001,
+        state=State("stopped_early", "summary", "certain", done_steps=400, planned_steps=1000),
+        train_loss="0:2.2 400:1.2",
+        eval_loss="50:1.9 200:1.4 400:1.42",
+    ),
+    drawn(
+        "closed in good order while it learnt",
+        (400, 400),
+        severity="warning",
+        noise=0.001,
+        state=State("stopped_early", "summary", "certain", done_steps=400, planned_steps=1000),
+        train_loss="0:2.2 400:1.2",
+        eval_loss="50:1.9 400:1.3",
     ),
     drawn(
         "early stopping",
