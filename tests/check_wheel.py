@@ -7,6 +7,7 @@ NEEDED = {
     "runlens/py.typed",
     "runlens/report/audit.schema.json",
     "runlens/report/case.schema.json",
+    "runlens/report/comparison.schema.json",
     "runlens/report/diagnosis.schema.json",
     "runlens/report/html/assets/page.css",
     "runlens/report/html/assets/plotly-LICENSE.txt",
