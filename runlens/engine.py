@@ -105,7 +105,7 @@ def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
             return cross_entropy.told(examine(rule, *part), rule.slug)
         return unmet(f"holds for {', '.join(sorted(rule.tasks))}; this run is {run.task}")
     missing = [
-        need for need in rule.needs if not any(len(run.curve(metric)) for metric in need.split("|"))
+        need for need in rule.needs if not any(run.logged(metric) for metric in need.split("|"))
     ]
     if missing:
         return unmet("not logged: " + ", ".join(need.replace("|", " or ") for need in missing))

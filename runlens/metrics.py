@@ -212,6 +212,9 @@ _SCALED = {
         "iteration_time_ms": ("step_time", 1e-3), "dt_ms": ("step_time", 1e-3),
         "elapsed_time_per_iteration_ms": ("step_time", 1e-3), "step_avg_ms": ("step_time", 1e-3),
         "bf16_mfu": ("mfu", 0.01), "acc_1": ("train_accuracy", 0.01),
+        "prec_1": ("train_accuracy", 0.01), "metrics_map50_95_b": ("eval_map", 1.0),
+        "metrics_map_0_5_0_95": ("eval_map", 1.0), "metrics_map50_b": ("eval_map50", 1.0),
+        "metrics_map_0_5": ("eval_map50", 1.0), "metrics_accuracy_top1": ("eval_accuracy", 1.0),
         "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
     },
 }
@@ -224,10 +227,38 @@ _SPECIAL = {
     "kto": {"kl": "kto_kl"},
     "reward-model": {"accuracy": "dpo_acc", "mean_reward": "mean_reward"},
 }
-_TRAIN = re.compile(r"^(?:training|train)_")
+_TRAIN = re.compile(r"^(?:training|train|trn)_")
 _EVAL = re.compile(r"^(?:evaluation|validation|valid|eval|val|test|dev)_(?=.)")
 _LIGHTNING_LR = re.compile(r"lr_(?:adam|sgd|adagrad|rms|lion|radam|nadam)[a-z_]*?(?:_(pg[1-9]))?")
+# words by which a mean, or the sum of an episode, is told from one value; and whose mean it may be
+_MEANS = {"mean", "avg", "average", "averaged", "running"}
+_EPISODES = {"episode", "episodes", "episodic", "ep", "per", "total", "cumulative"}
+_REWARDS = {"reward", "rew", "return"}
+_AVERAGED = {"train_loss", "eval_loss"}  # a mean accuracy is the mean of classes
 _RANK = re.compile(r"_(?:rank|gpu|node)_?(\d+)$")
+_DATALOADER = re.compile(r"loss_(dataloader_idx_\d+)(?:_epoch)?")
+# parts of a loss: eval_policy_loss is none of an evaluation set by the name of policy
+_PART = (
+    r"policy|value|vf|pg|actor|critic|kl|nll|ce|bce|cross|entropy|ctc|attention|att|aux|"
+    r"auxiliary|moe|router|load|balance|balancing|z|mlm|nsp|dpo|sft|reward|ranking|margin|box|"
+    r"bbox|giou|cls|obj|dfl|seg|mask|rpn|roi|class|classification|regression|reg|regularization|"
+    r"focal|dice|triplet|contrastive|itc|itm|mse|mae|rmse|l1|l2|huber|recon|reconstruction|rec|"
+    r"commit|commitment|vq|codebook|perceptual|adv|adversarial|g|d|gen|disc|generator|"
+    r"discriminator|distill|distillation|kd|mel|duration|pitch|energy|postnet|gate|diffusion"
+)
+_PARTS = re.compile(rf"(?:{_PART})(?:_(?:{_PART}))*")
+# scores of quality by the last words of their names, and the words that may stand after them
+_HIGHER = (
+    r"f1|f_1|accuracy|acc|bleu|sacrebleu|chrf|rouge(?:\d|l|lsum)?|meteor|bertscore|mcc|"
+    r"matthews_correlation|matthews_corrcoef|auc|auroc|roc_auc|exact_match|em|map|ap|iou|miou|io_u|"
+    r"dice|pearson|pearsonr|spearman|spearmanr|ndcg|mrr"
+)
+_SCORE = re.compile(
+    rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter))\d*"
+    r"(?:_(?:score|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
+    r"lsum|epoch|\d+))*"
+)
+_BY_TOKEN = re.compile(r"wer|cer|ter|bleu|sacrebleu|chrf|rouge.*|meteor|bertscore")
 
 
 def plain(name: str) -> str:
@@ -265,7 +296,20 @@ def naming(logged: str, framework: str = "") -> Naming:
         return Naming(_SPECIAL[framework][name])
     if name in _CANONICAL:
         return Naming(_CANONICAL[name])
-    return _by_prefix(logged, name, framework)
+    return _averaged(name, framework) or _by_prefix(logged, name, framework)
+
+
+def _averaged(name: str, framework: str) -> Naming | None:
+    """Return what a mean is of: ``avg_val_loss``, ``mean_100_episode_reward``; None for others."""
+    words = name.split("_")
+    of_one = [word for word in words if word not in _MEANS]
+    of_step = [word for word in of_one if word not in _EPISODES and not word.isdigit()]
+    if len(of_step) == 1 and of_step[0] in _REWARDS:
+        return Naming("reward")
+    if of_one == words or not of_one:
+        return None
+    inner = naming("_".join(of_one), framework)
+    return inner if inner.metric in _AVERAGED else None
 
 
 def _by_prefix(logged: str, name: str, framework: str) -> Naming:
@@ -280,23 +324,50 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
         known = base(inner.metric) in NAMES or logged[5:6] == "/"
         return inner if known else Naming(logged)
     held_out = _EVAL.sub("", name)
-    if held_out == name:
-        return Naming(logged)
+    return Naming(logged) if held_out == name else _evaluated(logged, held_out, framework)
+
+
+def _evaluated(logged: str, held_out: str, framework: str) -> Naming:
     if held_out.endswith("_epoch"):
         whole = naming(logged.removesuffix("_epoch"), framework)  # Lightning: its mean of an epoch
         if base(whole.metric) in NAMES:
             return whole
     if held_out == "loss_step":
         return Naming("eval_loss_step")
-    if held_out == "loss" or _CANONICAL.get(held_out) == "train_loss":
+    if dataloader := _DATALOADER.fullmatch(held_out):
+        return Naming(f"eval_loss:{dataloader[1]}")  # Lightning, with several of them
+    mean = _averaged(held_out, framework)
+    if held_out == "loss" or "train_loss" in {_CANONICAL.get(held_out), mean and mean.metric}:
         return Naming("eval_loss")
     if set_of := re.fullmatch(r"(.+)_loss", held_out):
         # an evaluation set of the Trainer, or a component such as val/box_loss
-        of_set = logged.startswith(("eval_", "eval/"))
+        parts = _PARTS.fullmatch(set_of[1])
+        of_set = logged.startswith(("eval_", "eval/")) and not parts
         return Naming(f"eval_loss:{set_of[1]}" if of_set else f"eval_{held_out}")
     inner = naming(held_out, framework)
     metric = inner.metric if inner.metric in NAMES else held_out
     return Naming(f"eval_{metric.removeprefix('train_').removeprefix('eval_')}", inner.factor)
+
+
+class Quality(NamedTuple):
+    """What an evaluation metric says of the quality of the answers, where it says that at all."""
+
+    kind: str  # f1, accuracy, wer
+    of: str  # what stands before it: an evaluation set, a class, ``overall``; or ""
+    sign: float  # 1.0 where more is better, else -1.0
+    by_token: bool  # measured over words, of which a sample has many
+
+
+def quality(metric: str) -> Quality | None:
+    """Return what a metric says of quality; None for losses, perplexities and all else.
+
+    Precision and recall trade one for the other, and next-token accuracy follows the loss.
+    """
+    score = _SCORE.fullmatch(metric)
+    if not score or (score["of"] or "").endswith("token"):
+        return None
+    kind, sign = (score["higher"], 1.0) if score["higher"] else (score["lower"], -1.0)
+    return Quality(kind, score["of"] or "", sign, bool(_BY_TOKEN.fullmatch(kind)))
 
 
 def base(metric: str) -> str:

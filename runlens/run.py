@@ -132,6 +132,11 @@ class Run:
         """Return one metric by its canonical name; empty if it was not logged."""
         return self.history.curve(metric)
 
+    def logged(self, metric: str) -> bool:
+        """Whether a metric has a point, as a whole or of an evaluation set of its own."""
+        parts = [name for name in self.history.metrics if name.startswith(f"{metric}:")]
+        return any(len(self.curve(name)) for name in (metric, *parts))
+
     def plot(self, metric: str, *more: str, dark: bool | None = None) -> "Figure":
         """Return metrics by their canonical names as a plotly figure over optimizer steps.
 

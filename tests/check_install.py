@@ -51,8 +51,15 @@ def tried(python: str, packages: list[Path]) -> None:
         run(python, "-m", "venv", place / "env", cwd=place)
         inside, command = place / "env/bin/python", place / "env/bin/runlens"
         for number, package in enumerate(packages):
-            again = ["--force-reinstall", "--no-deps"] if number else []
-            install = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            again: list[str | Path] = ["--force-reinstall", "--no-deps"] if number else []
+            install: list[str | Path] = [
+                inside,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+            ]
             run(*install, *again, package, cwd=place)
             version = run(command, "--version", cwd=place).strip()
             told = run(command, "demo", "-o", "page.html", cwd=place)

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from runlens.metrics import naming
+from runlens.metrics import naming, quality
 
 # (framework, as logged, canonical): the alias table of the design, read in the frameworks' sources
 TABLE = [
@@ -13,6 +13,13 @@ TABLE = [
     ("transformers", "eval_loss", "eval_loss"),
     ("transformers", "eval/loss", "eval_loss"),
     ("transformers", "eval_squad_loss", "eval_loss:squad"),
+    ("transformers", "eval_g0_loss", "eval_loss:g0"),
+    ("transformers", "eval_policy_docs_loss", "eval_loss:policy_docs"),
+    ("transformers", "eval_policy_loss", "eval_policy_loss"),
+    ("transformers", "eval_value_loss", "eval_value_loss"),
+    ("transformers", "eval_kl_loss", "eval_kl_loss"),
+    ("transformers", "eval_nll_loss", "eval_nll_loss"),
+    ("transformers", "eval_rpn_box_loss", "eval_rpn_box_loss"),
     ("transformers", "eval_accuracy", "eval_accuracy"),
     ("transformers", "train/grad_norm", "grad_norm"),
     ("trl", "mean_token_accuracy", "token_accuracy"),
@@ -34,6 +41,7 @@ TABLE = [
     ("axolotl", "tokens/train_per_sec_per_gpu", "throughput_tokens"),
     ("axolotl", "ebft/cfm_loss", "ebft_cfm"),
     ("lightning", "val_loss", "eval_loss"),
+    ("lightning", "val_loss/dataloader_idx_1", "eval_loss:dataloader_idx_1"),
     ("lightning", "train_loss_step", "train_loss"),
     ("lightning", "lr-AdamW", "learning_rate"),
     ("lightning", "lr-AdamW/pg2", "learning_rate:pg2"),
@@ -99,3 +107,31 @@ def test_endless_names_stay_as_they_are(name: str) -> None:
 def test_twins_of_lightning(name: str, metric: str) -> None:
     """What is logged at each step and as the mean of an epoch; an evaluation is the latter."""
     assert naming(name).metric == metric
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "of", "sign"),
+    [("eval_f1", "f1", "", 1), ("eval_overall_f1", "f1", "overall", 1),
+     ("eval/rougeL", "rougel", "", 1), ("eval_rougeLsum", "rouge", "", 1),
+     ("eval_bleu-4", "bleu", "", 1), ("eval_squad_f1", "f1", "squad", 1),
+     ("eval_matthews_correlation", "matthews_correlation", "", 1), ("eval_mcc", "mcc", "", 1),
+     ("eval_exact_match", "exact_match", "", 1), ("val/mAP50-95", "map", "", 1),
+     ("val_dice_coef", "dice", "", 1), ("val_f1_epoch", "f1", "", 1),
+     ("eval_wer", "wer", "", -1), ("eval_cer", "cer", "", -1), ("eval_fr_ter", "ter", "fr", -1)],
+)  # fmt: skip
+def test_scores_of_quality(name: str, kind: str, of: str, sign: float) -> None:
+    """Known by the last words of their names, with the direction that is better."""
+    score = quality(naming(name).metric)
+    assert score
+    assert (score.kind, score.of, score.sign) == (kind, of, sign)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["eval_loss", "eval_perplexity", "eval_ppl", "eval_precision", "eval_mean_token_accuracy",
+     "eval_runtime", "eval_steps_per_second", "eval_gen_len", "eval_f1_std", "eval_swap",
+     "eval_chapter", "f1", "train_accuracy"],
+)  # fmt: skip
+def test_what_says_nothing_of_quality(name: str) -> None:
+    """Losses and what follows from them, halves of a trade, speed; and no training metric."""
+    assert quality(naming(name).metric) is None

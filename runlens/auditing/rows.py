@@ -15,7 +15,7 @@ from runlens.crossrun import groups
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.engine import MOST_SETTINGS
 from runlens.history import Curve, FloatArray, IntArray
-from runlens.metrics import NAMES, base
+from runlens.metrics import NAMES, base, quality
 from runlens.nights import EVALS, FoundRow, RunRow, SparkRow
 from runlens.run import RL_TASKS, Run, Setting
 from runlens.signals import Signals, noise
@@ -24,7 +24,6 @@ from runlens.sources.configs.secrets import without_secrets
 POINTS, HEIGHT, NOTHING = 30, 20, -1  # of a spark
 LOG_FROM = 30.0  # largest over smallest, from which a spark is logarithmic
 MEASURED = ("train_loss", "eval_loss", "eval_accuracy", "eval_f1", "eval_wer", "eval_cer", "reward")
-HIGHER = frozenset({"eval_f1"})  # better where higher, besides those of the table of metrics
 MOST_MEASURED = 8  # metrics; each evaluation set is one
 MOST_TIMED = 200  # metrics asked for their times
 BLOCKS, BLOCK_POINTS, FEWEST_BLOCKS = 40, 3, 8  # rules of comparing: medians of equal blocks
@@ -98,7 +97,8 @@ def _measures(run: Run, signals: Signals) -> tuple[dict[str, float], dict[str, f
         curve = signals.curve(name)
         if not len(curve):
             continue
-        higher = base(name) in HIGHER or NAMES[base(name)].better == "higher"
+        score = quality(base(name))
+        higher = score.sign > 0 if score else NAMES[base(name)].better == "higher"
         levels = noise.levels(-curve.value) if higher else signals.levels(name)
         sign = -1.0 if higher else 1.0
         measures[f"{name}.end"] = sign * levels.end

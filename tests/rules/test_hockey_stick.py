@@ -1,10 +1,16 @@
 """Overfitting on several evaluation sets, and what is no overfitting."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from runlens.diagnosis import Finding
+from runlens.history import History, columns
+from runlens.metrics import base
 from runlens.rules.evaluation.hockey_stick import RULE
 from runlens.rules.rule import Case, drawn
+from runlens.run import Setting
 from runlens.signals import Signals
 
 TRAIN = "0:2 600:0.3"
@@ -84,3 +90,88 @@ def test_a_gain_of_chance_is_still_overfitting(accuracy: str, samples: int, nois
     found = judged(accuracy, samples, noise)
     assert (found.severity != "info", found.title.split()[0]) == (True, "Overfitting")
     assert any(row.what.startswith("Gain of eval accuracy") for row in found.evidence)
+
+
+ABOVE = "50:0.9 250:0.6 600:1.2"
+RISES, FLAT, BACK = "50:0.6 250:0.7 600:0.8", "50:0.6 250:0.7 600:0.7", "50:0.6 250:0.7 600:0.6"
+
+
+def loudness(curves: dict[str, str], config: dict[str, Setting] | None = None) -> str:
+    """Return how loud an evaluation loss is told that ends above its first value."""
+    losses = {} if any(base(name) == "eval_loss" for name in curves) else {"eval_loss": ABOVE}
+    every = {"train_loss": TRAIN, **losses, **curves}
+    run = Case("s", every, task="classification", noise=0.001, config=config or {}).run()
+    outcome = RULE.check(run, Signals(run), RULE.limits)
+    return outcome.findings[0].severity if outcome.findings else outcome.status
+
+
+@pytest.mark.parametrize(
+    ("curves", "wanted"),
+    [
+        ({"eval_rougel": RISES}, "info"),
+        ({"eval_overall_accuracy": FLAT, "eval_overall_f1": RISES}, "info"),  # F1 before accuracy
+        ({"eval_f1": FLAT, "eval_per_f1": RISES}, "warning"),  # whole set before a class
+        ({"eval_per_f1": RISES, "eval_loc_f1": RISES}, "critical"),  # which class would speak?
+        ({"eval_mmlu_acc": RISES}, "critical"),  # another task
+        ({"eval_token_accuracy": RISES}, "critical"),  # follows the loss
+        ({"eval_f1": BACK}, "critical"),
+        ({"eval_cer": "50:0.4 250:0.3 600:0.2"}, "info"),
+        ({"eval_bleu": "50:20 250:30 600:30.5"}, "warning"),  # half a point of 100
+        ({"eval_loss:a": ABOVE, "eval_a_f1": RISES, "eval_b_f1": BACK}, "info"),
+        ({"eval_loss:a": ABOVE, "eval_loss:b": FALLS, "eval_b_f1": RISES}, "critical"),
+    ],
+)
+def test_the_score_of_the_set_decides(curves: dict[str, str], wanted: str) -> None:
+    """It rises: over-confident. It stays: no answer got worse. It falls, or there is none: loud."""
+    assert loudness(curves) == wanted
+
+
+@pytest.mark.parametrize(
+    ("config", "wanted"),
+    [
+        ({}, "info"),
+        ({"metric_for_best_model": "accuracy"}, "critical"),
+        ({"metric_for_best_model": "eval_cost", "greater_is_better": False}, "info"),
+        ({"metric_for_best_model": "cost"}, "critical"),  # more is better, unless told otherwise
+        ({"metric_for_best_model": "loss"}, "info"),
+    ],
+)
+def test_the_score_by_which_the_run_chooses_comes_first(
+    config: dict[str, Setting], wanted: str
+) -> None:
+    """Also where its name is not known here."""
+    scores = {"eval_f1": RISES, "eval_accuracy": BACK, "eval_cost": "50:0.6 250:0.5 600:0.3"}
+    assert loudness(scores, config) == wanted
+
+
+@pytest.mark.parametrize(
+    ("step", "last", "config"),
+    [
+        (600, 0.8, {}),
+        (604, 0.8, {}),
+        (604, 0.9, {"load_best_model_at_end": True}),  # chosen by another metric
+        (600, 0.3, {}),  # a test set, of the same weights
+    ],
+)
+def test_an_evaluation_of_other_weights_at_the_end_hides_nothing(
+    step: int, last: float, config: dict[str, Setting]
+) -> None:
+    """The best model, loaded at the end, is no point of the curve: nothing fell again."""
+    evals = columns(
+        np.array([100, 200, 300, 400, 500, 600, step]),
+        np.array([1.0, 0.8, 0.9, 1.0, 1.1, 1.2, last]),
+    )
+    train = columns(np.arange(10, 610, 10), np.linspace(2.0, 0.2, 60))
+    run = drawn("reloaded", config=config, train_loss=TRAIN).run()
+    run = replace(run, history=History({"train_loss": train, "eval_loss": evals}))
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    rows = {row.what: row.value for row in found.evidence}
+    assert (found.onset.step, rows["Evaluations after the best"]) == (200, 4)
+
+
+@pytest.mark.parametrize(("samples", "wanted"), [(20, "warning"), (200, "critical")])
+def test_a_handful_of_samples_is_a_warning_at_most(samples: int, wanted: str) -> None:
+    """By how much the loss rose is a matter of single samples there."""
+    pace = f"50:{samples / 2:g} 600:{samples / 2:g}"
+    curves = {"eval_loss": ABOVE, "eval_runtime": "50:2 600:2", "eval_samples_per_second": pace}
+    assert loudness(curves) == wanted

@@ -10,7 +10,9 @@ Looks alike
     Evaluation at its noise floor, with training loss arriving at the same level, is healthy. A
     first evaluation after most of the fall shows only the flat end: info. Where the data had been
     seen more than once before the first evaluation, learning by heart explains it too: info, and
-    an evaluation that climbs is overfitting. Single-batch evaluations prove nothing by one value.
+    an evaluation that climbs is overfitting. Where a score of the set (F1, word error rate)
+    improves beyond its noise since the first evaluation, the set is learnt after all.
+    Single-batch evaluations prove nothing by one value.
 Limits
     fewest: evaluations needed, over at least span of the steps (1.9 of the rules). fall: training
     loss must fall this share, beyond noise_multiple standard errors. level: the last evaluations
@@ -45,7 +47,8 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve
-from runlens.rules.evaluation.sets import spoken, worst_set
+from runlens.rules.evaluation import score as scores
+from runlens.rules.evaluation.sets import evaluations, spoken, worst_set
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -94,7 +97,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
-    evals, train = signals.curve(metric), signals.curve("train_loss")
+    evals, train = evaluations(signals, metric), signals.curve("train_loss")
     if len(evals) < limits.fewest or len(train) < 8:  # noqa: PLR2004 - fewer show no fall
         return unmet(
             f"{count(len(evals), 'evaluation')} and {count(len(train), 'point')} of train loss; "
@@ -122,6 +125,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} ends {percent(abs(gap))} from train loss: at its floor")
     if end > (1 + limits.climbs) * evals.value[0] and pair.epochs > 1:
         return passed(f"{name} climbs to {loss(end)} after {pair.epochs:.1f} epochs: overfitting")
+    score = scores.since(signals, metric, float(evals.step[0]), limits.fewest)
+    if score and score.improved:
+        return passed(f"{score.improved} since the first evaluation: what is evaluated is learnt")
     return found(_finding(run, metric, evals, pair, form, needed, limits))
 
 
@@ -180,9 +186,9 @@ def _finding(
         ruled_out.append(RuledOut("Learnt by heart before the first look", why))
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
-        title=f"Evaluation learns nothing from step {step(onset)}: {spoken(metric)} went from "
-        f"{loss(first)} to {loss(end)} while train loss fell from {loss(pair.first)} to "
-        f"{loss(pair.last)}.",
+        title=f"Evaluation {'gains' if late or heart else 'learns'} nothing from step "
+        f"{step(onset)}: {spoken(metric)} went from {loss(first)} to {loss(end)} while train loss "
+        f"fell from {loss(pair.first)} to {loss(pair.last)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -291,6 +297,14 @@ GOOD = (
     drawn("follows", train_loss="0:2.2 600:0.9", eval_loss="50:2.0 600:1.0"),
     drawn("at its floor", noise=0.003, train_loss="0:2 600:1.0", eval_loss="50:1.03 600:1.02"),
     drawn("nothing learnt", train_loss="0:2.2 600:2.15", eval_loss="50:2.2 600:2.2"),
+    drawn(
+        "word error rate improves",
+        noise=0.004,
+        task="asr",
+        train_loss="0:0.4 50:0.2 600:0.02",
+        eval_loss="50:0.27 600:0.27",
+        eval_wer="50:14.3 600:9.6",
+    ),
     drawn(
         "overfits from the second epoch",
         noise=0.004,

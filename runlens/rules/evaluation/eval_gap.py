@@ -40,6 +40,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve, FloatArray
 from runlens.rules.evaluation.sets import (
     bottom_of,
+    evaluations,
     fewer_epochs,
     kendall,
     spoken,
@@ -72,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
-    evals = signals.curve(metric)
+    evals = evaluations(signals, metric)
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     if len(evals) < limits.fewest:

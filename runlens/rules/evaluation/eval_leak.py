@@ -41,7 +41,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation.sets import kendall, spoken, train_level, worst_set
+from runlens.rules.evaluation.sets import evaluations, kendall, spoken, train_level, worst_set
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -73,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
-    evals = signals.curve(metric)
+    evals = evaluations(signals, metric)
     train = train_level(signals, evals.step.astype(float))
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
     evals, train = evals.at(usable), train[usable]

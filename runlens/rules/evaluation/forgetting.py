@@ -33,18 +33,13 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve
+from runlens.rules.evaluation.benchmarks import BENCHMARK
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.signals.noise import sigma
 from runlens.wording import number, percent, step
 
-BENCHMARK = re.compile(
-    r"mmlu|hellaswag|\barc[_-]?(?:easy|challenge|[ce])\b|winogrande|truthfulqa|gsm8k|humaneval"
-    r"|human_eval|mbpp|boolq|piqa|lambada|\bbbh\b|big[_-]?bench|ifeval|wikitext|openbookqa|siqa"
-    r"|commonsense|triviaqa|naturalqs|nq_open|math500|gpqa|\bceval\b|cmmlu|\bsquad\b|superglue",
-    re.IGNORECASE,
-)
 LOWER_IS_BETTER = re.compile(r"loss|ppl|perplexity|error|nll|bits", re.IGNORECASE)
 
 

@@ -9,9 +9,12 @@ Why it matters
 Looks alike
     One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
-    nothing was learnt by heart. If accuracy, F1 or the word error rate still improves after
-    the bottom, by 0.01, twice its noise and two standard errors of a set of that size, the model
-    has only become over-confident: that is said as info.
+    nothing was learnt by heart. If a score of the set (accuracy, F1, BLEU, word error rate) still
+    improves after the bottom, by one point of 100, twice its noise and two standard errors of a
+    set of that size, the model has only become over-confident: that is said as info. Where it
+    stays, no answer got worse: a warning at most. Of several scores the metric_for_best_model
+    counts, then F1 and its like before accuracy, those of the whole set before single classes.
+    An evaluation of the best model, loaded at the end, is left out.
 Limits
     rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
     noise in a small set, so two later evaluations are needed and three noise scales).
@@ -21,7 +24,9 @@ Limits
     tau: the evaluations from the bottom on must climb (Kendall). train_slack: training loss may
     lie this share above its level at the bottom. Measured on 10,000 simulated runs: 0.29 % false
     alarms, power 93 % for rises of 8-80 %, onset within 3.2 % of the run.
-    severe: a rise of half is critical where no earlier checkpoint was kept.
+    severe: a rise of half is critical where no earlier checkpoint was kept. few_samples: a set
+    of fewer, by its runtime and rate, is a warning at most: losses of samples scatter as wide as
+    their mean, so the mean of 30 is known to a fifth (1 / sqrt(30)).
 Fixes
     Use the checkpoint at the bottom; stop there; fewer epochs; early stopping with patience 3;
     more dropout, smaller LoRA rank, weight decay, more data.
@@ -51,6 +56,7 @@ from runlens.rules.evaluation.sets import (
     Bottom,
     Train,
     bottom_of,
+    evaluations,
     fewer_epochs,
     spoken,
     train_around,
@@ -61,6 +67,8 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step
+
+SURER = Cause("The model grows surer of its answers, also of the wrong ones", "most likely")
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,7 @@ class Limits:
     tau: float = 0.3
     train_slack: float = 0.02
     severe: float = 0.50
+    few_samples: int = 30
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -83,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
-    evals = signals.curve(metric)
+    evals = evaluations(signals, metric)
     if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
         return unmet(f"only {len(evals)} of the {limits.fewest} evaluations that are needed")
     bottom = bottom_of(evals)
@@ -137,10 +146,11 @@ def _finding(
     train: Train | None,
     limits: Limits,
 ) -> Finding:
-    evals = signals.curve(metric)
+    evals = evaluations(signals, metric)
     onset = float(evals.step[bottom.at])
-    score = scores.since(signals, onset, limits.fewest)
+    score = scores.since(signals, metric, onset, limits.fewest)
     better = score.improved if score else ""
+    samples = scores.samples_of(signals, metric)
     last = f" while train loss went to {loss(train.end)}" if train else ""
     name = spoken(metric)
     evidence = [
@@ -155,12 +165,14 @@ def _finding(
         Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
         Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
     ]
+    if samples:
+        evidence.append(Evidence("Samples of the evaluation set", float(samples)))
     if train:
         evidence.append(Evidence("Train loss at that step", train.then, where="train_loss"))
     if score:
         evidence.append(score.evidence)
     return Finding(
-        severity="info" if better else _severity(run, evals, bottom, limits),
+        severity="info" if better else _severity(run, evals, bottom, score, samples, limits),
         title=f"{'Over-confidence' if better else 'Overfitting'} from step {step(onset)}: {name} "
         f"rose {percent(bottom.end / bottom.lowest - 1)} from its minimum {loss(bottom.lowest)} to "
         f"{loss(bottom.end)}{f', yet {better}' if better else last}.",
@@ -169,7 +181,7 @@ def _finding(
         evidence=tuple(evidence),
         seen=f"{name.capitalize()} was best at step {step(onset)} and has climbed since; "
         f"{step(run.last_step - onset)} steps came after the best.",
-        causes=_causes(run, signals, onset),
+        causes=(SURER,) if better else _causes(run, signals, onset),
         fixes=_for_confidence(run, score) if score and better else _fixes(run, signals, onset),
         ruled_out=(_divergence(train), *([RuledOut("Loss of quality", better)] if better else [])),
         confidence=_confidence(bottom, needed, len(evals)),
@@ -188,7 +200,13 @@ def _divergence(train: Train | None) -> RuledOut:
     return RuledOut("Divergence", why)
 
 
-def _severity(run: Run, evals: Curve, bottom: Bottom, limits: Limits) -> Severity:
+def _severity(
+    run: Run, evals: Curve, bottom: Bottom, score: Score | None, samples: int, limits: Limits
+) -> Severity:
+    if score and score.held:
+        return "warning"  # the last model answers as well as the one at the bottom
+    if 0 < samples < limits.few_samples:
+        return "warning"  # by how much it rose is a matter of single samples
     kept = fixes.checkpoint_before(run, int(evals.step[bottom.at]))
     worse = bottom.end > evals.value[0] and bottom.share > limits.steep
     severe = bottom.share > limits.severe and run.checkpoints and kept is None
@@ -282,6 +300,28 @@ BAD = (
         train_loss="0:0.7 600:0.05",
         eval_loss="50:0.6 200:0.4 600:0.7",
         eval_accuracy="50:0.7 200:0.8 600:0.9",
+    ),
+    drawn(
+        "F1 of entities rises to the end",
+        (150, 250),
+        0.002,
+        task="classification",
+        severity="info",
+        train_loss="0:0.9 600:0.05",
+        eval_loss="50:0.45 200:0.4 600:0.7",
+        eval_overall_accuracy="50:0.88 200:0.88 600:0.885",
+        eval_overall_f1="50:0.56 200:0.6 600:0.66",
+        eval_per_f1="50:0.9 200:0.9 600:0.8",
+        eval_loc_f1="50:0.5 200:0.6 600:0.7",
+    ),
+    drawn(
+        "BLEU stays",
+        (150, 250),
+        0.002,
+        severity="warning",
+        train_loss="0:2 600:0.05",
+        eval_loss="50:1.5 200:1.2 600:2.2",
+        eval_bleu="50:28 200:31 600:31",
     ),
 )
 GOOD = (

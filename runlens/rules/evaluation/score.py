@@ -1,17 +1,34 @@
-"""Whether a score of the evaluation went on improving after the best evaluation loss."""
+"""Whether a score of the evaluation went on improving after a step, as its noise lets tell.
 
+Of several scores the one counts by which the run chooses its best model, then F1, BLEU, word
+error rate and their like before accuracy, which a frequent class holds up.
+"""
+
+import re
 from typing import NamedTuple
 
 import numpy as np
 
 from runlens.diagnosis import Evidence
-from runlens.metrics import spoken
+from runlens.history import Curve
+from runlens.metrics import Quality, base, naming, quality, spoken
+from runlens.rules.evaluation.benchmarks import BENCHMARK
+from runlens.rules.evaluation.sets import evaluations
+from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad
+from runlens.wording import number
 
-SCORES = {"eval_accuracy": 1.0, "eval_f1": 1.0, "eval_wer": -1.0}  # and whether more is better
-LEAST = 0.01  # the least gain that counts as improvement
+LEAST = 0.01  # the least gain that counts as improvement, one point of a hundred
 ERRORS = 2.0  # standard errors from which a gain is seldom chance
+PERCENT = 2.0  # scores with a median above this are written in percent
+COARSE = {"accuracy", "acc"}
+# what may stand before a score of the whole set; any other word is a class or another set
+_WORD = (
+    r"overall|mean|avg|average|macro|micro|weighted|balanced|binary|categorical|sparse|top|exact|"
+    r"subset|roc|pr|generation|gen|pred|dpo|bertscore"
+)
+WHOLE = re.compile(rf"(?:(?:{_WORD})\d*(?:_\d+)?(?:_|$))*")
 
 
 class Score(NamedTuple):
@@ -22,7 +39,8 @@ class Score(NamedTuple):
     now: float
     gain: float  # positive is better
     needed: float  # the gain that counts
-    samples: int  # of the evaluation set; 0 where unknown
+    least: float  # LEAST in the score's own unit
+    samples: int  # of the evaluation set; 0 where unknown or where words are counted
     best: int  # step
 
     @property
@@ -30,43 +48,102 @@ class Score(NamedTuple):
         """Say by how much it improved; empty where it did not, as far as its noise lets tell."""
         if self.gain <= self.needed:
             return ""
-        return f"{spoken(self.metric)} improved from {self.then:.3f} to {self.now:.3f}"
+        return f"{spoken(self.metric)} improved from {number(self.then)} to {number(self.now)}"
+
+    @property
+    def held(self) -> bool:
+        """Whether it did not get worse, as far as its noise lets tell."""
+        return self.gain >= -self.needed
 
     @property
     def evidence(self) -> Evidence:
         """Return the gain beside the gain that would count."""
-        source = f"{ERRORS:g} times its noise, not below {LEAST:g}"
+        source = f"{ERRORS:g} times its noise, not below {self.least:g}"
         if self.samples:
             source = f"{ERRORS:g} standard errors of {self.samples:,} samples, or {source}"
         what = f"Gain of {spoken(self.metric)} since then, medians of 3"
         return Evidence(what, round(self.gain, 4), round(self.needed, 4), source, self.metric)
 
 
-def since(signals: Signals, onset: float, fewest: int) -> Score | None:
-    """Return the first score with enough points, from step `onset` to the end; None without one.
+def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | None:
+    """Return how a score of the set of `loss` went from step `onset` to the end; None without one.
 
     What counts is the largest of LEAST, ERRORS times the noise of the score, and ERRORS binomial
-    standard errors, sqrt(p (1 - p) / n), where the size n of the evaluation set is known.
+    standard errors, sqrt(p (1 - p) / n), where it counts samples and their number n is known. A
+    sample has many words: scores over words are held by their noise alone.
     """
-    for metric, sign in SCORES.items():
-        curve = signals.curve(metric)
+    for metric, kind in _of(signals.run, loss):
+        curve = _curve(signals, loss, metric)
         if len(curve) < fewest:
             continue
         at = max(0, len(curve.before(int(onset) + 1)) - 1)
         then = float(np.median(curve.value[max(0, at - 1) : at + 2]))
         now = float(np.median(curve.value[-3:]))
-        samples = _samples(signals)
-        chance = (then * max(0.0, 1 - then) / samples) ** 0.5 if samples else 0.0
+        unit = 100.0 if float(np.median(curve.value)) > PERCENT else 1.0
+        samples = 0 if kind.by_token else samples_of(signals, loss)
+        share = then / unit
+        chance = unit * (share * max(0.0, 1 - share) / samples) ** 0.5 if samples else 0.0
         noise = mad(np.diff(curve.value)) / 2**0.5
-        needed = max(LEAST, ERRORS * noise, ERRORS * chance)
-        best = int(curve.step[int(np.argmax(sign * curve.value))])
-        return Score(metric, then, now, sign * (now - then), needed, samples, best)
+        needed = max(unit * LEAST, ERRORS * noise, ERRORS * chance)
+        best = int(curve.step[int(np.argmax(kind.sign * curve.value))])
+        gain = kind.sign * (now - then)
+        return Score(metric, then, now, gain, needed, unit * LEAST, samples, best)
     return None
 
 
-def _samples(signals: Signals) -> int:
+def _curve(signals: Signals, loss: str, metric: str) -> Curve:
+    """Return a score by step, without what was measured with other weights at the end."""
+    curve, evals = signals.curve(metric), evaluations(signals, loss)
+    if len(evals) == len(signals.curve(loss)):
+        return curve
+    first = np.unique(curve.step, return_index=True)[1]
+    return curve.at(first).before(int(evals.step[-1]) + 1)
+
+
+def _of(run: Run, loss: str) -> list[tuple[str, Quality]]:
+    """Return the scores of the set of an evaluation loss, the one to ask first in front."""
+    of_set = loss.partition(":")[2]
+    logged = {name: kind for name in run.history.metrics if (kind := quality(name))}
+    others = {name.partition(":")[2] for name in run.history.metrics if base(name) == "eval_loss"}
+    parts = {name: _part(kind, of_set, others - {of_set, ""}) for name, kind in logged.items()}
+    whole = [name for name, part in parts.items() if part is not None and WHOLE.fullmatch(part)]
+    rest = [name for name, part in parts.items() if part is not None and name not in whole]
+    single = [
+        name for name in rest if sum(logged[one].kind == logged[name].kind for one in rest) == 1
+    ]
+    usable = [name for name in (*whole, *single) if name in whole or not BENCHMARK.search(name)]
+    usable.sort(key=lambda name: (name not in whole, logged[name].kind in COARSE))
+    chosen = {name: kind for name, kind in _chosen(run).items() if parts.get(name, "") is not None}
+    ranked = chosen | {name: logged[name] for name in usable if name not in chosen}
+    return list(ranked.items())
+
+
+def _part(kind: Quality, of_set: str, others: set[str]) -> str | None:
+    """Return what a score measures within the set; None where it is of another set."""
+    if of_set:
+        inside = kind.of == of_set or kind.of.startswith(f"{of_set}_")
+        return kind.of[len(of_set) + 1 :] if inside else None
+    return None if kind.of in others else kind.of
+
+
+def _chosen(run: Run) -> dict[str, Quality]:
+    """Return the score by which the run chooses its best model, if it is no loss."""
+    chosen = str(run.setting("metric_for_best_model") or "")
+    if not chosen or chosen.endswith(("loss", "ppl", "perplexity")):
+        return {}
+    names = {naming(chosen).metric, naming(f"eval_{chosen}").metric} & set(run.history.metrics)
+    sign = (
+        -1.0 if run.flag("greater_is_better") is False else 1.0
+    )  # the Trainer's default for all but losses
+    made = {name: quality(name) or Quality(name, "", sign, by_token=True) for name in names}
+    return {name: kind for name, kind in made.items() if name.startswith("eval_")}
+
+
+def samples_of(signals: Signals, loss: str) -> int:
     """Return the samples of an evaluation, by its runtime and rate; 0 where not logged."""
-    took, pace = signals.curve("eval_runtime"), signals.curve("eval_samples_per_second")
+    of_set = loss.partition(":")[2]
+    name = f"eval_{of_set}_" if of_set else "eval_"
+    took, pace = signals.curve(f"{name}runtime"), signals.curve(f"{name}samples_per_second")
     if not len(took) or not len(pace):
         return 0
     return round(float(np.median(took.value)) * float(np.median(pace.value)))

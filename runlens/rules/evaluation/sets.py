@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Finding, Fix, Outcome
+from runlens.diagnosis import SEVERITIES, Finding, Fix, Outcome
 from runlens.history import Curve, FloatArray
 from runlens.metrics import base
 from runlens.rules.rule import found, unmet
@@ -54,6 +54,25 @@ def evaluation_sets(run: Run) -> list[str]:
     return [name for name in names if name.partition(":")[2] not in ON_TRAINING_DATA]
 
 
+def evaluations(signals: Signals, metric: str) -> Curve:
+    """Return the evaluations of a set, without one of other weights at the end.
+
+    Where the best model is loaded at the end, or a test set is looked at, one more evaluation is
+    written: at the step of the last, or with the lowest loss again to the last digit. It would
+    hide how far the loss had risen.
+    """
+    evals = signals.curve(metric)
+    if not len(evals):
+        return evals
+    evals = evals.at(slice(0, int(np.searchsorted(evals.step, evals.step[-1])) + 1))
+    before, last = evals.value[:-2], float(evals.value[-1])
+    if not len(before) or last == evals.value[-2]:
+        return evals
+    chosen = signals.run.flag("load_best_model_at_end") and bool((before == last).any())
+    again = chosen or last == evals.value[:-1].min()
+    return evals.at(slice(0, -1)) if again else evals
+
+
 def spoken(metric: str) -> str:
     """Name an evaluation loss in a sentence: ``eval loss``, ``eval loss (math)``."""
     _, _, of_set = metric.partition(":")
@@ -78,9 +97,9 @@ def worst_set(run: Run, judge: Callable[[str], Outcome]) -> Outcome:
     return unmet("eval_loss is not logged")
 
 
-def _excess(finding: Finding) -> tuple[bool, float]:
+def _excess(finding: Finding) -> tuple[int, float]:
     first = finding.evidence[0]
-    loud = finding.severity != "info"
+    loud = -SEVERITIES.index(finding.severity)
     if isinstance(first.value, str) or not first.limit:
         return loud, 0.0
     ratio = first.value / first.limit

@@ -67,22 +67,26 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"{percent(share)} of the plan was done, and {UNRECORDED}")
     if end.kind != "stopped-early":
         return passed(end.told)
-    if end.proof is None and not onset_step(run) and not any(len(run.curve(m)) for m in TRAINED):
-        return unmet("nothing was logged: a run that never began has no plan to miss")
     if why := _of_itself(run, signals, limits):
         return found(_finding(run, signals, end, share, limits, why))
     return found(_finding(run, signals, end, share, limits))
 
 
 def _of_itself(run: Run, signals: Signals, limits: Limits) -> str:
-    """Say what shows that a patience ended the run, where its trainer closed it in good order."""
+    """Say what makes the end harmless; empty where nothing does.
+
+    A run that logged nothing never began. A trainer that closed in good order, long after the best
+    evaluation, was ended by a patience.
+    """
+    if not onset_step(run) and not any(len(run.curve(metric)) for metric in TRAINED):
+        return "nothing had been logged yet"
     evals = signals.curve("eval_loss")
     if run.state.sure != "certain" or len(evals) <= limits.patience:
         return ""
     after = len(evals) - 1 - int(np.argmin(evals.value))
     if after < limits.patience:
         return ""
-    return f"eval loss was best {after} evaluations before the end"
+    return f"as early stopping does: eval loss was best {after} evaluations before the end"
 
 
 def _by_design(run: Run, share: float) -> Finding:
@@ -138,7 +142,7 @@ def _finding(
 
 def _after(end: Ending, itself: str) -> str:
     if itself:
-        return f"as early stopping does: {itself}."
+        return f"{itself}."
     return f"after: {end.text.rstrip('.')}." if end.proof else "and no error says why."
 
 

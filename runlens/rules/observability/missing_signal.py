@@ -25,7 +25,7 @@ import numpy as np
 from runlens import fixes, layers
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
 from runlens.how_to_log import how_to_log
-from runlens.metrics import base
+from runlens.metrics import base, quality
 from runlens.rules.config import method
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run, Task
@@ -139,7 +139,8 @@ def _logged(run: Run, signal: Signal) -> bool:
         return True
     if "step_time" in signal.names and _timed(run):
         return True
-    return any(len(run.curve(name)) for name in signal.names)
+    scored = "eval_accuracy" in signal.names and any(quality(one) for one in run.history.metrics)
+    return scored or any(run.logged(name) for name in signal.names)
 
 
 def _needless(run: Run, name: str) -> bool:
