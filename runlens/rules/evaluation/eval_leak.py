@@ -122,9 +122,8 @@ def _fallen(
     onset, final = float(evals.step[at]), float(evals.value[-1])
     return Finding(
         severity=severity,
-        title=f"Evaluation rows are among the training data: from step {step(onset)} "
-        f"{spoken(metric)} "
-        f"lay below train loss and ended at {loss(final)} against {loss(level)}.",
+        title=f"{spoken(metric).capitalize()} lay below train loss from step {step(onset)} and "
+        f"ended at {loss(final)} against {loss(level)}, as of rows that are trained on.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
