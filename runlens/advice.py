@@ -30,7 +30,7 @@ WASTED = frozenset(
 # what follows from these goes away with them: it needs no settings of its own
 ACCIDENTS = frozenset({"schedule-mismatch", "resume-jump"})
 USELESS = frozenset(
-    {"not-learning", "stuck-at-chance", "zero-loss", "grad-zero", "reward-stuck-zero", "lr-zero"}
+    {"not-learning", "stuck-at-chance", "grad-zero", "reward-stuck-zero", "lr-zero"}
 )
 
 
@@ -76,8 +76,11 @@ def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> li
             else "Do not resume this run"
         )
         return [(what, f"no checkpoint from before step {step(onset)} is known")]
+    over = run.state.kind not in {"running", "unknown"}
+    if "zero-loss" in rules:
+        why = "its loss is at zero: nothing is left to learn"
+        return [] if over else [("Stop this run if it still goes on", why)]
     if rules & USELESS:
-        over = run.state.kind not in {"running", "unknown"}
         return [] if over else [("Stop this run if it still goes on", "it has learnt nothing")]
     if "hockey-stick" in rules:
         return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))

@@ -4,7 +4,7 @@ import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
-from runlens.rules.gradients.clip_saturation import COMPANIONS, RULE
+from runlens.rules.gradients.clip_saturation import COMPANIONS, RULE, STUCK
 from runlens.rules.rule import Case, drawn
 from runlens.signals import Signals
 
@@ -67,20 +67,27 @@ def test_a_limit_far_below_the_norms_is_widened_first() -> None:
     assert first.new == pytest.approx(3.0, rel=0.1)
 
 
-def test_large_norms_lower_the_rate_first_and_never_widen_past_the_usual() -> None:
+def test_a_falling_loss_is_left_alone() -> None:
+    """Neither a lower rate nor a wider limit: Adam divides the scale of the gradient out."""
+    clip = {"max_grad_norm": 0.3, "learning_rate": 1e-4}
+    case = drawn("x", noise=NOISE, config=clip, train_loss=LOSS, grad_norm="0:4 900:4")
+    finding = said(case).findings[0]
+    assert finding.severity == "info"
+    assert not [fix for fix in finding.fixes if fix.setting]
+    assert finding.louder_with == (*COMPANIONS, *STUCK)
+
+
+def test_sgd_is_never_widened_past_the_usual() -> None:
     """A limit of 40 would be no limit."""
     case = drawn(
-        "x",
+        "s",
         noise=NOISE,
-        config={"max_grad_norm": 1.0, "learning_rate": 1e-4},
+        config={"max_grad_norm": 1.0, "learning_rate": 1e-1, "optim": "sgd"},
         train_loss=LOSS,
         grad_norm="0:20 900:20",
     )
     fixes = said(case).findings[0].fixes
-    assert [(fix.setting, fix.new) for fix in fixes] == [
-        ("learning_rate", 5e-5),
-        ("max_grad_norm", 5.0),
-    ]
+    assert [(fix.setting, fix.new) for fix in fixes] == [("max_grad_norm", 5.0)]
 
 
 def test_flat_loss_lowers_the_learning_rate_first() -> None:

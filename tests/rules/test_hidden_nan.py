@@ -83,3 +83,41 @@ def test_discarded_launch_is_looked_at() -> None:
     finding = said(Run("r", "r", history, framework="transformers")).findings[0]
     assert finding.onset.step == 400
     assert finding.severity == "warning"
+
+
+SCATTERED = "0:9 400:8 410:0 420:9 430:0 440:5 450:0 460:15 470:0 480:8 490:0 500:9"
+
+
+def test_scattered_zeros_are_judged_where_the_trainer_filters() -> None:
+    """A hinge loss is zero often, and another framework filters nothing."""
+    still = "0:2e-4 400:1e-4 500:1e-4"
+    assert said(drawn("s", train_loss=SCATTERED, learning_rate=still).run()).status == "found"
+    triplet = drawn("s", train_loss=SCATTERED, learning_rate=still, task="contrastive")
+    keras = drawn("s", train_loss=SCATTERED, learning_rate=still, framework="keras")
+    off = drawn("s", train_loss=SCATTERED, config={"logging_nan_inf_filter": False})
+    assert {said(case.run()).status for case in (triplet, keras, off)} == {"passed"}
+
+
+def test_batch_without_labels_is_the_first_cause_where_the_norm_is_a_number() -> None:
+    """The schedule goes on and the norm is finite: the zeros may be empty batches."""
+    case = drawn(
+        "m",
+        train_loss=SCATTERED,
+        grad_norm="0:1 500:1",
+        learning_rate="0:2e-4 500:1e-5",
+    )
+    finding = said(case.run()).findings[0]
+    assert finding.severity == "info"
+    assert "masked" in finding.causes[0].what
+
+
+def test_nan_norm_beside_scattered_zeros_is_critical() -> None:
+    """Only a NaN does that."""
+    case = drawn("n", train_loss=SCATTERED, grad_norm="0:1 410:nan 420:1 430:nan 440:1 500:1")
+    assert said(case.run()).findings[0].severity == "critical"
+
+
+def test_scattered_zeros_and_erratic_losses_are_a_warning() -> None:
+    """Nothing else is logged; the losses between scatter more than before."""
+    finding = said(drawn("e", noise=0.01, train_loss=SCATTERED).run()).findings[0]
+    assert finding.severity == "warning"

@@ -19,11 +19,29 @@ def test_a_high_first_value_blames_the_reference() -> None:
     assert finding.causes[0].what.startswith("A reference with another template")
 
 
-def test_outliers_again_and_again_are_no_more_than_a_warning() -> None:
-    """Scattered points above the alarm, no three in a row, do not make it critical."""
-    spikes = " ".join(f"{at - 10}:0.1 {at}:5 {at + 10}:0.1" for at in range(100, 900, 100))
-    outcome = outcome_of(drawn("spikes", noise=0.0, task="grpo", kl=f"0:0.1 {spikes} 900:0.1"))
-    assert [finding.severity for finding in outcome.findings] == ["warning"]
+def spikes(every: int) -> Case:
+    """Draw a low KL with one point above the alarm at each multiple of `every` steps."""
+    text = " ".join(f"{at - 10}:0.1 {at}:5 {at + 10}:0.1" for at in range(every, 900, every))
+    return drawn("spikes", noise=0.0, task="grpo", kl=f"0:0.1 {text} 900:0.1")
+
+
+def test_outliers_are_info_and_advise_no_lower_rate() -> None:
+    """Scattered points above the alarm lift no running median, however many times."""
+    finding = outcome_of(spikes(100)).findings[0]
+    assert finding.severity == "info"
+    assert "it is 0.1 otherwise" in finding.title
+    assert not [fix for fix in finding.fixes if fix.setting]
+
+
+def test_outliers_at_a_fifth_of_the_points_are_a_warning() -> None:
+    """Too many for an accident, though the median lies low."""
+    assert [finding.severity for finding in outcome_of(spikes(40)).findings] == ["warning"]
+
+
+def test_before_is_what_lies_before_the_onset() -> None:
+    """An early blow-up is not compared with itself."""
+    case = drawn("early", noise=0.0, task="grpo", kl="0:0.01 40:0.01 50:3 900:4")
+    assert "against 0.01 before" in outcome_of(case).findings[0].title
 
 
 def test_the_weak_term_is_strengthened() -> None:

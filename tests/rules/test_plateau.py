@@ -51,3 +51,33 @@ def test_trained_language_model_has_no_limit() -> None:
         learning_rate=RATE,
     ).run()
     assert all(finding.severity == "info" for finding in ask(run).findings)
+
+
+@pytest.mark.parametrize("config", [{}, {"vocab_size": 50265}])
+def test_sum_over_accumulated_batches_has_no_level(config: dict[str, int]) -> None:
+    """Sixteen times 10.9 is no loss of a token, whatever the vocabulary."""
+    run = drawn(
+        "summed",
+        task="pretrain",
+        config=config,
+        train_loss="0:174 100:110 900:104 3000:103",
+        learning_rate="0:3e-4 3000:3e-4",
+    ).run()
+    outcome = ask(run)
+    assert outcome.status == "unmet"
+    assert "no mean over tokens" in outcome.reason
+
+
+def test_evaluation_shows_a_sum_that_starts_low() -> None:
+    """Four batches of 1.06 are 4.25; the evaluation is a mean."""
+    train = "0:5.2 80:4.3 900:4.25"
+    alone = drawn("alone", train_loss=train, learning_rate=RATE)
+    beside = drawn("b", train_loss=train, learning_rate=RATE, eval_loss="50:1.4 900:1.06")
+    assert ask(alone.run()).status == "found"
+    assert "4 × the eval loss" in ask(beside.run()).reason
+
+
+def test_title_says_what_the_limit_is() -> None:
+    """A number alone cannot be argued with."""
+    run = drawn("title", train_loss="0:5.2 100:4.3 900:4.3", learning_rate=RATE).run()
+    assert "fine-tuning on raw text ends below 3.2" in ask(run).findings[0].title

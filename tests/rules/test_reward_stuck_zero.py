@@ -47,3 +47,16 @@ def test_rare_successes_without_a_trend_are_a_warning() -> None:
     paid = " ".join(f"{at - 10}:0 {at}:0.2 {at + 10}:0" for at in range(50, 1000, 50))
     outcome = outcome_of(drawn("rare", task="grpo", reward=f"0:0 {paid} 1000:0"))
     assert [finding.severity for finding in outcome.findings] == ["warning"]
+
+
+def test_what_is_ruled_out_is_the_spread_of_the_same_function() -> None:
+    """One function of two is stuck: the spread of their sum says nothing about it."""
+    curves = {
+        "reward": "0:0.5 600:0.5",
+        "reward:format": "0:0.5 600:0.5",
+        "reward:answer": "0:0 600:0",
+        "reward_std": "0:0.4 600:0.4",
+    }
+    assert not outcome_of(Case("sum", curves, task="grpo")).findings[0].ruled_out
+    told = Case("own", curves | {"reward_std:answer": "0:0 600:0"}, task="grpo")
+    assert outcome_of(told).findings[0].ruled_out[0].why == "the median of reward_std:answer is 0"

@@ -1,9 +1,15 @@
 """Loss at zero: what the drawn cases cannot say."""
 
+import math
+
+import numpy as np
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.loss.zero_loss import RULE
 from runlens.rules.rule import Case, drawn
+from runlens.run import Run
 from runlens.signals import Signals
 
 TO_ZERO = "0:3 200:0.3 300:0.01 900:0.003"
@@ -29,10 +35,73 @@ def test_first_tenth_of_an_epoch_is_a_leak() -> None:
 
 
 def test_memorising_offers_fewer_epochs() -> None:
-    """The fix has the old and the new value of this run."""
+    """Without an evaluation that comes first; the new value is that of this run."""
     case = drawn("e", config={"num_train_epochs": 10}, train_loss=TO_ZERO, steps_per_epoch=90)
-    fix = said(case).findings[0].fixes[0]
-    assert (fix.setting, fix.old, fix.new) == ("num_train_epochs", 10, 2)
+    finding = said(case).findings[0]
+    first, second = finding.fixes[:2]
+    assert first.what.startswith("Evaluate on held-out data")
+    assert (second.setting, second.old) == ("num_train_epochs", 10)
+    assert finding.onset is not None
+    assert finding.onset.step is not None
+    assert second.new == math.ceil(finding.onset.step / 90)
+
+
+def test_fewer_epochs_are_those_of_the_best_evaluation() -> None:
+    """Where the evaluation loss was best is where to stop."""
+    case = drawn(
+        "b",
+        noise=0.0,
+        config={"num_train_epochs": 10},
+        train_loss=TO_ZERO,
+        eval_loss="50:2 200:1.2 300:1.5 900:2.2",
+        steps_per_epoch=90,
+    )
+    assert said(case).findings[0].fixes[0].new == 3
+
+
+def test_epochs_are_those_of_the_onset() -> None:
+    """One step decides the onset, the words, and whether the data were known by heart."""
+    finding = said(drawn("o", train_loss=TO_ZERO, steps_per_epoch=90)).findings[0]
+    assert finding.onset is not None
+    assert finding.onset.step is not None
+    assert f"reached after {finding.onset.step / 90:.1f} epochs" in finding.title
+
+
+def test_zero_of_a_rounding_logger_is_a_small_loss() -> None:
+    """Four digits make 0 of 0.00004; the fall began before the first zero."""
+    step = np.arange(0, 600, 10)
+    value = np.round(0.8 * np.exp(-step / 20), 4)
+    history = History({"train_loss": columns(step, value, step / 500.0)})
+    run = Run("r", "r", history, framework="transformers", task="classification")
+    finding = examine(RULE, run, Signals(run)).findings[0]
+    assert "below 5e-5 (0 as logged, to 4 digits)" in finding.title
+    assert finding.onset is not None
+    assert finding.onset.step is not None
+    assert finding.onset.step < 120
+
+
+def test_low_loss_within_the_first_epoch_without_evaluation_is_info() -> None:
+    """It may be a leak, or a task that repeats its input."""
+    curve = "0:2 200:0.1 300:0.015 900:0.012"
+    case = drawn("i", noise=0.0, train_loss=curve, steps_per_epoch=1000)
+    assert said(case).findings[0].severity == "info"
+
+
+def test_full_scores_make_a_slow_zero_suspect() -> None:
+    """With a score that is not full, evaluation rows in the training set are no explanation."""
+    train, evals = "0:2.4 200:0.5 400:0.02 500:0.005 1000:0.001", "50:0.8 400:0.006 1000:0.001"
+    low, full = (
+        drawn(
+            "s",
+            noise=0.0,
+            steps_per_epoch=150,
+            train_loss=train,
+            eval_loss=evals,
+            eval_bleu=scores,
+        )
+        for scores in ("50:80 1000:86", "50:80 400:100 1000:100")
+    )
+    assert (said(low).status, said(full).status) == ("passed", "found")
 
 
 def test_cliff_without_any_other_signal_is_left_to_hidden_nan() -> None:
@@ -58,3 +127,35 @@ def test_perfect_classifier_within_one_epoch_is_a_warning() -> None:
         steps_per_epoch=600,
     )
     assert said(case).findings[0].severity == "warning"
+
+
+def test_slow_fall_of_a_classifier_is_info() -> None:
+    """Training loss comes to zero in a few epochs, and accuracy is as good as before."""
+    train, each = "0:0.7 300:0.05 600:0.004 900:0.002", 300
+    alone = drawn("a", task="classification", train_loss=train, steps_per_epoch=each)
+    evals = "50:0.3 900:0.3"
+    tested = drawn(
+        "t", task="classification", train_loss=train, eval_loss=evals, steps_per_epoch=each
+    )
+    assert {said(case).findings[0].severity for case in (alone, tested)} == {"info"}
+
+
+def test_classifier_at_zero_on_both_within_an_epoch_is_a_leak() -> None:
+    """An evaluation loss that leaves nothing to learn, before each row was seen once."""
+    case = drawn(
+        "l",
+        task="classification",
+        noise=0.0,
+        train_loss="0:0.7 40:0.01 600:0.0001",
+        eval_loss="300:0.0002 600:0.0001 /300",
+        steps_per_epoch=1000,
+    )
+    assert said(case).findings[0].severity == "critical"
+
+
+def test_share_of_the_run_tells_where_epochs_are_not_known() -> None:
+    """Without an epoch column a tenth of the run is soon."""
+    curve, evals = "0:3 60:0.01 900:0.003", "50:0.01 100:0.003 900:0.003"
+    finding = said(drawn("r", train_loss=curve, eval_loss=evals)).findings[0]
+    assert "of the run" in finding.title
+    assert finding.severity == "critical"

@@ -8,9 +8,12 @@ Why it matters
 Looks alike
     Small models take far higher rates, optimizers such as Adafactor, Lion or Muon have ranges of
     their own, and whether an adapter is trained is often not recorded: then the range holds
-    both ways, or the check does not run. What the curves did counts for more than any range.
+    both ways, or the check does not run. A log of a few points, one that ends in warm-up, or one
+    that begins late has not seen the peak: where that is not configured a low rate is no sign.
+    What the curves did counts for more than any range.
 Limits
-    beyond: how many times outside the range; within it runs are seen in health.
+    beyond: how many times outside the range; within it runs are seen in health. fewest: logged
+    rates, and late: share of the run before the first one, for a peak that is read off the curve.
 Fixes
     The nearer end of the usual range.
 """
@@ -22,7 +25,7 @@ from runlens.rules.config.method import Usual, advice, usual_rates
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import rate, times
+from runlens.wording import rate, step, times
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Limits:
     """What may be tuned."""
 
     beyond: float = 3.0
+    fewest: int = 5
+    late: float = 0.2
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -47,6 +52,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
         return passed(f"the peak is {rate(peak)}; usual are {spanned}{where}")
     high = peak > usual.high
+    if not high and (hidden := _peak_unseen(run, signals, limits)):
+        return unmet(f"the peak is not configured, and {hidden}")
     edge = usual.high if high else usual.low
     apart = times(peak / edge if high else edge / peak)
     side = "above" if high else "below"
@@ -63,6 +70,20 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             above=high,
         )
     )
+
+
+def _peak_unseen(run: Run, signals: Signals, limits: Limits) -> str:
+    """Say why the highest logged rate may not be the peak; empty where it is, or is configured."""
+    curve = signals.curve("learning_rate")
+    if run.number("learning_rate"):
+        return ""
+    if len(curve) < limits.fewest:
+        return f"only {len(curve)} of the {limits.fewest} learning rates that are needed are logged"
+    if curve.step[0] > limits.late * max(run.last_step, run.state.planned_steps or 0):
+        return f"the log begins at step {step(float(curve.step[0]))}"
+    if curve.value[-1] == curve.value.max() > curve.value[0]:
+        return "it still rises at the end of the log"
+    return ""
 
 
 def _fix(run: Run, peak: float, usual: Usual, *, high: bool) -> tuple[Fix, ...]:
@@ -95,6 +116,7 @@ BAD = (
 GOOD = (
     drawn("LoRA", learning_rate="0:0 50:2e-4 600:0", config={"adapter": "qlora"}),
     drawn("adapter not recorded", learning_rate="0:0 50:3e-4 600:0"),
+    drawn("falls to 0", learning_rate="0:2e-4 600:1e-8"),
     drawn("GRPO", task="grpo", learning_rate="0:1e-6 600:1e-6"),
     drawn(
         "SGD",

@@ -3,7 +3,8 @@
 Ranges: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4 as axolotl's page on training stability
 gives them (LoRA is seen down to 2e-5 and up to 5e-4 in health); GRPO and PPO around TRL's default
 of 1e-6; DPO around TRL's 1e-6 and LLaMA-Factory's 5e-6; pre-training 1.5e-4 (70B) to 6e-4 (125M);
-SGD on images 0.1 for 256 samples a step. The ranges of DPO, GRPO, PPO and pre-training rest on
+SGD on images 0.1 for 256 samples a step; encoders 1e-5 to 5e-5, with LoRA up to PEFT's 1e-3, and
+in between where nothing says which. The ranges of DPO, GRPO, PPO and pre-training rest on
 practice, not on a measurement: a rule on them is advice.
 """
 
@@ -16,6 +17,7 @@ from runlens.run import Run, Setting, Task
 
 LLM_TUNING: frozenset[Task] = frozenset({"sft", "dpo", "grpo", "ppo", "reward-model"})
 SMALL_MODEL = 5e7  # parameters: below it a model is a toy or a classic network, with other rates
+UNTRAINED = 5.0  # nats: half of ln(vocabulary) for 30,000 tokens
 SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 
 _ADAPTER = re.compile(r"q?lora|dora|adalora|loha|lokr|ia3|adapter", re.IGNORECASE)
@@ -43,7 +45,12 @@ _BY_TASK = {
     "ppo": (Usual(1e-7, 1e-5, "PPO of all weights"), Usual(1e-6, 5e-5, "PPO with LoRA")),
 }
 _PRETRAIN = Usual(1e-4, 1e-3, "pre-training")
-_BERT = Usual(1e-5, 5e-5, "fine-tuning an encoder")
+_CONTINUED = Usual(1e-5, 1e-3, "continued pre-training")
+_BERT = {
+    False: Usual(1e-5, 5e-5, "fine-tuning an encoder"),
+    None: Usual(1e-5, 3e-4, "fine-tuning an encoder"),
+    True: Usual(1e-4, 1e-3, "LoRA on an encoder"),
+}
 _EITHER = {"sft": "fine-tuning", "dpo": "DPO", "grpo": "GRPO", "ppo": "PPO"}
 
 
@@ -77,11 +84,19 @@ def usual_rates(run: Run) -> Usual | None:
             return Usual(full.low, light.high, _EITHER[run.task])
         return light if with_adapter else full
     if run.task == "pretrain":
-        return _PRETRAIN
+        return _CONTINUED if _trained_before(run) else _PRETRAIN
     names = (
         f"{run.setting('model_name')} {run.setting('model_type')} {run.setting('architectures')}"
     )
-    return _BERT if run.task == "classification" and _BERT_LIKE.search(names) else None
+    if run.task == "classification" and _BERT_LIKE.search(names):
+        return _BERT[adapter(run)]
+    return None
+
+
+def _trained_before(run: Run) -> bool:
+    """Whether the first losses are too low for random weights, which start at ln(vocabulary)."""
+    first = run.curve("train_loss").finite().value[:1]
+    return bool(len(first) and first[0] < UNTRAINED)
 
 
 def is_set(run: Run, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Why clipping is engaged all the time, and what to do about it."""
+"""What clipping all the time does to a run, why it is engaged, and what to do about it."""
 
 import numpy as np
 
@@ -39,25 +39,50 @@ def causes(
     return tuple(made)
 
 
+def scale_matters(run: Run) -> bool:
+    """Whether a step is as long as its gradient: under SGD; Adam and its kin divide by it."""
+    return str(run.setting("optim") or "").lower().startswith("sgd")
+
+
+def meanwhile(*, learns: bool, fell: bool) -> str:
+    """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
+    if learns:
+        return "falls"
+    return "does not fall below its start" if fell else "does not fall by more than its noise"
+
+
+def seen(run: Run, *, learns: bool, fell: bool) -> str:
+    """Say what being clipped all the time does to this run."""
+    if learns and scale_matters(run):
+        return "The loss falls, by steps that are all cut to the same length."
+    if learns:
+        return (
+            "Adam is nearly blind to the scale of the gradient: a run that is clipped all the time "
+            "still learns."
+        )
+    told = meanwhile(learns=learns, fell=fell)
+    return f"The loss {told} while every step is cut to the same length."
+
+
 def cures(
     run: Run, signals: Signals, limit: float, ratio: float, *, fell: bool, loud: bool
 ) -> tuple[Fix, ...]:
-    """Return what to change; nothing where the loss falls and the norms are only a little high.
+    """Return what to change: nothing that shortens the steps of a run whose loss falls.
 
     `limit` is max_grad_norm in force, `ratio` the median norm over it, `fell` whether the loss
     ended below its start, `loud` whether the norms alone are a warning.
     """
-    lower = fixes.learning_rate(run, signals, 1 / 2, "shorter steps need less clipping")
-    tight = limit <= fixes.TIGHTER_CLIP
-    if fell and not loud and not tight:
+    if fell and not loud:
         if ratio >= LARGE:
             what = "Unscale the gradient before clipping, and average the loss over tokens"
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
         what = "Leave max_grad_norm as it is while the loss falls"
-        return (fixes.action(what, "Adam rescales the gradient anyway"),)
-    if not (fell or tight) or limit >= WIDEST:
-        return lower
+        why = "the steps are short" if scale_matters(run) else "Adam rescales the gradient anyway"
+        return (fixes.action(what, why),)
     new = min(fixes.two_digits(2 * ratio * limit), WIDEST)
     why = "twice the median norm: only outliers are cut" if new < WIDEST else "no wider than usual"
     wide = Fix("Widen the clipping limit", "max_grad_norm", limit, new, why)
-    return (wide, *lower) if tight else (*lower, wide)
+    if fell and limit < WIDEST:
+        return (wide,)
+    lower = fixes.learning_rate(run, signals, 1 / 2, "shorter steps need less clipping")
+    return (wide, *lower) if limit <= fixes.TIGHTER_CLIP else lower

@@ -5,26 +5,30 @@ What is seen
     on most points and far above it in the middle.
 Why it matters
     Clipping is meant for rare outliers. Where it cuts every step, the step is no longer the
-    gradient's: its length is set by the limit and by the learning rate. Adam hardly minds, so
-    alone it is often harmless; with an unsteady loss it is the sign of a rate too high.
+    gradient's: its length is set by the limit and by the learning rate. Adam and its kin divide
+    the scale of the gradient out, so alone it is harmless while the loss falls; with a loss that
+    is lost, stuck or unsteady it is the sign of a rate too high.
 Looks alike
     A third to half of the fault-free runs have norms above the default limit of 1.0, with
-    ratios up to 8: info; that clipping all the time means a learning rate too high, as guides
-    say, does not hold by itself. Pretraining with norms near the limit is normal. Small limits of
-    QLoRA and RL recipes are meant. A norm that is summed over tokens, or not unscaled, is large
-    from the first row while the loss falls well: info. A norm logged after clipping piles up at
-    the limit: its true size is unknown.
+    ratios up to 17 where the loss falls: info; that clipping all the time means a learning rate
+    too high, as guides say, does not hold by itself. Pretraining with norms near the limit is
+    normal. Small limits of QLoRA (0.3) and RL recipes are meant. A norm that is summed over
+    tokens, or not unscaled, is large from the first row while the loss falls well: info. A norm
+    logged after clipping piles up at the limit: its true size is unknown.
 Limits
     share and many: points above the limit for info and for a warning. ratio: median norm over
-    the limit that is a warning alone; tiny_ratio where the limit was set to tiny or less;
-    companion_ratio together with an unsteady or lost loss, or with norms that grow by growth
+    the limit that is a warning where the loss does not fall, or where the optimizer is SGD, of
+    which each step is that many times shorter; tiny_ratio where the limit was set to tiny or
+    less, which is below all recipes but those of QLoRA and RL; companion_ratio together with an
+    unsteady or lost loss (from ratio on also with a stuck one), or with norms that grow by growth
     while the loss does not fall (norms double in many good runs).
     near: below this ratio pretraining is normal. scaled: from here the norm is no true norm if
     the loss falls. piled and pile: share of points within that distance of the highest. fewest
     and fewest_info: points after warm-up for a warning and for info. window: points, or 5 % of
     them, over which the share is kept at the onset (measured on 15 real runs).
 Fixes
-    Half the learning rate; or a limit of twice the median norm where the loss is healthy.
+    Where the loss falls: none, or a limit of twice the median norm where it was set far too low.
+    Else half the learning rate.
 """
 
 from dataclasses import dataclass
@@ -44,6 +48,7 @@ from runlens.signals.trend import mann_kendall, theil_sen
 from runlens.wording import number, percent, step, times
 
 COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
+STUCK = ("plateau", "not-learning")  # companions of norms far above the limit
 # in these tasks the size of the norm is known well enough to warn; elsewhere it needs a companion
 KNOWN_SIZE = frozenset({"sft", "pretrain", "classification", "dpo", "reward-model"})
 TREND_P = 0.01
@@ -167,7 +172,9 @@ def _after_clipping(curve: Curve, top: float, limits: Limits) -> Finding:
     )
 
 
-def _loud(run: Run, clipped: Clipped, limits: Limits, *, fell: bool) -> tuple[bool, str]:
+def _loud(
+    run: Run, clipped: Clipped, limits: Limits, *, fell: bool, learns: bool
+) -> tuple[bool, str]:
     """Return whether the share and ratio are a warning by themselves, and why or why not."""
     usual = f"ratios up to {limits.ratio:g} are common in good runs"
     if clipped.share < limits.many or len(clipped.curve) < limits.fewest:
@@ -176,12 +183,14 @@ def _loud(run: Run, clipped: Clipped, limits: Limits, *, fell: bool) -> tuple[bo
         return False, f"the size of the norm means little in {run.task}"
     if fell and clipped.ratio >= limits.scaled:
         return False, "the norm is summed or not unscaled, and the loss falls"
-    if clipped.ratio >= limits.ratio:
-        return True, f"median norm {times(clipped.ratio)} the limit"
     meant = run.flag("load_in_4bit") or run.setting("adapter") == "qlora"
     configured = run.number("max_grad_norm") is not None
     if clipped.ratio >= limits.tiny_ratio and configured and clipped.limit <= limits.tiny:
         return (not meant), f"median norm {times(clipped.ratio)} a limit of {clipped.limit:g}"
+    if clipped.ratio >= limits.ratio:
+        if learns and not clip_advice.scale_matters(run):
+            return False, "Adam divides the scale out, and the loss falls"
+        return True, f"median norm {times(clipped.ratio)} the limit"
     if not fell and clipped.ratio >= limits.companion_ratio and _grows(clipped.curve, limits):
         return True, f"norms grew {limits.growth:g} times or more and the loss does not fall"
     return False, usual
@@ -208,15 +217,15 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     levels = signals.levels("train_loss")
     # a loss that came down again from a shock is no reason to leave clipping as it is
     learns = fell and levels.end < levels.start
-    loud, why = _loud(run, clipped, limits, fell=fell)
+    loud, why = _loud(run, clipped, limits, fell=fell, learns=learns)
     least = limits.many if clipped.share >= limits.many else limits.share
     onset = _onset(clipped, least, limits)
     median = clipped.ratio * clipped.limit
     hits = int(clipped.over.sum())
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
-    companion = (
-        clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest and not scaled
-    )
+    stuck = STUCK if clipped.ratio >= limits.ratio else ()
+    enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
+    companions = (*COMPANIONS, *stuck) if enough and not scaled else ()
     return Finding(
         severity="warning" if loud else "info",
         title=f"Clipping is engaged {'all the time' if least == limits.many else 'mostly'} from "
@@ -224,33 +233,18 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         f"{hits:,} of {len(curve):,} points, its median is {number(median)}.",
         metric="grad_norm",
         onset=Moment(onset),
-        evidence=_evidence(run, clipped, why, limits, _meanwhile(learns=learns, fell=fell)),
-        seen=_seen(learns=learns, fell=fell),
+        evidence=_evidence(
+            run, clipped, why, limits, clip_advice.meanwhile(learns=learns, fell=fell)
+        ),
+        seen=clip_advice.seen(run, learns=learns, fell=fell),
         causes=clip_advice.causes(
             run, signals, clipped.curve, clipped.limit, scaled=scaled, fell=learns
         ),
         fixes=clip_advice.cures(run, signals, clipped.limit, clipped.ratio, fell=learns, loud=loud),
         confidence=_confidence(run, clipped),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
-        louder_with=COMPANIONS if companion and known and not loud else (),
+        louder_with=companions if known and not loud else (),
     )
-
-
-def _meanwhile(*, learns: bool, fell: bool) -> str:
-    """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
-    if learns:
-        return "falls"
-    return "does not fall below its start" if fell else "does not fall by more than its noise"
-
-
-def _seen(*, learns: bool, fell: bool) -> str:
-    if learns:
-        return (
-            "Adam is nearly blind to the scale of the gradient: a run that is clipped all the time "
-            "still learns."
-        )
-    meanwhile = _meanwhile(learns=learns, fell=fell)
-    return f"The loss {meanwhile} while every step is cut to the same length."
 
 
 def _evidence(
@@ -298,6 +292,24 @@ BAD = (
         (0, 100),
         NOISE,
         severity="warning",
+        train_loss="0:2.2 900:2.2",
+        grad_norm="0:20 900:20",
+    ),
+    drawn(
+        "far above, and the loss falls",
+        (0, 100),
+        NOISE,
+        severity="info",
+        config={"max_grad_norm": 0.3},
+        train_loss=LOSS,
+        grad_norm="0:3.5 900:6",
+    ),
+    drawn(
+        "far above, SGD",
+        (0, 100),
+        NOISE,
+        severity="warning",
+        config={"optim": "sgd"},
         train_loss=LOSS,
         grad_norm="0:20 900:20",
     ),

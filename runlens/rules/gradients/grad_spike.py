@@ -7,14 +7,17 @@ Why it matters
     again, or that the loss feels, are bad data or a learning rate at its edge.
 Looks alike
     The first steps are no signal. A batch that is short at the end of each epoch has a large
-    norm: that is its size. Norms with heavy tails have peaks in health. RL norms do as well,
-    and are not judged. A norm that stays high is grad-explosion.
+    norm: that is its size. Norms with heavy tails have peaks in health, and where every tenth or
+    twentieth point is a peak the norm has two levels (two kinds of batches): that is its
+    distribution, and passes unless the loss feels most of them. RL norms have heavy tails as
+    well, and are not judged. A norm that stays high is grad-explosion.
 Limits
     ratio: ten times the running median of 51 points. tail: so many noise scales above the
     median of the logarithm; without it 3.7 % of healthy norms have a spike, with it 0.2 %
     where the logarithm scatters by less than 0.3. width: points until it is
     back. fewest: norms needed. many and share: number and share of points from which spikes
-    are a warning, if the loss feels as many of them or the share is five times that.
+    are a warning, if the loss feels as many of them. crowd: share of points from which they are
+    the distribution, if the loss feels less than half of them.
     epoch_slack: share of an epoch within which a spike lies at its boundary.
 Fixes
     Clip at 1.0, at 0.5 where that is set; look at the batches of these steps; where they are many,
@@ -59,6 +62,7 @@ class Limits:
     fewest: int = 20
     many: int = 3
     share: float = 0.01
+    crowd: float = 0.05
     epoch_slack: float = 0.02
 
 
@@ -79,7 +83,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     per_epoch = signals.steps_per_epoch
     if per_epoch and len(starts) > 1 and _at_boundaries(curve, starts, per_epoch, signals, limits):
         return passed(f"all {len(starts)} spikes lie at epoch boundaries: a short last batch")
-    return found(_finding(run, signals, curve, np.exp(base), starts, limits))
+    felt = int(_felt(run, signals, curve, starts).sum())
+    if len(starts) > limits.crowd * len(curve) and 2 * felt < len(starts):
+        high = (
+            f"{len(starts):,} of {len(curve):,} norms are {limits.ratio:g} times their neighbours"
+        )
+        return passed(f"{high}, and the loss felt {felt}: a norm of two levels")
+    return found(_finding(run, signals, curve, np.exp(base), starts, felt, limits))
 
 
 def _least(value: FloatArray) -> float:
@@ -121,16 +131,21 @@ def _felt(run: Run, signals: Signals, curve: Curve, starts: IntArray) -> BoolArr
 
 
 def _finding(
-    run: Run, signals: Signals, curve: Curve, base: FloatArray, starts: IntArray, limits: Limits
+    run: Run,
+    signals: Signals,
+    curve: Curve,
+    base: FloatArray,
+    starts: IntArray,
+    felt: int,
+    limits: Limits,
 ) -> Finding:
-    felt = _felt(run, signals, curve, starts)
     share = len(starts) / len(curve)
     often = len(starts) >= limits.many and share > limits.share
-    loud = often and (int(felt.sum()) >= limits.many or share > 5 * limits.share)
+    loud = often and felt >= limits.many
     worst = int(starts[int(np.argmax(curve.value[starts] / base[starts]))])
     top, under = float(curve.value[worst]), float(base[worst])
     onset = float(curve.step[starts[0]])
-    told = _effect(len(starts), int(felt.sum()))
+    told = _effect(len(starts), felt)
     return Finding(
         severity="warning" if loud else "info",
         title=_title(curve, starts, worst, under),
@@ -238,7 +253,9 @@ BAD = (
         grad_norm="0:1 290:1 300:40 310:1 490:1 500:40 510:1 690:1 700:40 710:1 900:1",
     ),
 )
+TWO_LEVELS = " ".join(f"{at}:0.05 {at + 10}:3 {at + 20}:0.05" for at in range(40, 880, 50))
 GOOD = (
+    drawn("two levels", noise=TRAIN, train_loss=LOSS, grad_norm=f"0:0.05 {TWO_LEVELS} 900:0.05"),
     drawn("healthy", noise=TRAIN, train_loss=LOSS, grad_norm="0:1 900:1"),
     drawn("heavy noise", noise={"grad_norm": 0.6}, train_loss=LOSS, grad_norm="0:1 900:1"),
     drawn("first steps", noise=TRAIN, train_loss=LOSS, grad_norm="0:60 20:60 30:1 900:1"),

@@ -5,6 +5,7 @@ import numpy as np
 from runlens import experiments, fixes
 from runlens.diagnosis import Cause, Fix
 from runlens.rules.loss import chance, surroundings
+from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
@@ -63,7 +64,8 @@ def causes(
     if jump:
         why = f"loss jumped within {surroundings.NORMS} logged points"
         made.append(Cause("A bad region of the data", "possible", why))
-    fresh = chance.from_scratch(run, signals.levels("train_loss").start)
+    started = signals.levels("train_loss").start
+    fresh = run.task not in PREFERENCE_TASKS and chance.from_scratch(run, started)
     return (*made, *surroundings.late_causes(run, fresh=fresh))
 
 

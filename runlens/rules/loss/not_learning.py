@@ -8,7 +8,8 @@ Why it matters
 Looks alike
     A history that begins mid-run may show the flat end of a good run. A run that ends inside its
     warm-up has hardly begun. A model that starts inside the healthy range of its task may know
-    the data already: info, unless gradient norm or learning rate say why nothing moved. With
+    the data already: info, unless gradient norm or learning rate say why nothing moved. A
+    preference loss with other parts may rise while margin and accuracy of the pairs rise. With
     strong noise a small fall cannot be excluded: then only a second sign makes it a finding.
 Limits
     fewest: points. fall: share of the start that counts as learning, 3 %. undecided: above this
@@ -60,6 +61,7 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, number, percent, step
 
 ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
+SURE = 0.01  # two-sided p of a trend
 SAME_EVAL = 1e-6  # relative range of evaluations of weights that did not move
 
 
@@ -107,6 +109,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"loss starts at {loss(fall.start)}: a share of it means nothing")
     if reason := _learnt(train.value, fall):
         return passed(reason)
+    if reason := _preferences_learnt(run, signals):
+        return passed(reason)
     signs = _signs(run, signals, limits)
     if fall.height + ONE_SIDED * fall.error >= fall.needed:
         undecided = ONE_SIDED * fall.error > limits.undecided * fall.start
@@ -137,6 +141,20 @@ def _learnt(value: FloatArray, fall: Fall) -> str:
     if best > max(fall.needed, spread):
         return f"loss was {loss(best)} below its start; {loss(max(fall.needed, spread))} counts"
     return ""
+
+
+def _preferences_learnt(run: Run, signals: Signals) -> str:
+    """Say that margin and accuracy of the pairs rose: what hides it is another part of the loss."""
+    if run.task not in PREFERENCE_TASKS:
+        return ""
+    trends = [signals.trend(name) for name in ("dpo_margin", "dpo_acc")]
+    if not all(trend.tau > 0 and trend.p < SURE for trend in trends):
+        return ""
+    margin = signals.levels("dpo_margin")
+    return (
+        f"the margin of the pairs rose from {number(margin.start, 3)} to {number(margin.end, 3)} "
+        f"and their accuracy with it: the rest of the loss hides it"
+    )
 
 
 def _signs(run: Run, signals: Signals, limits: Limits) -> tuple[Cause, ...]:
@@ -257,7 +275,7 @@ def _causes(run: Run, signals: Signals, fall: Fall, signs: tuple[Cause, ...]) ->
         made.append(
             Cause("Loss or teacher forcing wired wrongly (targets not shifted)", "possible")
         )
-    fresh = chance.from_scratch(run, fall.start)
+    fresh = run.task not in PREFERENCE_TASKS and chance.from_scratch(run, fall.start)
     return (*made, *surroundings.late_causes(run, fresh=fresh))
 
 
@@ -313,6 +331,13 @@ BAD = (
     drawn("rises a little", (0, 50), train_loss="0:4 900:4.1", task="pretrain", severity="warning"),
 )
 GOOD = (
+    drawn(
+        "pairs are told apart, and another part of the loss rises",
+        task="dpo",
+        train_loss="0:2.4 300:2.9 900:2.8",
+        dpo_margin="0:0.05 300:0.6 900:1.3",
+        dpo_acc="0:0.5 300:0.55 900:0.6",
+    ),
     drawn("falls", train_loss="0:3 300:1.5 900:1.2"),
     drawn("falls slowly", noise=0.005, train_loss="0:3 900:2.8"),
     drawn("falls at once", train_loss="0:3.4 20:2 900:2"),

@@ -19,7 +19,8 @@ Limits
     this share of the run is the cause, not the excuse. unknown_rate: factor on the level where
     the learning rate is not logged. risen: rise over the lowest smooth point that is divergence.
     Levels: sft for chat data (2.5-4.0, from sft_note on a note), raw_text where no template
-    or mask is configured; pretrain from pretrain_steps on and with pretrain_vocabulary; of_chance
+    or mask is configured (models of the size of GPT-2 end at 3.1-3.6 there: small_model above it);
+    pretrain from pretrain_steps on and with pretrain_vocabulary; of_chance
     as a share of ln of the vocabulary or classes else (healthy small models ended at 0.62-0.68,
     faulty ones at 0.85-0.98); unmoved: nats below the start value of a preference loss;
     ctc_low to ctc_high: where a CTC loss lies that writes blanks alone. high: share of the start
@@ -32,13 +33,11 @@ Fixes
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.diagnosis import (
     Chart,
-    Evidence,
     Finding,
     Mark,
     Moment,
@@ -48,6 +47,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.rules.loss import causes_of_flat, chance, surroundings
+from runlens.rules.loss.shelf import Bound, Shelf, evidence, no_mean
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -55,6 +55,7 @@ from runlens.signals.noise import sigma, smooth
 from runlens.signals.trend import is_flat, theil_sen
 from runlens.wording import loss, number, percent, step
 
+RAW = "fine-tuning on raw text ends below 3.2, of the smallest models below 3.8"
 MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
 SMALL_START = 9.0  # a start below is that of a small vocabulary, or of a trained model
 SCRATCH_PATIENCE = 2.0  # on the run lengths, where the model may have been new
@@ -79,6 +80,7 @@ class Limits:
     sft: float = 2.5
     sft_note: float = 2.0
     raw_text: float = 3.2
+    small_model: float = 0.6
     pretrain: float = 5.5
     pretrain_steps: int = 2000
     pretrain_vocabulary: int = 20_000
@@ -87,24 +89,6 @@ class Limits:
     ctc_low: float = 2.7
     ctc_high: float = 3.5
     high: float = 0.5
-
-
-class Shelf(NamedTuple):
-    """The flat part of a curve."""
-
-    knee: int  # index
-    start: float
-    level: float  # of the last fifth
-    slope: float  # per step over the last two thirds
-    scale: float  # noise
-
-
-class Bound(NamedTuple):
-    """The level that a sound run comes below, and where that is known from."""
-
-    level: float
-    source: str
-    patience: float = 1.0  # factor on the run lengths that the slope would need
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -117,11 +101,14 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     shelf = _shelf(train, limits)
     if isinstance(shelf, str):
         return passed(shelf)
+    if reason := no_mean(run, signals, shelf):
+        return unmet(reason)
     bound = _bound(run, shelf, limits)
     if bound is None:
         return _without_bound(run, signals, train, shelf, limits)
     rated = len(signals.curve("learning_rate")) > 0
-    needed = bound.level if rated else limits.unknown_rate * bound.level
+    least = bound.level + bound.doubtful
+    needed = least if rated else limits.unknown_rate * least
     if run.task == "asr" and shelf.level > limits.ctc_high:
         return passed(f"loss ends at {loss(shelf.level)}, above the blank shelf of CTC")
     note = rated and bound.level == limits.sft and limits.sft_note < shelf.level <= needed
@@ -170,7 +157,7 @@ def _bound(run: Run, shelf: Shelf, limits: Limits) -> Bound | None:
         masked = run.flag("train_on_inputs") is False or any(run.setting(k) for k in MASK_KEYS)
         if masked:
             return Bound(limits.sft, "chat fine-tuning ends at 0.5-2.0; 2.5-4.0 is a fault")
-        return Bound(limits.raw_text, "fine-tuning on raw text ends below 3.2")
+        return Bound(limits.raw_text, RAW, doubtful=limits.small_model)
     if run.task in {"sft", "pretrain"}:
         return _language_bound(run, shelf, limits)
     if run.task == "classification":
@@ -196,7 +183,7 @@ def _language_bound(run: Run, shelf: Shelf, limits: Limits) -> Bound | None:
         start = Bound(limits.of_chance * shelf.start, "0.8 of its start; faulty runs ended above")
         return start if size is None and shelf.start >= SCRATCH_START else None
     if run.task == "sft":  # a trained model that starts so high is miswired; a new one falls on
-        return Bound(limits.raw_text, "fine-tuning on raw text ends below 3.2", SCRATCH_PATIENCE)
+        return Bound(limits.raw_text, RAW, SCRATCH_PATIENCE, limits.small_model)
     if run.last_step >= limits.pretrain_steps:
         return Bound(limits.pretrain, "pretraining is below 5.5 after 2,000 steps")
     return None
@@ -255,7 +242,7 @@ def _finding(
     against = (
         f"after {loss(shelf.start)} at the start"
         if severity == "info"
-        else f"against a limit of {loss(bound.level)}"
+        else f"against a limit of {loss(bound.level)} ({bound.source})"
     )
     seen = f"Loss fell from {loss(shelf.start)} within the first {step(onset)} steps and has been "
     return Finding(
@@ -263,9 +250,8 @@ def _finding(
         title=f"Train loss is flat from step {step(onset)}: {loss(shelf.level)} {against}.",
         metric="train_loss",
         onset=Moment(onset),
-        evidence=(
-            *_evidence(train, shelf, bound, "more than 100" if endless else lengths, needed),
-            *_beside(run, signals, onset),
+        evidence=evidence(
+            run, signals, train, shelf, bound, "more than 100" if endless else lengths, needed
         ),
         seen=seen + f"near {loss(shelf.level)} since; at that slope it {needs}.",
         causes=causes_of_flat.causes(run, signals, train, onset),
@@ -284,30 +270,6 @@ def _finding(
             limit=bound.level,
         ),
     )
-
-
-def _evidence(
-    train: Curve, shelf: Shelf, bound: Bound, lengths: float | str, needed: float
-) -> tuple[Evidence, ...]:
-    last = float(train.step[-1])
-    change = shelf.slope * (last - float(train.step[shelf.knee]))
-    level = "Level of train loss in the last fifth"
-    return (
-        Evidence(level, shelf.level, bound.level, bound.source, "train_loss", last),
-        Evidence("Change after the knee", change, where="train_loss"),
-        Evidence("Further run lengths to that limit", lengths, needed),
-        Evidence("Train loss at the start", shelf.start, where="train_loss"),
-    )
-
-
-def _beside(run: Run, signals: Signals, onset: float) -> tuple[Evidence, ...]:
-    """Return the steps without a gain, and evaluation loss: both high is underfitting."""
-    why = "500 without a gain are a common alert, and usual at the end of a decay"
-    rows = [Evidence("Steps since the knee", run.last_step - onset, source=why)]
-    evals = signals.curve("eval_loss").value
-    if len(evals):
-        rows.append(Evidence("Eval loss at the end", float(evals[-1]), where="eval_loss"))
-    return tuple(rows)
 
 
 CONSTANT = "0:2e-5 900:2e-5"
@@ -365,6 +327,13 @@ GOOD = (
         config={"vocab_size": 50257},
         train_loss="0:10.8 100:6.5 300:5 900:4.2 3000:3.6",
         learning_rate="0:3e-4 3000:3e-4",
+    ),
+    drawn(
+        "small model at the floor of raw text",
+        config={"model_name": "gpt2"},
+        noise=0.01,
+        train_loss="0:5.2 200:3.5 500:3.38 900:3.35",
+        learning_rate="0:0 150:5e-5 900:2e-6",
     ),
     drawn("no learning rate logged", train_loss="0:5 100:3.4 900:3.4"),
     drawn(

@@ -9,52 +9,54 @@ Why it matters
     and the model is not.
 Looks alike
     A NaN that the logger shows as 0.0 comes with a gradient norm of NaN: hidden-nan. Preference
-    and RL losses go to zero by construction and are not judged here. A classifier on separable
-    data reaches zero together with its evaluation accuracy, over epochs: said as info. So is a
-    test that overfits one or two batches on purpose, and memorising where the evaluation loss
-    rises: there the evaluation loss tells it, and better (hockey-stick).
+    and RL losses go to zero by construction and are not judged here. A task whose answers repeat
+    most of the input (mending a text, copying) has a floor near zero: it is reached slowly, the
+    evaluation loss is as low, and scores of its answers are not full; it passes. A classifier on
+    separable data reaches zero together with its evaluations: said as info. So is a test that
+    overfits one or two batches on purpose, and memorising where the evaluation loss rises: there
+    the evaluation loss tells it, and better (hockey-stick). Zeros of a logger that rounds are
+    those of a small loss.
 Limits
     level and share: at most 0.02 and 2 % of the start. fewest and least_share: points at that
-    level up to the end. near_zero: an evaluation loss at this level is as good as zero. early:
-    below near_zero within a tenth of an epoch, no model has memorised what it has not seen.
-    perfect: evaluation accuracy that leaves nothing to learn. sanity_steps: so few steps an
-    epoch are an overfit-one-batch test. worse: a rise of the evaluation loss over its best that
-    makes memorising critical, as in hockey-stick. Measured: no false alarm on 6,000 simulated
-    healthy curves.
+    level up to the end. near_zero: an evaluation loss at this level is low as well. as_zero: at
+    this level nothing is left to learn: an answer of 100 tokens has 0.5 nats. early: share of the
+    first epoch within which no model has memorised anything. perfect: evaluation accuracy that
+    leaves nothing to learn. sanity_steps: so few steps an epoch are an overfit-one-batch test.
+    worse: a rise of the evaluation loss over its best that makes memorising an info, as in
+    hockey-stick. by_heart: share of its start that the loss of a language task ends below after
+    many_epochs passes or more without any evaluation: info. Measured: no false alarm on 6,000
+    simulated healthy curves.
 Fixes
     Masked: print the labels that are not -100. Leaked: look for the target in the prompt and
-    for evaluation data in the training set. Memorised: 2 epochs instead of 5, no duplicates,
-    dropout 0.05, more data.
+    for evaluation data in the training set. Memorised: evaluate, and stop where the evaluation
+    loss is best; no duplicates, dropout 0.05, more data.
 """
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal, NamedTuple
 
 import numpy as np
 
-from runlens import fixes
 from runlens.diagnosis import (
-    Cause,
     Chart,
     Confidence,
     Evidence,
     Finding,
-    Fix,
     Moment,
     Outcome,
     RuledOut,
-    Severity,
 )
 from runlens.history import Curve, FloatArray
+from runlens.rules.loss import causes_of_zero
+from runlens.rules.loss.kind_of_zero import Bounds, Zero, kind_of, reached
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.wording import count, loss, number, percent, step
+from runlens.wording import count, loss, number, step
 
-Kind = Literal["masked", "leaked", "memorised", "separable", "sanity"]
-EPOCHS = 2  # passes over the data, at most, where a model memorises
+DECIMALS = 6  # at most, to which a logger rounds
+SINGLE = 1e-7  # relative error of a number in single precision
 
 
 @dataclass(frozen=True)
@@ -66,18 +68,13 @@ class Limits:
     fewest: int = 5
     least_share: float = 0.10
     near_zero: float = 0.05
+    as_zero: float = 0.005
     early: float = 0.10
     perfect: float = 0.999
     sanity_steps: float = 2.0
     worse: float = 0.05
-
-
-class Zero(NamedTuple):
-    """The stretch at zero, and what the evaluations say."""
-
-    kind: Kind
-    severity: Severity
-    why: str
+    by_heart: float = 0.10
+    many_epochs: float = 5.0
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -93,14 +90,39 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     at = _start_of_zero(signals, limits)
     needed = max(limits.fewest, ceil(limits.least_share * len(curve)))
     if len(curve) - at < needed:
-        level = loss(signals.levels("train_loss").end)
-        return passed(f"train loss ends at {level}; at most {limits.level:g} would count")
-    onset = int(curve.step[at])
-    exact = bool((curve.value[at:] == 0).all())
-    if exact and (reason := _hidden(run, onset)):
+        level = signals.levels("train_loss").end
+        if (near := _by_heart(run, signals, limits)) is not None:
+            bound = limits.by_heart * signals.levels("train_loss").start
+            passes = f"{reached(run, signals, float(run.last_step)).epoch:.0f} epochs"
+            heart = Zero("rehearsed", "info", f"{passes} were trained, and no evaluation is logged")
+            return found(_finding(run, signals, curve, near, heart, bound))
+        return passed(f"train loss ends at {loss(level)}; at most {limits.level:g} would count")
+    if reason := _hidden(run, curve, at):
         return passed(reason)
-    zero = _kind(run, signals, curve, at, limits)
-    return found(_finding(run, signals, curve, at, zero, limits))
+    bounds = Bounds(
+        limits.near_zero,
+        limits.as_zero,
+        limits.early,
+        limits.perfect,
+        limits.sanity_steps,
+        limits.worse,
+    )
+    zero = kind_of(run, signals, curve, at, bounds)
+    if isinstance(zero, str):
+        return passed(zero)
+    return found(_finding(run, signals, curve, at, zero, limits.level))
+
+
+def _by_heart(run: Run, signals: Signals, limits: Limits) -> int | None:
+    """Return from where a loss is near zero after many passes; None where that is not so."""
+    epochs = reached(run, signals, float(run.last_step)).epoch
+    if run.task not in LANGUAGE_TASKS or len(signals.curve("eval_loss")) or epochs is None:
+        return None
+    bound = limits.by_heart * signals.levels("train_loss").start
+    low = signals.smooth("train_loss") <= bound
+    at = last_false(low) + 1
+    enough = len(low) - at >= max(limits.fewest, limits.least_share * len(low))
+    return at if enough and epochs >= limits.many_epochs else None
 
 
 def _start_of_zero(signals: Signals, limits: Limits) -> int:
@@ -110,7 +132,8 @@ def _start_of_zero(signals: Signals, limits: Limits) -> int:
     """
     value = signals.curve("train_loss").value
     exact = last_false(value == 0) + 1
-    if len(value) - exact >= limits.fewest:
+    cliff = exact == 0 or value[exact - 1] > limits.level
+    if cliff and len(value) - exact >= limits.fewest:
         return exact
     start = signals.levels("train_loss").start
     shown = signals.smooth("train_loss")
@@ -121,77 +144,76 @@ def _start_of_zero(signals: Signals, limits: Limits) -> int:
     return at + int(raw[0]) if len(raw) else len(value)
 
 
-def _hidden(run: Run, onset: int) -> str:
+def _hidden(run: Run, curve: Curve, at: int) -> str:
     """Say why zeros are a hidden NaN or cannot be told from one; empty where they are neither."""
+    zeros = last_false(curve.value == 0) + 1
+    if zeros == len(curve):
+        return ""
+    onset = int(curve.step[zeros])
+    said = f"exactly 0.0 from step {step(onset)}"
     norm = run.curve("grad_norm").after(onset).value
     if len(norm) and not np.isfinite(norm).all():
-        return f"exactly 0.0 from step {step(onset)} with a NaN gradient norm: see hidden-nan"
+        return f"{said} with a NaN gradient norm: see hidden-nan"
     evals = run.curve("eval_loss").after(onset).value
     if len(evals) and not np.isfinite(evals).all():
-        return f"exactly 0.0 from step {step(onset)} with a NaN eval loss: see hidden-nan"
-    begins = not len(run.curve("train_loss").before(onset))
-    if not len(norm) and not len(evals) and not begins:
-        return f"exactly 0.0 from step {step(onset)} and nothing else logged: see hidden-nan"
+        return f"{said} with a NaN eval loss: see hidden-nan"
+    cliff = zeros == at and len(run.curve("train_loss").before(onset))
+    if cliff and not len(norm) and not len(evals):
+        return f"{said} and nothing else logged: see hidden-nan"
     return ""
 
 
-def _kind(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -> Zero:
-    """Tell masked, leaked, memorised and harmless zeros apart."""
-    norm = run.curve("grad_norm").after(int(curve.step[at])).value
-    if (curve.value[at:] == 0).all() and not norm.any():
-        told = "the gradient norm is 0 as well" if len(norm) else "nothing is left to learn from"
-        return Zero("masked", "critical", told)
-    per_epoch = signals.steps_per_epoch
-    if per_epoch and per_epoch <= limits.sanity_steps:
-        return Zero("sanity", "info", f"{number(per_epoch)} steps an epoch: a test on few batches")
-    low = signals.smooth("train_loss") < limits.near_zero
-    reached = float(curve.step[int(np.argmax(low))])
-    epoch = reached / per_epoch if per_epoch else None
-    accuracy = signals.curve("eval_accuracy").value
-    if run.task == "classification" and len(accuracy) and accuracy[-1] >= limits.perfect:
-        if epoch is not None and epoch <= 1:
-            why = f"eval accuracy is {percent(float(accuracy[-1]))} within the first epoch"
-            return Zero("leaked", "warning", why)
-        return Zero("separable", "info", f"eval accuracy reaches {percent(float(accuracy[-1]))}")
-    evals = signals.curve("eval_loss").value
-    if len(evals) and float(np.median(evals[-3:])) <= limits.near_zero:
-        return Zero("leaked", "critical", f"eval loss is {loss(float(evals[-1]))} as well")
-    if epoch is not None and epoch <= limits.early:
-        return Zero("leaked", "critical", f"reached after {percent(epoch)} of the first epoch")
-    return _memorised(evals, epoch, limits)
-
-
-def _memorised(evals: FloatArray, epoch: float | None, limits: Limits) -> Zero:
-    bottom = int(np.argmin(evals)) if len(evals) else 0
-    if len(evals) - bottom > 2 and evals[-1] > (1 + limits.worse) * evals[bottom]:  # noqa: PLR2004 - one is no trend
-        why = f"eval loss rose from {loss(float(evals[bottom]))} to {loss(float(evals[-1]))}"
-        return Zero("memorised", "info", why)
-    if len(evals):
-        return Zero("memorised", "warning", f"eval loss stays at {loss(float(evals[-1]))}")
-    if epoch is not None and epoch < 1:
-        why = f"reached after {percent(epoch)} of the first epoch"
-        return Zero("leaked", "warning", why)
-    after = f"reached after {epoch:.1f} epochs" if epoch is not None else "no evaluation is logged"
-    return Zero("memorised", "warning", after)
+def _shown(value: FloatArray, end: float) -> str:
+    """Write the level at the end; a zero of a logger that rounds is a small loss."""
+    if end:
+        return loss(end)
+    for digits in range(1, DECIMALS + 1):
+        if value[0] and (np.abs(value - np.round(value, digits)) <= SINGLE * np.abs(value)).all():
+            return f"below {number(0.5 * 10.0**-digits)} (0 as logged, to {count(digits, 'digit')})"
+    return "exactly 0"
 
 
 def _finding(
-    run: Run, signals: Signals, curve: Curve, at: int, zero: Zero, limits: Limits
+    run: Run, signals: Signals, curve: Curve, at: int, zero: Zero, level: float
 ) -> Finding:
     onset = float(curve.step[at])
-    end = float(np.median(curve.value[at:]))
-    start = float(curve.value[0] if end else curve.value[at - 1])
+    return Finding(
+        severity=zero.severity,
+        title=f"{_title(curve, at)}: {zero.why}.",
+        metric="train_loss",
+        onset=Moment(onset),
+        evidence=_evidence(signals, curve, at, zero, level),
+        seen=causes_of_zero.SEEN[zero.kind],
+        causes=causes_of_zero.causes(zero),
+        fixes=causes_of_zero.cures(run, signals, zero, onset),
+        ruled_out=_ruled_out(run, int(onset)) if zero.kind != "rehearsed" else (),
+        confidence=_confidence(signals, len(curve) - at),
+        chart=Chart("curves", tuple(m for m in ("train_loss", "eval_loss") if len(run.curve(m)))),
+    )
+
+
+def _title(curve: Curve, at: int) -> str:
+    value, onset = curve.value, step(float(curve.step[at]))
+    end = float(np.median(value[at:]))
     if at == 0:
-        title = f"Train loss was {number(end)} on all {len(curve):,} points from step {step(onset)}"
-    else:
-        shown = loss(end) if end else "exactly 0"
-        title = f"Train loss went to {shown} from step {step(onset)}, from {loss(start)}"
+        return f"Train loss was {number(end)} on all {len(curve):,} points from step {onset}"
+    jumps = not value[at:].any()
+    start = float(value[at - 1] if jumps else value[0])
+    shown = "exactly 0" if jumps else _shown(value, end)
+    return f"Train loss went to {shown} from step {onset}, from {loss(start)}"
+
+
+def _evidence(
+    signals: Signals, curve: Curve, at: int, zero: Zero, level: float
+) -> tuple[Evidence, ...]:
     rows = [
         Evidence(
             "Train loss up to the end",
-            end,
-            limits.level,
-            "no task with language in it has an entropy of zero",
+            float(np.median(curve.value[at:])),
+            level,
+            "a small share of its start"
+            if zero.kind == "rehearsed"
+            else "no task with language in it has an entropy of zero",
             "train_loss",
             float(curve.step[-1]),
             above=False,
@@ -199,74 +221,11 @@ def _finding(
         Evidence("Points at that level", float(len(curve) - at)),
         Evidence("Kind of zero", f"{zero.kind}: {zero.why}"),
     ]
-    norm = signals.curve("grad_norm").after(int(onset)).value
+    norm = signals.curve("grad_norm").after(int(curve.step[at])).value
     if len(norm):
-        rows.append(
-            Evidence("Median gradient norm there", float(np.median(norm)), where="grad_norm")
-        )
-    return Finding(
-        severity=zero.severity,
-        title=f"{title}: {zero.why}.",
-        metric="train_loss",
-        onset=Moment(onset),
-        evidence=tuple(rows),
-        seen=_SEEN[zero.kind],
-        causes=_causes(zero),
-        fixes=_fixes(run, zero),
-        ruled_out=_ruled_out(run, int(onset)),
-        confidence=_confidence(signals, len(curve) - at),
-        chart=Chart("curves", tuple(m for m in ("train_loss", "eval_loss") if len(run.curve(m)))),
-    )
-
-
-_SEEN: dict[Kind, str] = {
-    "masked": "Nothing reached the weights from there on: no token was left to learn from.",
-    "leaked": "A loss near zero so soon, or on unseen data as well, is read off the input.",
-    "memorised": "The training set is known by heart; no step after that taught anything new.",
-    "separable": "The classes are separable: training and evaluation are both solved.",
-    "sanity": "The model can overfit a few batches, as such a test asks.",
-}
-
-
-def _causes(zero: Zero) -> tuple[Cause, ...]:
-    if zero.kind == "masked":
-        masked = Cause("All labels masked (-100)", "most likely", zero.why)
-        return masked, Cause("A NaN loss that the logger filtered", "possible")
-    if zero.kind == "leaked":
-        return (
-            Cause("The target stands in the input", "most likely", zero.why),
-            Cause("Training and evaluation share their data", "likely"),
-            Cause("All targets are the same text", "likely"),
-        )
-    if zero.kind == "memorised":
-        return (
-            Cause("Too many passes over too few data", "most likely", zero.why),
-            Cause("Duplicates in the training set", "possible"),
-        )
-    return ()
-
-
-def _fixes(run: Run, zero: Zero) -> tuple[Fix, ...]:
-    if zero.kind == "masked":
-        return (
-            fixes.action("Print the labels that are not -100 of 20 samples", "none is left"),
-            fixes.action("Check the chat template, train_on_inputs and the truncation"),
-        )
-    if zero.kind == "leaked":
-        return (
-            fixes.action("Decode 20 samples and look for the target in the prompt", zero.why),
-            fixes.action("Remove from the evaluation set what the training set holds"),
-        )
-    if zero.kind != "memorised":
-        return ()
-    made: list[Fix] = []
-    epochs = run.number("num_train_epochs")
-    if epochs and epochs > EPOCHS:
-        why = "the later passes teach the training set by heart"
-        made.append(fixes.setting(run, "num_train_epochs", EPOCHS, "Train fewer epochs", why))
-    made += fixes.more_dropout(run, "regularises")
-    made.append(fixes.action("Remove duplicates, add data", "fewer samples are seen twice", "days"))
-    return tuple(made)
+        middle = float(np.median(norm))
+        rows.append(Evidence("Median gradient norm there", middle, where="grad_norm"))
+    return tuple(rows)
 
 
 def _ruled_out(run: Run, onset: int) -> tuple[RuledOut, ...]:
@@ -283,7 +242,7 @@ def _confidence(signals: Signals, points: int) -> Confidence:
     tested = len(signals.curve("eval_loss")) > 0
     value = (0.9 if tested else 0.7) * min(1.0, 0.7 + points / 100)
     told = "with evaluations" if tested else "without evaluations"
-    return Confidence(round(value, 2), f"{count(points, 'point')} at zero, {told}")
+    return Confidence(round(value, 2), f"{count(points, 'point')} at that level, {told}")
 
 
 BAD = (
@@ -328,6 +287,38 @@ BAD = (
         eval_loss="50:4 300:3.1 600:3.1",
     ),
     drawn(
+        "nearly by heart, never evaluated",
+        severity="info",
+        train_loss="0:3.4 200:1.5 500:0.3 700:0.1 1000:0.06",
+        steps_per_epoch=50,
+    ),
+    drawn(
+        "both at zero after epochs",
+        (380, 480),
+        severity="warning",
+        train_loss="0:2.4 200:0.5 400:0.02 500:0.005 1000:0.001",
+        eval_loss="50:0.8 200:0.1 400:0.006 1000:0.001",
+        steps_per_epoch=150,
+    ),
+    drawn(
+        "known by heart, rounded to four digits",
+        (380, 480),
+        severity="warning",
+        train_loss="0:4.2 200:0.5 400:0.02 500:0.0001 510:0 1000:0",
+        grad_norm="0:2 500:0.01 1000:0.001",
+        steps_per_epoch=50,
+    ),
+    drawn(
+        "classes that separate slowly",
+        severity="info",
+        task="classification",
+        train_loss="0:0.7 300:0.1 600:0.008 900:0.004",
+        eval_loss="50:0.4 300:0.05 900:0.03",
+        eval_accuracy="50:0.8 600:0.99 900:0.99",
+        steps_per_epoch=100,
+        noise={"train_loss": 0.02},
+    ),
+    drawn(
         "separable classes",
         severity="info",
         task="classification",
@@ -338,7 +329,20 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "answers repeat the input",
+        train_loss="0:1.2 100:0.3 1000:0.06 4000:0.02 5000:0.014 9000:0.011",
+        eval_loss="500:0.04 2000:0.02 4000:0.014 9000:0.012 /500",
+        eval_bleu="500:84.6 9000:86 /500",
+        steps_per_epoch=1000,
+        noise={"train_loss": 0.1},
+    ),
     drawn("healthy", train_loss="0:2.2 300:1.3 900:0.9", eval_loss="50:2 900:1.1"),
+    drawn(
+        "low for structured text, after two epochs",
+        train_loss="0:3.4 300:0.3 900:0.08",
+        steps_per_epoch=450,
+    ),
     drawn("low for structured text", train_loss="0:3.4 300:0.3 900:0.08"),
     drawn("small unit from the start", train_loss="0:0.02 900:0.01"),
     drawn(

@@ -2,7 +2,9 @@
 
 What is seen
     The training loss drops from its usual level to exactly 0.0 from one point to the next and
-    stays there, while the gradient norm is NaN or zero, or the evaluation loss NaN.
+    stays there, while the gradient norm is NaN or zero, or the evaluation loss NaN. Or it is
+    exactly 0.0 here and there among losses far above zero: batches of NaN whose steps the
+    optimizer skipped.
 Why it matters
     The Trainer's logging_nan_inf_filter (on by default) puts the mean of the interval so far in
     the place of a NaN loss, and that mean is zero after each log. The run looks as if it had
@@ -11,13 +13,17 @@ Looks alike
     A memorised training set falls to 0.0 gradually, its gradient norm stays a number that
     varies. Labels that are all masked give 0.0 from the first point with a gradient norm of
     zero, and finite evaluations. RL losses are zero where no group has an advantage: there only
-    a gradient norm of NaN counts. A preference loss that saturates does not jump to 0.0.
+    a gradient norm of NaN counts. A preference loss that saturates does not jump to 0.0. Zeros
+    here and there are those of a small loss where the logger rounds, usual in a hinge or triplet
+    loss (not judged), and of a batch whose labels are all masked: info without a second sign.
 Limits
     fewest: points of exactly 0.0 at the end that count with a second sign. fewest_alone: without
     any second sign logged. level: the loss before them; the Trainer rounds to four digits, so
     the drop is at least a factor 1,000. frozen: bit-equal points with a NaN norm, for loggers
     that repeat the last value. alive: a gradient norm above this, and varying, is a running
-    optimizer (the filter's arithmetic was read in the Trainer).
+    optimizer (the filter's arithmetic was read in the Trainer). scattered: zeros, each apart from
+    the others, all other losses at `level` and 50 times the smallest difference between two of
+    them; a norm that is not finite or a learning rate that stands still makes it critical.
 Fixes
     logging_nan_inf_filter: false shows the NaN; then as for nan-loss, by what stood before it.
 """
@@ -41,7 +47,9 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.rules.numerics import scattered_zeros
 from runlens.rules.numerics.not_finite import last_finite, level, phase, spent, zero_tail
+from runlens.rules.numerics.scattered_zeros import Scattered
 from runlens.rules.numerics.second_signs import (
     Launch,
     Signs,
@@ -50,7 +58,7 @@ from runlens.rules.numerics.second_signs import (
     norm_turned_nan,
     signs_of,
 )
-from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed
+from runlens.rules.rule import LANGUAGE_TASKS, RL_TASKS, Rule, drawn, found, passed
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import frozen_run
@@ -66,6 +74,7 @@ class Limits:
     level: float = 0.05
     frozen: int = 10
     alive: float = 1e-6
+    scattered: int = 3
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -76,11 +85,14 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         if stretch is None:
             last = loss(float(launch.loss.value[-1]))
             reasons.append(f"train loss does not end in exact zeros: the last finite one is {last}")
-            continue
-        outcome = _judged(run, signals, launch, stretch, limits)
-        if outcome.findings:
-            return outcome
-        reasons.append(outcome.reason)
+        else:
+            outcome = _judged(run, signals, launch, stretch, limits)
+            if outcome.findings:
+                return outcome
+            reasons.append(outcome.reason)
+        some = scattered_zeros.scattered(launch.loss, limits.scattered, limits.level)
+        if some and _may_filter(run):
+            return found(_scattered(run, signals, launch, some))
     return passed(reasons[-1] if reasons else "no value of train_loss is finite: see nan-loss")
 
 
@@ -116,6 +128,43 @@ def _judged(run: Run, signals: Signals, launch: Launch, at: int, limits: Limits)
     elif not signs.nan and not signs.weak and len(launch.norm.after(onset)):
         return passed("the loss falls to exactly 0.0, but the gradient norm is finite and moves")
     return found(_finding(run, signals, launch, at, signs, limits))
+
+
+def _may_filter(run: Run) -> bool:
+    """Whether an exact zero of this loss may be a NaN, and can hardly be anything else."""
+    known = run.task in LANGUAGE_TASKS | {"classification"}
+    trainer = run.framework in {*fixes.TRAINER_FRAMEWORKS, "unknown"}
+    return known and trainer and run.flag("logging_nan_inf_filter") is not False
+
+
+def _scattered(run: Run, signals: Signals, launch: Launch, some: Scattered) -> Finding:
+    curve = launch.loss
+    onset = float(curve.step[some.first])
+    others = curve.value[some.first :]
+    told = scattered_zeros.signs(launch, signals.curve("learning_rate"), some)
+    tree = causes.of_nan(run, signals, int(onset), float(curve.step[0]))
+    masked = Cause("Batches whose labels are all masked", "possible" if told else "likely")
+    middle = level(float(np.median(others[others != 0])))
+    among = f"exactly 0 at {scattered_zeros.words(some)} among losses of {middle}"
+    return Finding(
+        severity=scattered_zeros.severity(told),
+        title=f"Hidden NaN from step {step(onset)}: train loss was {among}"
+        + (f"; {told[0]}." if told else ", and nothing else shows why."),
+        metric="train_loss",
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Losses of exactly 0", float(some.zeros), where="train_loss", step=onset),
+            Evidence("Smallest other loss from there on", float(others[others != 0].min())),
+            *(Evidence("Second sign", text) for text in told),
+        ),
+        seen="The logger writes 0 for a batch whose loss is NaN; no loss falls to zero and comes "
+        "back from one point to the next.",
+        causes=(*tree.causes[:3], masked) if told else (masked, *tree.causes[:3]),
+        fixes=_fixes(run, tree.fixes, Signs(told, ())),
+        ruled_out=(RuledOut("Small losses that are rounded", "all others are far above zero"),),
+        confidence=Confidence(0.9 if told else 0.4, told[0] if told else "no second sign"),
+        chart=Chart("zoom", tuple(m for m in ("train_loss", "grad_norm") if len(run.curve(m)))),
+    )
 
 
 def _onset(launch: Launch, at: int) -> int:
@@ -263,6 +312,19 @@ BAD = (
         eval_loss="50:2 400:1.3 900:1.3",
     ),
     drawn(
+        "here and there, and the schedule stands still",
+        (410, 410),
+        severity="critical",
+        train_loss="0:9 400:8 410:0 420:9 430:0 440:5 450:0 460:15 470:0 480:8 490:0 500:9",
+        learning_rate="0:2e-4 400:1e-4 500:1e-4",
+    ),
+    drawn(
+        "here and there, and nothing else",
+        (410, 410),
+        severity="info",
+        train_loss="0:2 400:1.5 410:0 420:1.5 500:1.5 510:0 520:1.5 600:1.4 610:0 620:1.4 900:1.3",
+    ),
+    drawn(
         "from the first point",
         (0, 0),
         severity="critical",
@@ -279,6 +341,12 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "a small loss, rounded",
+        train_loss="0:2 300:0.02 400:0 410:0.01 420:0 430:0.02 440:0 450:0.01 900:0.01",
+        learning_rate="0:1e-4 900:1e-4",
+    ),
+    drawn("comes back once", train_loss="0:2.2 400:1.2 410:0 420:1.2 430:0 440:1.2 900:1"),
     drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
     drawn(
         "memorised and rounded",

@@ -8,17 +8,21 @@ Why it matters
     Far from the reference the model no longer writes what it was trained to write; the reward
     it earns there is seldom the one that was meant.
 Looks alike
-    KL that grows by orders of magnitude but stays below 0.5 is learning. Single points are
-    outliers of an estimator that takes exponentials: said as info. No KL at all is normal with
-    beta 0.
+    KL that grows by orders of magnitude but stays below 0.5 is learning. Single points, often a
+    hundred times the level around them, are outliers of an estimator that takes exponentials:
+    said as info. So are first points above the limit that come down as training goes on: what is
+    high before anything was learnt has not blown up. No KL at all is normal with beta 0.
 Limits
-    alarm: 2 nats a token (0 to 0.5 is healthy). lasting_points: points in a row above it;
-    often: or share of the points. lasting_share: as many points, spread out, make a warning.
+    alarm: 2 nats a token (0 to 0.5 is healthy). width: points of the running median that is
+    judged, so that up to two outliers in a row do not count. lasting_points, lasting_share: it
+    must lie above the limit so long, in points and in share of the run; at_end: or so many points
+    up to the end. often: share of the points, spread out, that makes outliers a warning.
     factor, floor: tenfold over the median of the first half, and at least 0.5, to the end.
     sequence: nats a sequence, for KL summed over tokens. update: nats, for the divergence of
     one update; usual is below 0.05. fewest: points.
 Fixes
-    Half to a third of the learning rate, beta times 2 to 5, fewer updates a batch.
+    Half to a third of the learning rate, beta times 2 to 5, fewer updates a batch. Against
+    outliers nothing is changed.
 """
 
 from dataclasses import dataclass
@@ -43,7 +47,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import longest_true, smooth
+from runlens.signals.noise import longest_true, running_median, smooth
 from runlens.wording import number, step
 from runlens.wording import rate as as_rate
 
@@ -52,6 +56,7 @@ ORDER = ("lasting", "again", "single")
 AT_ONCE = 1.0  # nats at the first point: the reference is another model
 TARGET_KL = 0.02  # stable-baselines3 uses 0.01 to 0.03
 CLIMB_FROM = 0.5  # of the limit: the last point below it is before the climb
+BEGINNING = 0.5  # of the run: first points above the limit that come down within it are no rise
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,10 @@ class Limits:
     """What may be tuned."""
 
     alarm: float = 2.0
+    width: int = 5
     lasting_points: int = 3
     lasting_share: float = 0.05
+    at_end: int = 5
     often: float = 0.20
     factor: float = 10.0
     floor: float = 0.5
@@ -74,9 +81,9 @@ class Rise(NamedTuple):
 
     at: int
     limit: float
-    base: float
     how: Literal["lasting", "again", "single"]  # single points only, or some again and again
     source: str
+    began_high: int = 0  # first points above the limit, that came down
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -90,84 +97,146 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         peak = float(signals.curve(seen[0]).value.max())
         return passed(f"{WORDS[seen[0]]} reached {number(peak, 3)} at most")
     name, rise = min(rises, key=lambda one: ORDER.index(one[1].how))
-    return found(_finding(run, signals, name, rise))
+    if rise.how == "lasting":
+        return found(_finding(run, signals, name, rise))
+    return found(_outliers(signals, name, rise))
 
 
 def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
     curve = signals.curve(metric)
     value = curve.value
-    base = float(np.median(value[: max(3, len(value) // 2)]))
+    usual = limits.factor * float(np.median(value[: max(3, len(value) // 2)]))
     if metric == "kl_seq":
-        limit, source = max(limits.sequence, limits.factor * base), "tenfold, and 50 nats"
+        limit, source = max(limits.sequence, usual), "tenfold, and 50 nats"
     elif metric == "kl_step":
         limit, source = limits.update, "usual is below 0.05"
     else:
         limit, source = limits.alarm, "alarm value"
+    held = running_median(value, limits.width) > limit
+    began = _began_high(value, held, limit)
+    started = _lasting(held & (np.arange(len(held)) >= began), limits)
+    if started is not None:
+        return Rise(_onset(curve, started, limit), limit, "lasting", source)
+    if metric == "kl" and (grown := _grown(value, max(limits.floor, usual), limits)) is not None:
+        told = "ten times its level in the first half"
+        return Rise(grown, max(limits.floor, usual), "lasting", told)
     above = value > limit
-    length = longest_true(above)[1]
-    share = float(above.mean())
-    if length >= limits.lasting_points or share >= limits.often:
-        started = policy.first_stretch(above, limits.lasting_points)
-        return Rise(_onset(curve, above, started, limit), limit, base, "lasting", source)
-    if metric == "kl" and (grown := _grown(value, base, limits)):
-        return Rise(*grown, base, "lasting", "ten times its level in the first half")
     if above.any():
-        again = above.sum() >= limits.lasting_points and share >= limits.lasting_share
-        return Rise(int(np.argmax(above)), limit, base, "again" if again else "single", source)
+        again = above[began:].sum() >= limits.lasting_points and above.mean() >= limits.often
+        how: Literal["again", "single"] = "again" if again else "single"
+        return Rise(int(np.argmax(above)), limit, how, source, began)
     return None
 
 
-def _grown(value: FloatArray, base: float, limits: Limits) -> tuple[int, float] | None:
-    limit = max(limits.floor, limits.factor * base)
+def _began_high(value: FloatArray, held: BoolArray, limit: float) -> int:
+    """Return how many first points lie above the limit, where they come down soon; else 0."""
+    if value[0] <= limit or held.all():
+        return 0
+    down = int(np.argmin(held))
+    return down if down < BEGINNING * len(held) else 0
+
+
+def _lasting(held: BoolArray, limits: Limits) -> int | None:
+    """Return where the level goes above the limit for long, or up to the end."""
+    least = max(limits.lasting_points, round(limits.lasting_share * len(held)))
+    if longest_true(held)[1] >= least:
+        return policy.first_stretch(held, least)
+    if len(held) > limits.at_end and held[-limits.at_end :].all():
+        return len(held) - int(np.argmin(held[::-1]))
+    return None
+
+
+def _grown(value: FloatArray, limit: float, limits: Limits) -> int | None:
     at = policy.stays_from(smooth(value) > limit)
-    return (at, limit) if at is not None and len(value) - at >= limits.lasting_points else None
+    return at if at is not None and len(value) - at >= limits.lasting_points else None
 
 
-def _onset(curve: Curve, above: BoolArray, first: int, limit: float) -> int:
+def _onset(curve: Curve, first: int, limit: float) -> int:
     """Return where the climb to `first` began: after the last point below half the limit."""
     below = np.flatnonzero(curve.value[: first + 1] <= CLIMB_FROM * limit)
-    return int(below[-1]) + 1 if len(below) else int(np.argmax(above))
+    return int(below[-1]) + 1 if len(below) else int(np.argmax(curve.value > limit))
 
 
 def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     curve = signals.curve(metric)
-    onset = float(curve.step[min(rise.at, len(curve) - 1)])
     value = curve.value
+    at = min(rise.at, len(curve) - 1)
+    onset = float(curve.step[at])
     peak = int(np.argmax(value))
-    severity: Severity = "warning" if metric == "kl_step" or rise.how == "again" else "critical"
-    if rise.how == "single":
-        severity = "info"
     above = value > rise.limit
     end = float(np.median(value[-max(3, len(value) // 10) :]))
-    how = "blew up" if rise.how == "lasting" else "spiked"
+    came_back = end <= CLIMB_FROM * rise.limit
+    was = float(np.median(value[:at])) if at else None
+    before = f"against {number(was, 3)} before" if was is not None else "from the first point on"
+    severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"
     return Finding(
         severity=severity,
-        title=f"{WORDS[metric]} {how} from step {step(onset)}: {number(value[peak], 3)} at step "
-        f"{step(float(curve.step[peak]))} against {number(rise.base, 3)} before "
-        f"(limit {number(rise.limit, 3)}).",
+        title=f"{WORDS[metric]} blew up from step {step(onset)}: {number(value[peak], 3)} at step "
+        f"{step(float(curve.step[peak]))} {before} (limit {number(rise.limit, 3)}).",
         metric=metric,
         onset=Moment(onset),
         evidence=(
-            Evidence(
-                f"Highest {WORDS[metric]}",
-                float(value[peak]),
-                rise.limit,
-                rise.source,
-                metric,
-                float(curve.step[peak]),
-            ),
+            _highest(curve, metric, rise),
             Evidence("Points above the limit", float(above.sum()), where=metric),
-            Evidence("Median of the first half", rise.base, where=metric),
+            *(() if was is None else (Evidence("Median before it", was, where=metric),)),
             Evidence("At the end", end, where=metric),
         ),
         seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} on {policy.share_words(above)} "
-        f"and ended at {number(end, 3)}.",
+        f"and {'came back to' if came_back else 'ended at'} {number(end, 3)}.",
         causes=_causes(run, signals, metric, value),
         fixes=_fixes(run, signals, metric),
-        ruled_out=()
-        if rise.how == "single"
-        else (RuledOut("An outlier of the estimator", policy.share_words(above) + " lie above"),),
+        ruled_out=(RuledOut("Outliers of the estimator", "the running median lies above as well"),),
         confidence=policy.confidence(value[peak] / rise.limit, len(curve)),
+        chart=Chart("limit", (metric, "reward"), limit=rise.limit),
+    )
+
+
+def _highest(curve: Curve, metric: str, rise: Rise) -> Evidence:
+    peak = int(np.argmax(curve.value))
+    top, at = float(curve.value[peak]), float(curve.step[peak])
+    return Evidence(f"Highest {WORDS[metric]}", top, rise.limit, rise.source, metric, at)
+
+
+def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
+    """Tell of points above the limit between which the level lies below it."""
+    curve = signals.curve(metric)
+    above = curve.value > rise.limit
+    usual = float(np.median(curve.value[~above]))
+    onset, peak = float(curve.step[rise.at]), int(np.argmax(curve.value))
+    many = f"at {int(above.sum()):,} of {len(above):,} points, " if above.sum() > 1 else ""
+    beginning = ""
+    if rise.began_high:
+        beginning = (
+            f" It began at {number(float(curve.value[0]), 3)}, before anything was learnt, and "
+            "came down: what is measured differs there, not the policy."
+        )
+    told = f"the median of the other points is {number(usual, 3)}"
+    what = "Single tokens that the estimator takes to the exponent"
+    if usual > CLIMB_FROM * rise.limit:
+        what = "A level that comes near the limit"
+    causes = [Cause(what, "most likely", told)]
+    cures = [fixes.action("Judge KL by its median over some steps, not by single points", told)]
+    if rise.began_high:
+        what = "A sampler or a reference that differs from the policy from the start"
+        causes.append(Cause(what, "likely"))
+        what = "Compare the log probabilities of sampler, trainer and reference on one batch"
+        cures.append(fixes.action(what, "they must agree at step 0"))
+    return Finding(
+        severity="warning" if rise.how == "again" else "info",
+        title=f"{WORDS[metric]} spiked from step {step(onset)}, {many}up to "
+        f"{number(float(curve.value[peak]), 3)} at step {step(float(curve.step[peak]))}; it is "
+        f"{number(usual, 3)} otherwise (limit {number(rise.limit, 3)}).",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            _highest(curve, metric, rise),
+            Evidence("Points above the limit", float(above.sum()), where=metric),
+            Evidence("Median of the other points", usual, where=metric),
+        ),
+        seen=f"Its running median lies below the limit: single points, no level.{beginning}",
+        causes=tuple(causes),
+        fixes=tuple(cures),
+        confidence=policy.confidence(1.0, len(curve), "single points"),
         chart=Chart("limit", (metric, "reward"), limit=rise.limit),
     )
 
@@ -234,6 +303,29 @@ BAD = (
         task="grpo",
         severity="info",
         kl="0:0.02 490:0.05 500:8 510:0.05 900:0.06",
+    ),
+    drawn(
+        "at last",
+        (820, 880),
+        0.0,
+        task="grpo",
+        severity="critical",
+        kl="0:0.02 850:0.05 860:4 900:4",
+    ),
+    drawn(
+        "first points above the limit, then outliers",
+        (0, 0),
+        0.0,
+        task="grpo",
+        severity="info",
+        kl="0:12 20:22 30:64 40:6 50:0.5 490:0.4 500:60 510:0.4 690:0.4 700:3 710:0.4 1500:0.4",
+    ),
+    drawn(
+        "high for a while, comes back",
+        (300, 420),
+        task="grpo",
+        severity="warning",
+        kl="0:0.01 350:0.1 400:4 480:4 520:0.2 900:0.2",
     ),
     drawn(
         "one update",

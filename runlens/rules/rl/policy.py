@@ -19,6 +19,9 @@ AT_LIMIT = 0.2  # share of points whose longest completion is the longest of all
 OFTEN_GENERATED = 16  # completions a prompt (axolotl)
 USUAL_TEMPERATURE = 1.0  # 0.8 to 1.0 is usual
 LOW_TEMPERATURE = 0.8
+SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 to 0.2
+BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
+LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
 
@@ -143,6 +146,42 @@ def rate_cause(signals: Signals, onset: float) -> Cause:
         against = f"{known or 'clip ratio shows'} no sign of it"
     against = "" if why else against
     return Cause("Learning rate too high", "most likely" if why else "likely", why, against)
+
+
+def small_steps(signals: Signals, onset: float) -> bool:
+    """Whether KL or clip ratio are logged and show that the policy moved little until `onset`."""
+    seen = [
+        value.max() < limit
+        for metric, limit in SMALL_STEP.items()
+        if len(value := signals.curve(metric).before(int(onset) + 1).value)
+    ]
+    return bool(seen) and all(seen)
+
+
+def blind_critic(signals: Signals) -> str:
+    """Say what shows a value function that explains nothing of large rewards; else empty."""
+    explained, reward = signals.curve("explained_variance").value, signals.curve("reward").value
+    if len(explained) < FEWEST or not len(reward):
+        return ""
+    level, size = float(np.median(explained[len(explained) // 2 :])), float(np.median(reward))
+    if level > BLIND or abs(size) < LARGE_REWARD:
+        return ""
+    loss = signals.curve("value_loss").value
+    told = f", value loss {number(float(np.median(loss)), 3)}" if len(loss) else ""
+    return f"explained variance is {number(level, 2)} at rewards of {number(size, 3)}{told}"
+
+
+def critic_cause(signals: Signals) -> Cause | None:
+    """Blame a value function that explains nothing, where rewards are large."""
+    why = blind_critic(signals)
+    return Cause("Rewards too large for the value function", "most likely", why) if why else None
+
+
+def normalised(signals: Signals) -> tuple[Fix, ...]:
+    """Normalise rewards and observations, where the value function explains nothing."""
+    why = blind_critic(signals)
+    what = "Normalise rewards and observations (such as VecNormalize), so that returns are near 1"
+    return (fixes.action(what, why, "one run"),) if why else ()
 
 
 def more_generations(run: Run, why: str) -> tuple[Fix, ...]:

@@ -9,7 +9,8 @@ Why it matters
 Looks alike
     A dip that comes back. The maximum of noise: both sides need a trend, or a fall of many
     noise scales. Slow wandering (autocorrelated residuals): said as info. A curriculum that
-    gets harder looks the same in the reward alone.
+    gets harder looks the same in the reward alone. A new policy that only gets worse than it was
+    at the start has lost nothing that it had learnt: that is reward-flat's.
 Limits
     fewest, side: points in all and on each side of the peak. latest: share of the run at which
     the peak may lie. p, tau: of the trend on either side. gain_noise: least rise before the
@@ -17,7 +18,8 @@ Limits
     noise scales. below_start: an end this far below the start, in noise scales, needs no rise.
     abrupt_gain, abrupt_drop: rise and fall without the trend tests, in noise scales;
     abrupt_below: or an end this far below the start, with this share of the later points below
-    nearly all earlier ones (apart). low: share of the last points that must lie below the
+    nearly all earlier ones (apart). gained: classic RL starts from nothing: with a rise below this
+    share of the fall, and an end below all first points, nothing was learnt that could be lost. low: share of the last points that must lie below the
     peak by low_part of the fall. frames_noise: noise scales of fall in classic RL, whose
     episodes are noisy. wandering: autocorrelation from which it is said as info.
     Measured on 800 simulated runs each: no false alarm on rising, 2 % on flat runs.
@@ -44,7 +46,7 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import FloatArray
+from runlens.history import BoolArray, Curve, FloatArray
 from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -55,6 +57,7 @@ from runlens.wording import number, percent, step
 
 BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
 FEWEST_BEFORE = 2
+BACK, BACK_SHARE = 5, 0.05  # points, share of those after the best: so long it came back
 LAST = 10  # points at the end that are looked at, where the fall lasted as long
 
 
@@ -75,6 +78,7 @@ class Limits:
     abrupt_drop: float = 6.0
     abrupt_below: float = 4.0
     apart: float = 0.95
+    gained: float = 0.25
     low: float = 0.8
     low_part: float = 0.4
     frames_noise: float = 3.0
@@ -124,7 +128,22 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     longer = max(tail, min(LAST, count - peak.onset))
     if max(below[-tail:].mean(), below[-longer:].mean()) < limits.low:
         return passed(f"reward came back to {number(peak.end, 3)} at the end")
+    if _never_learnt(run, reward, peak, limits):
+        return passed(
+            f"reward gained {number(max(peak.gain, 0.0), 3)} before it lost "
+            f"{number(peak.drop, 3)}: worse than at the start, nothing learnt was lost"
+        )
     return found(_finding(run, signals, peak, limits))
+
+
+def _never_learnt(run: Run, reward: Curve, peak: Peak, limits: Limits) -> bool:
+    """Whether a policy that was new at the start only got worse."""
+    if run.task != "rl" or policy.starts_late(reward):
+        return False
+    first = reward.value[: max(3, len(reward) // 20)]
+    return (
+        peak.gain < limits.gained * peak.drop and peak.end < float(first.min()) - 0.5 * peak.noise
+    )
 
 
 def _peak(value: FloatArray, signals: Signals) -> Peak:
@@ -132,12 +151,25 @@ def _peak(value: FloatArray, signals: Signals) -> Peak:
     shown = signals.smooth("reward")
     at = int(np.argmax(shown))
     best, end = float(shown[at]), float(np.median(value[-max(5, count // 10) :]))
-    fallen = np.flatnonzero(shown[at:] < best - BEGUN * (best - end))
-    onset = at + (int(fallen[0]) if len(fallen) else 0)
+    onset = at + _lasting_fall(shown[at:] < best - BEGUN * (best - end))
     start = float(np.median(value[: max(3, count // 20)]))
     # after the fall a reward of 0 has no noise: take it from before as well
     noise = max(signals.sigma_long("reward"), mad(value[: onset + 1] - shown[: onset + 1]))
     return Peak(at, best, start, end, noise, onset)
+
+
+def _lasting_fall(below: BoolArray) -> int:
+    """Return where the fall begins after which the level of the best is not held again."""
+    least = max(BACK, round(BACK_SHARE * len(below)))
+    at = longest = 0
+    while below[at:].any():
+        start = at + int(np.argmax(below[at:]))
+        longest = start
+        held = np.convolve(~below[start:], np.ones(least), "valid") >= least - 0.5
+        if not held.any():
+            break
+        at = start + int(np.argmax(held))
+    return longest
 
 
 def _by_trend(value: FloatArray, peak: Peak, limits: Limits) -> bool:
@@ -193,7 +225,7 @@ def _finding(run: Run, signals: Signals, peak: Peak, limits: Limits) -> Finding:
         )
         + f"{step(top)}; {step(after)} steps came after the fall began.",
         causes=_causes(signals, onset),
-        fixes=_fixes(run, signals, kept),
+        fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if wanders
         else (
@@ -249,6 +281,7 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
     ratio_mean = signals.curve("is_ratio_mean").after(int(onset)).value
     stale = len(ratio_mean) > 0 and float(np.median(ratio_mean)) < 0.8  # noqa: PLR2004 - near 1 on policy
     return policy.ranked(
+        policy.critic_cause(signals),
         policy.rate_cause(signals, onset),
         lost,
         Cause(
@@ -262,11 +295,15 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
     )
 
 
-def _fixes(run: Run, signals: Signals, kept: tuple[int, str] | None) -> tuple[Fix, ...]:
+def _fixes(
+    run: Run, signals: Signals, kept: tuple[int, str] | None, onset: float
+) -> tuple[Fix, ...]:
     made: list[Fix] = []
     if kept:
         made.append(fixes.action(f"Use {kept[1]}", "the last saved before the fall"))
-    made.extend(fixes.learning_rate(run, signals, 1 / 3, "smaller steps keep what was learnt"))
+    made.extend(policy.normalised(signals))
+    if not policy.small_steps(signals, onset):
+        made.extend(fixes.learning_rate(run, signals, 1 / 3, "smaller steps keep what was learnt"))
     made.extend(policy.stronger_beta(run, "holds the policy near its reference"))
     clip = run.number("epsilon")
     if clip and clip >= 0.2:  # noqa: PLR2004 - the usual clip range
@@ -300,11 +337,33 @@ BAD = (
         severity="critical",
         reward="0:-13 500:-8 1200:-18 1800:-18",
     ),
+    drawn(
+        "a dip that comes back, then the fall that lasts",
+        (1180, 1400),
+        0.03,
+        task="rl",
+        severity="critical",
+        reward="0:10 400:100 500:40 700:40 800:99 1200:99 1400:30 2400:20",
+    ),
+    drawn(
+        "a trained policy that is lost",
+        (480, 700),
+        0.05,
+        task="grpo",
+        severity="critical",
+        reward="0:0.9 500:0.9 700:0.05 1400:0.05",
+    ),
 )
 GOOD = (
     drawn("rises", noise=0.2, task="grpo", reward="0:0.3 900:0.8"),
     drawn("a dip", noise=0.05, task="grpo", reward="0:0.3 300:0.8 450:0.2 600:0.8 900:0.85"),
     drawn("noise", noise=0.3, task="grpo", reward="0:0.5 900:0.5"),
+    drawn(
+        "never learnt, gets worse",
+        noise=0.02,
+        task="rl",
+        reward="0:-9.9 500:-9.9 1000:-12 2000:-14",
+    ),
     drawn("small loss at the end", noise=0.02, task="grpo", reward="0:0.2 600:0.8 900:0.75"),
 )
 

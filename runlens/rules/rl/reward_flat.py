@@ -8,14 +8,18 @@ Why it matters
 Looks alike
     A run that rose in its first steps and then held its level; a reward near its highest value
     from the start; one that never moves at all (reward-stuck-zero, zero-reward-std); a run that
-    was cut long before its plan. The last two of these are said as info or left to their rules.
+    was cut long before its plan; a history whose first steps are missing, in which the rise may
+    lie. The last three of these are said as info or left to their rules.
 Limits
-    fewest: points. loud_from: points from which it is a warning. gain: of the last over the
+    fewest: points. loud_from: points from which it is a warning. loud_steps, power: so is it from
+    fewer points (a row of GRPO is often the mean of several steps) over so many steps, if a rise
+    of this share of the spread within a group would have been seen. gain: of the last over the
     first tenth, in standard deviations of all points; less, or less than its own standard
     error, counts as flat. thirds: rise of the last over the first third, in standard errors,
-    that is no chance. tau: Kendall's, at most. p: of a trend. early: gain over the first
-    points, in standard errors, that counts as learnt. saturated: share of the highest possible
-    reward at the start. done: share of the plan below which it is too early to be loud.
+    that is no chance, and the rise that could have been seen. tau: Kendall's, at most. p: of a
+    trend. early: gain over the first points, in standard errors, that counts as learnt.
+    saturated: share of the highest possible reward at the start. done: share of the plan below
+    which it is too early to be loud.
     Measured on 800 simulated rising runs, most with a gain below their noise: 1.6 % warnings;
     75 % of the flat ones are found.
 Fixes
@@ -24,6 +28,7 @@ Fixes
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +44,7 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import FloatArray
+from runlens.history import Curve, FloatArray
 from runlens.rules.rl import policy
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
@@ -58,15 +63,32 @@ CEILING = 0.5  # share of points exactly at the highest value
 class Limits:
     """What may be tuned."""
 
-    fewest: int = 30
+    fewest: int = 20
     loud_from: int = 100
+    loud_steps: int = 100
+    power: float = 0.5
     gain: float = 0.25
     thirds: float = 2.5
     tau: float = 0.1
     p: float = 0.01
     early: float = 4.0
     saturated: float = 0.8
+    warm: float = 0.5
+    sunk: float = 2.0
+    sunk_tau: float = 0.2
     done: float = 0.3
+
+
+class Rise(NamedTuple):
+    """The rise of the last over the first third."""
+
+    seen: float
+    visible: float  # what would not be chance
+
+    @property
+    def fell(self) -> bool:
+        """Whether it is a fall that is no chance."""
+        return self.seen < -self.visible
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -77,8 +99,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     gain = policy.gain_of(signals)
     if gain is None or np.ptp(reward.value) <= 0:
         return passed(f"reward is {number(float(reward.value[0]), 3)} on all points")
-    if policy.starts_late(reward):
-        return unmet(f"reward is known from step {step(float(reward.step[0]))} on only")
     if gain.p < limits.p and gain.tau > limits.tau:
         return passed(f"reward rose from {number(gain.start, 3)} to {number(gain.end, 3)}")
     units = (gain.end - gain.start) / _spread(reward.value)
@@ -90,12 +110,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"reward gained {number(units, 2)} standard deviations")
     if _rose_early(reward.value, gain, limits):
         return passed(f"reward rose in the first points, to {number(gain.end, 3)}")
-    return found(_finding(run, signals, gain, limits))
+    return found(_finding(run, signals, gain, Rise(rise, limits.thirds * error), limits))
 
 
 def _spread(value: FloatArray) -> float:
-    """Return the standard deviation of all points: of a flat reward, noise and wandering."""
-    return max(mad(value) or float(value.std()), 1e-12)
+    """Return the standard deviation of all points: of a flat reward, noise and wandering.
+
+    Where most values are equal and few lie far out the robust one is next to nothing.
+    """
+    return max(mad(value), 0.5 * float(value.std()), 1e-12)
 
 
 def _by_thirds(value: FloatArray) -> tuple[float, float]:
@@ -118,13 +141,22 @@ def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     return False
 
 
-def _severity(run: Run, value: FloatArray, gain: Gain, limits: Limits) -> tuple[Severity, str]:
-    top = policy.top_of(value)
+def _severity(
+    run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits
+) -> tuple[Severity, str]:
+    reward = signals.curve("reward")
+    value, top = reward.value, policy.top_of(reward.value)
     if top and gain.start >= limits.saturated * top and gain.end >= limits.saturated * top:
         return "info", f"it started at {percent(gain.start / top)} of the highest possible value"
     if (value == value.max()).mean() >= CEILING:
         return "info", f"half of the points are at the highest value, {number(value.max(), 3)}"
-    if len(value) < limits.loud_from:
+    if policy.starts_late(reward):
+        return "info", f"what came before step {step(float(reward.step[0]))} is not known"
+    if run.task == "rl" and top and gain.start >= limits.warm * top:
+        told = f"it started at {percent(gain.start / top)} of the highest possible value"
+        return "info", f"{told}: a policy that was trained before is not told from a new one"
+    few = len(value) < limits.loud_from
+    if few and not (_sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"
     share = run.state.done_share
     if share is not None and share < limits.done:
@@ -132,12 +164,27 @@ def _severity(run: Run, value: FloatArray, gain: Gain, limits: Limits) -> tuple[
     return "warning", ""
 
 
-def _finding(run: Run, signals: Signals, gain: Gain, limits: Limits) -> Finding:
+def _sunk(gain: Gain, rise: Rise, limits: Limits) -> bool:
+    """Whether the reward ends so far below its start that few points prove it."""
+    steady = gain.p < limits.p and gain.tau < -limits.sunk_tau
+    return steady and rise.seen < -limits.sunk * rise.visible
+
+
+def _powerful(run: Run, signals: Signals, rise: Rise, limits: Limits) -> bool:
+    """Whether few points would show a rise: means of several steps, against the groups' spread."""
+    reward, spread = signals.curve("reward"), signals.curve("reward_std").value
+    steps = float(reward.step[-1] - reward.step[0])
+    if run.task != "grpo" or not len(spread) or steps < limits.loud_steps or rise.fell:
+        return False
+    return rise.visible <= limits.power * float(np.median(spread))
+
+
+def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits) -> Finding:
     reward = signals.curve("reward")
     onset = float(reward.step[0])
-    severity, quiet = _severity(run, reward.value, gain, limits)
+    severity, quiet = _severity(run, signals, gain, rise, limits)
     spread = _spread(reward.value)
-    moved = "fell" if gain.end - gain.start < -spread else "did not rise"
+    moved = "fell" if rise.fell else "did not rise"
     ruled_out = [RuledOut("A rise in the first points", "the end lies within their noise")]
     return Finding(
         severity=severity,
@@ -158,9 +205,10 @@ def _finding(run: Run, signals: Signals, gain: Gain, limits: Limits) -> Finding:
             Evidence("Standard deviation of the reward", spread, where="reward"),
         ),
         seen=f"Over {len(reward):,} points the reward had a trend of {number(gain.tau, 2)} "
-        f"(p {number(gain.p, 2)}) in a spread of {number(spread, 3)}.",
-        causes=_causes(run, signals),
-        fixes=_fixes(run, signals),
+        f"(p {number(gain.p, 2)}) in a spread of {number(spread, 3)}; a rise of "
+        f"{number(rise.visible, 2)} from the first to the last third would have been seen.",
+        causes=_causes_of_fall(signals, reward) if rise.fell else _causes(run, signals),
+        fixes=_fixes_of_fall(run, signals, reward) if rise.fell else _fixes(run, signals),
         ruled_out=tuple(ruled_out),
         confidence=policy.confidence(
             1.5 if gain.tau < 0 else 1.2, len(reward), quiet or "short gains hide in the noise"
@@ -199,14 +247,32 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
         Cause("KL term too strong", "likely", f"beta is {number(beta)}")
         if beta and beta > STRONG_BETA and run.task != "rl"
         else None,
+        policy.critic_cause(signals),
         Cause("Task too hard, or a reward that is mostly noise", "possible" if still else "likely"),
     )
+
+
+def _causes_of_fall(signals: Signals, reward: Curve) -> tuple[Cause, ...]:
+    return policy.ranked(
+        policy.critic_cause(signals),
+        policy.rate_cause(signals, float(reward.step[-1])),
+        Cause("A reward or an advantage with the wrong sign", "possible"),
+    )
+
+
+def _fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
+    made = list(policy.normalised(signals))
+    if not policy.small_steps(signals, float(reward.step[-1])):
+        made.extend(fixes.learning_rate(run, signals, 1 / 3, "the policy gets worse by its steps"))
+    what = "Check by hand on one batch that better actions have the higher advantage"
+    return (*made, fixes.action(what, "a wrong sign trains the opposite"))
 
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made: list[Fix] = []
     if still := _still(signals):
         made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))
+    made.extend(policy.normalised(signals))
     made.extend(policy.more_generations(run, "a rare success shows up in more groups"))
     beta = run.number("beta")
     if beta and beta > STRONG_BETA and run.task != "rl":
@@ -233,11 +299,45 @@ BAD = (
     drawn(
         "few points, no trend", (0, 10), 0.3, task="grpo", severity="info", reward="0:0.5 450:0.48"
     ),
+    drawn(
+        "few points over many steps",
+        (0, 10),
+        0.02,
+        task="grpo",
+        severity="warning",
+        reward="0:1.4 250:1.4",
+        reward_std="0:0.3 250:0.3",
+    ),
+    drawn(
+        "its start is missing",
+        (1000, 1000),
+        0.3,
+        task="rl",
+        severity="info",
+        reward="1000:1.3 3000:1.25",
+    ),
+    drawn(
+        "few points, far below the start",
+        (0, 10),
+        0.02,
+        task="rl",
+        severity="warning",
+        reward="0:-1100 200:-1150 600:-1600",
+    ),
+    drawn(
+        "a policy that was trained before",
+        (0, 10),
+        0.02,
+        task="rl",
+        severity="info",
+        reward="0:0.76 2000:0.76",
+    ),
     drawn("near the top", (0, 10), 0.02, task="grpo", severity="info", reward="0:0.9 1500:0.9"),
 )
 GOOD = (
     drawn("rises", noise=0.2, task="grpo", reward="0:0.3 1500:0.6"),
     drawn("rose at once", noise=0.05, task="rl", reward="0:10 30:480 3000:480"),
+    drawn("rises over few points", noise=0.05, task="grpo", reward="0:0.5 250:0.8"),
     drawn("never moves", noise=0.0, task="grpo", reward="0:1 1500:1"),
 )
 

@@ -100,10 +100,27 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     return passed(f"reward is 0 on {percent(share)} of {len(reward):,} points")
 
 
+def _spread(signals: Signals, metric: str) -> float | None:
+    """Return the median spread of a reward, or of one of its parts, within the groups."""
+    value = signals.curve(_spread_of(metric)).value
+    return float(np.median(value)) if len(value) else None
+
+
+def _spread_of(metric: str) -> str:
+    return metric.replace("reward", "reward_std", 1)
+
+
 def _varies(signals: Signals, metric: str, limits: Limits) -> bool:
     """Whether rewards differ within their groups, so that a mean of 0 is centred, not stuck."""
-    value = signals.curve(metric.replace("reward", "reward_std", 1)).value
-    return len(value) > 0 and float(np.median(value)) > limits.spread
+    return (_spread(signals, metric) or 0.0) > limits.spread
+
+
+def _ruled_out(signals: Signals, metric: str) -> tuple[RuledOut, ...]:
+    spread = _spread(signals, metric)
+    if spread is None:
+        return ()
+    told = f"the median of {_spread_of(metric)} is {number(spread, 2)}"
+    return (RuledOut("Rewards centred on 0", told),)
 
 
 def _stuck(
@@ -160,7 +177,6 @@ def _finding(
         names = ", ".join(part.partition(":")[2] for part, _ in parts)
         name = f"Reward function{'s' if len(parts) > 1 else ''} {names}"
         severity = "info" if rising or severity == "info" else "warning"
-    ruled_out = (RuledOut("Rewards centred on 0", "reward_std is 0 on most points"),)
     return Finding(
         severity=severity,
         title=f"{name} stayed at {number(stuck.level)} from step {step(onset)} on: "
@@ -172,7 +188,7 @@ def _finding(
         f"{number(float(curve.value.mean()))}.",
         causes=_causes(run, signals),
         fixes=_fixes(run, signals),
-        ruled_out=ruled_out if len(signals.curve("reward_std")) else (),
+        ruled_out=_ruled_out(signals, metric),
         confidence=Confidence(0.95 if not quiet else 0.6, quiet or policy.share_words(stuck.hit)),
         chart=Chart("limit", (metric,), limit=stuck.level),
     )

@@ -9,12 +9,14 @@ Why it matters
 Looks alike
     A task that was learnt ends with all rewards at their highest: said as info, nothing is
     left to learn. One constant function among several does not matter as long as the sum
-    varies. Half of the groups without spread is usual for rewards of 0 and 1.
+    varies. Half of the groups without spread is usual for rewards of 0 and 1, as long as the
+    reward rises.
 Limits
     dead_share: a point whose share of equal groups is at least this is dead. dead_std: the
     same where only the spread is logged. share: of the points that must be dead, over the run
     or from the onset to the end. lasting, fewest: share of the run and points that the dead part
-    must cover. near: mean share of equal groups from which it is said as info (0.8).
+    must cover. near: mean share of equal groups from which it is said as info; half: the same
+    where the reward has no rising trend: more is generated for nothing than for the gradient.
 Fixes
     Temperature 1.0, 16 completions a prompt, graded rewards, prompts that are neither always
     nor never solved.
@@ -55,6 +57,7 @@ class Limits:
     lasting: float = 0.2
     fewest: int = 10
     near: float = 0.8
+    half: float = 0.5
 
 
 class Level(NamedTuple):
@@ -76,10 +79,16 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     at = _since(dead, limits)
     if at is not None:
         return found(_finding(run, signals, curve, metric, at, dead, limits))
-    near = _near(curve, limits) if by_share else None
-    if near is not None:
-        return found(_nearly(run, signals, curve, near, limits))
-    return passed(f"rewards were all equal on {policy.share_words(dead)}")
+    if not by_share:
+        return passed(f"rewards were all equal on {policy.share_words(dead)}")
+    gain = policy.gain_of(signals)
+    counting = (limits.near, limits.half) if gain and not gain.rising else (limits.near,)
+    for limit in counting:
+        near = _near(curve, limit, limits)
+        if near is not None:
+            return found(_nearly(run, signals, curve, near, limit))
+    mean, least = percent(float(value.mean())), percent(counting[-1])
+    return passed(f"{mean} of the groups had equal rewards on average; {least} would count")
 
 
 def _since(dead: BoolArray, limits: Limits) -> int | None:
@@ -90,10 +99,10 @@ def _since(dead: BoolArray, limits: Limits) -> int | None:
     return int(np.argmax(dead)) if dead.mean() >= limits.share else None
 
 
-def _near(curve: Curve, limits: Limits) -> int | None:
-    """Return the index from which the share of equal groups is at least `near` on average."""
+def _near(curve: Curve, limit: float, limits: Limits) -> int | None:
+    """Return the index from which the share of equal groups is at least `limit` on average."""
     following = np.cumsum(curve.value[::-1])[::-1] / np.arange(len(curve), 0, -1)
-    high = (curve.value >= limits.near) & (following >= limits.near)
+    high = (curve.value >= limit) & (following >= limit)
     at = int(np.argmax(high))
     return at if high.any() and len(curve) - at >= max(limits.fewest, len(curve) // 2) else None
 
@@ -172,21 +181,21 @@ def _rows(
     )
 
 
-def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -> Finding:
+def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limit: float) -> Finding:
     onset = float(curve.step[at])
     level = _level(signals, onset)
     mean = float(curve.value[at:].mean())
     return Finding(
         severity="info",
-        title=f"Few groups teach anything from step {step(onset)}: {percent(mean)} had equal "
-        f"rewards, against a limit of {percent(limits.near)}; {level.words}.",
+        title=f"Groups that teach nothing from step {step(onset)}: {percent(mean)} had equal "
+        f"rewards, against a limit of {percent(limit)}; {level.words}.",
         metric="frac_zero_std",
         onset=Moment(onset),
         evidence=(
             Evidence(
                 "Groups without spread",
                 mean,
-                limits.near,
+                limit,
                 "these groups give no gradient",
                 "frac_zero_std",
                 unit="%",
@@ -196,8 +205,8 @@ def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
         seen=f"On average {percent(1 - mean)} of the groups had something to compare.",
         causes=_causes(run, signals, level, onset),
         fixes=_fixes(run, level),
-        confidence=policy.confidence(mean / limits.near, len(curve)),
-        chart=Chart("limit", ("frac_zero_std", "reward"), limit=limits.near),
+        confidence=policy.confidence(mean / limit, len(curve)),
+        chart=Chart("limit", ("frac_zero_std", "reward"), limit=limit),
     )
 
 
@@ -267,9 +276,24 @@ BAD = (
         frac_zero_std="0:0.85 600:0.87",
         reward="0:0.2 600:0.2",
     ),
+    drawn(
+        "more than half, and no rise",
+        (0, 60),
+        0.1,
+        task="grpo",
+        severity="info",
+        frac_zero_std="0:0.6 600:0.65",
+        reward="0:0.2 600:0.2",
+    ),
 )
 GOOD = (
-    drawn("half of the groups", task="grpo", frac_zero_std="0:0.5 600:0.6", reward="0:0.2 600:0.6"),
+    drawn(
+        "half of the groups, and it learns",
+        task="grpo",
+        frac_zero_std="0:0.5 600:0.6",
+        reward="0:0.2 600:0.6",
+    ),
+    drawn("a third, and no rise", task="grpo", frac_zero_std="0:0.3 600:0.35", reward="0:1 600:1"),
     drawn("spread falls", task="grpo", reward_std="0:0.5 600:0.1", reward="0:0.2 600:0.9"),
     drawn(
         "a short stretch",

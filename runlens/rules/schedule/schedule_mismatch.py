@@ -1,8 +1,9 @@
 """Schedule mismatch: the learning-rate curve is not what the configuration says.
 
 What is seen
-    The logged rate leaps up in mid-run, has another peak, another shape or another warm-up than
-    configured, or a finished run ends far above the end of its decay.
+    The logged rate leaps up in mid-run, rises in the middle of its decay, has another peak,
+    another shape or another warm-up than configured, or a finished run ends far above the end of
+    its decay.
 Why it matters
     The run did not do what its configuration promises: it cannot be repeated from it, and a leap
     of the rate breaks what was learnt.
@@ -10,7 +11,9 @@ Looks alike
     Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
     rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
     which has its own rule, but for one with a longer plan after the rate had come down to zero.
-    A run that was stopped before its plan ended.
+    A run that was stopped before its plan ended. A rise by less than the leap is info; it must
+    come in one record, a tenth of the peak high, where the rate had fallen but not to its end:
+    there a planned restart may follow; more than two of them are a schedule of their own kind.
 Limits
     fewest: points of the learning rate. leap: factor between two records that no schedule has.
     peak: deviation from the configured rate. fit: deviation from the configured shape, as a share
@@ -23,24 +26,23 @@ Fixes
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from runlens import fixes
 from runlens.diagnosis import (
     Cause,
     Chart,
     Confidence,
     Evidence,
     Finding,
-    Fix,
     Moment,
     Outcome,
     Severity,
 )
-from runlens.history import BoolArray, Curve, FloatArray
+from runlens.history import Curve
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.schedule import mismatch, shapes
+from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.wording import percent, step, times
@@ -48,11 +50,9 @@ from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
 DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
-FLAT = ("constant", "constant_with_warmup")
-PEAK = "Peak off the configured rate, share"
+ROUNDS = ("restart", "cyclic", "cycle")  # in names of schedules that go up again as planned
+RISE = "Rise of the learning rate, share of its peak"
 FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
-STEADY = 0.01  # relative change below which a rate is constant
-STEADY_POINTS = 5  # that it must have been so, at least
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 
 
@@ -70,17 +70,6 @@ class Limits:
     ended: float = 0.01
 
 
-class Mismatch(NamedTuple):
-    """One way in which the curve is not as configured."""
-
-    at: float
-    text: str  # continues "from step {at}: "
-    what: str  # noun phrase of the evidence
-    value: float
-    limit: float
-    cause: str
-
-
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the learning-rate curve with the configured schedule."""
     rate = signals.curve("learning_rate")
@@ -93,7 +82,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"optimizer {run.setting('optim')} sets its own rate")
     leap = _leap(run, rate, limits)
     made = [
-        *leap,
+        *(leap or _rise(run, rate)),
         *_shape(run, signals, rate, limits),
         *_peak(run, signals, rate, limits),
         *_warmup(run, signals, limits),
@@ -117,13 +106,13 @@ def _resumed(run: Run) -> bool:
 def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     """Return the largest leap of the rate after it had reached its peak region."""
     name = _name(run)
-    if "restart" in name or "cyclic" in name or "cycle" in name:
+    if any(word in name for word in ROUNDS):
         return []
     value = rate.value
     peak = float(value.max())
     fallen = np.maximum.accumulate(value)[:-1] > 2 * value[:-1]  # no warm-up: it was higher before
     leapt = (value[1:] > limits.leap * value[:-1]) & (value[1:] > 0.1 * peak)
-    up = leapt & (fallen | _steady(value)[:-1])
+    up = leapt & (fallen | shapes.steady(value)[:-1])
     if not name:  # of an unknown schedule, a return to the peak may be a planned restart
         up &= (value[1:] < WHOLE_PEAK * peak) | ~fallen
     if _resumed(run):  # with a longer plan, after a schedule that had come to its end
@@ -148,21 +137,22 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     ]
 
 
-def _steady(value: FloatArray) -> BoolArray:
-    """Where the rate had been constant for a tenth of the run: past any warm-up."""
-    span = max(STEADY_POINTS, len(value) // 10)
-    steady = np.zeros(len(value), dtype=bool)
-    steady[span:] = np.abs(value[span:] - value[:-span]) <= STEADY * value[span:]
-    return steady & (value > 0)
-
-
-def _expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:
-    """Return the configured schedule after its warm-up, as a share of the peak."""
-    done = np.clip((rate.step - start) / max(total - start, 1.0), 0.0, 1.0)
-    if name in FLAT:
-        return np.ones(len(rate))
-    shapes = {"linear": 1 - done, "cosine": (1 + np.cos(np.pi * done)) / 2}
-    return shapes.get(name)
+def _rise(run: Run, rate: Curve) -> list[Mismatch]:
+    """Return the first rise of a rate that was coming down, where no restart is planned."""
+    at = shapes.rises_in_decay(rate.value)
+    if not at or _resumed(run) or any(word in _name(run) for word in ROUNDS):
+        return []
+    before, after = float(rate.value[at[0] - 1]), float(rate.value[at[0]])
+    return [
+        Mismatch(
+            float(rate.step[at[0]]),
+            f"the learning rate rose from {as_rate(before)} to {as_rate(after)} in mid-decay",
+            RISE,
+            (after - before) / float(rate.value.max()),
+            shapes.ROSE,
+            "Planned steps changed, or a launch that is not recorded began a new schedule",
+        )
+    ]
 
 
 def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mismatch]:
@@ -171,7 +161,7 @@ def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mism
         return []
     after = rate.after(warm.end)
     peak = float(rate.value.max())
-    expected = _expected(name, after, float(warm.end), float(total))
+    expected = shapes.expected(name, after, float(warm.end), float(total))
     if expected is None or len(after) < limits.fewest:
         return []
     off = np.abs(after.value / peak - expected)
@@ -208,7 +198,7 @@ def _peak(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Misma
         Mismatch(
             float(rate.step[int(np.argmax(rate.value))]),
             f"the peak learning rate was {as_rate(peak)} where {as_rate(configured)} is configured",
-            PEAK,
+            mismatch.PEAK,
             abs(peak / configured - 1),
             limits.peak,
             "Rate scaled by batch size or devices, or set in code",
@@ -237,7 +227,9 @@ def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
             "Warm-up seen over configured, times",
             max(seen, 1.0) / configured if longer else configured / max(seen, 1.0),
             limits.warmup,
-            "Scheduler stepped once per device or per micro-batch",
+            "Scheduler stepped once per device or per micro-batch"
+            if seen
+            else "Warm-up not in force, or settings of another run",
         )
     ]
 
@@ -269,9 +261,10 @@ _HEAD = {"warning": "The schedule broke off", "info": "The schedule is not as co
 def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
     first = made[0]
     name = _name(run) or "not recorded"
+    head = "The schedule began anew" if first.what == RISE else _HEAD[severity]
     return Finding(
         severity=severity,
-        title=f"{_HEAD[severity]} at step {step(first.at)}: {first.text}.",
+        title=f"{head} at step {step(first.at)}: {first.text}.",
         metric="learning_rate",
         onset=Moment(first.at),
         evidence=tuple(
@@ -284,7 +277,7 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
             Cause(one.cause, "most likely" if one is first else "possible", one.text)
             for one in made[:4]
         ),
-        fixes=_fixes(run, made, name),
+        fixes=mismatch.cures(run, made, name),
         confidence=Confidence(
             round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),
             f"{times(first.value / first.limit)} the limit; the scheduler is {name}",
@@ -293,23 +286,7 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
     )
 
 
-def _fixes(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
-    if made[0].what == PEAK:
-        what = "Set learning_rate to the peak that is wanted, with the scaling taken into account"
-        return (fixes.action(what, made[0].text, "settings only"),)
-    total = run.state.planned_steps or run.last_step
-    steps = fixes.action(
-        f"Hand {step(total)} steps to the scheduler, the number that is trained",
-        "its length is fixed when it is built" + (f" ({name})" if name != "not recorded" else ""),
-        "settings only",
-    )
-    kept = fixes.checkpoint_before(run, made[0].at)
-    if kept and made[0].what.startswith("Rise"):
-        why = "the weights before the leap"
-        return (fixes.action(f"Go on from {kept[1]} with the old schedule", why, "one run"), steps)
-    return (steps,)
-
-
+DECAY = "0:1e-4 300:6e-5 310:9.9e-5 600:6e-5"
 FINISHED = State("finished", done_steps=600, planned_steps=600)
 BAD = (
     drawn(
@@ -327,6 +304,7 @@ BAD = (
         learning_rate="0:0 20:1e-3 295:1e-5 305:7e-4 600:1e-4",
         config={"lr_scheduler_type": "cosine"},
     ),
+    drawn("rises in mid-decay", (310, 310), severity="info", learning_rate=DECAY),
     drawn(
         "linear, not constant",
         severity="info",
@@ -372,6 +350,10 @@ GOOD = (
         learning_rate="0:1e-3 500:3e-4 600:3e-4",
         config={"lr_scheduler_type": "cosine_with_min_lr", "learning_rate": 1e-3},
         state=FINISHED,
+    ),
+    drawn(
+        "goes up and down in cycles",
+        learning_rate="0:1e-3 100:5e-4 110:9e-4 200:5e-4 210:9e-4 300:5e-4 310:9e-4 600:2e-4",
     ),
     drawn("no configuration", learning_rate="0:0 50:1e-3 600:4e-4"),
     drawn(

@@ -8,7 +8,9 @@ Why it matters
 Looks alike
     Generation phases of rl runs keep mfu low by design. Tiny models never fill a GPU. Start-up
     and evaluation are short: the median leaves them out. Utilisation is time busy, not work: a
-    high one with a low mfu is small batches or slow kernels, a low one is waiting for data.
+    high one with a low mfu is small batches or slow kernels, a low one is waiting for data,
+    unless batch or model are known to be tiny, or completions are generated in between: then
+    that comes first.
     Where mfu is not logged, tokens a second, parameters and card tell it.
 Limits
     fewest: points needed. skip: share of the run left out as start-up. util: percent.
@@ -19,6 +21,7 @@ Fixes
     several GPUs less communication. A profile (nsys) names what the GPU waits for.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +45,10 @@ from runlens.rules.throughput import flops
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, step
+
+TINY_BATCH = 2  # samples: a step of so few seldom keeps a GPU busy
+TINY = 5e7  # parameters
+NO_CUDA = re.compile(r"apple|\bM[1-9]\b|\bmps\b|\bcpu\b", re.IGNORECASE)  # pinned memory is CUDA's
 
 
 @dataclass(frozen=True)
@@ -109,13 +116,33 @@ def _idle(run: Run, signals: Signals, util: tuple[str, float], limits: Limits) -
             metric,
             above=False,
         ),
-        (
-            Cause("Data loading does not keep up", "most likely"),
-            Cause("Waiting for evaluation, saving or other ranks", "likely"),
-            Cause("Model or batch too small for the GPU", "possible"),
-        ),
-        _loading(run),
+        _idle_causes(run),
+        (*_larger(run), *_loading(run)) if _tiny(run) else _loading(run),
     )
+
+
+def _tiny(run: Run) -> str:
+    """Say that batch or model are too small to fill a GPU; empty where that is not known."""
+    batch = run.number("per_device_train_batch_size")
+    if batch and batch <= TINY_BATCH:
+        return f"per_device_train_batch_size is {batch:g}"
+    size = run.number("num_parameters") or TINY
+    return f"the model has {number(size / 1e6, 2)} million parameters" if 0 < size < TINY else ""
+
+
+def _idle_causes(run: Run) -> tuple[Cause, ...]:
+    tiny = _tiny(run)
+    loading = Cause("Data loading does not keep up", "likely" if tiny else "most likely")
+    waiting = Cause(
+        "Waiting for evaluation, saving or other ranks", "possible" if tiny else "likely"
+    )
+    small = Cause(
+        "Model or batch too small for the GPU", "most likely" if tiny else "possible", tiny
+    )
+    if run.task in RL_TASKS:
+        what = "Generation, environment or reward functions that the GPU waits for"
+        return (Cause(what, "most likely"), *((small, waiting) if tiny else (waiting, small)))
+    return (small, loading, waiting) if tiny else (loading, waiting, small)
 
 
 def _busy(
@@ -181,7 +208,7 @@ def _between(run: Run) -> tuple[Cause, ...]:
 
 def _loading(run: Run) -> tuple[Fix, ...]:
     made = list(fixes.more_workers(run))
-    if not run.flag("dataloader_pin_memory"):
+    if not (run.flag("dataloader_pin_memory") or NO_CUDA.search(str(run.setting("gpu") or ""))):
         why = "copies overlap with computation"
         made.append(fixes.setting(run, "dataloader_pin_memory", True, "Pin memory", why))
     made.append(
@@ -190,13 +217,17 @@ def _loading(run: Run) -> tuple[Fix, ...]:
     return tuple(made)
 
 
-def _computing(run: Run) -> tuple[Fix, ...]:
+def _larger(run: Run) -> tuple[Fix, ...]:
     size = run.number("per_device_train_batch_size")
-    made: list[Fix] = []
-    if size:
-        why = "fills the GPU, where memory allows it"
-        new = int(size) * 2
-        made.append(fixes.setting(run, "per_device_train_batch_size", new, "Double the batch", why))
+    if not size:
+        return ()
+    why = "fills the GPU, where memory allows it"
+    new = int(size) * 2
+    return (fixes.setting(run, "per_device_train_batch_size", new, "Double the batch", why),)
+
+
+def _computing(run: Run) -> tuple[Fix, ...]:
+    made = list(_larger(run))
     if not (run.flag("bf16") or run.flag("fp16")):
         made.append(fixes.setting(run, "bf16", True, "Train in bf16", "uses the tensor cores"))
     made.append(

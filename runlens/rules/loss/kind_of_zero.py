@@ -1,0 +1,166 @@
+"""What kind of zero a training loss has come to: masked, read off the input, learnt by heart.
+
+Whether it came soon is told by the same step that the report names as the onset: in its first
+pass over the data no model can know them by heart.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from runlens.diagnosis import Severity
+from runlens.history import Curve
+from runlens.metrics import quality, spoken
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import count, loss, number, percent
+
+Kind = Literal["masked", "leaked", "shared", "memorised", "rehearsed", "separable", "sanity"]
+FULL_SCORE = 0.99  # of a score from 0 to 1: nothing is left to learn
+
+
+class Bounds(NamedTuple):
+    """The limits of the rule that tell the kinds apart; explained on its page."""
+
+    near_zero: float
+    as_zero: float
+    early: float
+    perfect: float
+    sanity_steps: float
+    worse: float
+
+
+class Zero(NamedTuple):
+    """The kind, and what tells it."""
+
+    kind: Kind
+    severity: Severity
+    why: str
+
+
+class Reached(NamedTuple):
+    """When the loss came down to zero for good."""
+
+    epoch: float | None  # passes over the data until then; None where they are not known
+    share: float  # of the run
+
+    @property
+    def soon(self) -> bool:
+        """Whether it came within the first pass over the data, or a tenth of the run."""
+        return self.share <= 0.1 if self.epoch is None else self.epoch <= 1  # noqa: PLR2004 - a tenth
+
+    def early(self, limits: Bounds) -> bool:
+        """Whether most of the data had not been seen by then."""
+        return self.epoch is not None and self.epoch <= limits.early
+
+    @property
+    def words(self) -> str:
+        """When that was: ``reached after 4.1 epochs``."""
+        if self.epoch is None:
+            return f"reached after {percent(self.share)} of the run"
+        if self.epoch <= 1:
+            return f"reached after {percent(self.epoch)} of the first epoch"
+        return f"reached after {self.epoch:.1f} epochs"
+
+
+def reached(run: Run, signals: Signals, step: float) -> Reached:
+    """Say when in the run a step was."""
+    per_epoch = signals.steps_per_epoch
+    return Reached(step / per_epoch if per_epoch else None, step / max(run.last_step, 1))
+
+
+def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Bounds) -> Zero | str:
+    """Tell the kind of zero from index `at` on; a text says why it is none to report."""
+    norm = run.curve("grad_norm").after(int(curve.step[at])).value
+    if (curve.value[at:] == 0).all() and not norm.any():
+        told = "the gradient norm is 0 as well" if len(norm) else "nothing is left to learn from"
+        return Zero("masked", "critical", told)
+    per_epoch = signals.steps_per_epoch
+    if per_epoch and per_epoch <= limits.sanity_steps:
+        steps = count(1, "step") if round(per_epoch) == 1 else f"{number(per_epoch)} steps"
+        return Zero("sanity", "info", f"{steps} an epoch: a test on few batches")
+    when = reached(run, signals, float(curve.step[at]))
+    if run.task == "classification":
+        return _of_classes(signals, when, limits)
+    evals = signals.curve("eval_loss").value
+    if len(evals) and float(np.median(evals[-3:])) <= limits.near_zero:
+        return _on_both(signals, when, limits)
+    return _of_rise(signals, limits) or _memorised(signals, when, limits)
+
+
+def _on_both(signals: Signals, when: Reached, limits: Bounds) -> Zero | str:
+    """Judge a language task whose evaluation loss is low as well."""
+    evals = signals.curve("eval_loss").value
+    low = f"eval loss is {loss(float(evals[-1]))} as well"
+    why = f"{low}, {when.words}"
+    nothing_left = float(np.median(evals[-3:])) <= limits.as_zero
+    if when.soon and nothing_left:
+        return Zero("leaked", "critical", why)
+    if when.early(limits):
+        return Zero("leaked", "warning", why)
+    score = _unfinished_score(signals)
+    if nothing_left and not score:
+        return Zero("shared", "warning", why)
+    end = loss(signals.levels("train_loss").end)
+    floor = "the floor of a task whose answers repeat most of the input"
+    return f"train loss ends at {end}, {when.words}, and {low}{score}: {floor}"
+
+
+def _unfinished_score(signals: Signals) -> str:
+    """Return the words for a score of the answers that is not full, if one is logged."""
+    for metric in signals.run.history.metrics:
+        told, value = quality(metric), signals.curve(metric).value
+        if told and told.sign > 0 and len(value):
+            last = float(value[-1]) / (100 if value.max() > 1 else 1)
+            if last < FULL_SCORE:
+                return f" ({spoken(metric)} {percent(last)})"
+    return ""
+
+
+def _of_rise(signals: Signals, limits: Bounds) -> Zero | None:
+    """Leave to the evaluation loss what it tells, and better."""
+    evals = signals.curve("eval_loss").value
+    bottom = int(np.argmin(evals)) if len(evals) else 0
+    if len(evals) - bottom > 2 and evals[-1] > (1 + limits.worse) * evals[bottom]:  # noqa: PLR2004 - one is no trend
+        why = f"eval loss rose from {loss(float(evals[bottom]))} to {loss(float(evals[-1]))}"
+        return Zero("memorised", "info", why)
+    return None
+
+
+def _memorised(signals: Signals, when: Reached, limits: Bounds) -> Zero:
+    """Judge a language task by the passes over the data; its evaluation loss is high or unknown."""
+    evals = signals.curve("eval_loss").value
+    if len(evals):
+        why = f"eval loss stays at {loss(float(evals[-1]))}, {when.words}"
+        return Zero("memorised", "warning", why)
+    if when.epoch is None:
+        return Zero("memorised", "warning", "no evaluation is logged")
+    if when.epoch >= 1:
+        return Zero("memorised", "warning", when.words)
+    if signals.levels("train_loss").end > limits.as_zero:  # or a task that repeats its input
+        return Zero("leaked", "info", when.words)
+    return Zero("leaked", "critical" if when.early(limits) else "warning", when.words)
+
+
+def _of_classes(signals: Signals, when: Reached, limits: Bounds) -> Zero:
+    """Judge a classifier: one that separates its classes is at zero on all data, rightly."""
+    accuracy = signals.curve("eval_accuracy").value
+    evals = signals.curve("eval_loss").value
+    low = float(np.median(evals[-3:])) if len(evals) else float("inf")
+    if len(accuracy) and accuracy[-1] >= limits.perfect:
+        why = f"eval accuracy is {percent(float(accuracy[-1]))}"
+        if when.epoch is not None and when.soon:
+            return Zero("leaked", "warning", f"{why} within the first epoch")
+        return Zero("separable", "info", why)
+    if low <= limits.near_zero:
+        why = f"eval loss is {loss(float(evals[-1]))} as well, {when.words}"
+        nothing_left = low <= limits.as_zero and when.soon
+        return Zero("leaked", "critical", why) if nothing_left else Zero("separable", "info", why)
+    if risen := _of_rise(signals, limits):
+        return risen
+    if len(evals):
+        return Zero("memorised", "info", f"eval loss stays at {loss(float(evals[-1]))}")
+    deep = signals.levels("train_loss").end <= limits.as_zero
+    if when.early(limits) and deep and not len(accuracy):
+        return Zero("leaked", "warning", when.words)
+    return Zero("memorised", "info", when.words)

@@ -1,0 +1,39 @@
+"""One way in which a learning-rate curve is not as configured, and what to do about it."""
+
+from typing import NamedTuple
+
+from runlens import fixes
+from runlens.diagnosis import Fix
+from runlens.run import Run
+from runlens.wording import step
+
+PEAK = "Peak off the configured rate, share"
+
+
+class Mismatch(NamedTuple):
+    """One way in which the curve is not as configured."""
+
+    at: float
+    text: str  # continues "from step {at}: "
+    what: str  # noun phrase of the evidence
+    value: float
+    limit: float
+    cause: str
+
+
+def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
+    """Return what to do about the first mismatch; `name` is that of the scheduler."""
+    if made[0].what == PEAK:
+        what = "Set learning_rate to the peak that is wanted, with the scaling taken into account"
+        return (fixes.action(what, made[0].text, "settings only"),)
+    total = run.state.planned_steps or run.last_step
+    steps = fixes.action(
+        f"Hand {step(total)} steps to the scheduler, the number that is trained",
+        "its length is fixed when it is built" + (f" ({name})" if name != "not recorded" else ""),
+        "settings only",
+    )
+    kept = fixes.checkpoint_before(run, made[0].at)
+    if kept and made[0].what.startswith("Rise"):
+        why = "the weights before the leap"
+        return (fixes.action(f"Go on from {kept[1]} with the old schedule", why, "one run"), steps)
+    return (steps,)

@@ -1,0 +1,42 @@
+"""Shapes of a learning-rate curve: what is planned by name, and where it does what no plan does."""
+
+import numpy as np
+
+from runlens.history import BoolArray, Curve, FloatArray
+
+FLAT = ("constant", "constant_with_warmup")
+STEADY = 0.01  # relative change below which a rate is constant
+STEADY_POINTS = 5  # that it must have been so, at least
+CUT_OFF = 0.1  # share of the peak: a planned restart comes after the decay, not in its middle
+ROSE = 0.1  # share of the peak, and of the rate before, that a rise is at least
+MANY = 2  # more rises than that are a schedule of its own kind: cyclic, adaptive
+
+
+def steady(value: FloatArray) -> BoolArray:
+    """Where the rate had been constant for a tenth of the run: past any warm-up."""
+    span = max(STEADY_POINTS, len(value) // 10)
+    flat = np.zeros(len(value), dtype=bool)
+    flat[span:] = np.abs(value[span:] - value[:-span]) <= STEADY * value[span:]
+    return flat & (value > 0)
+
+
+def expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:
+    """Return the configured schedule after its warm-up, as a share of the peak."""
+    done = np.clip((rate.step - start) / max(total - start, 1.0), 0.0, 1.0)
+    if name in FLAT:
+        return np.ones(len(rate))
+    shapes = {"linear": 1 - done, "cosine": (1 + np.cos(np.pi * done)) / 2}
+    return shapes.get(name)
+
+
+def rises_in_decay(value: FloatArray) -> list[int]:
+    """Return the indices before which a falling rate rose between two records, above CUT_OFF.
+
+    Empty where it rose before it had fallen (warm-up), or more than twice.
+    """
+    peak = float(value.max())
+    fallen = np.maximum.accumulate(value)[:-1] > (1 + ROSE) * value[:-1]
+    up = value[1:] - value[:-1] >= ROSE * np.maximum(value[:-1], peak)
+    at = np.flatnonzero(up & fallen)
+    whole = len(at) <= MANY and bool((value[at] > CUT_OFF * peak).all())
+    return [int(index) + 1 for index in at] if whole else []
