@@ -3,8 +3,12 @@
 Imports stand inside the commands, so that `runlens --version` loads neither numpy nor pandas.
 """
 
+import os
+import shlex
+import sys
 from enum import IntEnum
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -61,12 +65,17 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest the nearest command where the name is unknown."""
-        from runlens.errors import nearest
-
+        """Suggest what was meant where the name is unknown: a run to diagnose, a near command."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"No such command {args[0]!r}{nearest(args[0], list(COMMANDS))}")
+            ctx.fail(f"No such command {args[0]!r}{_meant(args[0])}")
         return super().resolve_command(ctx, args)
+
+    def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run and end; what a closed pipe did not take is dropped, in silence."""
+        try:
+            return super().main(*args, **extra)
+        finally:
+            _let_go()
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; an interrupt ends with 130, a closed pipe in silence."""
@@ -76,6 +85,29 @@ class Lazy(click.Group):
             ctx.exit(ExitCode.INTERRUPTED)
         except BrokenPipeError:
             ctx.exit(ExitCode.OK)
+
+
+def _meant(word: str) -> str:
+    """Return what a word that is no command was meant for: a place that holds a run comes first."""
+    from runlens.errors import nearest, one_line
+
+    addressed = word.startswith(("wandb:", "https://"))
+    if addressed or os.path.exists(word):  # noqa: PTH110 - a name too long is none, not an error
+        return f"; did you mean `runlens diagnose {one_line(shlex.quote(word))}`?"
+    return nearest(word, list(COMMANDS))
+
+
+def _let_go() -> None:
+    """Write out what stdout still holds, or forget it where nobody reads any more.
+
+    Python would try again at its end, and tell of the failure.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 @click.group(cls=Lazy)

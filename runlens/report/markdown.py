@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from runlens.diagnosis import Diagnosis, Incident
-from runlens.report.missing import OTHER_TASKS, told
+from runlens.report.facts import checks, when_and_why
+from runlens.report.missing import told
 from runlens.report.terminal import clean
 from runlens.report.values import counted, evidence_value, worst_first
 from runlens.wording import count, step
@@ -17,7 +18,8 @@ SHOWN_INCIDENTS = 12
 SHOWN_RUNS = 3  # of several, in full; the others have a row in the table
 SHOWN_ROWS = 100
 SHOWN_PROBLEMS = 3
-_ACTIVE = re.compile(r"[|`<>&@#*_\[\]\\~]")
+# an underscore between letters or digits is none of Markdown's signs: train_loss
+_ACTIVE = re.compile(r"[|`<>&@#*\[\]\\~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def render(diagnosis: Diagnosis) -> str:
@@ -54,6 +56,9 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield ""
     if verdict.second:
         yield escaped(verdict.second)
+        yield ""
+    if told_so := when_and_why(diagnosis):
+        yield from (f"- {name}: {escaped(words)}" for name, words in told_so)
         yield ""
     state = diagnosis.state
     yield (
@@ -110,6 +115,8 @@ def _row(incident: Incident) -> str:
     if lead.evidence:
         first = lead.evidence[0]
         measured = f"{first.what}: {evidence_value(first, first.value)}"
+        if incident.severity == "info" and isinstance(first.value, str):
+            measured = lead.title  # a word of advice needs no more than its sentence
         limit = "" if first.limit is None else evidence_value(first, first.limit)
     also = f" (then {', '.join(one.rule for one in rest)})" if rest else ""
     cells = (incident.severity, lead.rule + also, at, measured, limit)
@@ -117,20 +124,16 @@ def _row(incident: Incident) -> str:
 
 
 def _checks(diagnosis: Diagnosis) -> Iterator[str]:
-    unmet = diagnosis.reasons("unmet")
-    lacking = {s: told(why) for s, why in unmet.items() if not why.startswith(OTHER_TASKS)}
-    errors = diagnosis.reasons("error")
-    said = (
-        f"{count(len(diagnosis.reasons('passed')), 'check')} passed, {len(lacking)} could not run"
-    )
-    said += f", {len(errors)} broken" if errors else ""
-    if not lacking and not errors:
+    ended = checks(diagnosis)
+    said = ", ".join(ended.counted)
+    listed = {slug: told(why) for slug, why in ended.lacking.items()} | ended.broken
+    if not listed:
         yield said
         return
     yield f"<details><summary>{said}</summary>"
     yield ""
-    for why in dict.fromkeys([*lacking.values(), *errors.values()]):
-        slugs = [slug for slug, reason in (lacking | errors).items() if reason == why]
+    for why in dict.fromkeys(listed.values()):
+        slugs = [slug for slug, reason in listed.items() if reason == why]
         yield f"- {escaped(', '.join(slugs))}: {escaped(why)}"
     yield ""
     yield "</details>"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from runlens.metrics import base, is_loss
+from runlens.report.values import starts_at_zero
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-=+*#@"
@@ -14,7 +15,8 @@ LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
 def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
     """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN.
 
-    Only losses and gradient norms are drawn by their logarithm, and where they span much.
+    Only losses and gradient norms are drawn by their logarithm, and where they span much; a
+    learning rate is drawn from 0, as on the page.
     """
     if not values:
         return ""
@@ -28,6 +30,8 @@ def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool 
     if not known:
         return ("x" if ascii_only else GONE) * cells
     low, high = min(known), max(known)
+    if starts_at_zero(metric):
+        low = min(low, 0.0)
     by_size = is_loss(metric) or base(metric) == "grad_norm"
     if by_size and low > 0 and high / low > LOG_FROM:
         heights = [None if height is None else math.log(height) for height in heights]

@@ -10,8 +10,9 @@ from rich.text import Text
 from runlens.wording import MINUS, NARROW
 
 WIDEST = 120
+END = 12  # characters at the end of a name by which it differs from its siblings
 SPACES = f" {NARROW}\u00a0"
-PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "≥": ">=", "≤": "<=", "…": "."})
+PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "≥": ">=", "≤": "<=", "…": "~"})
 
 
 class Options:
@@ -64,11 +65,15 @@ def characters(text: str, options: Options) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """Leave out the middle of a long name: names of siblings differ at their ends."""
+    """Leave out the middle of a long name: it begins with what the user gave, and ends apart.
+
+    Its first folder is kept whole where that leaves room for an end that tells siblings apart.
+    """
     if len(text) <= room:
         return text
-    head = (room - 3) // 3
-    return f"{text[:head]}...{text[head + 3 - room :]}"
+    folder = text.find("/") + 1
+    head = folder if 0 < folder < room - END else (room - 1) // 2
+    return f"{text[:head]}…{text[head + 1 - room :]}"
 
 
 def wrapped(text: str, options: Options, hang: str = "", lead: str = "") -> list[str]:

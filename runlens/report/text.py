@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from runlens.config_keys import written
-from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix
-from runlens.report.missing import MERGED, OTHER_TASKS, UNTESTED, told
+from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix, Incident
+from runlens.report.facts import checks, shortened, when_and_why
+from runlens.report.missing import UNTESTED, told
 from runlens.report.spark import spark
 from runlens.report.terminal import WIDEST, Options, characters, clean, cut, printed, wrapped
 from runlens.report.values import counted, evidence_value, value_of, worst_first
@@ -29,8 +30,11 @@ WHOLE_FILE = "the whole file"  # what a problem says it lost where nothing of a 
 SHOWN_PROBLEMS = 3
 SHOWN_SOURCES = 4
 NAME_WIDTH = 16
+REASON = 120  # characters of why the run is in its state
+SAME = 40  # characters at the front of a message by which it is known again
 WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
+OTHERS, SENTENCE = 23, 30  # characters of what else is in a row, and of its sentence
 
 
 def render(diagnosis: Diagnosis, options: Options | None = None) -> str:
@@ -44,8 +48,9 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     options = options or Options()
     rows = worst_first(diagnoses)
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
-    longest = min(32, max(len(clean(one.run_name)) for one in rows))
-    name_width = min(longest, max(8, options.width - cells - 44))
+    longest = max(len(clean(one.run_name)) for one in rows)
+    room = options.width - cells - OTHERS  # for names and sentences
+    name_width = min(longest, max(8, room - SENTENCE, min(room - 21, 32)))
     lines = []
     for one in rows:
         head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
@@ -73,6 +78,8 @@ def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     yield from wrapped(diagnosis.verdict.sentence, options)
     if diagnosis.verdict.second:
         yield from wrapped(diagnosis.verdict.second, options)
+    for name, words in when_and_why(diagnosis):
+        yield from wrapped(f"{name + ':':<6}{clean(words)}", options, " " * 6)
     yield ""
     yield from _what_was_read(diagnosis, options)
     if diagnosis.do_first.steps:
@@ -111,7 +118,8 @@ def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     yield from wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
     ended = state.kind.replace("_", " ")
     why = state.why if state.kind == "unknown" else f"{state.sure}: {state.why}"
-    yield from wrapped(f"State: {ended} ({clean(why)})." if why else f"State: {ended}.", options)
+    why = clean(shortened(why, REASON))
+    yield from wrapped(f"State: {ended} ({why})." if why else f"State: {ended}.", options)
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
@@ -151,9 +159,7 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     for place, incident in enumerate(diagnosis.incidents, 1):
         lead = incident.findings[0]
         at = f"step {step(lead.onset.step)}" if lead.onset.step is not None else ""
-        proof = _evidence(lead.evidence[0]) if lead.evidence else ""
-        if incident.severity == "info":  # a word of advice needs no more than its sentence
-            proof = lead.title
+        proof = _proof(incident, diagnosis.state.why)
         head = f"{incident.severity.upper():<9}"
         text = f"  {place} {head}{lead.rule:<20} {at:<12} {proof}"
         first, *more = wrapped(text, options, " " * 13)
@@ -170,6 +176,19 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     yield ""
 
 
+def _proof(incident: Incident, state: str) -> str:
+    """Return the first value that the line about the state of the run did not tell already."""
+    lead = incident.findings[0]
+    if incident.severity == "info":  # a word of advice needs no more than its sentence
+        return lead.title
+    news = [item for item in lead.evidence if not _told_by(state, item.value)] or lead.evidence
+    return _evidence(news[0]) if news else ""
+
+
+def _told_by(state: str, value: float | str) -> bool:
+    return isinstance(value, str) and len(value) >= SAME and value[:SAME] in state
+
+
 def _evidence(item: Evidence) -> str:
     shown = evidence_value(item, item.value)
     if item.limit is None:
@@ -180,7 +199,8 @@ def _evidence(item: Evidence) -> str:
 
 def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
     head = (finding.severity.upper(), STYLES[finding.severity])
-    yield Text.assemble(head, f" {finding.rule}, confidence {finding.confidence.value:.2f}")
+    told = f"confidence in the finding {finding.confidence.value:.2f}"
+    yield Text.assemble(head, f" {finding.rule}, {told}")
     yield from wrapped(finding.title, options, "  ", "  ")
     if finding.seen:
         yield from wrapped(finding.seen, options, "  ", "  ")
@@ -214,33 +234,22 @@ def _fix(fix: Fix) -> str:
 
 
 def _checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
-    passed, unmet = diagnosis.reasons("passed"), diagnosis.reasons("unmet")
-    errors = diagnosis.reasons("error")
-    merged = {slug: why for slug, why in passed.items() if why.startswith(MERGED)}
-    other = {slug for slug, why in unmet.items() if why.startswith(OTHER_TASKS)}
-    lacking = {slug: told(why) for slug, why in unmet.items() if slug not in other}
-    kept = {slug: why for slug, why in passed.items() if slug not in merged}
+    ended = checks(diagnosis)
     if options.verbose:
         for word, reasons in (
-            ("found", merged),
-            ("passed", kept),
-            ("could not run", lacking),
-            ("broken", errors),
+            ("found", ended.merged),
+            ("passed", ended.passed),
+            ("could not run", {slug: told(why) for slug, why in ended.lacking.items()}),
+            ("broken", ended.broken),
         ):
             for why, slugs in _by_reason(reasons).items():
                 yield from wrapped(f"{word} {', '.join(slugs)}: {clean(why)}", options, "    ")
-        if other:
+        if ended.other:
             yield from wrapped(
-                f"not for {diagnosis.task} runs: {', '.join(sorted(other))}", options, "  "
+                f"not for {diagnosis.task} runs: {', '.join(sorted(ended.other))}", options, "  "
             )
         yield ""
-    parts = [
-        f"{count(len(kept), 'check')} passed",
-        f"{len(lacking)} could not run",
-        f"{len(other)} for other tasks" if other else "",
-        f"{len(errors)} broken" if errors else "",
-    ]
-    line = ", ".join(part for part in parts if part)
+    line = ", ".join(ended.counted)
     yield from wrapped(line + ("" if options.verbose else " (-v lists them)"), options)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from runlens.diagnosis import HEALTHS, Diagnosis, Evidence
-from runlens.metrics import is_loss, is_rate
+from runlens.metrics import base, is_loss, is_rate
 from runlens.wording import count, loss, number, percent, rate
 
 
@@ -12,6 +12,11 @@ def value_of(metric: str, value: float) -> str:
     if is_loss(metric):
         return loss(value)
     return rate(value) if is_rate(metric) else number(value)
+
+
+def starts_at_zero(metric: str) -> bool:
+    """Whether a picture of the metric begins at 0, in a line of text as on an axis."""
+    return base(metric) == "learning_rate"
 
 
 def evidence_value(item: Evidence, value: float | str) -> str:

@@ -23,6 +23,7 @@ from runlens.report.html.charts.timeline import timeline
 from runlens.report.html.charts.units import span
 from runlens.report.html.element import cut, text
 from runlens.report.html.words import spoken
+from runlens.report.values import starts_at_zero
 from runlens.run import Run
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _panel(run: Run, title: str, metrics: list[str]) -> Panel:
         HEIGHT,
         tuple(select.line(metric, _curve(run, metric)) for metric in metrics),
         log_from=select.log_from(metrics[0]),
-        zero=select.starts_at_zero(metrics[0]),
+        zero=starts_at_zero(metrics[0]),
     )
 
 

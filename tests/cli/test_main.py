@@ -64,6 +64,34 @@ def test_a_closed_pipe_ends_in_silence() -> None:
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize(
+    "args", [["rules"], ["rules", "hockey-stick"], ["--help"], ["diagnose", SICK, "--no-html"]]
+)
+def test_any_command_may_lose_its_reader(args: list[str | Path]) -> None:
+    """What Python could not write at its end is no error of ours: `runlens rules | head`."""
+    command = [sys.executable, "-m", "runlens", *map(str, args)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writer)
+    assert ended.stderr == b""
+
+
+def test_a_run_in_place_of_a_command_is_told_the_command(tmp_path: Path) -> None:
+    """`runlens ../run` is what many try first; what is neither is compared with the commands."""
+    folder = tmp_path / "run tuesday"
+    folder.mkdir()
+    for word, meant in (
+        (str(folder), f"`runlens diagnose '{folder}'`"),
+        ("wandb:acme/llm/abc", "`runlens diagnose wandb:acme/llm/abc`"),
+        ("diagnos", "'diagnose'"),
+    ):
+        result = lens(word)
+        assert result.exit_code == 2
+        assert result.stderr.endswith(f"No such command {word!r}; did you mean {meant}?\n")
+    assert lens("x" * 5000).exit_code == 2
+
+
 def test_stdout_has_the_result_and_stderr_the_rest(tmp_path: Path) -> None:
     """Where the page went is no part of the result."""
     ended = shell("diagnose", SICK, cwd=tmp_path)

@@ -92,6 +92,25 @@ def test_values_that_are_no_number_are_crosses_or_a_bar() -> None:
     assert "train NaN" in words
 
 
+@pytest.mark.parametrize("title", ["tlwt", "tlnt"])
+def test_two_curves_that_are_no_number_have_a_row_each(title: str) -> None:
+    """Bars, crosses and words of both can be read; with no room left the rest is counted."""
+    both = {"train_loss": [1, *[NAN] * 30], "eval_loss": [1, *[NAN] * 25]}
+    chart = svg(render(with_values(both)), title)
+    bars = [one for one in chart.all("rect", class_="f-c") if one.attributes["height"] == "8"]
+    tops = [float(one.attributes["y"]) for one in bars]
+    assert tops[1] - tops[0] >= 24
+    words = {one.text: float(one.attributes["y"]) for one in chart.all("text")}
+    assert words["eval NaN from 20"] - words["train NaN from 20"] >= 24
+    some = svg(render(with_values({**both, "eval_loss": [1, *[NAN] * 3]})), title)
+    assert {"train NaN from 20", "eval NaN at 3 points"} <= {one.text for one in some.all("text")}
+    marks = [one.attributes["d"] for one in some.all("path", class_="nan")]
+    assert len(marks) == 3
+    losses = {f"eval_loss:{i}": [1, *[NAN] * 30] for i in range(9)}
+    many = with_values({"train_loss": [1, *[NAN] * 30], **losses})
+    assert svg(render(many), title).all("text")
+
+
 def test_the_path_of_a_long_curve_is_whole() -> None:
     """Texts of a run are cut where they are huge; the line of 1,500 points is not."""
     values = [1.0 + i % 7 for i in range(1500)]

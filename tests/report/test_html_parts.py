@@ -18,7 +18,7 @@ from runlens.diagnosis import (
     SettingRow,
     Verdict,
 )
-from runlens.report import values
+from runlens.report import facts, values
 from runlens.report.html import render, words
 from runlens.run import Event, Problem, State
 from tests.report.diagnoses import (
@@ -48,10 +48,10 @@ def test_the_verdict_says_what_when_why_and_how_sure() -> None:
     page = Document(render(overfitting()))
     top = page.one("section", class_="verdict").text
     assert page.one("h1").text == finding().title
-    assert top.startswith("Warning 1 incident · 1 check passed · 2 could not run")
+    assert top.startswith("Warning 1 incident · 1 check passed · 1 could not run · 1 for ")
     assert "When Step 500 (epoch 1.5) to the end." in top
     assert "Why Too many epochs: best after 1.5 of 3 epochs (most likely)." in top
-    assert "How sure High (0.8): 10 later evaluations agree." in top
+    assert "How sure The finding: high (0.8), 10 later evaluations agree. Its cause: the" in top
     assert "Run sft by trl, finished, step 1,000 of 1,000" in top
 
 
@@ -164,12 +164,13 @@ def test_fixes_show_old_and_new_and_invent_nothing() -> None:
 
 
 def test_causes_are_ranked_with_for_and_against() -> None:
-    """What speaks against a cause is said even when it is nothing; four causes at most."""
-    causes = tuple(Cause(f"Cause {i}", "possible", "a number") for i in range(6))
+    """What speaks against a cause is said, and nothing where nothing does; four causes at most."""
+    some = [Cause(f"Cause {i}", "possible", "a number") for i in range(6)]
+    causes = (some[0]._replace(against="another number"), *some[1:])
     text = section(render(diagnosis(findings=(finding(causes=causes),))), "incidents")
     assert "Cause 3 · possible" in text
     assert "Cause 4" not in text
-    assert "againstnothing in the data" in text
+    assert text.count("against") == text.count("againstanother number") == 1
 
 
 def test_followers_are_folded_below_their_first_mover() -> None:
@@ -217,8 +218,9 @@ def test_key_figures_of_a_reward_run() -> None:
 
 def _figures(page: str) -> list[tuple[str, str]]:
     parsed = Document(page)
+    values = [one.text for one in parsed.all("span", class_="v")]
     names = [one.text for one in parsed.all("dt") if one.text not in FACTS]
-    return list(zip(names, [one.text for one in parsed.all("span", class_="v")], strict=True))
+    return list(zip(names[: len(values)], values, strict=True))  # those of settings come after
 
 
 def test_a_loss_that_ends_in_nan_says_its_last_number() -> None:
@@ -245,10 +247,11 @@ def test_checks_add_up_and_give_their_reasons() -> None:
         "f": Outcome("error", "ZeroDivisionError: x"),
     }
     text = section(render(diagnosis(outcomes=outcomes, titles={"e": "Entropy"})), "checks")
-    assert "6 checks: 1 found something, 1 passed, 3 could not run, 1 error." in text
+    ended = "1 found something, 1 check passed, 2 could not run, 1 for other tasks, 1 broken"
+    assert f"6 checks: {ended}." in text
     assert "0.1; 0.5 would count" in text
     assert "c, dKl is not logged." in text
-    assert "1 check holds for other kinds of runs: Entropy." in text
+    assert "1 check holds for other tasks: Entropy." in text
     assert "ZeroDivisionError: x" in text
 
 
@@ -322,9 +325,9 @@ def test_values_are_written_in_the_way_of_their_metric(
 
 def test_words_become_sentences_and_names_stay() -> None:
     """A sentence has a capital and a stop; a setting or a file at its front keeps its letters."""
-    assert words.sentence("needs half the memory") == "Needs half the memory."
-    assert words.sentence("lora_r is 64") == "lora_r is 64."
-    assert words.sentence("train.py:8 in main") == "train.py:8 in main."
+    assert facts.sentence("needs half the memory") == "Needs half the memory."
+    assert facts.sentence("lora_r is 64") == "lora_r is 64."
+    assert facts.sentence("train.py:8 in main") == "train.py:8 in main."
 
 
 def test_long_paths_show_their_end() -> None:
@@ -345,10 +348,10 @@ def test_a_crash_with_system_metrics_alone_has_no_timeline() -> None:
 
 def test_spans_say_how_long_a_finding_holds() -> None:
     """To the end, to a step, one step, or the whole run."""
-    assert words.span(finding()) == "step 500 (epoch 1.5) to the end"
-    assert words.span(finding(end=Moment(700.0))) == "step 500 (epoch 1.5) to 700"
-    assert words.span(finding(onset=Moment(5.0), end=Moment(5.0))) == "step 5"
-    assert words.span(finding(onset=Moment())) == "the whole run"
+    assert facts.span(finding()) == "step 500 (epoch 1.5) to the end"
+    assert facts.span(finding(end=Moment(700.0))) == "step 500 (epoch 1.5) to 700"
+    assert facts.span(finding(onset=Moment(5.0), end=Moment(5.0))) == "step 5"
+    assert facts.span(finding(onset=Moment())) == "the whole run"
 
 
 def test_incidents_keep_the_order_of_the_diagnosis() -> None:
@@ -372,7 +375,7 @@ def test_text_evidence_and_low_confidence_are_told() -> None:
     )
     text = section(render(diagnosis(findings=(fault,))), "incidents")
     assert "torch.OutOfMemoryError" in text
-    assert "confidence low (0.3): one point" in text
+    assert "confidence in the finding: low (0.3), one point" in text
 
 
 def test_a_run_without_settings_events_or_log_says_so() -> None:

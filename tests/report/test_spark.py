@@ -51,6 +51,13 @@ def test_what_is_no_loss_is_drawn_as_it_is() -> None:
     assert spark("grad_norm", [1.0, 10.0, 100.0, 1000.0], 4) == "▁▃▆█"
 
 
+def test_a_learning_rate_is_drawn_from_zero() -> None:
+    """A rate that falls by a hundredth has not fallen to the ground; zero is the ground."""
+    assert spark("learning_rate", [4.20e-4, 4.18e-4, 4.13e-4], 3) == "███"
+    assert spark("learning_rate", [0.0, 4e-4, 2e-4, 0.0], 4) == "▁█▅▁"
+    assert spark("learning_rate", [0.0, 0.0], 2) == "▁▁"
+
+
 def test_flat_and_empty_curves_have_a_picture() -> None:
     """The lowest block; nothing for nothing."""
     assert spark("train_loss", [5.0] * 4, 4) == "▁▁▁▁"

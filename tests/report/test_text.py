@@ -78,7 +78,7 @@ def test_verbose_has_evidence_causes_fixes_and_checks() -> None:
     """All that the page has in words."""
     text = " ".join(render(SICK, Options(120, verbose=True)).split())
     for part in (
-        "onfidence 0.80",
+        "onfidence in the finding 0.80",
         "10 later evaluations agree",
         "- Rise of eval loss: 20 % (limit ≥ 5.0 %) [rise of 5 %]",
         "- Entropy: 0.01 (limit ≤ 0.05)",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from runlens.diagnosis import Diagnosis
+from runlens.report.facts import loud
 from runlens.report.html.charts import data
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.timeline import metrics_shown
@@ -15,7 +16,7 @@ from runlens.report.html.components.multiples import multiples
 from runlens.report.html.components.provenance import problems, provenance
 from runlens.report.html.components.settings import settings
 from runlens.report.html.components.timeline import timeline
-from runlens.report.html.components.verdict import do_first, loud, verdict
+from runlens.report.html.components.verdict import do_first, verdict
 from runlens.report.html.shell import Embedded, Section, document
 
 

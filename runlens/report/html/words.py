@@ -1,20 +1,17 @@
-"""How the page writes values, limits, moments, settings and metrics."""
+"""How the page writes values, limits, settings and metrics."""
 
 import re
 
-from runlens.diagnosis import Confidence, Evidence, Finding, Moment
+from runlens.diagnosis import Evidence
 from runlens.metrics import NAMES, base
 from runlens.report.html.element import Markup, cut, el, join
 from runlens.report.values import evidence_value
 from runlens.run import Setting
-from runlens.wording import number
-from runlens.wording import step as step_words
 
 UNKNOWN = "Not recorded"
 DASH = "–"
 SETTING = 300  # characters of one setting's value
 UNBROKEN = 18  # characters of a hyphenated word that a headline keeps on one line
-SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 SHORT = {
     "train_loss": "train",
     "eval_loss": "eval",
@@ -59,7 +56,6 @@ SPOKEN = {
     "mfu": "Model flops utilisation",
 }
 _EXPONENT = re.compile(r"e([+-]?)0*(\d+)$")
-_WORD = re.compile(r"[a-z]+(?=[\s,;]|$)")
 _HYPHENS = re.compile(r"\b[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+\b")
 
 
@@ -87,33 +83,6 @@ def limit(item: Evidence) -> str:
     return f"{'≥' if item.above else '≤'} {evidence_value(item, item.limit)}"
 
 
-def moment(when: Moment) -> str:
-    """Return ``step 600 (epoch 1.9)``."""
-    if when.step is None:
-        return "no single step"
-    epoch = f" (epoch {number(when.epoch, 2)})" if when.epoch is not None else ""
-    return f"step {step_words(when.step)}{epoch}"
-
-
-def span(finding: Finding) -> str:
-    """Return when a finding holds: ``step 600 to the end``."""
-    if finding.onset.step is None:
-        return "the whole run"
-    if finding.end is None or finding.end.step is None:
-        return f"{moment(finding.onset)} to the end"
-    if finding.end.step == finding.onset.step:
-        return moment(finding.onset)
-    return f"{moment(finding.onset)} to {step_words(finding.end.step)}"
-
-
-def confidence(sure: Confidence) -> str:
-    """Return ``confidence high (0.8): 30 later evaluations agree``."""
-    word = next((word for least, word in SURE if sure.value >= least), SURE[-1][1])
-    reason = f": {sure.reason}" if sure.reason else ""
-    value = "1.0" if sure.value >= 1 else number(sure.value, 2)
-    return f"confidence {word} ({value}){reason}"
-
-
 def setting(value: Setting) -> str:
     """Return a setting as its file writes it; ``Not recorded`` where it is not known."""
     if value is None:
@@ -123,12 +92,6 @@ def setting(value: Setting) -> str:
     if isinstance(value, float):
         return _EXPONENT.sub(r"e\1\2", repr(value)).replace("e+", "e")
     return cut(value, SETTING)
-
-
-def sentence(words: str) -> str:
-    """Return `words` with a capital and a stop; a name such as ``lora_r`` keeps its letters."""
-    capital = words[:1].upper() + words[1:] if _WORD.match(words) else words
-    return capital if words.endswith((".", "?")) else f"{capital}."
 
 
 def place(where: str) -> str:

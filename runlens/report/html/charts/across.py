@@ -2,6 +2,7 @@
 
 from runlens.diagnosis import Severity
 from runlens.report.html.charts.frame import Frame, label, stroke, width_of
+from runlens.report.html.charts.gone import cross
 from runlens.report.html.charts.model import (
     SEVERITY_COLOUR,
     SEVERITY_LETTER,
@@ -9,7 +10,7 @@ from runlens.report.html.charts.model import (
     Lane,
     Sign,
 )
-from runlens.report.html.charts.panels import GREY, GRID, INK, RED
+from runlens.report.html.charts.panels import GREY, GRID, INK
 from runlens.report.html.charts.scale import step_ticks
 from runlens.report.html.element import Markup, cut, el
 from runlens.wording import number
@@ -115,7 +116,7 @@ def _sign(sign: Sign, x: float, y: float) -> Markup:
         )
     if sign.kind == "resume":
         return stroke(f"M{x - 7:.1f} {y - 7:.1f}v14m14 0v-14", "ev", INK)
-    return stroke(f"M{x - 4:.1f} {y - 4:.1f}l8 8m0-8l-8 8", "nan", RED)
+    return cross(x, y)
 
 
 def onsets(figure: Figure, frame: Frame, top: float, bottom: float) -> list[Markup]:

@@ -10,7 +10,7 @@ from runlens.report.html.charts import select
 from runlens.report.html.charts.model import Area, Figure, Level, Line, Panel, Reference
 from runlens.report.html.charts.points import window
 from runlens.report.html.words import spoken
-from runlens.report.values import value_of
+from runlens.report.values import starts_at_zero, value_of
 from runlens.wording import count, number
 from runlens.wording import step as step_words
 
@@ -133,7 +133,7 @@ def _panel(
         lines,
         references,
         log_from=select.log_from(first),
-        zero=select.starts_at_zero(first),
+        zero=starts_at_zero(first),
         areas=_areas(finding, names, curves, limit),
         levels=_levels(finding, curves[first]) if first == _judged(finding) else (),
     )

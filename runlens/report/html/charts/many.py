@@ -13,6 +13,7 @@ from runlens.report.html.charts.ready import SMOOTHED
 from runlens.report.html.charts.units import Unit, span, unit_for
 from runlens.report.html.element import cut
 from runlens.report.html.words import spoken
+from runlens.report.values import starts_at_zero
 
 TALL, LABEL_ROOM, SMALL = 260, 16, 96  # pixels: of the large panel, of a label in it, of others
 BLOCKS, SMALL_BLOCKS = 160, 70  # points of a line, each the median of a block
@@ -157,7 +158,7 @@ def _figure(
         height,
         tuple(lines),
         log_from=LOSS_LOG if is_loss(metric) else select.log_from(metric),
-        zero=select.starts_at_zero(metric),
+        zero=starts_at_zero(metric),
         bands=_bands(comparison, metric, lines),
     )
     start, end = _axis(lines)

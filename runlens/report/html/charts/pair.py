@@ -13,7 +13,7 @@ from runlens.report.html.charts.timeline import lane
 from runlens.report.html.charts.units import Unit, span, unit_for
 from runlens.report.html.element import cut
 from runlens.report.html.words import spoken
-from runlens.report.values import value_of
+from runlens.report.values import starts_at_zero, value_of
 from runlens.run import RL_TASKS
 
 LOSSES = ("eval_loss", "train_loss")
@@ -134,7 +134,7 @@ def _panel(
         HEIGHTS.get(base(metric), SIDE),
         lines,
         log_from=select.log_from(metric),
-        zero=select.starts_at_zero(metric),
+        zero=starts_at_zero(metric),
         marks=_marks(metric, lines, pair, unit, axis),
     )
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from runlens.metrics import base, is_rate
+from runlens.report.html.charts import gone
 from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
 from runlens.report.html.charts.model import INKS, Area, Band, Ink
 from runlens.report.html.charts.points import Point, distance, path
@@ -13,8 +14,7 @@ from runlens.report.values import value_of
 from runlens.wording import number, rate
 from runlens.wording import step as step_words
 
-GRID, INK, RED, GREY, PAPER = "#e1e4e8", "#16181b", "#b1201a", "#565d66", "#fff"
-CROSSES = 20  # more values than this that are no number become one bar
+GRID, INK, GREY, PAPER = "#e1e4e8", "#16181b", "#565d66", "#fff"
 LINE_HEIGHT = 15  # pixels between two labels
 EVALUATIONS = 1000  # up to which each of them is drawn
 MARKS = 3  # labelled points in a panel
@@ -61,7 +61,7 @@ def draw(ready: ReadyPanel, frame: Frame, top: float, cited: frozenset[float]) -
         made.append(_over(ready, frame, top))
     for line in ready.lines:
         made += _line(line, ready, scale, frame, cited)
-        made += _not_finite(line, frame, top)
+    made += gone.draw(ready, frame, top)
     made += _levels(ready, scale, frame)
     made += _references(ready, scale, frame)
     made += _labels(ready, scale, frame)
@@ -164,31 +164,6 @@ def _dots(ready: ReadyLine, panel: ReadyPanel, scale: Scale, frame: Frame) -> li
     ]
 
 
-def _not_finite(ready: ReadyLine, frame: Frame, top: float) -> list[Markup]:
-    bad = ready.bad
-    if len(bad) <= CROSSES:
-        return [_cross(frame.x(step), top + 6) for step in bad]
-    first = frame.x(bad[0])
-    width = max(2.0, frame.x(bad[-1]) - first)
-    words = f"{number(ready.first_bad)} from {step_words(bad[0])}"
-    fits = first + 4 + width_of(words) < frame.width
-    at, anchor = (first + 4, "start") if fits else (first - 4, "end")
-    bar = el(
-        "rect",
-        x=f"{first:.1f}",
-        y=f"{top + 2:.1f}",
-        width=f"{width:.1f}",
-        height="8",
-        fill=RED,
-        class_="f-c",
-    )
-    return [bar, label(at, top + 24, words, "f-c", anchor)]
-
-
-def _cross(x: float, y: float) -> Markup:
-    return stroke(f"M{x - 4:.1f} {y - 4:.1f}l8 8m0-8l-8 8", "nan", RED)
-
-
 def _band(band: Band, scale: Scale, frame: Frame) -> Markup:
     upper = [(frame.x(x), scale.place(y)) for x, y in zip(band.at, band.high, strict=True)]
     lower = [(frame.x(x), scale.place(y)) for x, y in zip(band.at, band.low, strict=True)]
@@ -249,10 +224,16 @@ def _references(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
 
 def _labels(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
     """Name the lines: at their right ends, or in the title row of a narrow chart."""
+    rows = gone.rows(ready)
+    ends_at = [_end(line, scale, rows.get(place, 0.0)) for place, line in enumerate(ready.lines)]
     named = [line for line in ready.lines if line.line.name]
     # beside the longest line, so that no label lies on another line
     right = max((frame.x(line.line.curve.step[-1]) for line in named), default=0.0) + 8
-    tags = [Tag(_end(line, scale), right, _words(line), TEXT_INK[line.line.ink]) for line in named]
+    tags = [
+        Tag(y, right, _words(line), TEXT_INK[line.line.ink])
+        for line, y in zip(ready.lines, ends_at, strict=True)
+        if line.line.name
+    ]
     if frame.narrow:
         return _in_title_row(tags, ready, frame, scale.top - 8)
     tags += [
@@ -270,9 +251,9 @@ def _labels(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
     return ties + [label(tag.x + LEAD, tag.y + 4, tag.words, tag.class_) for tag in spread]
 
 
-def _end(line: ReadyLine, scale: Scale) -> float:
+def _end(line: ReadyLine, scale: Scale, row: float) -> float:
     if line.ends_bad or line.last is None:
-        return scale.top + 6
+        return scale.top + row + 6
     return scale.place(line.last)
 
 

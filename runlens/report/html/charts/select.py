@@ -10,7 +10,20 @@ from runlens.report.html.charts.model import Area, Ink, Line, Panel
 from runlens.report.html.charts.points import distance
 from runlens.report.html.element import cut
 from runlens.report.html.words import short
-from runlens.report.values import value_of
+from runlens.report.values import starts_at_zero, value_of
+
+__all__ = [
+    "cited_steps",
+    "cost_area",
+    "describe",
+    "first_step",
+    "known",
+    "last_step",
+    "line",
+    "log_from",
+    "starts_at_zero",
+    "with_marks",
+]
 
 LOSS_LOG, NORM_LOG = 30.0, 100.0  # max / min from which an axis is logarithmic
 INK: dict[str, Ink] = {
@@ -45,11 +58,6 @@ def log_from(metric: str) -> float:
     if is_loss(metric):
         return LOSS_LOG
     return NORM_LOG if base(metric) == "grad_norm" else 0.0
-
-
-def starts_at_zero(metric: str) -> bool:
-    """Whether an axis of the metric begins at 0."""
-    return base(metric) == "learning_rate"
 
 
 def known(curves: Mapping[str, ThinCurve], names: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ from runlens.report.html.charts.model import (
 )
 from runlens.report.html.element import cut
 from runlens.report.html.words import spoken
+from runlens.report.values import starts_at_zero
 from runlens.run import RL_TASKS, Event
 from runlens.wording import count, number
 from runlens.wording import step as step_words
@@ -68,6 +69,11 @@ def axis(diagnosis: Diagnosis) -> tuple[float, float]:
     return start, max(done, planned, start + 1.0)
 
 
+def of_machine(metric: str) -> bool:
+    """Whether a metric is what a tracker records of the machine by itself."""
+    return base(metric) in SYSTEM or metric.startswith("system")
+
+
 def metrics_shown(figure: Figure | None) -> set[str]:
     """Return the metrics that stand in a figure."""
     return {line.metric for panel in figure.panels for line in panel.lines} if figure else set()
@@ -81,11 +87,7 @@ def _panels(diagnosis: Diagnosis) -> list[Panel]:
     made += _of_findings(diagnosis, {line.metric for panel in made for line in panel.lines})
     if made:
         return made
-    own = [
-        name
-        for name in select.known(curves, curves)
-        if base(name) not in SYSTEM and not name.startswith("system")
-    ]
+    own = [name for name in select.known(curves, curves) if not of_machine(name)]
     telling = [name for name in own if base(name) in NAMES] or own
     return [panel for name in telling[:3] for panel in _panel(curves, (name,), NORM)]
 
@@ -122,7 +124,7 @@ def _panel(
             tuple(select.line(name, curves[name]) for name in there),
             references,
             log_from=select.log_from(there[0]),
-            zero=select.starts_at_zero(there[0]),
+            zero=starts_at_zero(there[0]),
         )
     ]
 

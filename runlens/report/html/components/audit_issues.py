@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from runlens.nights import Audit, Issue, RunRow
 from runlens.report import audited
+from runlens.report.facts import sentence
 from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import folded, section, small, sub
 from runlens.report.html.element import Child, Markup, cut, el, join
-from runlens.report.html.words import sentence
 from runlens.wording import count
 
 SHOWN, MOST = 10, 200  # rows that are not folded, and rows in all

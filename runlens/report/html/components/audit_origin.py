@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from runlens.nights import SCHEMA, Audit, Unread
 from runlens.report import audited
+from runlens.report.facts import sentence
 from runlens.report.html.components.tables import Column, code, folded, section, sub, table
 from runlens.report.html.element import Child, Markup, cut, el
-from runlens.report.html.words import sentence
 from runlens.version import __version__
 from runlens.wording import count, duration
 

@@ -3,30 +3,27 @@
 from collections.abc import Mapping
 
 from runlens.diagnosis import Diagnosis
+from runlens.report import facts
+from runlens.report.facts import Checks, sentence
 from runlens.report.html.components.signs import icon
 from runlens.report.html.components.tables import Column, code, folded, section, sub, table
 from runlens.report.html.element import NOTHING, Markup, el, join
-from runlens.report.html.words import sentence
-from runlens.report.missing import MERGED, OTHER_TASKS, told
+from runlens.report.missing import told
 from runlens.wording import count
 
 
 def checks(diagnosis: Diagnosis) -> Markup:
     """Return all rules by outcome; the counts add up to the number of rules."""
-    passed, unmet, broken = (diagnosis.reasons(status) for status in ("passed", "unmet", "error"))
-    found = len(diagnosis.outcomes) - len(passed) - len(unmet) - len(broken)
-    counted = (
-        f"{count(len(diagnosis.outcomes), 'check')}: {found} found something, {len(passed)} "
-        f"passed, {len(unmet)} could not run, {count(len(broken), 'error')}."
-    )
-    titles = diagnosis.titles
+    sorted_out, titles = facts.checks(diagnosis), diagnosis.titles
+    total = count(len(diagnosis.outcomes), "check")
+    ended = ", ".join([f"{sorted_out.found} found something", *sorted_out.counted])
     return section(
         "checks",
         "Checks",
-        sub(f"{counted} Nothing was skipped in silence."),
-        _passed(passed, titles),
-        _unmet(unmet, titles, opened=not diagnosis.incidents),
-        _broken(broken, titles),
+        sub(f"{total}: {ended}. Nothing was skipped in silence."),
+        _passed(sorted_out, titles),
+        _unmet(sorted_out, titles, opened=not diagnosis.incidents),
+        _broken(sorted_out.broken, titles),
     )
 
 
@@ -34,46 +31,43 @@ def _name(slug: str, titles: Mapping[str, str]) -> str:
     return titles.get(slug) or slug
 
 
-def _passed(reasons: Mapping[str, str], titles: Mapping[str, str]) -> Markup:
-    if not reasons:
+def _passed(ended: Checks, titles: Mapping[str, str]) -> Markup:
+    if not ended.passed and not ended.merged:
         return el("p", "No check passed: none could judge this run.", class_="sm")
     tick = el("span", icon("healthy"), class_="ok")
     items = [
-        el(
-            "li",
-            NOTHING if why.startswith(MERGED) else tick,
-            _name(slug, titles),
-            " ",
-            el("span", why, class_="mut"),
-        )
-        for slug, why in sorted(reasons.items(), key=lambda one: one[1].startswith(MERGED))
+        el("li", mark, _name(slug, titles), " ", el("span", why, class_="mut"))
+        for mark, reasons in ((tick, ended.passed), (NOTHING, ended.merged))
+        for slug, why in reasons.items()
     ]
-    extra = f"{count(len(reasons), 'check')}, each with the value that decided it"
+    extra = f"{count(len(ended.passed), 'check')}, each with the value that decided it"
+    if ended.merged:
+        extra += f"; {len(ended.merged)} merged into a finding"
     return folded("Passed", extra, el("ul", items, class_="pass"), opened=True)
 
 
-def _unmet(reasons: Mapping[str, str], titles: Mapping[str, str], *, opened: bool) -> Markup:
-    if not reasons:
+def _unmet(ended: Checks, titles: Mapping[str, str], *, opened: bool) -> Markup:
+    if not ended.lacking and not ended.other:
         return join()
-    other = [slug for slug, why in reasons.items() if why.startswith(OTHER_TASKS)]
     missing: dict[str, list[str]] = {}
-    for slug, why in reasons.items():
-        if slug not in other:
-            missing.setdefault(told(why), []).append(_name(slug, titles))
+    for slug, why in ended.lacking.items():
+        missing.setdefault(told(why), []).append(_name(slug, titles))
     rows = [(", ".join(names), sentence(why)) for why, names in missing.items()]
     listed = table((Column("Checks"), Column("Missing")), rows) if rows else None
-    lacking = f"{count(len(reasons) - len(other), 'check')} without the data"
-    extra = f"{lacking}, {len(other)} for other kinds of runs" if other else lacking
-    return folded("Could not run", extra, join(listed, _other(other, titles)), opened=opened)
+    extra = f"{count(len(ended.lacking), 'check')} without the data"
+    extra += f", {len(ended.other)} for other tasks" if ended.other else ""
+    return folded(
+        "Could not run", extra, join(listed, _other(list(ended.other), titles)), opened=opened
+    )
 
 
 def _other(slugs: list[str], titles: Mapping[str, str]) -> Markup:
-    """Return in one line the rules that hold for other kinds of runs."""
+    """Return in one line the rules that hold for other tasks."""
     if not slugs:
         return join()
     names = ", ".join(_name(slug, titles) for slug in slugs)
     many = "1 check holds" if len(slugs) == 1 else f"{len(slugs)} checks hold"
-    return el("p", f"{many} for other kinds of runs: {names}.", class_="sm mut gap")
+    return el("p", f"{many} for other tasks: {names}.", class_="sm mut gap")
 
 
 def _broken(reasons: Mapping[str, str], titles: Mapping[str, str]) -> Markup:

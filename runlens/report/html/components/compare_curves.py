@@ -4,12 +4,12 @@ import math
 
 from runlens.comparison import Comparison
 from runlens.diagnosis import ThinCurve
+from runlens.report.facts import sentence
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.ready import smoothing_note
 from runlens.report.html.components.tables import section, sub
 from runlens.report.html.components.timeline import numbers_behind, readable, spread, tools
 from runlens.report.html.element import Markup, el
-from runlens.report.html.words import sentence
 from runlens.wording import count
 
 HELP = "Point at the chart, or focus it and use the arrow keys, to read both runs at one {}."

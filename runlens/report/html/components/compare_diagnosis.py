@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from runlens.comparison import Both, Pair, Unjudged
 from runlens.diagnosis import Finding
+from runlens.report.facts import span
 from runlens.report.html.components.incident import TITLE
 from runlens.report.html.components.signs import WORDS, tag
 from runlens.report.html.element import Child, Markup, cut, el, join
-from runlens.report.html.words import span
 from runlens.wording import step as step_words
 
 SHOWN = 6  # findings of a column

@@ -12,6 +12,7 @@ from runlens.report.compared import (
     ranked,
     worst,
 )
+from runlens.report.facts import sentence
 from runlens.report.html.charts import many, svg
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.pair import difference_panel
@@ -33,7 +34,7 @@ from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import Column, code, folded, section, small, sub, table
 from runlens.report.html.components.timeline import readable, tools
 from runlens.report.html.element import NOTHING, Child, Markup, cut, el, join
-from runlens.report.html.words import DASH, sentence, setting
+from runlens.report.html.words import DASH, setting
 from runlens.report.values import value_of
 
 WIDTH = 320  # pixels of a small chart

@@ -2,10 +2,11 @@
 
 from runlens.comparison import Pair, Parting
 from runlens.report.compared import at
+from runlens.report.facts import sentence
 from runlens.report.html.components.settings import KEY
 from runlens.report.html.components.tables import Column, code, folded, table
 from runlens.report.html.element import Child, Markup, cut, el, join
-from runlens.report.html.words import DASH, sentence
+from runlens.report.html.words import DASH
 from runlens.wording import count
 
 SHOWN = 8  # metrics; the rest is folded

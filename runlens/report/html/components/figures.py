@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.metrics import NAMES, base
+from runlens.report.facts import shortened
 from runlens.report.html.charts import select
 from runlens.report.html.charts.ready import SMOOTHED
 from runlens.report.html.components.tables import words
@@ -46,7 +47,7 @@ def key_figures(diagnosis: Diagnosis) -> Markup:
 
 def _one(figure: KeyFigure) -> Markup:
     value = el("span", cut(figure.value, 40), class_="v")
-    note = el("span", cut(figure.note, NOTE), class_="n")
+    note = el("span", shortened(figure.note, NOTE), class_="n")
     return el("div", el("dt", figure.label), el("dd", value, " ", note))
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from runlens.diagnosis import Cause, Diagnosis, Finding, Fix, Incident, RuledOut
+from runlens.report.facts import confidence, loud, sentence, span
 from runlens.report.html.charts import finding as chart
 from runlens.report.html.charts import svg
 from runlens.report.html.components.evidence import evidence_table, log_excerpt
 from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import bullets, code, folded, section, sub, words
-from runlens.report.html.components.verdict import loud
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
-from runlens.report.html.words import confidence, sentence, setting, span
+from runlens.report.html.words import setting
 from runlens.report.missing import UNTESTED
 
 ROOM = 80_000  # characters of all charts of findings, so that the page stays small
@@ -131,10 +131,11 @@ def _causes(causes: Sequence[Cause]) -> Markup:
 def _cause(cause: Cause) -> Markup:
     rows = [
         el("li", el("span", "for"), cause.evidence_for) if cause.evidence_for else None,
-        el("li", el("span", "against"), cause.against or "nothing in the data"),
+        el("li", el("span", "against"), cause.against) if cause.against else None,
     ]
     rank = el("span", f"· {cause.rank}", class_="cost")
-    return el("li", el("h4", cause.what, " ", rank), el("ul", rows, class_="fa"))
+    listed = el("ul", rows, class_="fa") if any(rows) else None
+    return el("li", el("h4", cause.what, " ", rank), listed)
 
 
 def _ruled_out(items: Sequence[RuledOut]) -> Markup:

@@ -1,8 +1,9 @@
 """What happened besides the numbers: events, and the end of the log."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from runlens.diagnosis import Diagnosis
+from runlens.report.facts import shortened
 from runlens.report.html.components.tables import (
     Column,
     folded,
@@ -11,7 +12,7 @@ from runlens.report.html.components.tables import (
     small,
     table,
 )
-from runlens.report.html.element import Markup, cut, el
+from runlens.report.html.element import Markup, cut, el, join
 from runlens.run import Event
 from runlens.wording import count
 from runlens.wording import step as step_words
@@ -20,6 +21,7 @@ ROWS = 40
 KEPT = 8  # checkpoints or evaluations that are listed one by one
 TEXT = 400  # characters of an event
 LINES, LINE = 60, 1000  # of the end of the log
+PRINTED = 16  # of these lines
 NAMES = {
     "launch": "start",
     "resume": "resume",
@@ -41,7 +43,7 @@ def _events(events: Sequence[Event]) -> Markup:
     if not events:
         return el("p", "No event was recorded: no launch, checkpoint, resume or error.")
     many = [kind for kind in MANY if sum(event.kind == kind for event in events) > KEPT]
-    rows = [_row(event) for event in events if event.kind not in many]
+    rows = [_row(event) for event in _once(events) if event.kind not in many]
     told = [_summary([event for event in events if event.kind == kind]) for kind in many]
     columns = (Column("Step"), Column("Event"), Column("Read from"))
     left = len(rows) - ROWS
@@ -49,10 +51,20 @@ def _events(events: Sequence[Event]) -> Markup:
     return table(columns, [*told, *rows[:ROWS]], note)
 
 
+def _once(events: Sequence[Event]) -> Iterator[Event]:
+    """Leave out a message that was told: two kinds of messages may know one line of a log."""
+    told = set()
+    for event in events:
+        same = (event.step, event.text, event.where)
+        if event.kind != "message" or same not in told:
+            yield event
+        told.add(same)
+
+
 def _row(event: Event) -> tuple[str, str, Markup]:
     step = "–" if event.step is None else step_words(event.step)
     name = NAMES.get(event.kind, event.kind)
-    words = f"{name}: {cut(event.text, TEXT)}" if event.text else name
+    words = f"{name}: {shortened(event.text, TEXT)}" if event.text else name
     return step, words, small(event.where)
 
 
@@ -66,6 +78,9 @@ def _summary(events: Sequence[Event]) -> tuple[str, str, Markup]:
 def _tail(lines: Sequence[str]) -> Markup:
     if not lines:
         return el("p", "No log file was read.", class_="sm mut gap")
-    last = lines[-LINES:]
-    shown = listing([cut(line, LINE) for line in last], "Last lines of the log", wrapped=True)
-    return folded("Last lines of the log", count(len(last), "line"), shown)
+    last = [cut(line, LINE) for line in lines[-LINES:]]
+    early = max(0, len(last) - PRINTED)
+    shown = listing(last, "Last lines of the log", wrapped=True, unprinted=early)
+    left = f"The last {PRINTED} of {len(last)} lines are printed; the log itself has all."
+    note = el("p", left, class_="sm mut print") if early else None
+    return folded("Last lines of the log", count(len(last), "line"), join(note, shown))

@@ -5,8 +5,8 @@ from runlens.metrics import NAMES, base
 from runlens.report.html.charts import select, svg
 from runlens.report.html.charts.finding import thinned_note
 from runlens.report.html.charts.model import Figure, Panel
-from runlens.report.html.charts.timeline import axis
-from runlens.report.html.components.tables import section, sub
+from runlens.report.html.charts.timeline import axis, of_machine
+from runlens.report.html.components.tables import folded, section, sub
 from runlens.report.html.element import Markup, cut, el
 from runlens.run import HEARTBEAT
 from runlens.wording import count
@@ -17,7 +17,10 @@ TITLE = 29  # characters that fit even where all are wide
 
 
 def multiples(diagnosis: Diagnosis, shown: set[str]) -> Markup | None:
-    """Return a small chart of each metric that is not in `shown`; None if there is none."""
+    """Return a small chart of each metric that is not in `shown`; None if there is none.
+
+    Those of findings come first, then the training's own; the machine's are folded.
+    """
     names = [
         name
         for name in select.known(diagnosis.curves, diagnosis.curves)
@@ -26,13 +29,28 @@ def multiples(diagnosis: Diagnosis, shown: set[str]) -> Markup | None:
     if not names:
         return None
     named = {finding.metric for finding in diagnosis.findings}
-    names.sort(key=lambda name: name not in named)  # those of findings first; the sort is stable
+    names.sort(key=lambda name: (name not in named, of_machine(name)))  # the sort is stable
     left = len(names) - MOST
     note = "Same steps, own scales."
     if left > 0:
         note += f" {count(left, 'more metric')} without a finding left out."
-    charts = [_one(name, number, diagnosis) for number, name in enumerate(names[:MOST])]
-    return section("metrics", "Other metrics", sub(note), el("div", charts, class_="sms"))
+    charts = {name: _one(name, number, diagnosis) for number, name in enumerate(names[:MOST])}
+    machine = [name for name in charts if of_machine(name) and name not in named]
+    own = [chart for name, chart in charts.items() if name not in machine]
+    return section(
+        "metrics",
+        "Other metrics",
+        sub(note),
+        el("div", own, class_="sms gap") if own else None,
+        _machine([charts[name] for name in machine], opened=not own),
+    )
+
+
+def _machine(charts: list[Markup], *, opened: bool) -> Markup | None:
+    if not charts:
+        return None
+    curves = f"Machine, {count(len(charts), 'curve')}"
+    return folded(curves, "", el("div", charts, class_="sms"), opened=opened, class_="after")
 
 
 def _one(name: str, number: int, diagnosis: Diagnosis) -> Markup:

@@ -1,6 +1,7 @@
 """Where everything comes from, and what was lost on the way."""
 
 from runlens.diagnosis import SCHEMA, Diagnosis
+from runlens.report.facts import device
 from runlens.report.html.components.tables import (
     Column,
     code,
@@ -50,10 +51,12 @@ def provenance(diagnosis: Diagnosis) -> Markup:
     state = diagnosis.state
     ended = f"{KINDS.get(state.kind, state.kind)} ({state.sure})"
     code_ = "" if state.exit_code is None else f"; exit code {state.exit_code}"
+    card, origin = device(diagnosis)
     rows: list[tuple[Child, ...]] = [
         ("Run", code(cut(diagnosis.run_name, TEXT)), small(cut(diagnosis.run_id, TEXT))),
         ("Framework", diagnosis.framework or "unknown", ""),
         ("Task", diagnosis.task, diagnosis.task_why),
+        *([("Device", card, small(cut(origin, TEXT)))] if card else []),
         ("End of the run", ended, f"{state.why}{code_}"),
         ("RunLens", __version__, code(SCHEMA)),
     ]
@@ -70,6 +73,6 @@ def provenance(diagnosis: Diagnosis) -> Markup:
     return section(
         "provenance",
         "Provenance",
-        table(columns, [*sources, *rows]),
+        el("div", table(columns, [*sources, *rows]), class_="origin"),
         el("p", note, class_="sm mut gap"),
     )

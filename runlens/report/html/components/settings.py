@@ -6,14 +6,14 @@ from runlens.report.html.components.tables import (
     code,
     folded,
     section,
-    small,
     sub,
     table,
 )
 from runlens.report.html.element import Markup, cut, el, join
-from runlens.report.html.words import setting
+from runlens.report.html.words import place, setting
+from runlens.wording import count
 
-KEY = 120  # characters
+KEY, FILE = 120, 600  # characters
 
 
 def settings(diagnosis: Diagnosis) -> Markup:
@@ -41,13 +41,29 @@ def _blamed(rows: list[SettingRow], diagnosis: Diagnosis) -> Markup:
 
 
 def _rest(rows: list[SettingRow]) -> Markup:
+    """Return the rest under the files that they were read from, each named once."""
     if not rows:
         return join()
-    columns = (Column("Setting"), Column("Value"), Column("Read from"))
-    return folded(
-        "All other settings", f"{len(rows)}", table(columns, [_cells(row) for row in rows])
-    )
+    files: dict[str, list[SettingRow]] = {}
+    for row in rows:
+        files.setdefault(row.origin, []).append(row)
+    lists = [_of_file(name, some) for name, some in files.items()]
+    return folded("All other settings", f"{len(rows)}", join(*lists))
+
+
+def _of_file(name: str, rows: list[SettingRow]) -> Markup:
+    pairs = [
+        el("div", el("dt", code(cut(row.key, KEY))), " ", el("dd", code(setting(row.value))))
+        for row in rows
+    ]
+    file = cut(name, FILE) or "unknown file"
+    many = el("span", count(len(rows), "setting"), class_="cost")
+    return join(el("h3", "Read from ", code(file), " ", many), el("dl", pairs, class_="pairs"))
 
 
 def _cells(row: SettingRow) -> tuple[Markup, Markup, Markup]:
-    return code(cut(row.key, KEY)), code(setting(row.value)), small(row.origin)
+    return (
+        code(cut(row.key, KEY)),
+        code(setting(row.value)),
+        el("span", place(row.origin), class_="src", title=row.origin),
+    )

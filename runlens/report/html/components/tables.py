@@ -82,11 +82,15 @@ def code(words: Child) -> Markup:
     return el("code", words)
 
 
-def listing(lines: Iterable[str], label: str, *, wrapped: bool = False) -> Markup:
-    """Return lines of a file as they are."""
+def listing(
+    lines: Sequence[str], label: str, *, wrapped: bool = False, unprinted: int = 0
+) -> Markup:
+    """Return lines of a file as they are; the first `unprinted` of them are left out in print."""
+    shown = [(line, "\n") for line in lines]
     return el(
         "pre",
-        [(line, "\n") for line in lines],
+        el("span", shown[:unprinted], class_="noprint") if unprinted else None,
+        shown[unprinted:],
         tabindex=0,
         role="region",
         aria_label=label,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from runlens.diagnosis import Advice, Diagnosis, Finding, Incident
+from runlens.diagnosis import Advice, Diagnosis
+from runlens.report.facts import checks, device, how_sure, loud, sentence, when_and_why
 from runlens.report.html.components.signs import tag
 from runlens.report.html.element import Markup, cut, el
-from runlens.report.html.words import confidence, headline, sentence, span
+from runlens.report.html.words import headline
 from runlens.wording import count
 from runlens.wording import step as step_words
 
@@ -36,25 +37,14 @@ def verdict(diagnosis: Diagnosis) -> Markup:
     )
 
 
-def loud(diagnosis: Diagnosis) -> list[Incident]:
-    """Return the incidents that are faults; the others only inform."""
-    made = [incident for incident in diagnosis.incidents if incident.findings]
-    return [incident for incident in made if incident.severity != "info"]
-
-
 def counts(diagnosis: Diagnosis) -> str:
     """Return how many incidents there are and how the checks ended."""
-    passed, unmet, broken = (
-        len(diagnosis.reasons(status)) for status in ("passed", "unmet", "error")
-    )
     faults = len(loud(diagnosis))
     notes = sum(bool(incident.findings) for incident in diagnosis.incidents) - faults
     parts = [
         count(faults, "incident") if faults else "",
         count(notes, "note") if notes else "",
-        f"{count(passed, 'check')} passed",
-        f"{unmet} could not run",
-        count(broken, "error") if broken else "",
+        *checks(diagnosis).counted,
         count(len(diagnosis.problems), "data problem") if diagnosis.problems else "",
     ]
     return " · ".join(part for part in parts if part)
@@ -72,18 +62,19 @@ def _what(diagnosis: Diagnosis) -> str:
     by = "" if diagnosis.framework in {"", "unknown"} else f"by {diagnosis.framework}"
     state = KINDS.get(diagnosis.state.kind, diagnosis.state.kind)
     made = " ".join(part for part in (kind, by) if part)
-    return ", ".join(part for part in (made, state, f"step {steps(diagnosis)}") if part)
+    card, _ = device(diagnosis)
+    on = f"on {card}" if card else ""
+    return ", ".join(part for part in (made, state, f"step {steps(diagnosis)}", on) if part)
 
 
 def _facts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     """Return when and why the fault came, how sure that is, and what kind of run it was."""
-    for incident in loud(diagnosis)[:1]:
-        lead = incident.findings[0]
-        yield "When", sentence(span(lead))
-        yield "Why", sentence(_why(lead))
-        yield "How sure", sentence(confidence(lead.confidence).removeprefix("confidence "))
+    faults = loud(diagnosis)
+    yield from when_and_why(diagnosis)
+    if faults:
+        yield "How sure", how_sure(faults[0].findings[0])
     yield "Run", _what(diagnosis)
-    if not loud(diagnosis):
+    if not faults:
         yield "Next", sentence(_next(diagnosis))
 
 
@@ -95,15 +86,6 @@ def _next(diagnosis: Diagnosis) -> str:
     if diagnosis.verdict.health == "unknown":
         return "train for longer or log more often, then judge again"
     return "nothing to change"
-
-
-def _why(lead: Finding) -> str:
-    """Return the likeliest cause with what speaks for it."""
-    if not lead.causes:
-        return "no cause is known from what was recorded"
-    cause = lead.causes[0]
-    told = f": {cause.evidence_for}" if cause.evidence_for else ""
-    return f"{cause.what}{told} ({cause.rank})"
 
 
 def _fact(name: str, told: str) -> Markup:

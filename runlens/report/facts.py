@@ -1,0 +1,142 @@
+"""The facts of a run as every report tells them: when, why, how sure, on what, and the checks."""
+
+import re
+from typing import NamedTuple
+
+from runlens.diagnosis import Confidence, Diagnosis, Finding, Incident, Moment
+from runlens.report.missing import MERGED, OTHER_TASKS
+from runlens.wording import count, number
+from runlens.wording import step as step_words
+
+SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
+DEVICE, DEVICES = "gpu", "gpu_count"  # the settings in which trackers keep the machine's cards
+_WORD = re.compile(r"[a-z]+(?=[\s,;]|$)")
+_ENDS = re.compile(r"\.(?=\s)")
+
+
+class Checks(NamedTuple):
+    """The rules by what became of them: slugs with their reasons."""
+
+    found: int  # rules; those that are told as part of another finding among them
+    passed: dict[str, str]
+    merged: dict[str, str]  # found, and told as part of another finding
+    lacking: dict[str, str]  # could not run for want of data
+    other: dict[str, str]  # hold for other kinds of runs
+    broken: dict[str, str]
+
+    @property
+    def counted(self) -> list[str]:
+        """How many ended in each way, for a list with commas or dots; as every report says it."""
+        return [
+            f"{count(len(self.passed), 'check')} passed",
+            f"{len(self.lacking)} could not run",
+            *([f"{len(self.other)} for other tasks"] if self.other else []),
+            *([f"{len(self.broken)} broken"] if self.broken else []),
+        ]
+
+
+def checks(diagnosis: Diagnosis) -> Checks:
+    """Sort the rules of a diagnosis; the counts add up to the number of rules."""
+    passed, unmet = diagnosis.reasons("passed"), diagnosis.reasons("unmet")
+    merged = {slug: why for slug, why in passed.items() if why.startswith(MERGED)}
+    other = {slug: why for slug, why in unmet.items() if why.startswith(OTHER_TASKS)}
+    return Checks(
+        found=len(diagnosis.reasons("found")) + len(merged),
+        passed={slug: why for slug, why in passed.items() if slug not in merged},
+        merged=merged,
+        lacking={slug: why for slug, why in unmet.items() if slug not in other},
+        other=other,
+        broken=diagnosis.reasons("error"),
+    )
+
+
+def loud(diagnosis: Diagnosis) -> list[Incident]:
+    """Return the incidents that are faults; the others only inform."""
+    made = [incident for incident in diagnosis.incidents if incident.findings]
+    return [incident for incident in made if incident.severity != "info"]
+
+
+def when_and_why(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
+    """Return when and why the first fault came, each with its name; nothing without a fault."""
+    faults = loud(diagnosis)
+    if not faults:
+        return ()
+    lead = faults[0].findings[0]
+    return ("When", sentence(span(lead))), ("Why", sentence(_why(lead)))
+
+
+def _why(lead: Finding) -> str:
+    """Return the likeliest cause with what speaks for it."""
+    if not lead.causes:
+        return "no cause is known from what was recorded"
+    cause = lead.causes[0]
+    told = f": {cause.evidence_for}" if cause.evidence_for else ""
+    return f"{cause.what}{told} ({cause.rank})"
+
+
+def how_sure(lead: Finding) -> str:
+    """Return how sure the finding is, and apart from it how sure its cause."""
+    told = sentence(f"the finding: {sure(lead.confidence)}")
+    causes = len(lead.causes)
+    if not causes:
+        return told
+    rank = "the only one known" if causes == 1 else f"the likeliest of {causes}"
+    return f"{told} Its cause: {rank}, not proven."
+
+
+def confidence(of: Confidence) -> str:
+    """Return ``confidence in the finding: high (0.8), 30 later evaluations agree``."""
+    return f"confidence in the finding: {sure(of)}"
+
+
+def sure(of: Confidence) -> str:
+    """Return ``high (0.8), 30 later evaluations agree``."""
+    word = next((word for least, word in SURE if of.value >= least), SURE[-1][1])
+    value = "1.0" if of.value >= 1 else number(of.value, 2)
+    return f"{word} ({value})" + (f", {of.reason}" if of.reason else "")
+
+
+def moment(when: Moment) -> str:
+    """Return ``step 600 (epoch 1.9)``."""
+    if when.step is None:
+        return "no single step"
+    epoch = f" (epoch {number(when.epoch, 2)})" if when.epoch is not None else ""
+    return f"step {step_words(when.step)}{epoch}"
+
+
+def span(finding: Finding) -> str:
+    """Return when a finding holds: ``step 600 to the end``."""
+    if finding.onset.step is None:
+        return "the whole run"
+    if finding.end is None or finding.end.step is None:
+        return f"{moment(finding.onset)} to the end"
+    if finding.end.step == finding.onset.step:
+        return moment(finding.onset)
+    return f"{moment(finding.onset)} to {step_words(finding.end.step)}"
+
+
+def device(diagnosis: Diagnosis) -> tuple[str, str]:
+    """Return the card that a run was trained on and who says so: ``2 × NVIDIA A100``."""
+    rows = {row.key: row for row in diagnosis.settings}
+    card = rows.get(DEVICE)
+    if card is None or isinstance(card.value, bool | int | float | None) or not card.value:
+        return "", ""
+    many = rows[DEVICES].value if DEVICES in rows else None
+    several = isinstance(many, int) and not isinstance(many, bool) and many > 1
+    return (f"{many} × {card.value}" if several else card.value), card.origin
+
+
+def sentence(words: str) -> str:
+    """Return `words` with a capital and a stop; a name such as ``lora_r`` keeps its letters."""
+    capital = words[:1].upper() + words[1:] if _WORD.match(words) else words
+    return capital if words.endswith((".", "?")) else f"{capital}."
+
+
+def shortened(text: str, room: int) -> str:
+    """Cut a long reason where a sentence ends, else where a word does, with ``…`` for the rest."""
+    if len(text) <= room:
+        return text
+    head = text[: room - 1]
+    ends = [found.end() for found in _ENDS.finditer(head)]
+    at = next((end for end in reversed(ends) if end >= room // 2), 0) or head.rfind(" ")
+    return f"{head[:at]} …" if at > 0 else f"{head}…"

@@ -1,0 +1,166 @@
+"""When, why, how sure and how many: the same in text, Markdown and on the page."""
+
+from dataclasses import replace
+
+import pytest
+
+from runlens.diagnosis import Cause, Confidence, Diagnosis, Evidence, Outcome, SettingRow
+from runlens.report import facts, markdown, text
+from runlens.report.html import render
+from runlens.report.terminal import Options, cut
+from runlens.run import Event, State
+from tests.report.diagnoses import HOSTILE, crashed, diagnosis, finding, overfitting, with_values
+from tests.report.markup import Document
+
+WHY = "Too many epochs: best after 1.5 of 3 epochs (most likely)."
+MESSAGE = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.75 GiB. GPU 0 has a total "
+    "capacity of 79.33 GiB of which 1.59 GiB is free. Process 326926 "
+)
+
+
+def written(shown: Diagnosis) -> list[str]:
+    """Return a diagnosis as text, as Markdown, and the text of its page."""
+    page = Document(render(shown)).one("html").text
+    return [text.render(shown, Options(120)), markdown.render(shown), page]
+
+
+def test_every_report_says_when_and_why() -> None:
+    """In the same words; a note is no fault, and has neither."""
+    for report in written(overfitting()):
+        assert "Step 500 (epoch 1.5) to the end." in report
+        assert WHY in report
+    assert "When: Step 500 (epoch 1.5) to the end.\nWhy:  Too many" in text.render(overfitting())
+    for report in written(diagnosis(findings=(finding(severity="info"),)))[:2]:
+        assert "When:" not in report
+        assert "Why:" not in report
+
+
+def test_every_report_counts_the_checks_alike() -> None:
+    """Those of other tasks apart; one that is told with another finding is none that passed."""
+    outcomes = {
+        "a": Outcome("found"),
+        "b": Outcome("passed", "0.1; 0.5 would count"),
+        "c": Outcome("passed", "merged into a: it says the same"),
+        "d": Outcome("unmet", "not logged: kl"),
+        "e": Outcome("unmet", "holds for grpo, ppo; this run is sft"),
+        "f": Outcome("error", "ZeroDivisionError: x"),
+    }
+    shown = diagnosis(outcomes=outcomes, findings=(finding(),))
+    counted = ["1 check passed", "1 could not run", "1 for other tasks", "1 broken"]
+    for report in written(shown):
+        assert ", ".join(counted) in report
+    top = Document(render(shown)).one("section", class_="verdict").text
+    assert " · ".join(counted) in top
+    assert "6 checks: 2 found something, 1 check passed" in Document(render(shown)).one("html").text
+
+
+@pytest.mark.parametrize(
+    ("causes", "told"),
+    [
+        (0, "The finding: very high (1.0), it is logged."),
+        (1, "The finding: very high (1.0), it is logged. Its cause: the only one known, not prov"),
+        (4, "The finding: very high (1.0), it is logged. Its cause: the likeliest of 4, not prov"),
+    ],
+)
+def test_a_sure_finding_is_no_sure_cause(causes: int, told: str) -> None:
+    """The confidence is the finding's."""
+    some = tuple(Cause(f"Cause {i}") for i in range(causes))
+    made = facts.how_sure(finding(causes=some, confidence=Confidence(1.0, "it is logged")))
+    assert made.startswith(told)
+
+
+def test_a_long_reason_ends_where_a_sentence_or_a_word_does() -> None:
+    """Never within a number; what has room stays whole."""
+    assert facts.shortened(MESSAGE, 80).endswith("Tried to allocate 2.75 GiB. …")
+    assert facts.shortened("one two three four", 12) == "one two …"
+    assert facts.shortened("one", 12) == "one"
+    assert len(facts.shortened("x" * 50, 12)) == 12
+
+
+def test_a_message_is_told_once() -> None:
+    """In the text by the state alone; two kinds of messages that know one line are one event."""
+    first = Evidence("Last error in the log", MESSAGE, where="train.log:66")
+    fault = finding(evidence=(first, Evidence("Asked for", 2.75, unit="GiB")))
+    twice = tuple(
+        Event("message", 8, None, MESSAGE, "train.log:66", {"row": row}) for row in (1, 9)
+    )
+    why = f"{MESSAGE}has 77, at step 8 of 200"
+    shown = replace(
+        diagnosis(findings=(fault,), events=twice), state=State("crashed", why, "certain")
+    )
+    told = " ".join(text.render(shown).split())
+    assert told.count("CUDA out of memory") == 1
+    assert "Asked for: 2.75 GiB" in told
+    assert "allocate 2.75 GiB. …)." in told
+    assert Document(render(shown)).one("section", id="log").text.count("CUDA out of") == 1
+
+
+def test_the_device_is_told_where_it_was_recorded() -> None:
+    """With how many there were; its file stands in the provenance."""
+    rows = (SettingRow("gpu", "NVIDIA A100", "meta.json"), SettingRow("gpu_count", 2, "meta.json"))
+    page = Document(render(diagnosis(settings=rows)))
+    assert "on 2 × NVIDIA A100" in page.one("section", class_="verdict").text
+    assert "Device2 × NVIDIA A100meta.json" in page.one("section", id="provenance").text
+    assert "Device" not in Document(render(diagnosis())).one("section", id="provenance").text
+
+
+def test_settings_name_their_file_once() -> None:
+    """Each file a heading, its settings below it."""
+    rows = tuple(SettingRow(f"key_{i}", i, "out/a.json" if i % 2 else "b.yaml") for i in range(20))
+    listed = Document(render(diagnosis(settings=rows))).one("section", id="settings").text
+    assert listed.count("out/a.json") == listed.count("b.yaml") == 1
+    assert listed.index("key_18") < listed.index("out/a.json") < listed.index("key_1 1")
+
+
+def test_a_long_log_is_printed_in_part_and_says_so() -> None:
+    """All lines are on the page; print has the last of them."""
+    page = Document(render(replace(crashed(), log_tail=tuple(f"line {i}" for i in range(50)))))
+    log = page.one("section", id="log").text
+    assert "The last 16 of 50 lines are printed; the log itself has all." in log
+    assert page.one("span", class_="noprint").text.splitlines()[-1] == "line 33"
+    assert "line 49" in log
+
+
+def test_the_machines_curves_are_folded_behind_the_trainings_own() -> None:
+    """Those of a finding stay in sight; where there are no others the fold is open."""
+    machine = {f"system/disk.{i}": [1.0, 2.0] for i in range(25)}
+    both = {"train_loss": [2.0, 1.0], **machine, "weight_norm": [1.0, 1.0], "gpu_util": [9.0, 8.0]}
+    fault = finding(metric="system/disk.7", evidence=(), chart=finding().chart._replace(kind=""))
+    page = Document(render(with_values(both, findings=(fault,))))
+    fold = next(one for one in page.all("details") if one.text.startswith("Machine, 25 curves"))
+    assert "open" not in fold.attributes
+    assert "weight_norm" not in fold.text
+    alone = Document(render(with_values(machine)))
+    assert [one for one in alone.all("details", class_="after") if "open" in one.attributes]
+
+
+def test_an_underscore_within_a_name_needs_no_escape() -> None:
+    """Markdown reads none there; at a word's edge it may."""
+    assert markdown.escaped("train_loss, a_1") == "train_loss, a_1"
+    assert markdown.escaped("_a_ a__b é_") == "&#95;a&#95; a&#95;&#95;b é&#95;"
+    assert not any(sign in markdown.escaped(" ".join(HOSTILE)) for sign in "<>*`")
+
+
+def test_markdown_gives_advice_as_its_sentence() -> None:
+    """A noun phrase and words in two columns read as none."""
+    advice = Evidence("entropy is not logged", "needed for: entropy collapse")
+    shown = markdown.render(
+        diagnosis(
+            findings=(finding(severity="info", title="Entropy is not logged.", evidence=(advice,)),)
+        )
+    )
+    assert "needed for" not in shown
+    assert "| Entropy is not logged. |" in shown
+
+
+def test_a_cut_name_keeps_its_folder_and_its_end() -> None:
+    """The folder is the word that the user gave; the end tells siblings apart."""
+    name = "run-thursday/wandb/run-20260119_193743-ugaeu18w"
+    assert cut(name, 32) == "run-thursday/…19_193743-ugaeu18w"
+    assert cut(name, 12) == "run-t…aeu18w"
+    assert cut("short", 12) == "short"
+    several = [diagnosis(run_name=name), diagnosis()]
+    narrow, wide = (text.overview(several, Options(width)).split() for width in (80, 120))
+    assert narrow[1] == "run-thursday/…93743-ugaeu18w"
+    assert wide[1] == name
