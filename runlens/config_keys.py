@@ -185,6 +185,8 @@ _CANONICAL = {
     for alias in (*key.others, key.axolotl, key.name)
     if alias
 }
+# beside these, a max_length of 20 is the default of generation in a model's config.json
+GENERATION, GENERATED = frozenset({"length_penalty", "num_beams"}), 20
 _BETAS = {_plain(name) for name in ("betas", "adam_betas", "optimizer.betas", "optim.betas")}
 _PAIR = re.compile(r"^\s*[\[(]?\s*(-?\d[\d.e+-]*)\s*,\s*(-?\d[\d.e+-]*)\s*[\])]?\s*$")
 _SPELLINGS = {key.name: key for key in KEYS}

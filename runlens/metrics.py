@@ -114,7 +114,7 @@ METRICS = (
            "< 0.8 (axolotl)"),
     Metric("entropy", "nats/token", "", "entropy of the policy",
            ("policy_entropy", "policy_entropy_avg", "actor_entropy", "actor_entropy_loss",
-           "losses_entropy", "entropy_mean"),
+           "losses_entropy", "entropy_mean", "token_entropy"),
            "0.05-0.5 (axolotl)"),
     Metric("pred_entropy", "nats/token", "", "entropy of the model on its data, no policy"),
     Metric("entropy_seq", "nats/sequence", "", "summed over tokens (TRL PPO)",
@@ -143,13 +143,14 @@ METRICS = (
            "< 0.1; alarm at 1 (axolotl)"),
     Metric("len_mean", "tokens", "", "mean completion length",
            ("avg_len", "completions_mean_length", "completion_length", "response_length_mean",
-           "response_length", "mean_length", "avg_response_len", "avg_completion_length")),
+           "response_length", "mean_length", "avg_response_len", "avg_completion_length",
+           "length_mean")),
     Metric("len_max", "tokens", "", "longest completion",
            ("completions_max_length", "response_length_max")),
     Metric("len_term", "tokens", "", "mean length of completions that ended by themselves",
            ("completions_mean_terminated_length",)),
     Metric("len_clipped", "fraction", "lower", "share of completions cut at the length limit",
-           ("completions_clipped_ratio", "response_length_clip_ratio"),
+           ("completions_clipped_ratio", "response_length_clip_ratio", "length_cap_hit_rate"),
            "< 0.3; alarm at 0.8 (axolotl)"),
     Metric("ebft_alignment", "", "higher", "EBFT alignment",
            (),
@@ -180,14 +181,15 @@ METRICS = (
            "train_value_loss", "mean_value_function_loss", "mean_value_loss")),
     Metric("policy_loss", "", "", "policy-gradient loss; its value means nothing",
            ("loss_policy_avg", "policy_gradient_loss", "losses_policy_loss", "actor_pg_loss",
-           "losses_a_loss", "actor_loss", "pg_loss", "mean_surrogate_loss")),
+           "losses_a_loss", "actor_loss", "pg_loss", "mean_surrogate_loss", "rl_loss")),
     Metric("explained_variance", "", "higher", "of the value function",
            ("critic_vf_explained_var",),
            "towards 1; below 0 is bad"),
     Metric("d_loss", "", "", "loss of the discriminator",
-           ("discriminator_loss", "loss_d", "disc_loss", "lossd")),
+           ("discriminator_loss", "loss_d", "disc_loss", "lossd", "d_adv_loss",
+           "discriminator_loss_0")),
     Metric("g_loss", "", "", "loss of the generator",
-           ("generator_loss", "loss_g", "gen_loss", "lossg")),
+           ("generator_loss", "loss_g", "gen_loss", "lossg", "g_adv_loss", "generator_loss_0")),
     Metric("heartbeat", "", "", "system records of a tracker",
            ("system_heartbeat",)),
 )
@@ -304,7 +306,8 @@ def _averaged(name: str, framework: str) -> Naming | None:
     words = name.split("_")
     of_one = [word for word in words if word not in _MEANS]
     of_step = [word for word in of_one if word not in _EPISODES and not word.isdigit()]
-    if len(of_step) == 1 and of_step[0] in _REWARDS:
+    many = {f"{word}s" for word in _REWARDS} if of_step != words else set()
+    if len(of_step) == 1 and of_step[0] in _REWARDS | many:
         return Naming("reward")
     if of_one == words or not of_one:
         return None

@@ -12,7 +12,7 @@ from runlens.signals import Signals
 from runlens.wording import count, loss, step
 
 FEWEST_POINTS = 8  # below it only NaN and the like can be told
-JUDGED = ("train_loss", "reward", "eval_loss", "policy_loss", "value_loss", "d_loss", "dpo_acc")
+JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting"})
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from runlens.config_keys import betas, canonical_key
+from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
 from runlens.run import Configured, Run, Setting
 
 Typed = str | int | float | bool | tuple[str, ...] | None
@@ -71,8 +71,6 @@ TRAINER_DEFAULTS: Mapping[str, Setting] = {
     "seed": 42,
     "lr_scheduler_type": "linear",
 }
-# a model's own configuration has the defaults of its generation in it, this length too
-GENERATION, GENERATED = {"length_penalty", "num_beams"}, 20
 FEWEST_LISTED = 5  # settings of a source before one that it lacks counts as not set
 
 _ENUM = re.compile(r"[A-Z][A-Za-z]+\.([A-Z][A-Z0-9_]*)")

@@ -156,7 +156,7 @@ def _runs(
 ) -> list[Run]:
     """Join readings to runs; the first of them tells what was not read."""
     runs = runs_of(place, given, readings)
-    measured = _measured(runs)
+    measured = _measured(runs) if _of_training(place, readings) else []
     unnamed = unused(columns, readings)
     if not measured:
         problems = [p for reading in readings for p in reading.problems] + unnamed
@@ -167,6 +167,17 @@ def _runs(
     if passed_over:
         measured[0] = replace(measured[0], problems=(*measured[0].problems, *passed_over))
     return measured
+
+
+def _of_training(place: Path, readings: list[SourceReading]) -> bool:
+    """Whether a folder has more of a training than the errors of some program."""
+    return not place.is_dir() or any(
+        one.series or one.hints.summary
+        if one.kind == "config"
+        else not one.empty
+        and (one.kind != "console" or bool(one.series) or console.of_training(one))
+        for one in readings
+    )
 
 
 def _measured(runs: list[Run]) -> list[Run]:

@@ -127,6 +127,7 @@ def test_ctrl_c_ends_with_130_and_keeps_what_is_done(tmp_path: Path) -> None:
         signal.signal(signal.SIGINT, ours)
         assert process.stderr is not None
         while stored(tmp_path / "a.db") < 3:
+            assert process.poll() is None, process.stderr.read()  # it ended by itself
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()

@@ -33,3 +33,34 @@ def test_a_model_that_was_good_from_the_start_can_collapse() -> None:
     onset = outcome.findings[0].onset.step
     assert onset is not None
     assert 130 <= onset <= 210
+
+
+def test_small_steps_are_not_made_smaller() -> None:
+    """Where KL and clip ratio are next to nothing the learning rate is not the cause."""
+    curves = {"reward": "0:10 400:100 600:20 900:10", "learning_rate": "0:0.0003 900:0.0003"}
+    still = {"kl_step": "0:0.002 900:0.002", "clip_ratio": "0:0.001 900:0.001"}
+    noise = {"reward": 0.03}
+    found = outcome_of(Case("unknown", curves, noise=noise, task="rl")).findings[0]
+    assert any("learning rate" in fix.what for fix in found.fixes)
+    found = outcome_of(Case("small steps", curves | still, noise=noise, task="rl")).findings[0]
+    assert not any("learning rate" in fix.what for fix in found.fixes)
+
+
+def test_a_value_function_that_explains_nothing_is_named() -> None:
+    """Rewards of thousands are out of the reach of a value network that starts near 0."""
+    curves = {
+        "reward": "0:-9000 400:-1000 600:-8000 900:-9000",
+        "explained_variance": "0:0 900:0",
+        "value_loss": "0:1e6 900:1e6",
+    }
+    found = outcome_of(Case("blind", curves, noise={"reward": 0.03}, task="rl")).findings[0]
+    assert found.causes[0].what == "Rewards too large for the value function"
+    assert found.fixes[0].what.startswith("Normalise rewards")
+
+
+def test_a_resumed_policy_can_collapse_from_its_first_record() -> None:
+    """It was trained before: its start is something that can be lost."""
+    worse = "0:-9.9 500:-9.9 1000:-12 2000:-14"
+    later = "5000:-9.9 5500:-9.9 6000:-12 7000:-14"
+    assert outcome_of(drawn("new", noise=0.02, task="rl", reward=worse)).status == "passed"
+    assert outcome_of(drawn("resumed", noise=0.02, task="rl", reward=later)).status == "found"

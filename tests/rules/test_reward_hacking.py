@@ -23,3 +23,17 @@ def test_one_part_of_the_reward_that_falls_is_no_hack_by_itself() -> None:
     assert outcome_of(Case("one part", curves, task="grpo")).status == "passed"
     far = curves | {"kl": "0:0.05 300:0.2 500:4 900:6"}
     assert outcome_of(Case("and far away", far, task="grpo")).status == "found"
+
+
+def test_most_held_out_scores_must_fall() -> None:
+    """Of many scores one always falls by chance."""
+    falls, holds = "0:0.3 500:0.05 /100", "0:0.3 500:0.3 /100"
+    curves = {"reward": "0:-19 300:-10 590:-2", "eval_math_acc_best_16": falls}
+    noise = {"reward": 0.02}
+    outcome = outcome_of(Case("one falls", curves, noise=noise, task="grpo"))
+    assert outcome.status == "found"
+    assert "eval_math_acc_best_16 went from" in outcome.findings[0].title
+    more = {"eval_code_acc": holds, "eval_qa_acc": holds.replace("500:0.3", "500:0.31")}
+    assert (
+        outcome_of(Case("others hold", curves | more, noise=noise, task="grpo")).status == "passed"
+    )

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from runlens.engine import examine
 from runlens.history import FloatArray, History, columns
+from runlens.rules.rule import Case
 from runlens.rules.throughput.throughput_drop import RULE
 from runlens.run import Run
 from runlens.signals import Signals
@@ -36,3 +38,16 @@ def test_evaluation_between_records_is_no_drop() -> None:
     """Every fifth interval holds an evaluation of a minute."""
     run = _run(np.where(STEPS[:-1] % 50 == 0, 70.0, 10.0))
     assert RULE.check(run, Signals(run), RULE.limits).status == "passed"
+
+
+def test_updates_that_begin_are_no_drop() -> None:
+    """Off-policy RL is fast while it only fills its buffer."""
+    curves = {"throughput_samples": "0:2400 400:2400 410:90 1000:90"}
+    noise = {"throughput_samples": 0.05}
+    known = Case("known", curves, noise=noise, task="rl", config={"learning_starts": 400})
+    run = known.run()
+    assert examine(RULE, run, Signals(run)).status == "passed"
+    run = Case("unknown", curves, noise=noise, task="rl").run()
+    found = examine(RULE, run, Signals(run)).findings[0]
+    assert found.severity == "info"
+    assert "Updates began" in found.causes[0].what

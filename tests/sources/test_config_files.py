@@ -360,3 +360,28 @@ def test_no_content_raises(
     path.write_text(json.dumps(value))
     reading = config_files.read(path)
     assert not reading.series
+
+
+@pytest.mark.parametrize(("optimizer", "known"), [("auto", False), ("SGD", True)])
+def test_a_rate_that_is_not_used_is_no_setting(tmp_path: Path, optimizer: str, known: bool) -> None:
+    """Ultralytics ignores lr0 where it chooses the optimizer itself."""
+    (tmp_path / "args.yaml").write_text(f"optimizer: {optimizer}\nlr0: 0.01\nepochs: 5\n")
+    assert ("lr0" in config_files.read(tmp_path / "args.yaml").config) == known
+
+
+def test_the_copy_of_a_tracker_is_left_to_its_reader_whatever_the_folder_is_called(
+    tmp_path: Path,
+) -> None:
+    """``files/config.yaml`` beside a ``.wandb`` is not ours to read."""
+    write(tmp_path, "mine/run-1a2b.wandb", "mine/files/config.yaml", "other/files/config.yaml")
+    assert found(tmp_path) == ["other/files/config.yaml"]
+
+
+def test_the_default_length_of_generation_is_no_length_of_training(tmp_path: Path) -> None:
+    """A model's config.json repeats it beside num_beams; a training that sets 20 says it alone."""
+    (tmp_path / "metrics.csv").write_text("step,loss\n1,2.0\n2,1.9\n3,1.8\n")
+    given = tmp_path / "args.json"
+    given.write_text('{"max_length": 20, "num_beams": 1, "length_penalty": 1.0, "lr": 0.1}')
+    assert read(tmp_path).number("max_length") is None
+    given.write_text('{"max_length": 20, "lr": 0.1}')
+    assert read(tmp_path).number("max_length") == 20

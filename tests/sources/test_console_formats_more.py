@@ -219,7 +219,7 @@ OTHERS: dict[str, tuple[str, dict[str, Points]]] = {
         each(
             "(epoch: 1, iters: {t}0, time: 0.2, data: 0.3) D_A: 0.{n} G_A: 0.5 cycle_A: 1.2", 1, 2
         ),
-        {"D_A": [(100, 0.1), (200, 0.2)], "cycle_A": [(100, 1.2), (200, 1.2)]},
+        {"d_loss": [(100, 0.1), (200, 0.2)], "cycle_A": [(100, 1.2), (200, 1.2)]},
     ),
     "pytorch-tutorial": (
         each("[1,  {t}00] loss: 2.{n}", 1, 2),
@@ -352,7 +352,7 @@ def test_yolo_has_its_numbers_in_the_bar(tmp_path: Path) -> None:
     read = reading(tmp_path, YOLO)
     found = canonical(read)
     assert found["box_loss"] == [(1, 1.1), (2, 1.2), (3, 1.3)]
-    assert found["metrics/mAP50(B)"] == [(1, 0.61), (2, 0.62), (3, 0.63)]
+    assert found["eval_map50"] == [(1, 0.61), (2, 0.62), (3, 0.63)]
     assert "train/Instances" not in read.series
     assert (read.framework, read.hints.planned_steps) == ("ultralytics", 3)
 
@@ -361,7 +361,7 @@ def test_yolov5_names_its_columns_otherwise(tmp_path: Path) -> None:
     """It counts epochs from 0 and leaves ``_loss`` out."""
     read = reading(tmp_path, YOLO_V5)
     assert set(read.series) == {
-        *(f"train/{name}_loss" for name in ("box", "obj", "cls")),
+        *(f"train/{name}" for name in ("box_loss", "obj_loss", "cls_loss")),
         *(f"metrics/{name}" for name in ("precision", "recall", "mAP_0.5", "mAP_0.5:0.95")),
     }
     assert read.series["metrics/mAP_0.5"].step.tolist() == [0, 1, 2]

@@ -70,7 +70,7 @@ def late(place: Path) -> None:
         (lightning, "lightning", {"train_loss": 20, "eval_loss": 4, "test_loss": 1}),
         (trainer, "unknown", {"train_loss": 20, "eval_loss": 2}),
         (keras, "keras", {"train_loss": 10, "eval_loss": 10}),
-        (yolo, "unknown", {"box_loss": 3, "eval_box_loss": 3, "metrics/mAP_0.5": 3}),
+        (yolo, "unknown", {"box_loss": 3, "eval_box_loss": 3, "eval_map50": 3}),
         (rl_games, "rl_games", {"policy_loss": 8, "value_loss": 8, "reward": 8}),
         (late, "unknown", {"train_loss": 10}),
     ],

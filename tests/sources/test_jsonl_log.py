@@ -248,3 +248,13 @@ def test_no_content_raises(
     """Whatever the keys hold, the reader ends with a reading."""
     reading = jsonl_log.read(written(tmp_path_factory.mktemp("any"), *rows))
     assert all(len(series.step) == len(series.value) for series in reading.series.values())
+
+
+def test_a_step_of_the_whole_system_counts_but_that_of_a_part_does_not(tmp_path: Path) -> None:
+    """ROLL writes ``system/step``; a step of an evaluation is a number like others."""
+    rows = [{"system/step": n, "eval/step": 7, "actor/pg_loss": n / 9} for n in range(3, 9)]
+    (tmp_path / "metrics.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (reading,) = [jsonl_log.read(path) for path in jsonl_log.find(tmp_path, walk(tmp_path))]
+    assert reading.series["actor/pg_loss"].step.tolist() == [3, 4, 5, 6, 7, 8]
+    assert "eval/step" in reading.series
+    assert not reading.problems

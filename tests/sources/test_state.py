@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from runlens import read
 from runlens.run import Event, State
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.reading import Hints, SourceReading
@@ -28,6 +29,7 @@ def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: 
         ({"traceback": "x", "summary": True, "exit_code": 0, "done": 400}, ("finished", "certain")),
         ({"traceback": "torch.SignalException: got signal: 1"}, ("killed", "certain")),
         ({"traceback": "KeyboardInterrupt"}, ("killed", "certain")),
+        ({"traceback": "bdb.BdbQuit"}, ("killed", "certain")),
         ({"exit_code": 1}, ("crashed", "certain")),
         ({"exit_code": 137}, ("killed", "certain")),
         ({"exit_code": -9}, ("killed", "certain")),
@@ -112,3 +114,30 @@ def test_early_stopping_is_an_end_by_design() -> None:
     found = concluded([reading], [event], Plan(200, 400, None, None), None)
     assert (found.kind, found.sure) == ("finished", "certain")
     assert found.why.startswith("Early stopping")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ValueError: bad.", "ValueError: bad"),
+        (
+            "OSError: " + "a" * 100 + ". Process 32 has " + "b" * 80,
+            "OSError: " + "a" * 100 + " ...",
+        ),
+        ("OSError: " + "word " * 40, "OSError: " + "word " * 30 + "..."),
+        ("OSError:" + "a" * 200, "OSError:" + "a" * 152 + " ..."),
+    ],
+)
+def test_a_long_message_is_cut_behind_a_sentence_or_a_word(text: str, shown: str) -> None:
+    """Never within a number."""
+    assert state(traceback=text).why == f"{shown}, at step 200 of 400"
+
+
+def test_a_plan_that_was_passed_by_far_is_told_in_another_unit(tmp_path: Path) -> None:
+    """Epochs or a sampler's bar beside steps: 300 of 10 is no share; one step over is rounding."""
+    rows = "".join(f"{at},{2 - at / 1000}\n" for at in range(1, 301))
+    (tmp_path / "metrics.csv").write_text("step,loss\n" + rows)
+    (tmp_path / "args.json").write_text('{"max_steps": 10, "lr": 0.1}')
+    assert read(tmp_path).state.planned_steps is None
+    (tmp_path / "args.json").write_text('{"max_steps": 299, "lr": 0.1}')
+    assert read(tmp_path).state.planned_steps == 299

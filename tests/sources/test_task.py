@@ -52,3 +52,53 @@ def test_task_is_told_by_settings_then_metrics(
     found, why = typed(names, loss, settings, framework, names)
     assert found == task, why
     assert why
+
+
+SAVED: dict[str, Any] = {"vocab_size": 50_000, "model_name": "facebook/bart-large-cnn"}
+
+
+@pytest.mark.parametrize(
+    ("names", "loss", "config", "framework", "task"),
+    [
+        # a default of three labels makes no classifier of what writes
+        ({"train_loss"}, 1.1, {"architectures": "BartForConditionalGeneration", "num_labels": 3},
+         "transformers", "sft"),
+        ({"train_loss", "eval_accuracy"}, 3.0, {"architectures": "OPTForCausalLM"},
+         "transformers", "sft"),
+        ({"train_loss"}, 0.69, {"architectures": "OPTForCausalLM"}, "transformers", "sft"),
+        ({"train_loss"}, 25.5, {"architectures": "MT5ForConditionalGeneration"},
+         "transformers", "sft"),
+        ({"train_loss", "eval_rouge1"}, 25.5, {}, "transformers", "sft"),
+        ({"train_loss", "eval_bleu"}, 9.0, {}, "fairseq", "pretrain"),
+        ({"train_loss", "eval_cer"}, 9.0, {"architectures": "VisionEncoderDecoderModel"},
+         "transformers", "sft"),
+        ({"train_loss"}, 0.69, {"task_type": "SEQ_CLS", "lora_r": 8}, "transformers",
+         "classification"),
+        ({"train_loss"}, 0.69, {"task_type": "SEQ_CLS", "num_labels": 1}, "transformers",
+         "regression"),
+        ({"train_loss"}, 1.1, {"task_type": "CAUSAL_LM", "lora_r": 8}, "transformers", "sft"),
+        ({"train_loss"}, 30.0, {"problem_type": "regression"}, "transformers", "regression"),
+        ({"train_loss"}, 3.0, {"problem_type": "single_label_classification"}, "transformers",
+         "classification"),
+        ({"train_loss", "dpo_acc"}, 0.65, {}, "llama-factory", "dpo"),
+    ],
+)  # fmt: skip
+def test_what_was_saved_says_more_than_levels(
+    names: set[str], loss: float, config: dict[str, Any], framework: str, task: Task
+) -> None:
+    """Architecture, adapter, names of metrics: in this order, before any level of a loss."""
+    settings = SAVED | config if config else {}
+    known = {key: Configured(value, "config.json") for key, value in settings.items()}
+    assert typed(names, loss, known, framework)[0] == task
+
+
+def test_a_tracker_names_what_the_model_was_made_of() -> None:
+    """A classifier is made of a masked language model: scores decide."""
+    known = {"architectures": Configured("BertForMaskedLM", "events.out.tfevents.1")}
+    assert typed({"eval_accuracy"}, 0.7, known, "transformers")[0] == "classification"
+
+
+@pytest.mark.parametrize(("entropy", "task"), [(0.8, "sft"), (9.9, "pretrain"), (None, "pretrain")])
+def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task: Task) -> None:
+    """The entropy of an untrained model is as high as its loss."""
+    assert typed({"train_loss"}, 13.5, {}, "", first_entropy=entropy)[0] == task

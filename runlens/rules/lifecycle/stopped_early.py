@@ -78,7 +78,8 @@ def _of_itself(run: Run, signals: Signals, limits: Limits) -> str:
     A run that logged nothing never began. A trainer that closed in good order, long after the best
     evaluation, was ended by a patience.
     """
-    if not onset_step(run) and not any(len(run.curve(metric)) for metric in TRAINED):
+    untold = run.state.exit_code == 0 or not onset_step(run)  # a bar is no training by itself
+    if untold and not any(len(run.curve(metric)) for metric in TRAINED):
         return "nothing had been logged yet"
     evals = signals.curve("eval_loss")
     if run.state.sure != "certain" or len(evals) <= limits.patience:

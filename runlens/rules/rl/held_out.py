@@ -26,7 +26,7 @@ class Fallen(NamedTuple):
     start: float
     end: float
     tau: float
-    count: int
+    falling: int
     scores: int
 
 
@@ -38,14 +38,15 @@ def fallen(run: Run, signals: Signals) -> Fallen | None:
     falls = [one for m, c in judged if (one := _fall(m, c, len(judged)))]
     if not falls or len(falls) <= MOST * len(judged):
         return None
-    worst = max(falls, key=lambda one: (one.start - one.end) / abs(one.start))
-    return worst._replace(count=len(falls))
+    # a share is read more easily than a score that may be negative, and a large one has less noise
+    worst = max(falls, key=lambda one: (one.start > 0, one.start - one.end))
+    return worst._replace(falling=len(falls))
 
 
 def _fall(metric: str, curve: Curve, scores: int) -> Fallen | None:
     start, end = float(curve.value[:2].mean()), float(curve.value[-2:].mean())
     tau = mann_kendall(curve.value)[0]
-    if tau > TAU or start - end < LOST * abs(start):
+    if tau > TAU or start - end < max(LOST * abs(start), 1e-12):
         return None
     at = float(curve.step[int(np.argmax(curve.value))])
     return Fallen(metric, at, start, end, tau, 1, scores)

@@ -7,7 +7,9 @@ Why it matters
     best it can do, or it has lost its language.
 Looks alike
     Answers that are short by nature: the start is short as well. Answers that get shorter while
-    the reward rises: said as info. Episodes of classic environments are never judged.
+    the reward rises: said as info, unless the held-out scores fall, or the reward is a sum over
+    tokens that is negative and no better a token than before. Episodes of
+    classic environments are never judged.
 Limits
     fewest: points. tokens, share: at most this many tokens, or this share of the start, whichever
     is more. start: the least start for that, in tokens. one: at most this many tokens on average,
@@ -33,7 +35,8 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.rules.rl import policy
+from runlens.rules.rl import held_out, policy
+from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -83,8 +86,9 @@ def _finding(
     onset, over = float(length.step[at]), float(length.step[at + lasted - 1])
     level = float(np.median(length.value[at : at + lasted]))
     gain = policy.gain_of(signals)
-    earns = gain is not None and gain.units >= PAYS
-    severity: Severity = "info" if earns or gain is None else "warning"
+    against = _against(run, signals, gain, start, level)
+    earns = gain is not None and gain.units >= PAYS and not against
+    severity: Severity = "info" if earns or (gain is None and not against) else "warning"
     came_back = at + lasted < len(length)
     return Finding(
         severity=severity,
@@ -101,7 +105,7 @@ def _finding(
             Evidence("Points in a row", float(lasted), where="len_mean"),
         ),
         seen=f"The mean length was at most {number(limit, 3)} tokens from step {step(onset)} to "
-        f"{step(over)}.",
+        f"{step(over)}." + (f" {against}" if against else ""),
         causes=(
             Cause("Stopping at once earns as much as answering", "likely", policy.gain_words(gain)),
             Cause("Penalty of length too strong", "possible"),
@@ -116,9 +120,27 @@ def _finding(
         ),
         ruled_out=()
         if severity == "info"
-        else (RuledOut("Short answers that are right", policy.gain_words(gain)),),
+        else (RuledOut("Short answers that are right", against or policy.gain_words(gain)),),
         confidence=policy.confidence(limit / max(level, 1e-9), len(length)),
         chart=Chart("limit", ("len_mean", "reward"), limit=limit),
+    )
+
+
+def _against(run: Run, signals: Signals, gain: Gain | None, start: float, level: float) -> str:
+    """Say what shows that a reward that rises is not earned by better answers; else empty."""
+    if fell := held_out.fallen(run, signals):
+        return (
+            f"{fell.metric} fell from {number(fell.start, 3)} to {number(fell.end, 3)} meanwhile "
+            f"({fell.falling} of {fell.scores} scores fell)."
+        )
+    if gain is None or gain.start >= 0 or gain.end >= 0:
+        return ""
+    before, after = gain.start / start, gain.end / max(level, 1.0)
+    if after > before:
+        return ""
+    return (
+        f"A negative reward that is summed over tokens rises by saying less: it went from "
+        f"{number(before, 2)} to {number(after, 2)} a token."
     )
 
 
@@ -146,6 +168,23 @@ BAD = (
         severity="info",
         len_mean="0:8.7 200:1 900:1",
         reward="0:0.1 200:0.5 900:0.5",
+    ),
+    drawn(
+        "pays, but the score falls",
+        (300, 440),
+        task="grpo",
+        severity="warning",
+        len_mean="0:1000 300:600 400:9 600:9",
+        reward="0:0.1 300:0.2 400:0.8 600:0.8",
+        eval_accuracy="0:0.22 600:0.05 /100",
+    ),
+    drawn(
+        "a sum over tokens",
+        (300, 440),
+        task="grpo",
+        severity="warning",
+        len_mean="0:1000 300:600 400:9 600:9",
+        reward="0:-19 300:-13 400:-1.8 600:-1.8",
     ),
 )
 GOOD = (

@@ -52,10 +52,17 @@ def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
         return None
     tenth = max(3, len(value) // 10)
     moved = signals.trend(metric)
-    # shares of few completions repeat themselves: their median jumps, or sticks to 0
-    level = np.mean if 2 * len(np.unique(value)) < len(value) else np.median
-    start, end = float(level(value[:tenth])), float(level(value[-tenth:]))
+    start, end = level(value, slice(tenth)), level(value, slice(-tenth, None))
     return Gain(start, end, scatter(value), moved.tau, moved.p)
+
+
+def level(value: FloatArray, part: slice) -> float:
+    """Return the level of a part of a reward: its mean where values repeat, else its median.
+
+    Shares of few completions repeat themselves: their median jumps, or sticks to 0.
+    """
+    repeats = 2 * len(np.unique(value)) < len(value)
+    return float((np.mean if repeats else np.median)(value[part]))
 
 
 def scatter(value: FloatArray) -> float:
@@ -163,12 +170,12 @@ def blind_critic(signals: Signals) -> str:
     explained, reward = signals.curve("explained_variance").value, signals.curve("reward").value
     if len(explained) < FEWEST or not len(reward):
         return ""
-    level, size = float(np.median(explained[len(explained) // 2 :])), float(np.median(reward))
-    if level > BLIND or abs(size) < LARGE_REWARD:
+    share, size = float(np.median(explained[len(explained) // 2 :])), float(np.median(reward))
+    if share > BLIND or abs(size) < LARGE_REWARD:
         return ""
     loss = signals.curve("value_loss").value
     told = f", value loss {number(float(np.median(loss)), 3)}" if len(loss) else ""
-    return f"explained variance is {number(level, 2)} at rewards of {number(size, 3)}{told}"
+    return f"explained variance is {share:.2f} at rewards of {number(size, 3)}{told}"
 
 
 def critic_cause(signals: Signals) -> Cause | None:

@@ -18,10 +18,11 @@ Limits
     noise scales. below_start: an end this far below the start, in noise scales, needs no rise.
     abrupt_gain, abrupt_drop: rise and fall without the trend tests, in noise scales;
     abrupt_below: or an end this far below the start, with this share of the later points below
-    nearly all earlier ones (apart). gained: classic RL starts from nothing: with a rise below this
-    share of the fall, and an end below all first points, nothing was learnt that could be lost. low: share of the last points that must lie below the
-    peak by low_part of the fall. frames_noise: noise scales of fall in classic RL, whose
-    episodes are noisy. wandering: autocorrelation from which it is said as info.
+    nearly all earlier ones (apart). gained: classic RL starts from nothing: with a rise below
+    this share of the fall, and an end below all first points, nothing was learnt that could be
+    lost. low: share of the last points that must lie below the peak by low_part of the fall.
+    frames_noise: noise scales of fall in classic RL, whose episodes are noisy. wandering:
+    autocorrelation from which it is said as info.
     Measured on 800 simulated runs each: no false alarm on rising, 2 % on flat runs.
 Fixes
     Go back to the checkpoint at the peak; a third of the learning rate; a stronger KL term;
@@ -161,15 +162,11 @@ def _peak(value: FloatArray, signals: Signals) -> Peak:
 def _lasting_fall(below: BoolArray) -> int:
     """Return where the fall begins after which the level of the best is not held again."""
     least = max(BACK, round(BACK_SHARE * len(below)))
-    at = longest = 0
-    while below[at:].any():
-        start = at + int(np.argmax(below[at:]))
-        longest = start
-        held = np.convolve(~below[start:], np.ones(least), "valid") >= least - 0.5
-        if not held.any():
-            break
-        at = start + int(np.argmax(held))
-    return longest
+    held = np.convolve(~below, np.ones(least), "same" if len(below) < least else "valid")
+    back = np.flatnonzero(held >= least - 0.5)
+    ended = int(back[-1]) + least if len(back) else 0
+    start = ended if below[ended:].any() else 0
+    return start + int(np.argmax(below[start:]))
 
 
 def _by_trend(value: FloatArray, peak: Peak, limits: Limits) -> bool:

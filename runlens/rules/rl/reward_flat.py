@@ -1,15 +1,16 @@
 """Flat reward: it moves, but it does not rise.
 
 What is seen
-    The reward of the last tenth of the run is no higher than that of the first, and there is no
-    upward trend in between.
+    The reward of the last tenth of the run is no higher than that of the first, or lower, and
+    there is no upward trend in between.
 Why it matters
     The policy did not learn what it was rewarded for: the run cost what a good one costs.
 Looks alike
     A run that rose in its first steps and then held its level; a reward near its highest value
     from the start; one that never moves at all (reward-stuck-zero, zero-reward-std); a run that
     was cut long before its plan; a history whose first steps are missing, in which the rise may
-    lie. The last three of these are said as info or left to their rules.
+    lie; a policy of classic RL that was trained before and keeps its level; a policy that plays
+    against itself. The last five of these are said as info or left to their rules.
 Limits
     fewest: points. loud_from: points from which it is a warning. loud_steps, power: so is it from
     fewer points (a row of GRPO is often the mean of several steps) over so many steps, if a rise
@@ -18,44 +19,44 @@ Limits
     error, counts as flat. thirds: rise of the last over the first third, in standard errors,
     that is no chance, and the rise that could have been seen. tau: Kendall's, at most. p: of a
     trend. early: gain over the first points, in standard errors, that counts as learnt.
-    saturated: share of the highest possible reward at the start. done: share of the plan below
-    which it is too early to be loud.
+    saturated: share of the highest possible reward at the start; warm: the same in classic RL,
+    where a new policy seldom begins above half, or succeeds in half of its episodes. sunk,
+    sunk_tau: a fall this many times larger than chance, with a trend this strong, is proof from
+    few points as well. done: share of the plan below which it is too early to be loud.
     Measured on 800 simulated rising runs, most with a gain below their noise: 1.6 % warnings;
     75 % of the flat ones are found.
 Fixes
-    Two to three times the learning rate where KL shows that nothing moved; 16 completions a
-    prompt; half of beta; prompts that are neither always nor never solved.
+    Normalised rewards where the value function explains nothing; a look at the sign of reward and
+    advantage where it falls; two to three times the learning rate where KL shows that nothing
+    moved; 16 completions a prompt; half of beta; prompts that are neither always nor never solved.
 """
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from runlens import fixes
 from runlens.diagnosis import (
-    Cause,
     Chart,
     Evidence,
     Finding,
-    Fix,
     Moment,
     Outcome,
     RuledOut,
     Severity,
 )
-from runlens.history import Curve, FloatArray
-from runlens.rules.rl import policy
+from runlens.history import FloatArray
+from runlens.rules.rl import flat_advice, policy
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation, mad
 from runlens.wording import number, percent, step
-from runlens.wording import rate as as_rate
 
-STILL = 1e-3  # nats a token: KL of a policy that did not move
-STRONG_BETA = 0.1
+WON = re.compile(r"(^|[^a-z])(win|won|success|solved)")  # shares of episodes that succeeded
+EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 CEILING = 0.5  # share of points exactly at the highest value
 
 
@@ -118,7 +119,8 @@ def _spread(value: FloatArray) -> float:
 
     Where most values are equal and few lie far out the robust one is next to nothing.
     """
-    return max(mad(value), 0.5 * float(value.std()), 1e-12)
+    robust, usual = mad(value), float(value.std())
+    return max(robust if robust > 0.5 * usual else usual, 1e-12)
 
 
 def _by_thirds(value: FloatArray) -> tuple[float, float]:
@@ -136,7 +138,7 @@ def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     tail = max(3, count // 10)
     for head in {3, max(3, count // 50), max(3, count // 20)}:
         error = MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
-        if gain.end - float(np.median(value[:head])) > limits.early * error:
+        if gain.end - policy.level(value, slice(head)) > limits.early * error:
             return True
     return False
 
@@ -146,14 +148,15 @@ def _severity(
 ) -> tuple[Severity, str]:
     reward = signals.curve("reward")
     value, top = reward.value, policy.top_of(reward.value)
+    if _of_a_game(value):
+        return "info", "wins and losses: against itself a policy wins as often as it loses"
     if top and gain.start >= limits.saturated * top and gain.end >= limits.saturated * top:
         return "info", f"it started at {percent(gain.start / top)} of the highest possible value"
     if (value == value.max()).mean() >= CEILING:
         return "info", f"half of the points are at the highest value, {number(value.max(), 3)}"
     if policy.starts_late(reward):
         return "info", f"what came before step {step(float(reward.step[0]))} is not known"
-    if run.task == "rl" and top and gain.start >= limits.warm * top:
-        told = f"it started at {percent(gain.start / top)} of the highest possible value"
+    if run.task == "rl" and (told := _warm(run, gain, top, limits)):
         return "info", f"{told}: a policy that was trained before is not told from a new one"
     few = len(value) < limits.loud_from
     if few and not (_sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
@@ -162,6 +165,26 @@ def _severity(
     if share is not None and share < limits.done:
         return "info", f"only {percent(share)} of the plan was done"
     return "warning", ""
+
+
+def _warm(run: Run, gain: Gain, top: float | None, limits: Limits) -> str:
+    """Say what shows that a policy of classic RL was good at the start; empty for nothing."""
+    if top and gain.start >= limits.warm * top:
+        return f"it started at {percent(gain.start / top)} of the highest possible value"
+    for metric in filter(WON.search, run.history.metrics):
+        value = run.curve(metric).finite().value
+        first = value[: max(3, len(value) // 10)]
+        share = float(first.mean()) if len(first) else 0.0
+        if share >= limits.warm and policy.top_of(value):
+            return f"{metric} was {percent(share)} in the first tenth"
+    return ""
+
+
+def _of_a_game(value: FloatArray) -> bool:
+    """Whether all rewards are wins, draws and losses of one size, as many won as lost."""
+    size = float(np.abs(value).max())
+    even = abs(float(value.mean())) <= EVEN * size
+    return bool(even and np.isin(value, (-size, 0.0, size)).all())
 
 
 def _sunk(gain: Gain, rise: Rise, limits: Limits) -> bool:
@@ -185,7 +208,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     severity, quiet = _severity(run, signals, gain, rise, limits)
     spread = _spread(reward.value)
     moved = "fell" if rise.fell else "did not rise"
-    ruled_out = [RuledOut("A rise in the first points", "the end lies within their noise")]
+    where = "below them" if rise.fell else "within their noise"
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to {step(float(reward.step[-1]))}: "
@@ -205,84 +228,31 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
             Evidence("Standard deviation of the reward", spread, where="reward"),
         ),
         seen=f"Over {len(reward):,} points the reward had a trend of {number(gain.tau, 2)} "
-        f"(p {number(gain.p, 2)}) in a spread of {number(spread, 3)}; a rise of "
-        f"{number(rise.visible, 2)} from the first to the last third would have been seen.",
-        causes=_causes_of_fall(signals, reward) if rise.fell else _causes(run, signals),
-        fixes=_fixes_of_fall(run, signals, reward) if rise.fell else _fixes(run, signals),
-        ruled_out=tuple(ruled_out),
+        f"(p {number(gain.p, 2)}) in a spread of {number(spread, 3)}; {_seen(rise)}",
+        causes=flat_advice.causes_of_fall(signals, reward)
+        if rise.fell
+        else flat_advice.causes(run, signals),
+        fixes=flat_advice.fixes_of_fall(run, signals, reward)
+        if rise.fell
+        else flat_advice.fixes_of_flat(run, signals),
+        ruled_out=(RuledOut("A rise in the first points", f"the end lies {where}"),),
         confidence=policy.confidence(
-            1.5 if gain.tau < 0 else 1.2, len(reward), quiet or "short gains hide in the noise"
+            -rise.seen / rise.visible if rise.fell else 1.5 if gain.tau < 0 else 1.2,
+            len(reward),
+            quiet or ("" if rise.fell else "short gains hide in the noise"),
         ),
         chart=Chart("curves", ("reward",)),
     )
 
 
-def _still(signals: Signals) -> str:
-    """Say what shows that the policy did not move; empty where nothing does."""
-    kl = signals.curve("kl").value
-    if len(kl) >= policy.FEWEST and np.abs(np.median(kl[-len(kl) // 4 :])) < STILL:
-        level = number(float(np.median(kl[-len(kl) // 4 :])), 2)
-        return f"the median KL of the last quarter is {level}"
-    entropy = signals.levels("entropy")
-    if len(signals.curve("entropy")) >= policy.FEWEST and entropy.start > 0:
-        change = entropy.end / entropy.start - 1
-        if abs(change) < 0.03:  # noqa: PLR2004 - within what a few updates change
-            return f"entropy changed by {percent(change)}"
-    return ""
-
-
-def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
-    still, beta = _still(signals), run.number("beta")
-    equal = signals.curve("frac_zero_std").value
-    dead = float(equal.mean()) if len(equal) else 0.0
-    rate = signals.peak_learning_rate
-    low = f"{still}, learning rate {as_rate(rate)}" if still and rate else still
-    return policy.ranked(
-        Cause("Learning rate too low: the policy hardly moved", "most likely", low)
-        if still
-        else None,
-        Cause("Groups without reward spread", "likely", f"{percent(dead)} of them on average")
-        if dead > 0.5  # noqa: PLR2004 - more than half of the groups
-        else None,
-        Cause("KL term too strong", "likely", f"beta is {number(beta)}")
-        if beta and beta > STRONG_BETA and run.task != "rl"
-        else None,
-        policy.critic_cause(signals),
-        Cause("Task too hard, or a reward that is mostly noise", "possible" if still else "likely"),
+def _seen(rise: Rise) -> str:
+    visible = number(rise.visible, 2)
+    if not rise.fell:
+        return f"a rise of {visible} from the first to the last third would have been seen."
+    return (
+        f"from the first to the last third it fell by {number(-rise.seen, 3)}, where up to "
+        f"{visible} may be chance: the policy is worse than at the start."
     )
-
-
-def _causes_of_fall(signals: Signals, reward: Curve) -> tuple[Cause, ...]:
-    return policy.ranked(
-        policy.critic_cause(signals),
-        policy.rate_cause(signals, float(reward.step[-1])),
-        Cause("A reward or an advantage with the wrong sign", "possible"),
-    )
-
-
-def _fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
-    made = list(policy.normalised(signals))
-    if not policy.small_steps(signals, float(reward.step[-1])):
-        made.extend(fixes.learning_rate(run, signals, 1 / 3, "the policy gets worse by its steps"))
-    what = "Check by hand on one batch that better actions have the higher advantage"
-    return (*made, fixes.action(what, "a wrong sign trains the opposite"))
-
-
-def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    made: list[Fix] = []
-    if still := _still(signals):
-        made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))
-    made.extend(policy.normalised(signals))
-    made.extend(policy.more_generations(run, "a rare success shows up in more groups"))
-    beta = run.number("beta")
-    if beta and beta > STRONG_BETA and run.task != "rl":
-        new = fixes.two_digits(beta / 2)
-        made.append(fixes.setting(run, "beta", new, "Weaken the KL term", "lets the policy move"))
-    if run.task == "grpo":
-        what = "Leave out prompts that are always or never solved"
-        return (*made, fixes.action(what, "they teach nothing"))
-    what = "Score a random and an expert policy with the same reward"
-    return (*made, fixes.action(what, "shows whether it can be earned at all"))
 
 
 BAD = (
@@ -331,6 +301,15 @@ BAD = (
         task="rl",
         severity="info",
         reward="0:0.76 2000:0.76",
+    ),
+    drawn(
+        "wins and losses against itself",
+        (0, 10),
+        0.0,
+        task="rl",
+        severity="info",
+        reward="0:1 "
+        + " ".join(f"{10 * k}:{(1, -1, -1, 1, -1, 1, 1)[k % 7]}" for k in range(1, 300)),
     ),
     drawn("near the top", (0, 10), 0.02, task="grpo", severity="info", reward="0:0.9 1500:0.9"),
 )

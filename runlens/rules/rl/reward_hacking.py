@@ -3,7 +3,7 @@
 What is seen
     The reward rises clearly while at least two companions go wrong (KL above its alarm,
     completions that run to the limit, entropy that collapses), or while the true measure falls:
-    an evaluation score, or one of several reward functions.
+    an evaluation score, most of several held-out scores, or one of several reward functions.
 Why it matters
     The policy has found a way to be paid without doing the task; the better it gets at it, the
     worse the model.
@@ -26,12 +26,12 @@ import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome
-from runlens.rules.rl import policy
+from runlens.rules.rl import held_out, policy
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, step
+from runlens.wording import count, number, step
 
 TRUE_MEASURES = ("eval_reward", "eval_accuracy", "eval_success_rate", "eval_score")
 
@@ -61,6 +61,7 @@ class Sign(NamedTuple):
     limit: float
     above: bool
     decides: bool  # enough by itself
+    said: str = ""  # how it moved
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -102,9 +103,19 @@ def _falling(run: Run, signals: Signals, limits: Limits) -> list[Sign]:
             best = float(curve.step[int(np.argmax(signals.smooth(metric)))])
             name = metric.partition(":")[2] or metric
             # a part may be a penalty: only a score that is held out decides by itself
-            held_out = metric in TRUE_MEASURES
-            made.append(Sign(name, metric, best, moved.tau, limits.tau, False, held_out))
+            decides = metric in TRUE_MEASURES
+            said = _moved(name, gain.start, gain.end)
+            made.append(Sign(name, metric, best, moved.tau, limits.tau, False, decides, said))
+    fell = None if any(sign.decides for sign in made) else held_out.fallen(run, signals)
+    if fell:
+        limit = held_out.TAU
+        said = _moved(fell.metric, fell.start, fell.end)
+        made.append(Sign(fell.metric, fell.metric, fell.at, fell.tau, limit, False, True, said))
     return made
+
+
+def _moved(name: str, start: float, end: float) -> str:
+    return f"{name} went from {number(start, 3)} to {number(end, 3)}"
 
 
 def _far(signals: Signals, limits: Limits) -> Sign | None:
@@ -154,8 +165,11 @@ def _frozen(signals: Signals, limits: Limits) -> Sign | None:
 
 def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Finding:
     signs = sorted(signs, key=lambda sign: (not sign.decides, sign.at))
+    beta = run.number("beta")
     onset = min(sign.at for sign in signs)
-    told = " and ".join(f"{sign.what} went to {number(sign.value, 3)}" for sign in signs[:2])
+    told = " and ".join(
+        sign.said or f"{sign.what} went to {number(sign.value, 3)}" for sign in signs[:2]
+    )
     rows = [
         Evidence(
             f"{sign.what}: {'trend' if sign.metric.startswith(('eval', 'reward')) else 'level'}",
@@ -176,10 +190,12 @@ def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Findi
         metric="reward",
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"While {policy.gain_words(gain)}, {len(signs)} companions went wrong.",
+        seen=f"While {policy.gain_words(gain)}, {count(len(signs), 'companion')} went wrong.",
         causes=(
             Cause("A reward that can be earned without the task", "most likely", told),
-            Cause("KL term too weak", "likely", f"beta is {number(run.number('beta') or 0)}"),
+            Cause(
+                "KL term too weak", "likely", f"beta is {number(beta)}" if beta is not None else ""
+            ),
         ),
         fixes=_fixes(run, signals, onset),
         confidence=policy.confidence(1 + 0.3 * len(signs), len(signals.curve("reward"))),

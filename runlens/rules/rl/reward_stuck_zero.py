@@ -9,11 +9,17 @@ Why it matters
 Looks alike
     Rewards that are centred on 0 vary within their groups (reward_std). Small rewards that
     differ from point to point may be a unit: said as info. A sparse environment needs many
-    frames until its first success: loud only after a tenth of the plan. A penalty that is 0 was
-    never earned. A reward that is constant above zero belongs to zero-reward-std.
+    frames until its first success: loud only after a tenth of the plan, or after many frames.
+    A log that begins late may be of a task that is solved: loud only if the policy is random. A
+    penalty that is 0 was never earned. A reward that is constant above zero belongs to
+    zero-reward-std.
 Limits
     zero: a reward of at most this size is none. share: of the points that must be so.
     floor_share: of the points that must have one and the same value, at or below zero.
+    long_steps, long_points: a classic run that is stuck for so many frames, or points, is a fault
+    where no plan is known (easy tasks are learnt in 1e5 frames); very_long: and from few points.
+    set_share: so is it where the entropy ends at this share of its start: the policy has settled
+    on what is never rewarded. random: nats of entropy of a policy that is not yet settled.
     rare_share, rare_points: also found where this share of at least so many points lies exactly
     at the lowest value and the reward has no upward trend: three of four steps teach nothing.
     spread: a median reward_std above it means that rewards do differ. fewest: points (by
@@ -65,6 +71,11 @@ class Limits:
     fewest: int = 20
     few: int = 5
     frames: float = 0.10
+    long_steps: int = 100_000
+    long_points: int = 500
+    very_long: int = 1_000_000
+    set_share: float = 0.25
+    random: float = 1.0
 
 
 class Stuck(NamedTuple):
@@ -146,17 +157,37 @@ def _stuck(
     return None
 
 
-def _severity(run: Run, curve: Curve, stuck: Stuck, limits: Limits) -> tuple[Severity, str]:
-    if len(curve) < limits.fewest:
+def _severity(
+    run: Run, signals: Signals, curve: Curve, stuck: Stuck, limits: Limits
+) -> tuple[Severity, str]:
+    few = len(curve) < limits.fewest
+    if few and not (run.task == "rl" and curve.step[-1] >= limits.very_long):
         return "info", f"only {len(curve)} points"
     if not stuck.exact:
         return "info", "the values differ: rewards that small are no proof"
     if run.task == "rl":
-        share = run.state.done_share
-        if share is None or share < limits.frames:
-            return "info", "a sparse environment needs time until its first success"
-        return "warning", ""
+        return _of_classic(run, signals, curve, stuck, limits)
     return ("critical" if stuck.hit.mean() >= limits.share else "warning"), ""
+
+
+def _of_classic(
+    run: Run, signals: Signals, curve: Curve, stuck: Stuck, limits: Limits
+) -> tuple[Severity, str]:
+    share, entropy = run.state.done_share, signals.curve("entropy").value
+    if policy.starts_late(curve):
+        at_random = len(entropy) and float(np.median(entropy)) >= limits.random
+        if stuck.level == 0 and at_random and curve.step[-1] >= limits.very_long:
+            return "warning", ""
+        return "info", f"what came before step {step(float(curve.step[0]))} is not known"
+    if share is not None:
+        if share >= limits.frames:
+            return "warning", ""
+    elif len(curve) >= limits.long_points or curve.step[-1] >= limits.long_steps:
+        return "warning", ""
+    settled = limits.set_share * float(entropy[0]) if len(entropy) >= limits.fewest else 0.0
+    if settled > 0 and float(np.median(entropy[-limits.few :])) < settled:
+        return "warning", ""
+    return "info", "a sparse environment needs time until its first success"
 
 
 def _finding(
@@ -171,7 +202,7 @@ def _finding(
 ) -> Finding:
     curve = signals.curve(metric)
     onset = float(curve.step[0])
-    severity, quiet = _severity(run, curve, stuck, limits)
+    severity, quiet = _severity(run, signals, curve, stuck, limits)
     name = "Reward"
     if parts:  # some of several reward functions
         names = ", ".join(part.partition(":")[2] for part, _ in parts)
@@ -289,6 +320,32 @@ BAD = (
         severity="warning",
     ),
     drawn("sparse environment", (0, 10), task="rl", severity="info", reward="0:0 600:0"),
+    drawn(
+        "a floor below zero for many frames",
+        (0, 2000),
+        0.0,
+        task="rl",
+        severity="warning",
+        reward="0:-200 120000:-200 /2000",
+    ),
+    drawn(
+        "settled on what is never rewarded",
+        (0, 1000),
+        0.0,
+        task="rl",
+        severity="warning",
+        reward="0:-200 40000:-200 /1000",
+        entropy="0:1.1 40000:0.08 /1000",
+    ),
+    drawn(
+        "the end of a long run, solved or not",
+        (2000000, 2000000),
+        0.0,
+        task="rl",
+        severity="info",
+        reward="2000000:0 2040000:0 /1000",
+        entropy="2000000:0.1 2040000:0.1 /1000",
+    ),
     Case(
         "one function of two, it learns",
         {"reward": "0:0.2 600:0.8", "reward:a": "0:0.2 600:0.8", "reward:b": "0:0 600:0"},

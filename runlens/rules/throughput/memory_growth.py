@@ -6,13 +6,15 @@ Why it matters
     A leak ends in an out-of-memory error, hours after it began.
 Looks alike
     One longer batch is a step, not a climb. A running maximum only rises by construction: it must
-    rise many times in the last half. An allocator that caches levels off. Replay buffers of rl
-    runs fill up; completions and sequences that grow take memory with them.
+    rise many times in the last half. What is recorded before the first training record is a card
+    on which the model is not yet, or other people's work. An allocator that caches levels off.
+    Replay buffers of rl runs fill up; completions and sequences that grow take memory with them.
 Limits
     fewest: points needed. skip: share of the run left out at its start, where caches fill.
     tau: Kendall's, the climb is steady. growth: share of the level, and at_least, GiB. late: share
     of the growth that falls into the last third: still climbing. rises: distinct rises in the last
-    half. uneven: ranks further apart than this share are named.
+    half. jumps: the largest ones, which are left out: the rest must still be growth. uneven: ranks
+    further apart than this share are named.
     Measured: no false alarm, 2 % on running maxima, power 99.9 % for 20 to 80 %.
 Fixes
     Log loss.item(), not loss; empty lists of tensors; expandable_segments:True;
@@ -39,13 +41,15 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.metrics import base
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.throughput.speed import STAMPED
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import hinge
-from runlens.signals.noise import block_medians
+from runlens.signals.noise import block_medians, running_median
 from runlens.signals.trend import mann_kendall
 from runlens.wording import number, percent, step
 
+JUMP_WIDTH = 5  # points of the running median that leaves jumps as they are, and outliers out
 MEMORY = ("gpu_mem", "gpu_mem_reserved", "host_mem")  # allocated is the surest
 SPOKEN = {
     "gpu_mem": "GPU memory",
@@ -65,23 +69,38 @@ class Limits:
     at_least: float = 0.50
     late: float = 0.15
     rises: int = 5
+    jumps: int = 2
     uneven: float = 0.20
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge each memory curve of each rank; report the one that grew most."""
     names = [m for kind in MEMORY for m in run.history.metrics if base(m) == kind]
-    long = [m for m in names if len(signals.curve(m)) >= limits.fewest]
+    begin = _begin(signals)
+    curves = {m: _in_training(signals.curve(m), begin) for m in names}
+    long = [m for m in names if len(curves[m]) >= limits.fewest]
     if not long:
-        most = max((len(signals.curve(m)) for m in names), default=0)
+        most = max(map(len, curves.values()), default=0)
         return unmet(f"only {most} of the {limits.fewest} points of memory that are needed")
-    reasons = {metric: _steady(signals.curve(metric), limits) for metric in long}
+    reasons = {metric: _steady(curves[metric], limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:
         return passed(next(iter(reasons.values())))
     kind = base(growing[0])  # allocated before reserved before the process
-    worst = max((m for m in growing if base(m) == kind), key=lambda m: _growth(signals.curve(m)))
-    return found(_finding(run, signals, worst, limits))
+    worst = max((m for m in growing if base(m) == kind), key=lambda m: _growth(curves[m]))
+    return found(_finding(run, signals, worst, curves[worst], limits))
+
+
+def _begin(signals: Signals) -> int:
+    """Return the first step with a training record; 0 where none is known."""
+    first = [int(one.step[0]) for m in STAMPED if len(one := signals.curve(m))]
+    return min(first, default=0)
+
+
+def _in_training(curve: Curve, begin: int) -> Curve:
+    """Leave out what was recorded before the first training record, but for its last point."""
+    before = len(curve.before(begin))
+    return curve.at(slice(max(0, before - 1), None))
 
 
 def _growth(curve: Curve) -> float:
@@ -112,6 +131,13 @@ def _steady(curve: Curve, limits: Limits) -> str:
     rises = int((np.diff(np.maximum.accumulate(half)) > 0).sum())
     if rises < limits.rises:
         return f"memory rose {rises} times in the last half: steps, no climb"
+    lifts = np.diff(running_median(kept.value, JUMP_WIDTH))
+    rest = growth - float(np.sort(np.maximum(lifts, 0.0))[-limits.jumps :].sum())
+    if rest <= needed:
+        return (
+            f"memory grew {number(max(rest, 0.0))} GiB between its {limits.jumps} largest jumps; "
+            f"{number(needed)} would count"
+        )
     return ""
 
 
@@ -121,8 +147,7 @@ def _onset(curve: Curve) -> float:
     return float(step_of[hinge(value)])
 
 
-def _finding(run: Run, signals: Signals, metric: str, limits: Limits) -> Finding:
-    curve = signals.curve(metric)
+def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limits) -> Finding:
     kept = _settled(curve, limits)
     onset, growth = _onset(curve), _growth(kept)
     first, last = float(kept.value[0]), float(kept.value[-1])
@@ -154,7 +179,7 @@ def _finding(run: Run, signals: Signals, metric: str, limits: Limits) -> Finding
         ),
         seen=f"{name} rose by {percent(growth / max(first, 1e-12))} over {step(covered)} steps."
         + _uneven(run, signals, kind, limits),
-        causes=_causes(kind),
+        causes=_causes(kind, of_card=_of_card(run)),
         fixes=_fixes(run, kind),
         ruled_out=(
             RuledOut("One longer batch", "it climbs steadily, through the last third as well"),
@@ -186,7 +211,12 @@ def _uneven(run: Run, signals: Signals, kind: str, limits: Limits) -> str:
     )
 
 
-def _causes(kind: str) -> tuple[Cause, ...]:
+def _of_card(run: Run) -> bool:
+    """Whether memory is the tracker's record of the whole card, other users included."""
+    return any(m.startswith("system/gpu") for m in run.history.metrics)
+
+
+def _causes(kind: str, *, of_card: bool) -> tuple[Cause, ...]:
     if kind == "host_mem":
         return (
             Cause("A list or cache in the loop that keeps growing", "most likely"),
@@ -202,6 +232,7 @@ def _causes(kind: str) -> tuple[Cause, ...]:
         Cause("Graph kept alive by a loss that is not detached", "most likely"),
         Cause("A list of tensors that grows", "likely"),
         Cause("Key-value cache kept between steps", "possible"),
+        *((Cause("Another process on the same card", "possible"),) if of_card else ()),
     )
 
 
@@ -241,6 +272,17 @@ BAD = (
 GOOD = (
     drawn("flat", noise=0.02, gpu_mem="0:20 1000:20.2"),
     drawn("one longer batch", noise=0.001, gpu_mem="0:20 500:20 510:28 1000:28"),
+    drawn(
+        "two jumps on a slow drift",
+        noise=0.001,
+        gpu_mem="0:20 400:20.3 410:28 740:28.3 750:40 1000:40.4",
+    ),
+    drawn(
+        "idle before it trains",
+        noise=0.001,
+        gpu_mem="0:20 500:20 900:90 1300:90.2",
+        train_loss="900:3 1300:2",
+    ),
     drawn("levels off", noise=0.001, gpu_mem="0:10 300:30 600:36 1000:36.1"),
     drawn("small", noise=0.001, host_mem="0:1.0 1000:1.3"),
 )

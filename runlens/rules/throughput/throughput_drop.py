@@ -10,13 +10,15 @@ Looks alike
     Evaluation and saving between two records: single intervals, which the median leaves out.
     Longer sequences or completions: fewer steps a second at the same tokens a second. The first
     steps with compilation and cold caches. Another launch on other hardware: only the longest
-    launch is judged. Environments of rl runs whose episodes grow longer: info.
+    launch is judged. Environments of rl runs whose episodes grow longer: info. RL that first acts
+    at random to fill its buffer slows down as its updates begin.
 Limits
     fewest: rates needed. first, until: the base is the median between these shares of the run.
     stretch: least share of the run that is slow. slow: rate below this share of the base.
     alert: below this it is a warning. errors: standard errors of the difference.
     steady: share of the rates in the stretch that must lie below the alert, or it is info: a
     machine shared with others is slow by fits. seconds: the least time that it must have cost.
+    near: share of the run within which a drop of an RL run is the begin of its updates.
     Measured: 0.03 % false alarms, power 99.9 % for drops of 40 to 80 %.
 Fixes
     Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
@@ -47,6 +49,8 @@ from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma
 from runlens.wording import duration, number, percent, step
 
+UPDATES = ("train_loss", "value_loss", "policy_loss", "critic_loss", "actor_loss", "q_loss")
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -61,6 +65,7 @@ class Limits:
     errors: float = 3.0
     steady: float = 0.80
     seconds: float = 10.0
+    near: float = 0.02
 
 
 class Drop(NamedTuple):
@@ -92,7 +97,28 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lost = _lost(run, made, drop)
     if lost is not None and lost < limits.seconds:
         return passed(f"the slow stretch cost {duration(lost)}; {limits.seconds:g} s would count")
+    begun = _updates_begin(run, signals, made, drop, limits)
+    if begun is not None:
+        return passed(
+            f"the run is slower from step {step(begun)} on, where its updates begin: "
+            f"{percent(share)} of the speed before"
+        )
     return found(_finding(run, signals, made, drop, lost, limits))
+
+
+def _updates_begin(
+    run: Run, signals: Signals, made: Speed, drop: Drop, limits: Limits
+) -> float | None:
+    """Return the step at which an RL run begins to learn, where it is that of the drop."""
+    if run.task != "rl":
+        return None
+    known = [run.number("learning_starts"), run.number("warmup_steps")]
+    first = [signals.curve(m).step[:1] for m in UPDATES]
+    known += [float(one[0]) for one in first if len(one)]
+    near = limits.near * float(made.step[-1] - made.step[0])
+    begin, at = float(made.step[0]) + near, float(made.step[drop.first])
+    told = [one for one in known if one is not None and begin < one and abs(one - at) <= near]
+    return min(told, default=None)
 
 
 def _slowest(made: Speed, limits: Limits) -> Drop:
@@ -166,7 +192,7 @@ def _finding(
         ),
         seen=f"Speed fell from {speeds} at step {step(onset)} and stayed low {until}."
         + (f" That cost {duration(lost)}." if lost is not None else ""),
-        causes=_causes(signals, onset),
+        causes=_of_environment(lasting=lasting) if run.task == "rl" else _causes(signals, onset),
         fixes=_fixes(run),
         ruled_out=(
             RuledOut("Longer sequences", length),
@@ -203,7 +229,20 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
     return tuple(made[:4])
 
 
+def _of_environment(*, lasting: bool) -> tuple[Cause, ...]:
+    """Return what slows classic RL, which has no loader."""
+    other = Cause("Another job on the machine", "possible" if lasting else "likely")
+    slower = Cause("Episodes or states that cost the environment more time", "possible")
+    if not lasting:
+        return (other, slower)
+    begun = "Updates began after steps at random that fill the buffer (learning_starts)"
+    return (Cause(begun, "likely"), slower, other)
+
+
 def _fixes(run: Run) -> tuple[Fix, ...]:
+    if run.task == "rl":
+        what = "Time environment steps and updates apart"
+        return (fixes.action(what, "tells an environment that slowed down from costly updates"),)
     look = fixes.action(
         "Watch clocks, temperature and other processes while it is slow (nvidia-smi dmon, top)",
         "tells throttling and neighbours from a slow loader",
@@ -243,6 +282,13 @@ GOOD = (
         task="grpo",
         step_time="0:2 1000:8",
         len_mean="0:200 1000:800",
+    ),
+    drawn(
+        "updates begin",
+        noise=0.05,
+        task="rl",
+        throughput_samples="0:2400 400:2400 410:90 1000:90",
+        value_loss="410:3 1000:1",
     ),
     drawn("constant pace", train_loss="0:2 600:1", seconds_per_step=2.0),
 )

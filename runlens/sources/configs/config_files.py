@@ -72,9 +72,10 @@ def find(_place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
     """List the configuration files, those of a checkpoint only where its run has none."""
     found: list[Path] = []
     for folder, files in names.items():
-        if folder.name in {"files", "logs"} and folder.parent.name.startswith(
-            ("run-", "offline-run-")
-        ):
+        tracked = folder.parent.name.startswith(("run-", "offline-run-")) or any(
+            name.endswith(".wandb") for name in names.get(folder.parent, ())
+        )
+        if tracked and folder.name in {"files", "logs"}:
             continue  # a tracker's own copy: its reader takes it
         known = [name for name in files if name in JSON_NAMES | YAML_NAMES | {MODEL}]
         sole = (
@@ -140,7 +141,7 @@ def _read_settings(value: dict[str, Any], reading: SourceReading) -> None:
         value = _of_deepspeed(value)
     elif "compute_environment" in value or _ACCELERATE.fullmatch(path.name):
         value = _of_accelerate(value)
-    value = _of_one_behavior(value)
+    value = _as_used(_of_one_behavior(value))
     if path.name == "adapter_config.json" and "r" in value:
         value = {**value, "lora_r": value["r"]}
     reading.config = flat(value)
@@ -150,6 +151,12 @@ def _read_settings(value: dict[str, Any], reading: SourceReading) -> None:
     if len(reading.config) >= MAX_LEAVES:
         text = f"holds more than {MAX_LEAVES:,} settings; the first of them were read"
         reading.problems.append(Problem(str(path), text, "the other settings"))
+
+
+def _as_used(value: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what Ultralytics does not use: its optimizer "auto" finds a rate of its own."""
+    ignored = {"lr0", "momentum"} if value.get("optimizer") == NOT_SET and "lr0" in value else set()
+    return {key: item for key, item in value.items() if key not in ignored}
 
 
 def framework_of(value: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from runlens.run import Problem
 from runlens.sources.console import lines as console_lines
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
-from runlens.sources.console.dicts import NOT_METRICS, Rows, without_echoes
+from runlens.sources.console.dicts import NOT_METRICS, SUMMARY, Rows, without_echoes
 from runlens.sources.console.printed_settings import settings
 from runlens.sources.console.records import MAX_STEP, Placed, Records, table
 from runlens.sources.console.scanner import scan
@@ -38,6 +38,7 @@ _NAME = re.compile(
     r".*\.(?:log|out|txt|err)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$", re.IGNORECASE
 )
 _WANDB_RUN = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own
+_WANDB_CLIENT = re.compile(rb"\[wandb_(?:setup|init|run)\.py:")  # what it begins with elsewhere
 _OTHER_TEXT = re.compile(
     r"requirements.*|readme.*|licen[cs]e.*|notice.*|vocab.*|merges.*|tokens?.*|added_tokens.*"
     r"|special_tokens.*|.*prompts?\.txt|changelog.*|version.*|debug-internal\.log|debug-core\.log"
@@ -51,7 +52,17 @@ _LOG = re.compile(
     rb"|train(?:ing)? loss"
     rb"|num of updates|Error: |Exception: |sigterm|\bKilled\b)"
 )
+# what tells the trouble of a training from that of any other program
+_OF_TRAINING = re.compile(
+    r"torch|transformers|tensorflow|keras|\bjax\b|\bflax\b|accelerate|deepspeed|lightning"
+    r"|\btrl\b|\bpeft\b|vllm|\bverl\b|megatron|paddle|mindspore|\bray\b|unsloth|axolotl|swift"
+    r"|llama|xgboost|lightgbm|sklearn|\bcuda\b|\bgpus?\b|\bnccl\b|\bepochs?\b|\bwandb\b|slurm"
+    r"|sbatch|\btrain(?:ing)?\b|\btrain_|_train\b|fine_?-?tun|pre_?-?train|checkpoint",
+    re.IGNORECASE,
+)
 
+RATE = "train_steps_per_second"
+RATE_DIGIT = 1e-3  # the last that the Trainer prints of it
 _IN_NUMBERS = "-+.,0123456789eE"
 _NUMBER_BEGINS = re.compile(r"[-+]?[.\d]")
 
@@ -90,6 +101,8 @@ def _looks_like_log(path: Path) -> bool:
             ends = head + handle.read(SNIFFED)
     except OSError:
         return True  # reading it will say what is wrong
+    if path.name == "debug.log" and _WANDB_CLIENT.search(head):
+        return False
     return head.startswith(LFS) or _LOG.search(ends) is not None or _has_rows(ends)
 
 
@@ -99,6 +112,11 @@ def _has_rows(data: bytes) -> bool:
     if not _binary(data):
         take(part, data, whole=False)
     return bool(part.series)
+
+
+def of_training(reading: SourceReading) -> bool:
+    """Whether a log without a metric names a training: its library, its script, a checkpoint."""
+    return any(map(_OF_TRAINING.search, (reading.path.name, *reading.log_tail)))
 
 
 def read(path: Path) -> SourceReading:
@@ -210,9 +228,8 @@ def _dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records,
     if config["num_train_epochs"] and config["num_train_epochs"] > 0:
         reading.hints.planned_epochs = config["num_train_epochs"]
     planned_epochs = None if (config["max_steps"] or 0) > 0 else reading.hints.planned_epochs
-    planned = config["planned_steps"]
     known = Known(
-        planned,
+        config["planned_steps"] or _steps_of_summary(rows),
         planned_epochs,
         config["logging_steps"],
         config["num_examples"],
@@ -222,6 +239,22 @@ def _dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records,
     kept = ~rows.are("summary")
     part = Placed(placed.step[kept], placed.launch[kept], placed.inferred, placed.doubt)
     return rows.records.taken(kept), part
+
+
+def _steps_of_summary(rows: Rows) -> float | None:
+    """Return the steps of a run as its closing row tells them: seconds times steps a second.
+
+    None where three decimals of a rate are too few to tell how many steps lie between two rows.
+    """
+    summaries, trained = rows.are("summary"), int(rows.are("train").sum())
+    if summaries.sum() != 1 or not trained:
+        return None
+    (layout,) = rows.records.taken(summaries).layouts
+    said = dict(zip(layout.names, layout.values[0].tolist(), strict=True))
+    seconds, rate = said.get(SUMMARY, NOT_KNOWN), said.get(RATE, NOT_KNOWN)
+    steps = seconds * rate
+    exact = seconds * RATE_DIGIT / 2 < steps / trained / 4
+    return float(round(steps)) if exact and steps < MAX_STEP else None
 
 
 _KNOWN = (

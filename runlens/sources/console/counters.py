@@ -77,6 +77,7 @@ _OWN = (
     r"Train: (?P<epoch>\d+) \[\s*(?P<batch>\d+)/(?P<batches>\d+)[^\]]*\]",  # timm
     r"\[(?P<epoch>\d+)/(?P<epochs>\d+)\] ?\[(?P<batch>\d+)/(?P<batches>\d+)\]",  # DCGAN
     r"\[Epoch (?P<epoch>\d+)/(?P<epochs>\d+)\] \[Batch (?P<batch>\d+)/(?P<batches>\d+)\]",
+    r"Saving dict for (?P<part>global) step (?P<step>\d+):",  # TensorFlow's Estimator, evaluated
     r"\(step=(?P<step>\d+)\)",  # DiT
     r"Training +\[ *(?P<step>\d+)/(?P<steps>\d+)\]",  # DINOv2
     r"Ep\. (?P<epoch>\d+) : Up\. (?P<step>\d+) :",  # Marian
@@ -113,14 +114,15 @@ def counted(line: str) -> Counted | None:
     for form in _AT_START_FORMS:
         if found := form.match(line):
             return _named(found, line)
-    start = _begin(line)
+    start = begin(line)
     for form in _OWN_FORMS:
         if found := form.match(line, start):
             return _named(found, line)
     return _general(line, start)
 
 
-def _begin(line: str) -> int:
+def begin(line: str) -> int:
+    """Return where a line begins behind time stamps, levels and names of processes."""
     start = 0
     for _ in range(_PREFIXES):
         prefix = _PREFIX.match(line, start)

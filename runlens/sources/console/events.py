@@ -20,6 +20,10 @@ _BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:
 _CHAIN = re.compile(
     r"During handling of the above exception|direct cause of the following|Original Traceback"
 )
+# argparse, behind its usage: "train.py: error: argument --fp16: ..."
+_USAGE = re.compile(r"^usage: \S")
+_WRONG_USAGE = re.compile(r"^[\w./-]{1,80}: error: \S")
+MAX_USAGE = 500  # lines of a usage: the Trainer's has 400
 _NOT_OWN = re.compile(
     r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>"
 )
@@ -87,7 +91,20 @@ def failures(lines: Sequence[str], index: Sequence[int]) -> tuple[list[Failure],
     if not found and lines and _BARE.match(unranked(lines[-1])):  # stderr was kept in part
         text = unranked(lines[-1]).strip()[:MAX_EXCEPTION]
         found.append(Failure(index[-1], index[-1], text, "", ignored=False))
-    return found, quoted
+    return [*found, *_wrong_usages(lines, index)], quoted
+
+
+def _wrong_usages(lines: Sequence[str], index: Sequence[int]) -> list[Failure]:
+    """Find programs that ended at once because argparse refused their arguments."""
+    usages = [place for place, line in enumerate(lines) if _USAGE.match(unranked(line))]
+    found = []
+    for place in usages[-1:]:
+        behind = (unranked(line) for line in lines[place : place + MAX_USAGE])
+        said = next(((n, line) for n, line in enumerate(behind) if _WRONG_USAGE.match(line)), None)
+        if said:
+            at = index[place + said[0]]
+            found.append(Failure(at, at, said[1].strip()[:MAX_EXCEPTION], "", ignored=False))
+    return found
 
 
 def _chained(lines: Sequence[str], place: int, taken: set[int]) -> bool:

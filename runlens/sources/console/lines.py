@@ -25,6 +25,9 @@ from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.tables import columns, from_tables, from_tensors
 from runlens.sources.console.templates import Parsed, Templates, pieces
 from runlens.sources.console.text import Bar
+from runlens.sources.console.uncounted import uncounted
+from runlens.sources.console.worded import FRAMEWORK as NANOGPT
+from runlens.sources.console.worded import worded
 from runlens.sources.console.yolo import yolo
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
@@ -34,7 +37,8 @@ _BARE_EPOCH = re.compile(
     r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
 )
 _LABELLED = re.compile(
-    r"^\W*((train|training|val|valid|validation|test|eval)\w*\.?)[ _](?:loss|acc|perplexity|ppl)",
+    r"^\W*((train|training|val|valid|validation|test|eval|epoch)\w*\.?)(?: set:)?"
+    r"[ _](?:(?:average|avg\.?|mean) )?(?:loss|acc|perplexity|ppl)",
     re.IGNORECASE,
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
@@ -66,8 +70,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             some = [record for _, record in records]
             launch = launches(steps, [record.names for record in some])
             return Found(some, Placed(steps, launch, framework == ""), framework)
-    nothing = np.zeros(0, dtype=np.int64)
-    return Found([], Placed(nothing, nothing))
+    return placed(uncounted(others))
 
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
@@ -80,6 +83,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (blocks(others), ""),
             (columns(others), ""),
             (yolo(others, bars), "ultralytics"),
+            (worded(others), NANOGPT),
         )
         rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
     return placed(_with_bars(rows, bars), framework)

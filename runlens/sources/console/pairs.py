@@ -10,6 +10,10 @@ _PAIR = re.compile(
     + r"|(?:[-+]?(?:nan|inf|NaN|Inf)\b(?! iterations)))"
     r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/])(?!:\d|\s\d\ds\b)"
 )
+# what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
+_DAY = re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
+_SHARE = re.compile(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
+_SAID = re.compile(r"(?<=\w) (?:so far )?is$")  # val loss is 0.5, average loss so far is 0.5
 ANCHOR = re.compile(
     r"loss|nll|ppl|perplex|bpb|bpc|\bacc|accuracy|reward|return|\blr\b|learning[ _]rate|grad"
     r"|gnorm|\bkl|\bcost\b|samplespersec|entropy|\bwer\b|\bcer\b|bleu|\bf1"
@@ -25,7 +29,7 @@ WORDS = (  # one of them stands in each line that can have a metric, in lower ca
 )  # fmt: skip
 _NOT_METRICS = {
     "eta", "pid", "total time", "epoch", "epochs", "gpu", "rank", "seed", "port", "v_num", "over",
-    "step", "global_step", "global step", "num_updates", "iter",
+    "step", "global_step", "global step", "num_updates", "iter", "loss for final step",
 }  # fmt: skip
 
 
@@ -37,13 +41,19 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     """
     found: dict[str, float] = {}
     anchored = sure
-    for name, number, unit in _PAIR.findall(text):
-        key = name.strip(" -")
+    for name, number, unit in _PAIR.findall(_SHARE.sub(_share, _DAY.sub("", text))):
+        key = _SAID.sub("", name.strip(" -"))
         if key.lower() in _NOT_METRICS or key in found:
             continue
         anchored = anchored or ANCHOR.search(key) is not None
         found[key + "_ms" if unit == "ms" else key] = _number(number, unit)
     return (tuple(found), tuple(found.values())) if anchored else ((), ())
+
+
+def _share(counted: re.Match[str]) -> str:
+    """Write ``9813/10000 (98%)`` as 0.9813."""
+    whole = int(counted[2])
+    return str(int(counted[1]) / whole) if whole else counted[0]
 
 
 def _number(text: str, unit: str) -> float:

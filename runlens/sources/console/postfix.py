@@ -13,6 +13,7 @@ from math import isnan
 from statistics import median
 from typing import NamedTuple
 
+from runlens.history import NOT_KNOWN
 from runlens.sources.console.pairs import ANCHOR, pairs
 from runlens.sources.console.records import Record
 from runlens.sources.console.text import Bar
@@ -47,7 +48,7 @@ def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tupl
         row = dict(zip(names, values, strict=True))
         measured = {name: value for name, value in row.items() if ANCHOR.search(name)}
         if measured and measured != before:
-            found.append((count.step(bar), Record(bar.at, names, values)))
+            found.append((count.step(bar), Record(bar.at, names, values, count.epoch(bar))))
             before = measured
     found = _last_of_step(found)
     found += [
@@ -65,7 +66,16 @@ class _Count:
         epochs = (_EPOCH.search(bar.label) for bar in bars)
         self._first = next((int(epoch[1]) for epoch in epochs if epoch), 0)
         self._steps = median(item.step / (item.epoch + 1) for item in reached) if reached else 0.0
+        endless = (bar.done for bar in bars if not bar.total and not _HELD_OUT.search(bar.label))
+        self._whole = max(endless, default=0)  # of an epoch, where its bar does not know
         self._held_out = max((b.total for b in bars if _HELD_OUT.search(b.label)), default=0)
+
+    def epoch(self, bar: Bar) -> float:
+        """Return the epochs that were done, NaN where the label names none."""
+        label = _EPOCH.search(bar.label)
+        whole = bar.total or self._whole
+        done = min(1.0, bar.done / whole) if whole else 0.0
+        return max(0, int(label[1]) - self._first) + done if label else NOT_KNOWN
 
     def step(self, bar: Bar) -> int:
         if named := _STEP.search(bar.postfix):
@@ -73,7 +83,7 @@ class _Count:
         label = _EPOCH.search(bar.label)
         epoch = max(0, int(label[1]) - self._first) if label else 0
         if not self._steps:
-            return epoch * bar.total + bar.done
+            return epoch * (bar.total or self._whole) + bar.done
         if not bar.total:
             return round((epoch + 1) * self._steps)
         batches = bar.total - self._held_out if bar.total > self._held_out else bar.total

@@ -37,6 +37,11 @@ _COMMAND = re.compile(
 )
 _LONG_FLAG = re.compile(r"\s--\w")
 _FLAG = re.compile(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
+# a line of a trainer's own code: of a warning, a log or a traceback
+_TRAINER = re.compile(
+    r"\btrl/trainer/(sft|dpo|kto|orpo|cpo|grpo|rloo|ppo|reward)_trainer\.py"
+    r"|\bllama_?factory/train/(sft|dpo|kto|rm|ppo|pt)/"
+)
 _LITERALS = {"true": True, "false": False, "none": None, "null": None}
 
 BANNER_KEYS = {
@@ -83,6 +88,8 @@ def _single(line: str) -> dict[str, Setting]:
         return {_banner_key(name): value(number.replace(",", "")) for name, number in banners}
     if "betas" in line and (pair := _BETAS.search(line)):
         return {"betas": pair[1]}
+    if "/train" in line and (trainer := _TRAINER.search(line)):
+        return {"trainer_class": f"{trainer[1]}_trainer" if trainer[1] else trainer[2]}
     space = _NAMESPACE.search(line)
     if space and line.rstrip().endswith(")"):
         inside = line.rstrip()[space.end() : -1]

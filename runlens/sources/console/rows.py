@@ -98,7 +98,7 @@ def _carried(rows: list[Row]) -> list[int]:
     Where many rows without a counter stand between two with a step they share the way evenly.
     """
     batches = max(max(row.counted.batches, row.counted.batch) for row in rows)
-    first = min((row.counted.epoch for row in rows if row.counted.epoch >= 0), default=0)
+    first = _first_epoch(rows)
     step = 0
     steps: list[int] = []
     waiting = 0
@@ -117,6 +117,16 @@ def _carried(rows: list[Row]) -> list[int]:
     return steps
 
 
+def _first_epoch(rows: list[Row]) -> int:
+    """Return what the run calls its first epoch, which a log that was resumed does not show."""
+    shown = [row.counted.epoch for row in rows if row.counted.epoch >= 0]
+    first, last = min(shown, default=0), max(shown, default=0)
+    planned = max(row.counted.epochs for row in rows)
+    if first <= 1 or planned < last:
+        return first
+    return int(last == planned)  # of N epochs from 0 on the last is N - 1
+
+
 _FAIRSEQ = {"wps", "wpb", "nll_loss", "ups"}  # two of them
 
 
@@ -128,6 +138,8 @@ def _framework(rows: list[Row]) -> str:
         return "verl"
     if len(names & _FAIRSEQ) > 1 and "ppl" in names:
         return "fairseq"
+    if "G_GAN" in names or {"D_A", "G_A"} <= names:
+        return "pix2pix"
     if {"train loss", "val loss"} <= names and "loss" in names:
         return "nanogpt"
     if {"loss", "mfu", "time_ms"} <= names:
@@ -143,6 +155,7 @@ _RENAMED = {
         "lm loss PPL": "validation ppl",
         "samples per second": "samples_per_sec",
     },
+    "pix2pix": {"D": "d_loss", "D_A": "d_loss", "G_A": "g_loss", "G_GAN": "g_loss"},  # CycleGAN too
     "composer": {
         "loss/train/total": "train/loss",
         "metrics/eval/LanguageCrossEntropy": "eval/loss",

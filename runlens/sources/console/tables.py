@@ -32,6 +32,9 @@ _STEPS = (
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
 _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
 _GAP = re.compile(r"\s{2,}|\t")
+_LOSS = re.compile(r"(?:^|_)loss(?:_|$)", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z][\w/.-]{0,80}")
+LEAST = 3  # rows of a table that counts none
 MAX_HEAD = 400  # characters of a line of names
 _REWARDS = re.compile(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
 
@@ -92,7 +95,8 @@ def columns(others: Sequence[tuple[int, str]]) -> list[Row]:
             rows.append(row)
         elif head := _column_names(line):
             names, tabs = head, "\t" in line.strip()
-    return rows if len({row.counted for row in rows}) > 1 else []
+    counters = {row.counted for row in rows}
+    return rows if len(counters) > 1 or (counters == {Counted()} and len(rows) >= LEAST) else []
 
 
 def _column_names(line: str) -> list[str]:
@@ -100,15 +104,18 @@ def _column_names(line: str) -> list[str]:
     if len(line) > MAX_HEAD or ":" in line or "=" in line or not _GAP.search(line.strip()):
         return []
     names = [name.strip() for name in _GAP.split(line.strip())]
-    counts = names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS
-    return names if counts and any(map(ANCHOR.search, names)) else []
+    if names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS:
+        return names if any(map(ANCHOR.search, names)) else []
+    losses = any(_LOSS.search(name) for name in names)  # a table of data has scores, but no loss
+    return names if losses and "\t" in line and all(map(_NAME.fullmatch, names)) else []
 
 
 def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | None:
     if not names or not line.lstrip()[:1].isdigit():
         return None
     cells = line.strip().split("\t") if tabs else line.split()
-    if len(cells) != len(names) or whole(cells[0] if cells[0].isdigit() else "") < 0:
+    counts = names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS
+    if len(cells) != len(names) or (counts and whole(cells[0] if cells[0].isdigit() else "") < 0):
         return None
     step = epoch = -1
     values = {}

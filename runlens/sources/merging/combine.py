@@ -23,6 +23,7 @@ from runlens.wording import count, number
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "rounded": 2e-3}  # relative
 DISAGREE = 0.01  # share of common points that differ, from which it is said
 COARSE = 1_000  # steps below it lose nothing to three printed digits
+MUCH_FURTHER = 10  # times the last step of the best source: so many batches has an epoch at least
 FAR = np.int64(2) ** 40  # keeps (segment, step) in one integer
 
 
@@ -188,7 +189,11 @@ def combined(some: Sequence[Part]) -> tuple[Columns, list[Disagreement]]:
     for part in some:
         key = part.key
         new = ~np.isin(key, known)
-        if taken and (part.content.reading.steps_inferred or _coarse(part, taken[0][0])):
+        other_unit = taken and _other_unit(taken[0][0], part)
+        if other_unit:
+            new &= False
+            disagreements += other_unit
+        elif taken and (part.content.reading.steps_inferred or _coarse(part, taken[0][0])):
             new &= _beyond(part, taken)
         elif taken:
             disagreements += _disagreement(taken[0][0], part)
@@ -219,6 +224,30 @@ def _coarse(part: Part, best: Part) -> bool:
     return bool((large % unit == 0).all() and not np.isin(large, best.series.step).all())
 
 
+def _other_unit(best: Part, other: Part) -> list[Disagreement]:
+    """Tell of a log that counts batches where the best source counts epochs.
+
+    It goes on much further, though its epochs are no more than the other's steps; or its values
+    are not the other's where their steps are the same.
+    """
+    step, last = other.series.step, int(best.series.step.max(initial=0))
+    if not other.content.reading.steps_inferred or int(step.max(initial=0)) < MUCH_FURTHER * last:
+        return []
+    order = np.argsort(best.series.step, kind="stable")
+    within = (step >= best.series.step.min()) & (step <= last)
+    said, known = other.series.value[within], best.series.value[order]
+    expected = np.interp(step[within], best.series.step[order], known)
+    apart = np.abs(said - expected)
+    tenth = 0.1 * np.maximum(np.abs(said), np.abs(expected))
+    epochs = other.series.epoch[np.isfinite(other.series.epoch)]
+    epochs_are_its_steps = last / 2 <= epochs.max(initial=-1) <= last + 2  # either may break off
+    if not epochs_are_its_steps and not (within.any() and np.median(apart - tenth) > 0):
+        return []
+    used = best.content.reading.path
+    text = f"counts its steps in another unit than {used.name}, which was used"
+    return [Disagreement(used, other.content.reading.path, text, len(step), len(step))]
+
+
 def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
     """Which rows of a source with inferred steps lie past all that is known of their segment."""
     known = np.concatenate([other.key[new] for other, new in taken])
@@ -228,7 +257,8 @@ def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
             for segment in range(int(part.segment.max(initial=0)) + 1)
         ]
     )
-    slack = int(np.median(np.diff(distinct(known)))) // 2 if len(known) > 1 else 0
+    apart = np.diff(distinct(known))
+    slack = int(np.median(apart)) // 2 if len(apart) else 0
     beyond: BoolArray = part.key > last[part.segment] + slack
     return beyond
 

@@ -11,9 +11,19 @@ from dataclasses import replace
 from itertools import combinations, product
 
 from runlens.sources.merging.candidates import ALL, Pair, candidates
-from runlens.sources.merging.likeness import Content, Said, content, other_id, related, said
+from runlens.sources.merging.likeness import (
+    Content,
+    Said,
+    content,
+    goes_on,
+    other_id,
+    related,
+    said,
+)
 from runlens.sources.merging.log_places import of_one_command
 from runlens.sources.reading import SourceReading
+
+_NEVER = frozenset((Said.NEVER,))
 
 
 def grouped(readings: Iterable[SourceReading]) -> tuple[list[list[Content]], str]:
@@ -69,11 +79,25 @@ class _Joining:
         return self._said[pair]
 
     def _join_equals(self, pairs: Iterable[Pair]) -> None:
-        """Join what is the same, the nearest first; a third that contradicts one of two is less."""
-        for one, other in sorted(pairs, key=lambda pair: -self._depth(*pair)):
+        """Join what is the same, the nearest first; a third that contradicts one of two is less.
+
+        A launch goes on from one other: of those that it could have, from the last started.
+        """
+        going: set[int] = set()
+        order = [(*self._continued(*pair), *pair) for pair in pairs]
+        for late, _, one, other in sorted(order, key=lambda o: (-self._depth(*o[2:]), *o[1:])):
             first, second = self._set[one], self._set[other]
-            if first != second and not self._contrary(first, second, {Said.NEVER}):
+            if first != second and late not in going and not self._contrary(first, second, _NEVER):
                 self._join(first, second)
+            if late is not None and self._set[one] == self._set[other]:
+                going.add(late)
+
+    def _continued(self, first: int, second: int) -> tuple[int | None, float]:
+        """Return which launch goes on from the other, and how long after it that one began."""
+        one, other = self._measured[first], self._measured[second]
+        if one.started is None or other.started is None or not goes_on(one, other):
+            return None, 0.0
+        return (first if one.started > other.started else second), abs(one.started - other.started)
 
     def _join_neighbours(self, pairs: Iterable[Pair]) -> None:
         """Join what lies together and cannot contradict, where it is clear to what it belongs."""

@@ -1,10 +1,12 @@
 """What the readings of a run say together about its launches, before their rows are joined."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from runlens.history import Columns, distinct
 from runlens.run import Problem
 from runlens.sources.merging.align import moved
 from runlens.sources.merging.likeness import (
@@ -15,7 +17,9 @@ from runlens.sources.merging.likeness import (
 )
 from runlens.sources.merging.log_places import in_order, of_one_command, of_one_launch
 from runlens.sources.reading import SourceReading
+from runlens.wording import count
 
+MOST = 0.5  # share of the points that launches from the start on left out, from which it is said
 WHOLE = 0.02  # how far from a whole number of steps the distance of two rows may be
 
 
@@ -78,6 +82,23 @@ def _differ(one: Content, other: Content) -> bool:
         if len(same) and same.mean() < 1 / 2:
             return True
     return False
+
+
+def begun_anew(metrics: Mapping[str, Columns], paths: Sequence[Path]) -> list[Problem]:
+    """Tell of rounds that all begin at the first step: only the last of them is in the curves."""
+    name = next(iter(telling(metrics)), None)
+    if name is None:
+        return []
+    rows = metrics[name]
+    launches = distinct(rows.segment.astype(np.int64))
+    first = [int(rows.step[rows.segment == number].min()) for number in launches]
+    anew = [number for number, step in zip(launches, first, strict=True) if step <= min(first)]
+    left = int((rows.segment < anew[-1]).sum())
+    if left <= MOST * len(rows.step):
+        return []
+    text = f"begins anew at step {min(first):,}: only the last of {len(anew)} rounds was judged"
+    where = str(paths[int(rows.source[rows.segment == anew[-1]][0])])
+    return [Problem(where, text, f"{left:,} of {count(len(rows.step), 'point')} of {name}")]
 
 
 def with_rewinds(group: Sequence[Content]) -> list[Content]:

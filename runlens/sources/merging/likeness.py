@@ -14,6 +14,7 @@ from runlens.history import BoolArray, FloatArray
 from runlens.metrics import base, naming
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
 from runlens.sources.reading import Series, SourceReading
+from runlens.sources.totals import with_totals
 
 # schedules and counters are equal in sibling runs: they identify nothing
 SHARED = {"learning_rate", "epoch", "tokens", "loss_scale", "step", "eval_runtime"}
@@ -29,6 +30,7 @@ AGREE = 0.5  # share of equal points among the common steps
 CLOSE = 1e-3  # relative: four digits
 PRINTED = 5e-3  # relative: three digits, as some logs print
 COMPARED = 2_000  # points of a metric that are compared
+DECIMALS = (2, 6)  # that a log prints of each number: fewer identify nothing
 _OF_TEST = re.compile(r"(?i)test[ _/]")
 
 
@@ -37,7 +39,7 @@ class Said(Enum):
 
     SAME = "they logged the same, or one goes on where the other stopped"
     OTHER = "they contradict each other"
-    NEVER = "two ids of a tracker, or two copies of one log: two runs, whatever a third says"
+    NEVER = "two ids, two copies of a log, two beginnings: two runs, whatever a third says"
     OPEN = "they have too little in common to tell"
 
 
@@ -86,10 +88,11 @@ def content(reading: SourceReading) -> Content:
     named: dict[str, Series] = {}
     spelled: dict[str, str] = {}  # how the one that has a name was logged
     rivals: dict[str, str] = {}  # the name that another one has
-    for logged in sorted(reading.series, key=of_test):  # stable; validation keeps its name
+    known = with_totals(reading.series)
+    for logged in sorted(known, key=of_test):  # stable; validation keeps its name
         name, factor = naming(logged, reading.framework)
         name = as_test(name) if of_test(logged) and name in named else name
-        series = reading.series[logged]
+        series = known[logged]
         scaled = series if factor == 1.0 else series._replace(value=series.value * factor)
         if name not in named or len(scaled.step) > len(named[name].step):
             rivals |= {spelled[name]: name} if name in named else {}
@@ -97,10 +100,9 @@ def content(reading: SourceReading) -> Content:
         else:
             rivals[logged] = name
     others = {
-        logged: reading.series[logged]
+        logged: known[logged]
         for logged, name in rivals.items()
-        if logged not in named
-        and not _repeats(reading.series[logged], reading.series[spelled[name]])
+        if logged not in named and not _repeats(known[logged], known[spelled[name]])
     }
     return Content(reading, named | others, _home(reading.path))
 
@@ -184,12 +186,21 @@ def _by_values(one: Content, other: Content) -> Said:
     )
     known = [verdict for verdict in verdicts if verdict is not None]
     alike = bool(known) and sum(known) * 2 >= len(known)
-    onward = None if states else _goes_on(one, other)
+    onward = None if states else goes_on(one, other)
     if onward or (alike and (near or one.reading.kind != other.reading.kind)):
         return Said.SAME
     if alike and _copies(one.reading.path, other.reading.path):
         return Said.NEVER
+    if known and not any(known) and _both_anew(one, other):
+        return Said.NEVER
     return Said.OTHER if known or onward is False else Said.OPEN
+
+
+def _both_anew(one: Content, other: Content) -> bool:
+    """Whether two launches that a trainer recorded began at the first step; ranks print so too."""
+    kinds = {one.reading.kind, other.reading.kind}
+    begun = all(some.trained[0] <= some.trained[2] for some in (one, other))
+    return kinds == {"tensorboard"} and begun
 
 
 def _copies(one: Path, other: Path) -> bool:
@@ -240,12 +251,23 @@ def _same_rows(one: FloatArray, other: FloatArray, share: float) -> bool | None:
 
     Four digits of one value are met by chance in a sibling run, those of two in a row are not.
     """
-    few, many = sorted((digits(one)[:COMPARED], digits(other)[:COMPARED]), key=len)
+    first, second = _as_printed(one, other), _as_printed(other, one)
+    few, many = sorted((digits(first)[:COMPARED], digits(second)[:COMPARED]), key=len)
     if len(np.unique(few)) < ENOUGH:
         return None
     pairs = set(zip(many[:-1].tolist(), many[1:].tolist(), strict=True))
     own = list(zip(few[:-1].tolist(), few[1:].tolist(), strict=True))
     return sum(pair in pairs for pair in own) >= share * len(own)
+
+
+def _as_printed(value: FloatArray, other: FloatArray) -> FloatArray:
+    """Return values with the decimals that all of the other's have: ``0.0774`` of 0.07743."""
+    known = other[np.isfinite(other)][:COMPARED]
+    for decimals in range(*DECIMALS):
+        if np.allclose(known, np.round(known, decimals), rtol=0, atol=1e-9):
+            rounded: FloatArray = np.round(value, decimals)
+            return rounded
+    return value
 
 
 def digits(value: FloatArray, kept: int = 4) -> FloatArray:
@@ -260,7 +282,7 @@ def _equal(one: FloatArray, other: FloatArray, near: float) -> BoolArray:
     return np.isclose(one, other, rtol=near, atol=1e-4 * near)
 
 
-def _goes_on(one: Content, other: Content) -> bool | None:
+def goes_on(one: Content, other: Content) -> bool | None:
     """Whether one launch of a kind continues the other: it begins where that one had come to.
 
     After a kill it begins at the checkpoint, so it repeats the last steps of the one before, with
@@ -272,10 +294,17 @@ def _goes_on(one: Content, other: Content) -> bool | None:
     if not common or one.folder.parent != other.folder.parent:
         return None
     early, late = sorted((one, other), key=lambda content: content.trained[:2])
-    if begins_after(early, late):
+    if begins_after(early, late) or _evaluates(early, late):
         return True
     overlap = late.trained[0] <= early.trained[1]
     return False if overlap or _later(early, late) is False else None
+
+
+def _evaluates(early: Content, late: Content) -> bool:
+    """Whether `late` is only an evaluation behind the last step, in a file of its own."""
+    first, last, _ = early.trained
+    alone = first < last and late.trained[:2] == (last, last) and "train_loss" not in late.series
+    return alone and "train_loss" in early.series and _later(early, late) is True
 
 
 def begins_after(early: Content, late: Content) -> bool:

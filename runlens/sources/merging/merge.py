@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from runlens.config_keys import betas, canonical_key
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
 from runlens.run import Configured, Event, Problem, Run, Segment
-from runlens.sources.configs.secrets import masked, without_secrets
+from runlens.sources.configs.secrets import masked
+from runlens.sources.merging import settings
 from runlens.sources.merging.align import aligned
 from runlens.sources.merging.combine import (
     FAR,
@@ -27,6 +27,7 @@ from runlens.sources.merging.combine import (
 )
 from runlens.sources.merging.group import grouped
 from runlens.sources.merging.launches import (
+    begun_anew,
     of_last_launch,
     with_counts_continued,
     with_rewinds,
@@ -34,7 +35,7 @@ from runlens.sources.merging.launches import (
 )
 from runlens.sources.merging.likeness import Content
 from runlens.sources.merging.state import Plan, concluded
-from runlens.sources.merging.task import typed
+from runlens.sources.merging.task import SCRATCH_LOSS, typed
 from runlens.sources.reading import SourceReading
 
 # the most specific word about who wrote the run wins
@@ -46,6 +47,8 @@ TRUST = (
 )  # fmt: skip
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
 _OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
+BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
+LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
 MOST_PROBLEMS = 200
@@ -95,7 +98,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     sources = [_shown(reading.path, place) for reading in readings]
     metrics, problems, starts = _metrics(group)
     framework = _framework(readings)
-    config = _config(readings, sources)
+    config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
     called = {reading.path.stem for reading in readings if reading.kind == "console"}
     task, why = typed(
@@ -105,6 +108,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         framework.replace("unknown", ""),
         logged,
         called,
+        _first(metrics, "entropy"),
     )
     if task in {"sft", "dpo", "pretrain"} and "entropy" in metrics:
         metrics["pred_entropy"] = metrics.pop("entropy")
@@ -112,6 +116,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     events = _events(readings, starts, place)
     ended = [one.reading for one in of_last_launch(group)]
     plan = _plan(readings, config, history)
+    problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     return Run(
         id=next((reading.run_id for reading in readings if reading.run_id), given),
@@ -131,13 +136,20 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
 
 
 def _first_loss(metrics: dict[str, Columns]) -> float | None:
-    """Return the highest of the first three training losses: one batch says little.
+    """Return the first training loss; where none was logged the evaluation loss has to do."""
+    return _first(metrics, "train_loss" if "train_loss" in metrics else "eval_loss")
 
-    Where none was logged the evaluation loss has to do.
+
+def _first(metrics: dict[str, Columns], name: str) -> float | None:
+    """Return the highest of the first three values: one batch says little.
+
+    A first one that is many times the next is a loss summed otherwise, none of a model that learns.
     """
-    rows = metrics.get("train_loss", metrics.get("eval_loss"))
-    first = rows.value[np.isfinite(rows.value)][:3] if rows is not None else np.array([])
-    return float(first.max()) if len(first) else None
+    rows = metrics.get(name)
+    first = rows.value[np.isfinite(rows.value)][:4] if rows is not None else np.array([])
+    if len(first) > 1 and first[0] > max(SCRATCH_LOSS, LEAP * first[1]):
+        first = first[1:]
+    return float(first[:3].max()) if len(first) else None
 
 
 def _trust(one: Content) -> tuple[int, bool, str]:
@@ -226,32 +238,6 @@ def _framework(readings: Sequence[SourceReading]) -> str:
     return "transformers" if "transformers" in said else others[0] if others else "unknown"
 
 
-def _config(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
-    """Join the settings: the more trusted source first, a setting's own name before aliases."""
-    known: dict[str, Configured] = {}
-    for reading, source in zip(readings, sources, strict=True):
-        own: dict[str, Configured] = {}
-        for key, value in reading.config.items():
-            name = canonical_key(key)
-            if value is None or _says_nothing(name, value):
-                continue
-            if name not in own or name == key:
-                own[name] = Configured(without_secrets(name, value), source)
-            for beta, size in betas(key, value).items():
-                own.setdefault(beta, Configured(size, source))
-        known |= {name: value for name, value in own.items() if name not in known}
-    if _positive(known.get("warmup_ratio")) and not _positive(known.get("warmup_steps")):
-        known.pop("warmup_steps", None)  # 0 beside a ratio only means that the ratio counts
-    return known
-
-
-def _says_nothing(name: str, value: object) -> bool:
-    """Whether a value only means "not set": max_steps -1."""
-    return name in {"max_steps", "save_total_limit"} and (
-        isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
-    )
-
-
 def _plan(
     readings: Sequence[SourceReading], config: dict[str, Configured], history: History
 ) -> Plan:
@@ -263,26 +249,28 @@ def _plan(
     done_epochs = [hint.done_epochs for hint in hints if hint.done_epochs is not None]
     logged = [int(c.step[-1]) for name in history.metrics for c in [history.curve(name)] if len(c)]
     done = [hint.done_steps for hint in hints if hint.done_steps is not None]
-    ended = [hint.ended_step for hint in hints if hint.ended_step is not None]
+    planned = steps[0] if steps else settings.whole(config.get("max_steps"))
+    ended = [r.hints.ended_step for r in readings if _of_this_run(r, planned)]
+    last = max([*logged, *done, *(step for step in ended if step is not None)], default=0)
+    passed = max(done_epochs, default=None)
+    planned_epochs = epochs[0] if epochs else settings.positive(config.get("num_train_epochs"))
     return Plan(
-        max([*logged, *done, *ended], default=0),
-        steps[0] if steps else _whole(config.get("max_steps")),
-        max(done_epochs, default=None),
-        epochs[0] if epochs else _positive(config.get("num_train_epochs")),
+        last,
+        None if _other_unit(planned, last) else planned,
+        passed,
+        None if _other_unit(planned_epochs, passed) else planned_epochs,
     )
 
 
-def _positive(known: Configured | None) -> float | None:
-    try:
-        value = float(known.value or 0) if known else 0.0
-    except (TypeError, ValueError):
-        return None
-    return value if 0 < value < FAR else None
+def _other_unit(planned: float | None, done: float | None) -> bool:
+    """Whether a plan was passed by a tenth and more: it is told in another unit."""
+    return bool(planned and done and done > BEYOND * planned)
 
 
-def _whole(known: Configured | None) -> int | None:
-    value = _positive(known)
-    return int(value) if value else None
+def _of_this_run(reading: SourceReading, planned: int | None) -> bool:
+    """Whether what a log's bar shows may be the run's: another program's has a plan of its own."""
+    own = reading.hints.planned_steps
+    return bool(reading.series) or planned is None or own is None or own == planned
 
 
 def _events(
@@ -351,9 +339,17 @@ def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:
     if not folder.is_relative_to(place) or folder == place:
         named = [one.reading.run_name for one in group if one.reading.run_name]
         trained = [one for one in group if one.measured]
-        return named[0] if named else _shown((trained or group)[0].reading.path, place)
+        return named[0] if named else _shown(_furthest(trained or group), place)
     stored = [one.reading.run_name or one.reading.run_id for one in group if one.reading.in_store]
     return "/".join([str(folder.relative_to(place)), *stored[:1]])
+
+
+def _furthest(some: Sequence[Content]) -> Path:
+    """Return the path that stands for readings; of checkpoints alone, the folder of the last."""
+    states = [one.reading for one in some if one.reading.hints.snapshot]
+    if len(states) < len(some):
+        return next(one.reading.path for one in some if not one.reading.hints.snapshot)
+    return max(states, key=lambda one: one.hints.done_steps or 0).path.parent
 
 
 def _distinctly_named(runs: Sequence[Run]) -> list[Run]:

@@ -107,14 +107,15 @@ def _by_message(
     hard = [event for event in killed if event.data.get("row") in HARD_KILLS]
     trace = _trace(hints)
     if hard and not complete:
-        return "killed", f"{hard[-1].text[:SHOWN]}, at {plan.words}", "certain"
+        return "killed", f"{_shortened(hard[-1].text)}, at {plan.words}", "certain"
+    by_hand = "KeyboardInterrupt" in trace or "BdbQuit" in trace
     signalled = "SignalException" in trace or (killed and "ChildFailedError" in trace)
-    if trace and "KeyboardInterrupt" not in trace and not signalled:
+    if trace and not by_hand and not signalled:
         where = "after all planned steps" if complete else f"at {plan.words}"
         return "crashed", f"{trace}, {where}", "certain"
     if killed or trace:
-        text = killed[-1].text if killed else trace
-        return "killed", f"{text[:SHOWN]}, at {plan.words}", "certain"
+        text = killed[-1].text if killed and not by_hand else trace
+        return "killed", f"{_shortened(text)}, at {plan.words}", "certain"
     return None
 
 
@@ -123,7 +124,17 @@ def _trace(hints: Sequence[Hints]) -> str:
     clean = any(hint.summary for hint in hints) and any(hint.exit_code == 0 for hint in hints)
     traces = [hint.traceback for hint in hints if hint.traceback]
     traces = [trace for trace in traces if not clean and not trace.startswith(AT_EXIT)]
-    return traces[0][:SHOWN] if traces else ""
+    return _shortened(traces[0]) if traces else ""
+
+
+def _shortened(text: str) -> str:
+    """Cut a long message behind a sentence, else behind a word."""
+    if len(text) <= SHOWN:
+        return text.rstrip(" .")
+    sentence = max(text.rfind(end, SHOWN // 2, SHOWN) for end in (". ", "; "))
+    space = text.rfind(" ", SHOWN // 2, SHOWN)
+    cut = sentence if sentence > 0 else space if space > 0 else SHOWN
+    return f"{text[:cut].rstrip(' .,;:(')} ..."
 
 
 def _by_code(code: int | None, plan: Plan) -> tuple[StateKind, str, Sure] | None:

@@ -22,6 +22,7 @@ SCRATCH_LOSS = 7.0  # first loss that only an untrained language model has, wher
 # no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
 NO_LANGUAGE_LOSS = 16.0
 CLASSES_LOSS = log(1_000)
+SAVED = "config.json"  # what a model is; trackers name what it was made of: BertForMaskedLM
 
 BY_METHOD: Mapping[str, Task] = {
     "grpo": "grpo", "rloo": "grpo", "ebft": "grpo", "gspo": "grpo", "dapo": "grpo",
@@ -29,7 +30,7 @@ BY_METHOD: Mapping[str, Task] = {
     "simpo": "dpo", "cpo": "dpo", "rm": "reward-model", "reward": "reward-model",
     "rewardtrainer": "reward-model", "sft": "sft", "pt": "pretrain", "pretrain": "pretrain",
     "grpotrainer": "grpo", "dpotrainer": "dpo", "ppotrainer": "ppo", "sfttrainer": "sft",
-    "ktotrainer": "dpo", "orpotrainer": "dpo",
+    "ktotrainer": "dpo", "orpotrainer": "dpo", "cpotrainer": "dpo", "rlootrainer": "grpo",
 }  # fmt: skip
 METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
 PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "experiment_name", "output_dir")
@@ -69,6 +70,12 @@ RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len",
 GENERATIVE = (
     "discrim", "generator", "codebook", "vq", "diffus", "denois", "kimg", "recon",
 )  # fmt: skip
+GENERATED = ("rouge", "bleu", "sacrebleu", "chrf", "meteor", "sari", "bertscore")
+CLASSIFIERS = ("SequenceClassification", "ImageClassification", "TokenClassification")
+ADAPTED = {"SEQ_CLS": "SequenceClassification", "TOKEN_CLS": "TokenClassification"}
+SPEAKING = ("CausalLM", "ConditionalGeneration", "MaskedLM", "LMHead", "EncoderDecoder")
+SPEECH = ("CTC", "Whisper", "Speech")
+READING = ("vision", "trocr", "donut", "pix2struct", "nougat")  # text in images
 SCORES = ("f1", "iou", "recall", "precision", "auc", "matthews", "mcc", "top1", "top5")
 DETECTION = ("box_loss", "mAP", "dfl_loss", "obj_loss")
 
@@ -80,6 +87,7 @@ def typed(
     framework: str,
     logged: Collection[str] = (),
     called: Collection[str] = (),
+    first_entropy: float | None = None,
 ) -> tuple[Task, str]:
     """Return the task and why.
 
@@ -90,15 +98,18 @@ def typed(
         framework: as the sources tell, "" or "unknown" where they do not.
         logged: the names as logged, where they differ.
         called: names of the log files.
+        first_entropy: the first entropy of what the model says, None where none was logged.
 
     """
     for decided in (
         _by_method(config),
-        _by_names(names, logged, framework),
+        _by_names(names, logged, config, framework),
         _by_program(config, called),
         _by_reward(names, logged),
-        _by_model(config),
-        _by_scores(names, logged, first_loss),
+        _by_model(names, config),
+        _by_generation(names, config, framework),
+        _by_scores(names, logged, config, first_loss),
+        _by_entropy(first_loss, first_entropy),
         _by_loss(names, first_loss, config, framework),
     ):
         if decided:
@@ -130,12 +141,17 @@ def _by_program(
 
 
 def _by_names(
-    names: Collection[str], logged: Collection[str], framework: str
+    names: Collection[str],
+    logged: Collection[str],
+    config: Mapping[str, Configured],
+    framework: str,
 ) -> tuple[Task, str] | None:
     for wanted, task in BY_METRIC:
         hits = [name for name in wanted if name in names]
-        if hits:
+        if hits and not (task == "asr" and _reads_images(config)):
             return task, f"logs {hits[0]}"
+    if framework == "llama-factory" and "dpo_acc" in names:  # its log names nothing else of them
+        return "dpo", "logs the accuracy of rewards in training"
     if framework in RL_FRAMEWORKS:
         return "rl", f"written by {framework}"
     if "reward" in names and {"len_mean", "kl"} & set(names):
@@ -165,26 +181,66 @@ def _words(name: str, beginnings: tuple[str, ...]) -> bool:
     return any(word.startswith(beginnings) for word in plain(name).split("_"))
 
 
-def _by_model(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
-    known = config.get("architectures")
-    model = str(known.value) if known else ""
-    if "SequenceClassification" in model or "ImageClassification" in model:
-        labels = config.get("num_labels")
+def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple[Task, str] | None:
+    model, kind = _said(config, "architectures"), _said(config, "model_type")
+    named = model or kind
+    if {"dpo_margin"} & set(names) or {"dpo_acc", "min_reward"} <= set(names):
+        return "reward-model", "logs the margin between rewards"
+    problem, adapted = _said(config, "problem_type"), _said(config, "task_type")
+    if problem == "regression":
+        return "regression", f"problem_type is {problem}"
+    labels = config.get("num_labels")
+    if any(word in model + ADAPTED.get(adapted, "") for word in CLASSIFIERS):
         task: Task = "regression" if labels and labels.value == 1 else "classification"
-        return task, f"the model is a {model}"
-    kind = str(config["model_type"].value) if "model_type" in config else ""
+        said = f"the adapter is for {adapted}" if adapted in ADAPTED else f"the model is a {model}"
+        return task, said
+    if problem.endswith("classification"):
+        return "classification", f"problem_type is {problem}"
     if "regress" in (model + kind).lower():
-        return "regression", f"the model is a {model or kind}"
-    if "CTC" in model or "Whisper" in model or "SpeechSeq2Seq" in model:
+        return "regression", f"the model is a {named}"
+    if any(word in model for word in SPEECH):
         return "asr", f"the model is a {model}"
+    trained = any(_said(config, key) for key in TRAINED)
+    writes = any(word in model for word in ("ConditionalGeneration", "EncoderDecoder"))
+    if writes and trained and _speaks(config):
+        return "sft", f"the model is a {model}, trained before"
+    return None
+
+
+def _said(config: Mapping[str, Configured], key: str) -> str:
+    value = config[key].value if key in config else None
+    return "" if value is None else str(value)
+
+
+def _speaks(config: Mapping[str, Configured]) -> bool:
+    """Whether the model that was saved is one of language: then classes are none of its own."""
+    known = config.get("architectures")
+    saved = known is not None and known.origin.endswith(SAVED)
+    return saved and any(word in _said(config, "architectures") for word in SPEAKING)
+
+
+def _reads_images(config: Mapping[str, Configured]) -> bool:
+    keys = ("architectures", "model_type", *TRAINED)
+    text = " ".join(_said(config, key) for key in keys).lower()
+    return any(word in text for word in READING)
+
+
+def _by_generation(
+    names: Collection[str], config: Mapping[str, Configured], framework: str
+) -> tuple[Task, str] | None:
+    """Look for scores of a text that was generated; frameworks for translation train from 0."""
+    hits = [n for n in sorted(names) if n.startswith("eval_") and _words(n, GENERATED)]
+    if hits and framework in {"transformers", *FINE_TUNERS} and not _own_transformer(config):
+        return "sft", f"logs {hits[0]}"
     return None
 
 
 def _by_scores(
-    names: Collection[str], logged: Collection[str], first_loss: float | None
+    names: Collection[str],
+    logged: Collection[str],
+    config: Mapping[str, Configured],
+    first_loss: float | None,
 ) -> tuple[Task, str] | None:
-    if "dpo_margin" in names or {"dpo_acc", "min_reward"} <= set(names):
-        return "reward-model", "logs the margin between rewards"
     if "token_accuracy" in names:
         return "sft", "logs token accuracy"
     hits = [name for name in sorted(logged) if any(word in name for word in DETECTION)]
@@ -196,13 +252,22 @@ def _by_scores(
         if name in {"eval_accuracy", "train_accuracy"}
         or any(word in name.lower() for word in SCORES)
     ]
-    if scores and (first_loss is None or first_loss < CLASSES_LOSS):
+    if scores and not _speaks(config) and (first_loss is None or first_loss < CLASSES_LOSS):
         return "classification", f"logs {scores[0]}"
     errors = [
         n for n in names if n.removeprefix("eval_") in {"mse", "mae", "rmse", "r2", "r_squared"}
     ]
     if errors:
         return "regression", f"logs {min(errors)}"
+    return None
+
+
+def _by_entropy(first_loss: float | None, first_entropy: float | None) -> tuple[Task, str] | None:
+    """Tell a summed loss from that of an untrained model: the entropy of one is its loss."""
+    if first_loss is None or first_entropy is None or first_loss <= SCRATCH_LOSS:
+        return None
+    if 0 <= first_entropy < first_loss / 4:
+        return "sft", f"an entropy of {first_entropy:.2f} is that of a trained language model"
     return None
 
 
@@ -215,7 +280,7 @@ def _by_loss(
     if first_loss is None:
         return None
     classes = _number(config, "num_labels")
-    if classes > 2 and _between(first_loss / log(classes), NEAR_CLASSES):  # noqa: PLR2004 - 2 is any model's default
+    if classes > 2 and not _speaks(config) and _between(first_loss / log(classes), NEAR_CLASSES):  # noqa: PLR2004 - 2 is any model's default
         begins = f"the loss begins at {first_loss:.2f}"
         return "classification", f"{begins}, near ln of its {classes:g} labels"
     return _by_tuning(first_loss, config, framework) or _by_level(
@@ -257,7 +322,8 @@ def _by_level(
         return "pretrain", OWN
     if SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS:
         return "pretrain", f"the loss begins at {first_loss:.2f}"
-    if framework == "transformers" and _between(first_loss, TWO_CLASSES):
+    two = _between(first_loss, TWO_CLASSES) and not _speaks(config)
+    if framework == "transformers" and two:
         return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
     if framework == "transformers" and _own_module(config):
         return None

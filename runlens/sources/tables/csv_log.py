@@ -46,6 +46,8 @@ NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
 _HELD_OUT = re.compile(
     r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])"
 )
+# git's marks in a file that it could not merge
+_CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
 _INSIDE = re.compile(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
@@ -127,7 +129,11 @@ def decoded(data: bytes) -> str:
 
 def _rows(text: str) -> Iterator[list[str]]:
     """Split the lines into cells by the delimiter of the first; comments and blanks left out."""
-    lines = (line for line in io.StringIO(text, newline="") if line.strip() and line[0] != "#")
+    lines = (
+        line
+        for line in io.StringIO(text, newline="")
+        if line.strip() and line[0] != "#" and not _CONFLICT.match(line)
+    )
     first = next(lines, "")
     delimiter = max(",;\t", key=first.count)
     yield from csv.reader(_again(first, lines), delimiter=delimiter, skipinitialspace=True)
@@ -163,6 +169,9 @@ def table(reading: SourceReading, text: str, columns: Columns = AS_FOUND) -> Tab
     """Return what stands below the first row, under the names in that row."""
     rows = _rows(text)
     header = _header(next(rows, []))
+    if "\n<<<<<<< " in text:
+        told = "has git's marks of a merge that failed: its two versions follow one another"
+        reading.problems.append(Problem(str(reading.path), told))
     torn = not text.endswith(("\n", "\r"))
     rows = _without_last_cell(rows) if torn else rows
     parts, readable = _Parts(header, columns), _up_to_damage(rows, reading)

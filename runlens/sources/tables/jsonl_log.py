@@ -18,10 +18,11 @@ from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json, read_bytes
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
-from runlens.sources.tables.names import is_log, keeps_words
-from runlens.sources.tables.table import Column, Table, fill, log_bytes, renamed
+from runlens.sources.tables.names import has_metric, is_log, keeps_words
+from runlens.sources.tables.table import MAX_LOG, Column, Table, fill, log_bytes, renamed
+from runlens.sources.tables.whole_json import history, is_named
 
-LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl"
+LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json"
 FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
 ENDINGS = (".jsonl", ".ndjson")
 OTHER_NAMES = {"metrics.json", "scalars.json"}  # JSON Lines all the same (detectron2, mmengine)
@@ -56,16 +57,19 @@ def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOU
 
 
 def _named(name: str) -> bool:
-    return name.endswith((*ENDINGS, OTHER_ENDING)) or name in OTHER_NAMES
+    return name.endswith((*ENDINGS, OTHER_ENDING)) or name in OTHER_NAMES or is_named(name)
 
 
 def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     """Whether a file begins with rows that a training wrote, or that `columns` tell of."""
     try:
-        lines = read_bytes(path, SNIFFED).splitlines()
+        if is_named(path.name.lower()):
+            rows = history(read_bytes(path, MAX_LOG)) or []
+        else:
+            lines = islice(read_bytes(path, SNIFFED).splitlines(), SAMPLE)
+            rows = [row for line in lines if (row := _row(line)) is not None]
     except Unreadable as error:
         return "git-lfs" in str(error) and path.name in {"trainer_log.jsonl", "logging.jsonl"}
-    rows = [row for line in islice(lines, SAMPLE) if (row := _row(line)) is not None]
     if any(
         isinstance(value, str) and len(value) > LONGEST for row in rows for value in row.values()
     ):
@@ -73,7 +77,9 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     numbers = {name for row in rows for name, value in _leaves(row) if as_number(value) is not None}
     known = any({FACTORY, SWIFT} & row.keys() for row in rows)
     named = meanings(sorted(numbers), columns)
-    return known or is_log(set(named.values())) or says_log(sorted(numbers), columns)
+    if known or is_log(set(named.values())) or says_log(sorted(numbers), columns):
+        return True
+    return is_named(path.name.lower()) and has_metric(named.values())
 
 
 def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
@@ -84,7 +90,14 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    fill(reading, _read_lines(data, reading, columns))
+    found = history(data) if is_named(path.name.lower()) else None
+    if found:
+        rows = Rows(columns)
+        for row in found:
+            rows.add(row)
+        fill(reading, _named_as_said(reading, rows.table(), columns))
+    else:
+        fill(reading, _read_lines(data, reading, columns))
     return reading
 
 
@@ -217,7 +230,10 @@ def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
     _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
     if trainer.framework and not trainer.conclude(reading):
         return Table(0, {})
-    table = rows.table()
+    return _named_as_said(reading, rows.table(), columns)
+
+
+def _named_as_said(reading: SourceReading, table: Table, columns: Columns) -> Table:
     reading.columns = tuple(dict.fromkeys((*table.columns, *table.words)))
     return renamed(table, columns)
 

@@ -21,6 +21,8 @@ WEAK_STEPS = (
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
 TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
+# parts of a name before a slash that say of a step that it is the run's
+COUNTING = {"system", "progress", "trainer", "global", "meta", "info", "training", "run"}
 SPLIT_NAMES = {"split", "phase", "mode", "stage", "subset", "type", "set"}
 SPLITS = {
     "train": "", "training": "", "val": "val/", "valid": "val/", "validation": "val/",
@@ -28,6 +30,13 @@ SPLITS = {
 }  # fmt: skip
 PLANNED_STEPS = {"max_steps", "total_steps", "max_iters", "total_iters"}
 PLANNED_EPOCHS = {"max_epochs", "total_epochs", "num_epochs"}
+# settings: where one differs from row to row and nothing counts, each row is a training
+SETTINGS = {
+    "hidden_size", "hidden_dim", "hidden_units", "embedding_dim", "embed_dim", "d_model",
+    "n_layers", "num_layers", "n_layer", "layers", "n_heads", "num_heads", "batch_size",
+    "chunk_len", "seq_len", "dropout", "weight_decay", "momentum", "seed", "trial", "trial_id",
+    "n_estimators", "max_depth", "optimizer", "num_epochs", "n_epochs",
+}  # fmt: skip
 METRIC = re.compile(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
@@ -43,15 +52,28 @@ def keeps_words(name: str) -> bool:
     return plain(name) in SPLIT_NAMES | TIMES
 
 
+def counter(name: str) -> tuple[bool, int] | None:
+    """Return a key that sorts the columns that can be the step, best first; None for others.
+
+    A part of its own before a slash says whose step it is, as in ``system/step``.
+    """
+    if (word := plain(name)) in STEPS:
+        return False, STEPS.index(word)
+    of, slash, last = name.rpartition("/")
+    if slash and plain(last) in SURE_STEPS and plain(of) in COUNTING:
+        return True, SURE_STEPS.index(plain(last))
+    return None
+
+
 def is_step(name: str) -> bool:
     """Whether a column of this name can be the step."""
-    return plain(name) in STEPS
+    return counter(name) is not None
 
 
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     plains = {plain(name) for name in names}
-    steps = plains.intersection(STEPS)
+    steps = {plain(name) for name in names if is_step(name)}
     if any(METRIC.search(name) for name in plains):
         return bool(steps)
     return any(WEAK_METRIC.search(name) for name in plains) and bool(steps - set(WEAK_STEPS))

@@ -18,14 +18,17 @@ from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Precision, Series, SourceReading
 from runlens.sources.tables.columns import Columns, meanings
+from runlens.sources.tables.launches import LAG, appended, launches, slack_of, trainings
 from runlens.sources.tables.names import (
     EPOCHS,
     PLANNED_EPOCHS,
     PLANNED_STEPS,
+    SETTINGS,
     SPLIT_NAMES,
     SPLITS,
-    STEPS,
     TIMES,
+    counter,
+    is_step,
 )
 from runlens.sources.tensorboard.tags import FRAMEWORKS, SAYS_SPLIT
 from runlens.wording import count
@@ -33,8 +36,6 @@ from runlens.wording import count
 MAX_LOG = 256 * 2**20  # bytes of one log that are read
 MAX_STEP = 1e15
 SECONDS, MILLISECONDS = (1e9, 4e9), (1e12, 4e12)  # since 1970, of the years 2001 to 2096
-LAG = 3  # logging intervals by which one process may write behind another
-ECHOED = 0.3  # share of rows that do not go on, where each is written twice or more
 FEW = 0.5  # least share of distinct values from which an epoch can be the step
 MOST_BACK = 0.1  # largest share of rows at which a step goes back
 FIVE_DIGITS = 4  # places behind the first digit
@@ -97,15 +98,20 @@ def fill(reading: SourceReading, table: Table) -> None:
         return
     main = max(metrics.values(), key=lambda column: len(column.row))
     axis = _axis(table, main)
+    if not axis.name and (varied := _varied(table)):
+        text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
+        reading.problems.append(Problem(str(reading.path), text, count(table.rows, "row")))
+        return
     if axis.inferred:
         reading.steps_inferred = True
         reading.problems.append(Problem(str(reading.path), f"{INFERRED}; {axis.inferred}"))
-    slack = _slack(axis.step[main.row])
+    slack = slack_of(axis.step[main.row])
     if slack:
         text = "names most steps more than once, as several processes do; each was counted once"
         reading.problems.append(Problem(str(reading.path), text))
-    launch = _launches(table.rows, axis.step, main, slack)
+    launch = launches(table.rows, axis.step, main.row, slack)
     epoch, time = _epochs(table, axis), _times(table)
+    metrics = _of_one_training(reading, metrics, axis.step, launch, main)
     left = 0
     for name, column in _by_split(table, metrics).items():
         kept, differing = _first(axis.step[column.row], column.value, launch[column.row])
@@ -125,13 +131,19 @@ def _metrics(table: Table) -> dict[str, Column]:
     metrics: dict[str, Column] = {}
     for name, column in table.columns.items():
         word = plain(name)
-        if word in STEPS or (word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)):
+        if is_step(name) or (word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)):
             continue
         if word in TIMES and len(_seconds(column.value)):
             continue
         measured = ~_placeholders(column.value)
         metrics[name] = Column(column.row[measured], column.value[measured])
     return metrics
+
+
+def _varied(table: Table) -> list[str]:
+    """Return the columns of settings that have more than one value."""
+    named = sorted(name for name in table.columns if plain(name) in SETTINGS)
+    return [name for name in named if not _constant(table.columns[name])]
 
 
 def _constant(column: Column) -> bool:
@@ -151,9 +163,7 @@ def _placeholders(value: FloatArray) -> BoolArray:
 
 def _axis(table: Table, main: Column) -> Axis:
     """Take the best column that goes on as a step does; else number the rows."""
-    columns = sorted(
-        (STEPS.index(plain(name)), name) for name in table.columns if plain(name) in STEPS
-    )
+    columns = sorted((key, name) for name in table.columns if (key := counter(name)))
     within: Axis | None = None
     for _, name in columns:
         step = _dense(table, name)
@@ -192,20 +202,12 @@ def _moves(name: str, step: IntArray) -> bool:
     distinct = len(np.unique(step))
     if distinct == 1:
         return len(step) == 2  # noqa: PLR2004 - a training row and its evaluation
+    if plain(name) in EPOCHS and appended(step):
+        return True
     if plain(name) in EPOCHS and distinct < FEW * len(step):
         return False
-    back = np.count_nonzero(np.diff(step) < -_slack(step))
+    back = np.count_nonzero(np.diff(step) < -slack_of(step))
     return bool(back <= max(LAG, MOST_BACK * len(step)))
-
-
-def _slack(step: IntArray) -> int:
-    """Return how far steps may go back within a launch: where processes write by turns."""
-    distinct, count = np.unique(step, return_counts=True)
-    if len(distinct) < LAG or np.median(count) < 2:  # noqa: PLR2004 - a step said once is no echo
-        return 0
-    if np.mean(np.diff(step) <= 0) < ECHOED:  # said again from the start: a launch of its own
-        return 0
-    return LAG * int(np.median(np.diff(distinct)))
 
 
 def _within_epochs(table: Table, step: IntArray, main: Column) -> IntArray:
@@ -232,11 +234,30 @@ def _over_epochs(table: Table, within: Axis, main: Column) -> Axis:
     return Axis(step + offset[number], name, f"{name} begins anew each epoch and was added up")
 
 
-def _launches(rows: int, step: IntArray, main: Column, slack: int) -> IntArray:
-    """Return the launch of each row, shape (rows,): a step that goes back begins the next."""
-    mine = step[main.row]
-    begun = main.row[np.flatnonzero(np.diff(mine) < -slack) + 1]
-    return np.searchsorted(begun, np.arange(rows), side="right").astype(np.int64)
+def _of_one_training(
+    reading: SourceReading,
+    metrics: dict[str, Column],
+    step: IntArray,
+    launch: IntArray,
+    main: Column,
+) -> dict[str, Column]:
+    """Return what belongs to the longest training of a table, and say what was left out."""
+    mine, launched = step[main.row], launch[main.row]
+    owner = trainings(mine, launched)
+    rows = np.bincount(owner[launched])
+    if len(rows) == 1:
+        return metrics
+    best = int(rows.argmax())
+    taken = mine[owner[launched] == best]
+    span = f"{taken.min():,} to {taken.max():,}"
+    text = f"holds {len(rows)} trainings; the longest, of steps {span}, was taken"
+    left = count(int(rows.sum() - rows[best]), "row")
+    reading.problems.append(Problem(str(reading.path), text, left))
+    return {
+        name: Column(column.row[kept], column.value[kept])
+        for name, column in metrics.items()
+        if (kept := owner[launch[column.row]] == best).any()
+    }
 
 
 def _first(step: IntArray, value: FloatArray, launch: IntArray) -> tuple[IntArray, int]:

@@ -1,0 +1,87 @@
+"""Why a reward stays flat or falls from its start, and what to change."""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Fix
+from runlens.history import Curve
+from runlens.rules.rl import policy
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import number, percent
+from runlens.wording import rate as as_rate
+
+STILL = 1e-3  # nats a token: KL of a policy that did not move
+STRONG_BETA = 0.1
+
+
+def _still(signals: Signals) -> str:
+    """Say what shows that the policy did not move; empty where nothing does."""
+    kl = signals.curve("kl").value
+    if len(kl) >= policy.FEWEST and np.abs(np.median(kl[-len(kl) // 4 :])) < STILL:
+        level = number(float(np.median(kl[-len(kl) // 4 :])), 2)
+        return f"the median KL of the last quarter is {level}"
+    entropy = signals.levels("entropy")
+    if len(signals.curve("entropy")) >= policy.FEWEST and entropy.start > 0:
+        change = entropy.end / entropy.start - 1
+        if abs(change) < 0.03:  # noqa: PLR2004 - within what a few updates change
+            return f"entropy changed by {percent(change)}"
+    return ""
+
+
+def causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
+    """Return what keeps a reward flat, the most likely first."""
+    still, beta = _still(signals), run.number("beta")
+    equal = signals.curve("frac_zero_std").value
+    dead = float(equal.mean()) if len(equal) else 0.0
+    rate = signals.peak_learning_rate
+    low = f"{still}, learning rate {as_rate(rate)}" if still and rate else still
+    return policy.ranked(
+        Cause("Learning rate too low: the policy hardly moved", "most likely", low)
+        if still
+        else None,
+        Cause("Groups without reward spread", "likely", f"{percent(dead)} of them on average")
+        if dead > 0.5  # noqa: PLR2004 - more than half of the groups
+        else None,
+        Cause("KL term too strong", "likely", f"beta is {number(beta)}")
+        if beta and beta > STRONG_BETA and run.task != "rl"
+        else None,
+        policy.critic_cause(signals),
+        Cause("Task too hard, or a reward that is mostly noise", "possible" if still else "likely"),
+    )
+
+
+def causes_of_fall(signals: Signals, reward: Curve) -> tuple[Cause, ...]:
+    """Return what makes a policy worse than at its start, the most likely first."""
+    return policy.ranked(
+        policy.critic_cause(signals),
+        policy.rate_cause(signals, float(reward.step[-1])),
+        Cause("A reward or an advantage with the wrong sign", "possible"),
+    )
+
+
+def fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
+    """Return what to change where a policy got worse."""
+    made = list(policy.normalised(signals))
+    if not policy.small_steps(signals, float(reward.step[-1])):
+        made.extend(fixes.learning_rate(run, signals, 1 / 3, "the policy gets worse by its steps"))
+    what = "Check by hand on one batch that better actions have the higher advantage"
+    return (*made, fixes.action(what, "a wrong sign trains the opposite"))
+
+
+def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
+    """Return what to change where nothing was learnt."""
+    made: list[Fix] = []
+    if still := _still(signals):
+        made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))
+    made.extend(policy.normalised(signals))
+    made.extend(policy.more_generations(run, "a rare success shows up in more groups"))
+    beta = run.number("beta")
+    if beta and beta > STRONG_BETA and run.task != "rl":
+        new = fixes.two_digits(beta / 2)
+        made.append(fixes.setting(run, "beta", new, "Weaken the KL term", "lets the policy move"))
+    if run.task == "grpo":
+        what = "Leave out prompts that are always or never solved"
+        return (*made, fixes.action(what, "they teach nothing"))
+    what = "Score a random and an expert policy with the same reward"
+    return (*made, fixes.action(what, "shows whether it can be earned at all"))

@@ -1,0 +1,51 @@
+"""Where in a table a launch of the training begins, told by the steps of its rows alone."""
+
+import numpy as np
+
+from runlens.history import IntArray
+
+LAG = 3  # logging intervals by which one process may write behind another; rows of a launch
+ECHOED = 0.3  # share of rows that do not go on, where each is written twice or more
+
+
+def appended(step: IntArray) -> bool:
+    """Whether epochs go on one by one and begin anew: of trainings that were appended."""
+    gaps = np.diff(step)
+    back = gaps < 0
+    return bool(back.any() and (gaps[~back] == 1).all() and LAG * back.sum() < len(step))
+
+
+def slack_of(step: IntArray) -> int:
+    """Return how far steps may go back within a launch: where processes write by turns."""
+    distinct, count = np.unique(step, return_counts=True)
+    if len(distinct) < LAG or np.median(count) < 2:  # noqa: PLR2004 - a step said once is no echo
+        return 0
+    if np.mean(np.diff(step) <= 0) < ECHOED:  # said again from the start: a launch of its own
+        return 0
+    return LAG * int(np.median(np.diff(distinct)))
+
+
+def launches(rows: int, step: IntArray, main: IntArray, slack: int) -> IntArray:
+    """Return the launch of each row, shape (rows,): a step that goes back begins the next.
+
+    `main` are the rows of the metric with the most points, whose steps decide.
+    """
+    mine = step[main]
+    begun = main[np.flatnonzero(np.diff(mine) < -slack) + 1]
+    return np.searchsorted(begun, np.arange(rows), side="right").astype(np.int64)
+
+
+def trainings(step: IntArray, launch: IntArray) -> IntArray:
+    """Return the training that each launch belongs to, shape (launches,).
+
+    A launch that ends before the steps of those above it begin goes on from none of them: it is
+    of a training of its own. `step` and `launch` are those of the rows that decide.
+    """
+    owner = np.zeros(int(launch.max()) + 1, dtype=np.int64)
+    lowest = int(step[launch == 0].min())
+    for number in range(1, len(owner)):
+        own = step[launch == number]
+        apart = int(own.max()) < lowest
+        owner[number] = owner[number - 1] + apart
+        lowest = int(own.min()) if apart else min(lowest, int(own.min()))
+    return owner

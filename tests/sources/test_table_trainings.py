@@ -1,0 +1,111 @@
+"""Tables that hold more than one training: appended, merged by git, or a row for each."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.errors import NothingReadable
+from runlens.sources.reading import SourceReading
+from runlens.sources.tables import csv_log
+from runlens.sources.tables.table import fill
+
+
+def read_text(folder: Path, text: str, name: str = "training_log.csv") -> SourceReading:
+    """Read a table with this text."""
+    path = folder / name
+    path.write_text(text)
+    return csv_log.read(path)
+
+
+def rows(*spans: range, value: float = 1.0) -> str:
+    """Return rows of epochs, one span behind the other."""
+    steps = (step for span in spans for step in span)
+    return "".join(f"{step},{value / (step + 1):.6f}\n" for step in steps)
+
+
+def test_an_epoch_that_begins_anew_is_a_launch(tmp_path: Path) -> None:
+    """Keras' CSVLogger with ``append=True``: the epoch is the step of each training."""
+    read = read_text(tmp_path, "epoch,loss\n" + rows(range(12), range(12), range(8), range(20)))
+    loss = read.series["loss"]
+    assert sorted(set(loss.launch.tolist())) == [0, 1, 2, 3]
+    assert loss.step[loss.launch == 2].tolist() == list(range(8))
+    assert not read.steps_inferred
+
+
+@pytest.mark.parametrize(
+    "epochs",
+    [
+        [0, 0, 0, 1, 1, 1, 2, 2, 2] * 2,  # several rows an epoch
+        [0, 1, 0, 1, 0, 1, 0, 1],  # so short that it is a column of something else
+    ],
+)
+def test_other_columns_that_fall_back_are_no_launches(tmp_path: Path, epochs: list[int]) -> None:
+    """They do not go on one by one, or not for long."""
+    text = "epoch,loss\n" + "".join(f"{epoch},{1 / (n + 1)}\n" for n, epoch in enumerate(epochs))
+    assert read_text(tmp_path, text).steps_inferred
+
+
+def test_the_longest_of_trainings_that_have_no_step_in_common(tmp_path: Path) -> None:
+    """Ten episodes behind a thousand of another run do not hide them; it is said what is left."""
+    text = "episode,reward\n" + rows(range(6_001, 7_001), range(1, 11))
+    read = read_text(tmp_path, text)
+    assert read.series["reward"].step.tolist() == list(range(6_001, 7_001))
+    assert [problem.lost for problem in read.problems] == ["10 rows"]
+    assert "2 trainings; the longest, of steps 6,001 to 7,000, was taken" in read.problems[0].text
+
+
+def test_a_column_of_the_other_training_alone_is_left_out(tmp_path: Path) -> None:
+    """It has no row in the one that was taken."""
+    short = "".join(f"{step},1.0,0.5\n" for step in range(1, 6))
+    text = "episode,reward,loss\n" + rows(range(100, 150)).replace("\n", ",\n") + short
+    assert set(read_text(tmp_path, text).series) == {"reward"}
+
+
+def test_a_resume_is_of_the_same_training(tmp_path: Path) -> None:
+    """It falls back to a step that was there before."""
+    text = "episode,reward\n" + rows(range(100), range(60, 90))
+    read = read_text(tmp_path, text)
+    assert len(read.series["reward"].step) == 130
+    assert not read.problems
+
+
+@pytest.mark.parametrize("name", ["training_log.csv", "results.csv"])
+def test_a_table_of_trials_is_no_curve(tmp_path: Path, name: str) -> None:
+    """Sizes that differ from row to row, and nothing that counts."""
+    cells = "".join(f"{size},{n},0.01,{3 / n}\n" for n in (1, 2, 3) for size in (64, 128))
+    text = "hidden_size,n_layers,learning_rate,final_loss\n" + cells
+    with pytest.raises(NothingReadable, match="hidden_size and n_layers differ from row to row"):
+        read_text_as_run(tmp_path, text, name)
+
+
+def read_text_as_run(folder: Path, text: str, name: str) -> None:
+    """Read a table as a user does."""
+    path = folder / name
+    path.write_text(text)
+    read(path)
+
+
+def test_settings_in_a_curve_do_no_harm(tmp_path: Path) -> None:
+    """Where they are the same in all rows, or a column counts."""
+    same = "batch_size,loss\n" + "".join(f"8,{1 / n}\n" for n in range(1, 9))
+    assert len(read_text(tmp_path, same).series["loss"].step) == 8
+    grown = "step,batch_size,loss\n" + "".join(f"{n},{8 * n},{1 / n}\n" for n in range(1, 9))
+    assert len(read_text(tmp_path, grown).series["loss"].step) == 8
+
+
+def test_marks_of_git_are_no_rows(tmp_path: Path) -> None:
+    """A file that git could not merge is read, and it is said."""
+    text = "episode,reward\n" + rows(range(3)) + "<<<<<<< HEAD\n" + rows(range(3, 6))
+    text += "=======\n" + rows(range(3, 9)) + ">>>>>>> 0123456789abcdef\n"
+    read = read_text(tmp_path, text)
+    assert csv_log.find(tmp_path, {tmp_path: ["training_log.csv"]})
+    assert len(read.series["reward"].step) == 12
+    assert "git's marks of a merge that failed" in read.problems[0].text
+
+
+def test_a_table_without_metrics_is_left_alone(tmp_path: Path) -> None:
+    """Nothing to fill in."""
+    read = SourceReading(tmp_path / "x.csv", "csv")
+    fill(read, csv_log.table(read, "batch_size\n"))
+    assert not read.series
