@@ -1,6 +1,7 @@
 """Divergence beside resumes, other data, unknown tasks and adversaries."""
 
 from dataclasses import replace
+from typing import Any
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
@@ -70,3 +71,23 @@ def test_fix_goes_back_before_the_onset() -> None:
     fixes = ask(run).findings[0].fixes
     assert "checkpoint-300" in fixes[0].what
     assert (fixes[1].setting, fixes[1].old, fixes[1].new) == ("learning_rate", 3e-4, 1e-4)
+
+
+def test_loss_without_a_level_is_not_judged() -> None:
+    """Below 0, and for policy gradients, a rise has nothing that it could be a share of."""
+    below = "0:-0.036 60:-0.038 200:-0.02 300:-0.02"
+    outcome = ask(drawn("below", task="other", train_loss=below).run())
+    assert outcome.status == "unmet"
+    assert "below 0" in outcome.reason
+    policy: dict[str, Any] = {"train_loss": JUMP, "policy_loss": "0:0 800:0", "reward": "0:1 800:2"}
+    assert ask(drawn("policy", task="other", **policy).run()).status == "unmet"
+
+
+def test_evaluation_that_gets_worse_too_is_no_reason_to_pass() -> None:
+    """One set that improves does not outweigh another that gets worse."""
+    curves: dict[str, Any] = {
+        "train_loss": JUMP,
+        "eval_loss:a": "50:2 800:1",
+        "eval_loss:b": "50:2 800:6",
+    }
+    assert ask(drawn("two sets", **curves).run()).status == "found"

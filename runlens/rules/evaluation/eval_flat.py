@@ -49,7 +49,16 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.sets import evaluations, spoken, worst_set
-from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import (
+    LANGUAGE_TASKS,
+    LOSS_TASKS,
+    PREFERENCE_TASKS,
+    Rule,
+    drawn,
+    found,
+    passed,
+    unmet,
+)
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS
@@ -199,7 +208,7 @@ def _finding(
         ),
         seen=f"Train loss fell by {percent(pair.fall / max(abs(pair.first), 1e-12))} between the "
         f"first and the last of {len(evals)} evaluations; eval loss did not follow.",
-        causes=_causes(pair, first, frozen=frozen, heart=heart),
+        causes=_causes(run, pair, first, frozen=frozen, heart=heart),
         fixes=_fixes(run, frozen=frozen),
         ruled_out=tuple(ruled_out),
         confidence=Confidence(
@@ -210,7 +219,13 @@ def _finding(
     )
 
 
-def _causes(pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:
+def _differs(run: Run) -> str:
+    """Say what may differ between training and evaluation, in the words of the task."""
+    text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
+    return "Template, tokenizer or label mask differs" if text else "Preprocessing or labels differ"
+
+
+def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:
     made: list[Cause] = []
     if frozen:
         why = "eval loss is the same to the last digit"
@@ -218,14 +233,15 @@ def _causes(pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cau
     above = first - pair.first
     if above > ABOVE:
         why = f"eval loss lies {loss(above)} above train loss at the first look"
-        made.append(Cause("Template, tokenizer or label mask differs", _rank(made), why))
+        made.append(Cause(_differs(run), _rank(made), why))
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
         made.append(Cause("Training data learnt by heart", _rank(made), why))
     if not above > ABOVE:
-        made.append(Cause("Template, tokenizer or label mask differs", _rank(made)))
+        made.append(Cause(_differs(run), _rank(made)))
     made.append(Cause("Evaluation data of another distribution", "likely"))
-    made.append(Cause("Adapter not active in evaluation", "possible"))
+    if run.task in LANGUAGE_TASKS | PREFERENCE_TASKS:
+        made.append(Cause("Adapter not active in evaluation", "possible"))
     return tuple(made[:4])
 
 
@@ -234,12 +250,15 @@ def _rank(made: list[Cause]) -> Rank:
 
 
 def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
+    text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
     look = fixes.action(
-        "Print one decoded evaluation sample with its label mask beside a training sample",
-        "a template or mask on one side only is seen at once",
+        f"Print one {'decoded ' if text else ''}evaluation sample with its "
+        f"label{' mask' if text else ''} beside a training sample",
+        f"a {'template or mask' if text else 'scaling or label'} on one side only is seen at once",
     )
+    active = "adapter active" if text else "evaluation mode on"
     weights = fixes.action(
-        "Evaluate the trained weights: no cache, adapter active, no second copy of the model",
+        f"Evaluate the trained weights: no cache, {active}, no second copy of the model",
         "the same loss to the last digit comes from the same weights",
     )
     split = fixes.action("Split training and evaluation rows from one source", "one distribution")

@@ -10,14 +10,18 @@ Looks alike
     Dropout, augmentation and label smoothing raise training loss: by a share that stays the same,
     5 to 40 %, more in vision. A training loss summed over accumulation steps, an easier evaluation
     set or another mask lie apart by one factor from the first look on. A mean over an epoch lags
-    behind. A task that can be solved exactly goes to zero on both sets without a leak: info.
+    behind. Evaluation loss that is low at the first look and then comes down slowly, with training
+    loss, is at the floor of a task whose answers repeat their input. A task that can be solved
+    exactly goes to zero on both sets without a leak: info.
 Limits
     fewest: evaluations needed, taken from the last two thirds of the run. low: evaluation loss
     below this share of training loss. fell: the ratio must have fallen by this share since the
     first evaluation, with tau (Kendall) below its negative: a constant factor is no leak. begins:
     the onset is the first evaluation from which on the ratio stays below. heart: training loss
     below this and a tenth of its start (gone) counts as learnt by heart, after epochs passes;
-    beside: evaluation loss within this share of it. Weakly grounded.
+    beside: evaluation loss within this share of it; slow: an evaluation loss below `heart` of the
+    first training loss at its first look, of which more than this share, and than as_zero, is
+    left at the end, was not learnt by heart later on. Weakly grounded.
 Fixes
     Hash the rows of both sets and drop the overlap; split by source before any augmentation.
 """
@@ -65,6 +69,8 @@ class Limits:
     gone: float = 0.10
     epochs: float = 2.0
     beside: float = 0.25
+    slow: float = 0.1
+    as_zero: float = 0.002
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -172,7 +178,9 @@ def _by_heart(run: Run, signals: Signals, evals: Curve, train: FloatArray, limit
     start = float(signals.curve("train_loss").value[0])
     end, level = float(np.median(evals.value[-3:])), float(np.median(train[-3:]))
     learnt = level < min(limits.heart, limits.gone * start)
-    return learnt and end <= (1 + limits.beside) * level
+    low = limits.as_zero < end and evals.value[0] < limits.heart * start
+    slow = low and end > limits.slow * evals.value[0]
+    return learnt and end <= (1 + limits.beside) * level and not slow
 
 
 def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) -> Finding:
@@ -244,6 +252,12 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "answers repeat their input",
+        train_loss="0:1.2 20:0.1 150:0.04 900:0.011",
+        eval_loss="50:0.04 300:0.02 900:0.012",
+        steps_per_epoch=100,
+    ),
     drawn("dropout", train_loss="0:3 600:1.5", eval_loss="50:2.5 600:1.2"),
     drawn("one factor", train_loss="0:8 600:4", eval_loss="50:1.9 600:1"),
     drawn("gap the usual way", train_loss="0:3 600:0.9", eval_loss="50:2.6 600:1.1"),

@@ -12,20 +12,31 @@ from runlens.signals import Signals
 from runlens.wording import count, percent, step, times
 
 FEW = 2  # spikes that are no series
+BATCH = 5.0  # logged points that the harm of one batch may last
 SAME_BATCH = 0.02  # of an epoch
 SMALL_BATCH = 16  # samples of an update
 SLOW_BETA2 = 0.99  # 0.95 is usual for language models
 
 
-def causes(run: Run, signals: Signals, at: IntArray, climb: float | None) -> tuple[Cause, ...]:
-    """Rank what made the loss spike at the steps `at`; `climb` is that of the gradient norm."""
+def causes(
+    run: Run, signals: Signals, at: IntArray, climb: float | None, width: float
+) -> tuple[Cause, ...]:
+    """Rank what made the loss spike at the steps `at`.
+
+    `climb` is that of the gradient norm, `width` the logged points of the longest spike.
+    """
     few = len(at) <= FEW
+    short = width <= BATCH
     norm = f"gradient norm {times(climb)} its level there" if climb else ""
     alone = f"{count(len(at), 'spike')} in the run"
     why = "; ".join(text for text in (norm, alone) if text)
     made = [Cause("An outlier batch", "most likely" if few else "likely", why)]
+    if not short:
+        against = f"it lasted {width:,.0f} logged points; a batch is one"
+        what = "A stretch of odd data, or a batch that did lasting harm"
+        made = [Cause(what, "possible", why, against)]
     per_epoch = signals.steps_per_epoch
-    if per_epoch and not few:
+    if per_epoch and short and not few:
         places = np.mod(at, per_epoch) / per_epoch
         if float(np.ptp(places)) < SAME_BATCH:
             why = f"all at {percent(float(places.mean()))} of their epoch"
@@ -33,7 +44,7 @@ def causes(run: Run, signals: Signals, at: IntArray, climb: float | None) -> tup
     share = rates.share_at(signals, float(at[0]))
     if share is None or share >= surroundings.LATE_RATE:
         above = rates.beyond_plan(run, signals, float(at[0]))
-        rank: Rank = "most likely" if above or not few else "possible"
+        rank: Rank = "most likely" if above or not few or not short else "possible"
         if above:  # a rate that nobody asked for explains more than an odd batch
             made[0] = made[0]._replace(rank="possible")
         why = rates.words_at(run, signals, float(at[0])) if share is not None else ""

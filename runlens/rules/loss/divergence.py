@@ -9,7 +9,10 @@ Looks alike
     A rise at a resume belongs to the resume. A jump at an epoch boundary after which the loss
     falls again, with a calm gradient norm, is other data: info. So is a rise at a restart of the
     learning rate that is coming down again, and a total loss that rises with its own penalty
-    weight (KL annealing). A slow drift of less than half the fall is the noise floor. A spike
+    weight (KL annealing), or while its logged data term stays
+    and no logged part climbs, or held-out loss or scores get
+    better. A loss of an unknown task that goes below 0, and a policy-gradient loss, have no level
+    to rise from. A slow drift of less than half the fall is the noise floor. A spike
     comes back. The last points of an epoch are no trend. A slow rise is the noise floor, or
     late data are harder. Adversarial and policy-gradient losses are not judged.
 Limits
@@ -21,7 +24,10 @@ Limits
     loss never returned to them, with never_back_noise scales, fewest_never_back points and
     never_back_share of all points above the start. jump_share: of the rise within five points
     from which it is a jump. all_lost: end within this share of the fall below the start is
-    critical. other_factor: all limits are that much wider where the task is not known.
+    critical. other_factor: all limits are that much wider where the task is not known. blown:
+    within the first 5 % of points loss leaves its first level by this factor and never comes
+    below it again; its highest value then lies blown_peak above its end, so that it is no sum over
+    more steps than the first row has, which would stay level.
     Slow form, from fewest_slow points on: by slow_noise scales and level_share of the best, for
     slow_share of the run, and by all that was gained after the first tenth of the run. It is
     loud only where evaluation loss, a growing learning rate or one part of a composite loss
@@ -35,7 +41,6 @@ Fixes
 
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -49,12 +54,12 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import Curve, FloatArray
+from runlens.history import Curve
 from runlens.rules.loss import causes_of_rise, surroundings
+from runlens.rules.loss.rise_forms import Bounds, Rise, rise_of
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
-from runlens.signals import Signals, noise
-from runlens.signals.changes import biggest_jump, hinge, last_false
+from runlens.signals import Signals, held_out
 from runlens.wording import loss, step, times
 
 ADVERSARIES = re.compile(
@@ -69,7 +74,6 @@ NEEDED = {
     "from start": "half of its level, or six noise scales",
     "slow": "all that was gained after the first tenth, and 10 % of its level",
 }
-ROUNDING = 1e-9  # of the best: no rise, but the last digit of a mean
 FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
 
@@ -93,25 +97,8 @@ class Limits:
     slow_noise: float = 2.0
     slow_share: float = 0.2
     other_factor: float = 2.0
-
-
-class Rise(NamedTuple):
-    """A rise to the end of the curve."""
-
-    at: int  # index of the onset
-    best: float  # the level it rose from
-    best_at: int
-    start: float
-    end: float
-    fall: float  # from the start to the best
-    needed: float  # rise that counts
-    jump: bool
-    kind: Literal["from best", "from start", "slow"]
-
-    @property
-    def height(self) -> float:
-        """The rise over the best."""
-        return self.end - self.best
+    blown: float = 100.0
+    blown_peak: float = 10.0
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -121,10 +108,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
     if run.task == "gan-diffusion" and any(ADVERSARIES.search(m) for m in run.history.metrics):
         return unmet("an adversarial loss has no direction")
-    rise = _rise(train.value, limits, 1.0)
+    if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
+        return unmet(reason)
+    rise = rise_of(train.value, _bounds(limits), 1.0)
     if isinstance(rise, Rise) and run.task in UNTYPED:
         part, _ = causes_of_rise.component(run, float(train.step[rise.at]))
-        rise = rise if part else _rise(train.value, limits, limits.other_factor)
+        rise = rise if part else rise_of(train.value, _bounds(limits), limits.other_factor)
     if isinstance(rise, str):
         return passed(rise)
     onset = float(train.step[rise.at])
@@ -134,92 +123,32 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
             "see resume-jump"
         )
+    if learns := held_out.improving(run, signals, onset):
+        return passed(f"train loss rose by {loss(rise.height)}, but {learns} meanwhile")
+    part, _ = causes_of_rise.component(run, onset)
+    if not part and (steady := held_out.steady_data_term(run, signals, onset)):
+        return passed(f"train loss rose by {loss(rise.height)}, but {steady}")
     return found(_finding(run, signals, train, rise, limits))
 
 
-def _rise(value: FloatArray, limits: Limits, factor: float) -> Rise | str:
-    """Look for a rise in all its forms; a text says why there is none."""
-    return _never_back(value, limits, factor) or _from_best(value, limits, factor)
-
-
-def _never_back(value: FloatArray, limits: Limits, factor: float) -> Rise | None:
-    """Look for a rise from the first points that was never undone."""
-    count = len(value)
-    if count < limits.fewest_never_back:
-        return None
-    head = max(float(np.median(value[:3])), float(np.median(value[:5])))
-    end = float(np.median(value[-max(5, round(0.1 * count)) :]))
-    scale = noise.sigma(value)
-    needed = max(factor * limits.never_back * abs(head), factor * limits.never_back_noise * scale)
-    above = value[max(3, int(0.02 * count)) :] > head + 2 * min(scale, 0.1 * abs(head))
-    if end - head < needed or above.mean() < limits.never_back_share or value[:3].max() >= end:
-        return None
-    at = int(np.argmax(value > head + 0.5 * (end - head)))
-    return Rise(at, head, 0, head, end, 0.0, needed, jump=True, kind="from start")
-
-
-def _from_best(value: FloatArray, limits: Limits, factor: float) -> Rise | str:
-    """Look for a rise from the best level to the end; a text says why there is none."""
-    count = len(value)
-    levels, smooth = noise.levels(value), noise.smooth(value)
-    best, best_at, fall = levels.best, levels.best_index, levels.fall
-    least = max(5.0, 0.05 * count)
-    tail = value[-max(5, round(0.1 * count)) :]
-    end = float(np.median(tail))
-    scatter, least_rise = noise.sigma_long(value), limits.level_share * abs(best)
-    full = max(limits.noise_multiple * scatter, limits.fall_share * fall, least_rise)
-    slow = max(limits.slow_noise * scatter, _late_fall(value, best), least_rise)
-    patient = count >= limits.fewest_slow and slow < full
-    needed = factor * (slow if patient else full)
-    if end - best <= ROUNDING * abs(best):
-        return "loss is best at the end"
-    if end - best < needed:
-        return f"loss ends {loss(end - best)} above its best {loss(best)}; {loss(needed)} counts"
-    if count - best_at < least:
-        return "loss is best at the end"
-    scale = noise.sigma(value)
-    if fall < 3 * scale and end < levels.start + 3 * scale:
-        return f"loss ends at {loss(end)}, within the noise {loss(3 * scale)} of its start"
-    if float(np.mean(tail > best + 0.5 * (end - best))) < limits.end_share:
-        return "loss came down again before the end"
-    slow_form = end - best < factor * full
-    below = last_false(smooth > best + limits.held * (end - best))
-    if count - below < (limits.slow_share * count if slow_form else least):
-        return "loss rose only in the last points"
-    if slow_form:
-        at = _ramp(value, smooth, best_at, below, end - best)
-        return Rise(at, best, best_at, levels.start, end, fall, needed, jump=False, kind="slow")
-    at, jump = _onset(value, smooth, best_at, below, end - best, limits)
-    return Rise(at, best, best_at, levels.start, end, fall, factor * full, jump, "from best")
-
-
-def _late_fall(value: FloatArray, best: float) -> float:
-    """Return how far the loss fell after the first tenth of the run."""
-    tenth = len(value) // 10
-    return float(np.median(value[tenth : tenth + max(3, tenth // 2)])) - best
-
-
-def _onset(
-    value: FloatArray, smooth: FloatArray, best_at: int, below: int, height: float, limits: Limits
-) -> tuple[int, bool]:
-    """Return (index, whether it is a jump) of where the rise begins."""
-    reach = noise.window(len(value))
-    first = max(0, below - reach)
-    where, jumped = biggest_jump(value[first : below + reach + 5])
-    if jumped >= limits.jump_share * height:
-        near = max(first + where - surroundings.NORMS, 0)
-        return near + 1 + int(np.argmax(np.diff(value[near : near + 10]))), True
-    return _ramp(value, smooth, best_at, below, height), False
-
-
-def _ramp(value: FloatArray, smooth: FloatArray, best_at: int, below: int, height: float) -> int:
-    """Return the index at which a climb begins.
-
-    A hinge comes late on a rise that speeds up, a crossing on one that slows down.
-    """
-    quiet = max(0.05 * height, 2 * noise.sigma(value) / noise.window(len(value)) ** 0.5)
-    crossing = last_false(smooth[: below + 2] > smooth[best_at] + quiet)
-    return min(best_at + hinge(smooth[best_at:]), max(crossing, best_at))
+def _bounds(limits: Limits) -> Bounds:
+    return Bounds(
+        noise_multiple=limits.noise_multiple,
+        fall_share=limits.fall_share,
+        level_share=limits.level_share,
+        end_share=limits.end_share,
+        held=limits.held,
+        never_back=limits.never_back,
+        never_back_noise=limits.never_back_noise,
+        fewest_never_back=limits.fewest_never_back,
+        never_back_share=limits.never_back_share,
+        jump_share=limits.jump_share,
+        fewest_slow=limits.fewest_slow,
+        slow_noise=limits.slow_noise,
+        slow_share=limits.slow_share,
+        blown=limits.blown,
+        blown_peak=limits.blown_peak,
+    )
 
 
 def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:
@@ -356,6 +285,13 @@ BAD = (
         severity="critical",
         train_loss="0:4 300:1 500:3 600:3.2 610:nan 700:3",
     ),
+    drawn(
+        "blown up in its first steps",
+        (10, 10),
+        severity="critical",
+        task="other",
+        train_loss="0:96 10:1e13 50:4e11 200:4e9 500:2e7 1000:4e5",
+    ),
     drawn("after a plateau", (560, 760), train_loss="0:5 100:3 700:3 900:5.2"),
     drawn("slow alone", (500, 1500), severity="info", task="pretrain", train_loss=SLOW),
     drawn(
@@ -379,6 +315,24 @@ GOOD = (
     drawn("still falling", train_loss="0:3 300:1.5 900:1.2"),
     drawn("drift at constant rate", train_loss="0:3 300:1.5 900:1.62"),
     drawn("spike that came back", train_loss="0:3 400:1.5 401:6 430:6 431:1.5 900:1.3"),
+    drawn(
+        "a sum over more steps than the first row",
+        task="other",
+        train_loss="0:2.3 10:460 300:300 900:250",
+    ),
+    drawn(
+        "a penalty grows and evaluation improves",
+        task="classification",
+        noise=0.004,
+        train_loss="0:0.5 300:30 600:110 900:95",
+        eval_loss="50:0.67 900:0.62",
+    ),
+    drawn(
+        "a penalty grows over a steady data term",
+        task="other",
+        train_loss="0:0.5 300:30 600:110 900:95",
+        train_nll="0:0.48 900:0.45",
+    ),
     drawn("rises at the very end", train_loss="0:3 880:1.5 900:3"),
     drawn("flat and noisy", noise=0.15, train_loss="0:1.2 900:1.2"),
 )

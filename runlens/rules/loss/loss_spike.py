@@ -9,7 +9,10 @@ Why it matters
 Looks alike
     The first points of a run are steep. Small batches are noisy: a spike must stand out of the
     tail of the noise. One high point at each end of an epoch is the partial last batch: info. A
-    jump at a resume belongs to the resume. A rise that stays is divergence.
+    jump at a resume belongs to the resume. A rise that stays is divergence. While a loss falls
+    over decades its noise falls with it: a spike must stand out of the scatter of its own phase.
+    A policy-gradient loss, or one that goes below 0, has no level to be a multiple of. Single
+    points of the young run that leave nothing behind: info.
 Limits
     fewest: points. Tall form: ratio to the level under it (above 2), z local noise
     scales, tail times the 95th percentile of the upward noise. Where doubling is out of reach
@@ -20,8 +23,12 @@ Limits
     at averaged_ratio too where averaged points or more are averaged in each and the gradient
     norm spikes. alone: a single, recovered spike is loud from this ratio on. many: spikes that
     are loud whatever their height, or many_share of all points; wide: share of the run from
-    which one is loud. kept: of its height left over after it, loud. other_ratio: where the task
-    is not known.
+    which one is loud. kept: of its height left over after it, loud. young: share of the run in
+    which up to `many` points that leave nothing behind are info. other_ratio: where the task is
+    not known. log_z: a tall spike of a positive loss lies that many scales of the scatter around
+    it, in logarithms, above its level; 4 there are 8 on a plain scale where noise is a quarter of
+    the level. thrown: three points or more that lose this share of the fall so far, counted in
+    orders of magnitude, and tenfold at least.
     Measured: 1.8 % of simulated healthy runs (all with heavy-tailed noise of at least 10 %),
     0.15 % for the long form; power 96 % for 2.5 to 8 times.
 Fixes
@@ -31,7 +38,6 @@ Fixes
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -45,18 +51,16 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import BoolArray, Curve, FloatArray, IntArray
-from runlens.rules.loss import causes_of_spike, surroundings
+from runlens.history import Curve, IntArray
+from runlens.rules.loss import causes_of_spike, spike_forms, surroundings
+from runlens.rules.loss.spike_forms import Bounds, Seen
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.changes import Spikes, spikes
-from runlens.signals.noise import MEDIAN_LOSS, mad, sigma_diff
 from runlens.wording import loss, step, times
 
-FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
-BLOCKS = 100  # of the long form
 FEW = 2  # a pair is no series
+POINTS = 2.0  # logged points of a spike that one batch explains
 
 
 @dataclass(frozen=True)
@@ -83,17 +87,9 @@ class Limits:
     wide: float = 0.01
     kept: float = 0.1
     other_ratio: float = 5.0
-
-
-class Seen(NamedTuple):
-    """The spikes of a run, tall and long, in order; arrays of shape (k,)."""
-
-    first: FloatArray  # index of the first point
-    ratio: FloatArray  # peak over the level under it
-    peak: FloatArray
-    base: FloatArray
-    width: FloatArray  # points
-    left: FloatArray  # share of the height left over after it
+    log_z: float = 4.0
+    thrown: float = 2 / 3
+    young: float = 0.1
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -101,11 +97,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
         return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+    if reason := surroundings.no_level(run, signals):
+        return unmet(reason)
     from_point = _judged_from(run, signals, train, limits)
     loud = run.task != "other"
-    tall = _tall(train.value, limits.ratio if loud else limits.other_ratio, limits, sharp=loud)
-    long = _long(train.value, limits.long_ratio if loud else limits.other_ratio, limits)
-    seen = _joined(run, signals, train, (tall, long), from_point)
+    value, other, bounds = train.value, limits.other_ratio, _bounds(limits)
+    tall = spike_forms.tall(value, limits.ratio if loud else other, bounds, sharp=loud)
+    long = spike_forms.long(value, limits.long_ratio if loud else other, bounds)
+    thrown = spike_forms.thrown_back(value, bounds)
+    seen = _joined(run, signals, train, (thrown, tall, long), from_point)
     if len(seen.first):
         return found(_finding(run, signals, train, seen, limits))
     quiet = _quiet(run, signals, train, from_point, limits) if loud else None
@@ -122,81 +122,33 @@ def _judged_from(run: Run, signals: Signals, train: Curve, limits: Limits) -> in
     return max(early, int(np.searchsorted(train.step, warm)))
 
 
-def _level(value: FloatArray, base: FloatArray) -> FloatArray:
-    """Return the level against which a spike is judged, never near zero."""
-    start = abs(float(np.median(value[: max(3, len(value) // 20)])))
-    level: FloatArray = np.maximum(np.maximum(base, FLOOR * start), 1e-12)
-    return level
-
-
-def _seen(value: FloatArray, one: Spikes) -> Seen:
-    level = _level(value, one.base)
-    after = np.minimum(one.first + one.width, len(value) - 1)
-    span = np.minimum(after[:, None] + np.arange(5)[None, :], len(value) - 1)
-    rest = np.median(value[span], axis=1) - one.base if len(after) else one.base
-    left = rest / np.maximum(one.peak - one.base, 1e-12)
-    first = one.first.astype(float)
-    return Seen(first, one.peak / level, one.peak, one.base, one.width.astype(float), left)
-
-
-def _kept(seen: Seen, mask: BoolArray) -> Seen:
-    return Seen._make(column[mask] for column in seen)
-
-
-def _tall(value: FloatArray, ratio: float, limits: Limits, *, sharp: bool) -> Seen:
-    """Return the recovered spikes of single points."""
-    plain = spikes(value, limits.z, limits.tail)
-    wide = _seen(value, plain.at(plain.recovered))
-    wide = _kept(wide, wide.ratio > ratio)
-    if not sharp:
-        return wide
-    steep = spikes(value, limits.sharp_z, limits.sharp_tail)
-    high = _seen(value, steep.at(steep.recovered))
-    new = (high.ratio >= limits.sharp_ratio) & ~np.isin(high.first, wide.first)
-    return Seen._make(np.concatenate(pair) for pair in zip(wide, _kept(high, new), strict=True))
-
-
-def _long(value: FloatArray, ratio: float, limits: Limits) -> Seen:
-    """Return excursions of several hundredths of the run that came back."""
-    size = max(3, len(value) // BLOCKS)
-    used = len(value) // size
-    blocks = np.median(value[: used * size].reshape(used, size), axis=1)
-    if used < BLOCKS // 5:
-        return Seen(*[np.zeros(0)] * 6)
-    scale = max(sigma_diff(value) * MEDIAN_LOSS / size**0.5, mad(np.diff(blocks)) / 2**0.5, 1e-12)
-    at = np.arange(4, used - 3)
-    before = np.median(np.lib.stride_tricks.sliding_window_view(blocks, 4)[at - 4], axis=1)
-    level = _level(value, before)
-    hit = (blocks[at] > ratio * level) & (blocks[at + 1] > limits.long_next * level)
-    hit &= blocks[at] - before > limits.long_z * scale
-    rows: list[tuple[float, ...]] = []
-    free = 0
-    for place in np.flatnonzero(hit).tolist():  # blocks, at most 100
-        first, base = int(at[place]), float(before[place])
-        back = np.flatnonzero(blocks[first + 1 :] < base + 0.5 * (blocks[first] - base))
-        if first < free or not len(back):
-            continue
-        free = first + 1 + int(back[0])
-        peak = float(value[first * size : free * size].max())
-        over = float(blocks[first] - base)
-        left = float(np.median(blocks[free : free + 4]) - base) / over
-        width = float((free - first) * size)
-        rows.append((first * size, peak / float(level[place]), peak, base, width, left))
-    return Seen(*(np.array(rows).T if rows else [np.zeros(0)] * 6))
+def _bounds(limits: Limits) -> Bounds:
+    return Bounds(
+        z=limits.z,
+        tail=limits.tail,
+        sharp_ratio=limits.sharp_ratio,
+        sharp_z=limits.sharp_z,
+        sharp_tail=limits.sharp_tail,
+        long_next=limits.long_next,
+        long_z=limits.long_z,
+        log_z=limits.log_z,
+        thrown=limits.thrown,
+    )
 
 
 def _joined(
-    run: Run, signals: Signals, train: Curve, parts: tuple[Seen, Seen], from_point: int
+    run: Run, signals: Signals, train: Curve, parts: tuple[Seen, ...], from_point: int
 ) -> Seen:
-    """Join both forms, without the first points and the resumes; a tall spike leads a long one."""
-    tall, long = parts
-    inside = np.abs(long.first[:, None] - tall.first[None, :]) <= long.width[:, None]
-    long = _kept(long, inside.sum(axis=1) == 0)
-    both = Seen._make(np.concatenate(pair) for pair in zip(tall, long, strict=True))
-    both = _kept(both, both.first >= from_point)
+    """Join the forms, without the first points and the resumes; of one spike the first leads."""
+    both = spike_forms.NONE
+    for part in parts:
+        reach = np.maximum(part.width[:, None], both.width[None, :])
+        inside = np.abs(part.first[:, None] - both.first[None, :]) <= reach
+        both = spike_forms.joined(both, part.kept(inside.sum(axis=1) == 0))
+    both = both.kept(both.first >= from_point)
     steps = train.step[both.first.astype(np.int64)]
     resumed = [surroundings.launch_near(run, signals, float(at)) is not None for at in steps]
-    both = _kept(both, ~np.array(resumed, dtype=bool))
+    both = both.kept(~np.array(resumed, dtype=bool))
     return Seen._make(column[np.argsort(both.first)] for column in both)
 
 
@@ -204,18 +156,17 @@ def _quiet(
     run: Run, signals: Signals, train: Curve, from_point: int, limits: Limits
 ) -> Seen | None:
     """Return spikes that are only worth a note: low ones, and averaged ones."""
-    none = Seen(*[np.zeros(0)] * 6)
-    low = _tall(train.value, limits.quiet_ratio, limits, sharp=False)
-    low = _joined(run, signals, train, (low, none), from_point)
+    low = spike_forms.tall(train.value, limits.quiet_ratio, _bounds(limits), sharp=False)
+    low = _joined(run, signals, train, (low,), from_point)
     if len(low.first):
         return low
     if (run.number("logging_steps") or signals.interval("train_loss")) <= limits.averaged:
         return None
-    low = _tall(train.value, limits.averaged_ratio, limits, sharp=False)
-    low = _joined(run, signals, train, (low, none), from_point)
+    low = spike_forms.tall(train.value, limits.averaged_ratio, _bounds(limits), sharp=False)
+    low = _joined(run, signals, train, (low,), from_point)
     steps = train.step[low.first.astype(np.int64)]
     climbs = [surroundings.norm_climb(signals, float(at)) or 0.0 for at in steps]
-    low = _kept(low, np.array(climbs, dtype=float) >= surroundings.CLIMBED)
+    low = low.kept(np.array(climbs, dtype=float) >= surroundings.CLIMBED)
     return low if len(low.first) else None
 
 
@@ -238,8 +189,8 @@ def _finding(
         end=Moment(_end(train, seen)),
         evidence=_evidence(run, signals, seen, at, climb, limits),
         seen=f"The highest reached {loss(float(seen.peak[top]))} at step {step(at[top])}, "
-        f"{times(float(seen.ratio[top]))} its level, and the loss came back.",
-        causes=causes_of_spike.causes(run, signals, at, climb),
+        f"{times(float(seen.ratio[top]))} its level, and the loss came back{_after(seen, top)}.",
+        causes=causes_of_spike.causes(run, signals, at, climb, float(seen.width.max())),
         fixes=causes_of_spike.cures(
             run, signals, float(at[top]), again=severity != "info" and many > FEW
         ),
@@ -247,7 +198,7 @@ def _finding(
         confidence=surroundings.confidence(
             float(seen.ratio[top]) / (limits.quiet_ratio if quiet else limits.sharp_ratio),
             len(train),
-            len(out),
+            min(len(out), 3),
             3,
             "the spike",
         ),
@@ -280,6 +231,11 @@ def _evidence(
     return (*evidence, *surroundings.batch_evidence(run))
 
 
+def _after(seen: Seen, top: int) -> str:
+    width = float(seen.width[top])
+    return f" after {width:,.0f} logged points" if width > POINTS else ""
+
+
 def _limit_met(ratio: float, plain: float, limits: Limits) -> float:
     """Return the limit that this ratio passed."""
     if ratio >= plain:
@@ -297,15 +253,18 @@ def _severity(
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
     steps = train.step[seen.first.astype(np.int64)].tolist()
     edges = [surroundings.boundary_near(signals, float(at), 1) for at in steps]
-    if len(steps) > 1 and all(edges) and float(seen.width.max()) <= 2:  # noqa: PLR2004 - one odd batch
+    if len(steps) > 1 and all(edges) and float(seen.width.max()) <= POINTS:
         return "info", (RuledOut("Instability", "all lie at the end of an epoch: partial batch"),)
     out = [RuledOut("Divergence", "loss came back after each")]
     if signals.steps_per_epoch:
         share = f"{sum(edges)} of {len(edges)} lie at the end of an epoch"
         out.append(RuledOut("Partial last batches", share))
     out.append(RuledOut("Noise of small batches", "above four times the tail of the noise"))
+    narrow = float(seen.width.max()) <= POINTS
+    if narrow and len(steps) <= limits.many and seen.first[-1] < limits.young * len(train):
+        return "info", (*out, RuledOut("Harm", "single points of the young run, all undone"))
     repeated = len(steps) >= limits.many or len(steps) > max(1, limits.many_share * len(train))
-    wide = float(seen.width.max()) > max(2.0, limits.wide * len(train))
+    wide = float(seen.width.max()) > max(POINTS, limits.wide * len(train))
     high = float(seen.ratio.max()) >= limits.alone
     left = bool((seen.left > limits.kept).any()) and float(seen.ratio.max()) >= limits.ratio
     loud = not quiet and (repeated or wide or high or left)
@@ -332,8 +291,29 @@ BAD = (
         train_loss="0:3 390:1.5 400:3.6 410:1.5 590:1.4 600:3.4 610:1.4 790:1.4 800:3.5 810:1.4 "
         "900:1.3",
     ),
+    drawn(
+        "thrown back most of its decades",
+        (280, 300),
+        severity="warning",
+        task="other",
+        train_loss="0:8e7 20:2e7 50:3e5 60:20 280:9 290:9e5 320:6e4 330:2e6 340:4e5 350:9 500:7",
+    ),
+    drawn(
+        "one point of the young run",
+        (50, 50),
+        severity="info",
+        train_loss="0:3 40:2.6 50:14 60:2.5 300:1.5 900:1.2",
+    ),
 )
 GOOD = (
+    drawn(
+        "scatter early in a fall over decades",
+        task="other",
+        noise=0,
+        train_loss="0:46000 10:17000 20:7700 30:4800 40:10400 50:2700 60:16400 70:1200 80:1500 "
+        "90:300 100:700 110:160 120:450 130:1500 140:560 150:200 160:90 170:380 180:120 190:260 "
+        "200:60 210:150 220:30 230:80 240:14 250:60 260:20 270:9 280:30 290:6 300:14 310:4 320:9",
+    ),
     drawn("steep start", train_loss="0:11 20:4 100:2 900:1.5"),
     drawn("noise of small batches", noise=0.25, train_loss="0:2 200:1.2 2000:1"),
     drawn("stays up", train_loss="0:3 400:1.5 410:4 900:4"),

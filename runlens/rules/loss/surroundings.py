@@ -10,8 +10,10 @@ from runlens.diagnosis import RANKS, Cause, Confidence, Evidence, Fix, Rank
 from runlens.history import Curve
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import times
+from runlens.wording import loss, times
 
+POLICY_LOSSES = {"policy_loss", "surrogate_loss", "actor_loss", "value_loss"}
+OF_POLICIES = {"reward", "entropy", "advantage", "approx_kl", "explained_variance"}
 NEAR_POINTS = 3  # logged points within which two moments count as one
 NORMS = 5  # gradient norms of a level
 CLIMBED = 3.0  # gradient norm over its level before: it climbed
@@ -208,6 +210,21 @@ def too_low(run: Run, signals: Signals, factor: float) -> bool:
     """Whether the peak learning rate is below the usual range divided by `factor`."""
     usual, peak = usual_rate(run), signals.peak_learning_rate
     return usual is not None and peak is not None and peak < usual[0] / factor
+
+
+def no_level(run: Run, signals: Signals) -> str:
+    """Say why a training loss has no level that a rise could be a multiple of; empty if it has.
+
+    A policy-gradient loss moves with the advantages, whatever the task was taken for. Judged on
+    the smooth curve: single values below 0 do not count.
+    """
+    logged = set(run.history.metrics)
+    if logged & POLICY_LOSSES and logged & OF_POLICIES:
+        return "a policy-gradient loss has no level: see reward and KL"
+    smooth = signals.smooth("train_loss")
+    if len(smooth) and float(smooth.min()) < 0:
+        return f"loss goes below 0, to {loss(float(smooth.min()))}: a multiple of it means nothing"
+    return ""
 
 
 def judged(signals: Signals) -> Curve:

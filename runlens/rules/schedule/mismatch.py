@@ -7,6 +7,7 @@ from runlens.diagnosis import Fix
 from runlens.run import Run
 from runlens.wording import step
 
+SAME = 0.1  # share by which a ratio and a number of accumulated steps may differ
 PEAK = "Peak off the configured rate, share"
 
 
@@ -19,6 +20,12 @@ class Mismatch(NamedTuple):
     value: float
     limit: float
     cause: str
+
+
+def micro_steps(run: Run, ratio: float) -> bool:
+    """Whether a ratio is the number of accumulated micro-batches, by any name it is set under."""
+    named = [run.number(name) for name in run.config if "accum" in name.lower()]
+    return any(steps and steps > 1 and abs(ratio / steps - 1) <= SAME for steps in named)
 
 
 def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:

@@ -11,7 +11,9 @@ Looks alike
     Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
     rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
     which has its own rule, but for one with a longer plan after the rate had come down to zero.
-    A run that was stopped before its plan ended. A rise by less than the leap is info; it must
+    A log that begins in mid-decay, after the peak; steps that are counted by micro-batch, so that
+    a warm-up of updates takes as many times more as are accumulated. A run that was stopped before
+    its plan ended. A rise by less than the leap is info; it must
     come in one record, a tenth of the peak high, where the rate had fallen but not to its end:
     there a planned restart may follow; more than two of them are a schedule of their own kind.
 Limits
@@ -189,6 +191,8 @@ def _peak(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Misma
     if not configured or groups or warm.how == "assumed" or rate.step[-1] <= warm.end:
         return []
     peak = float(rate.value.max())
+    if signals.partial and peak < configured and rate.value[0] >= 0.99 * peak:
+        return []  # the log begins in mid-decay: the peak lies before it
     total = float(run.state.planned_steps or rate.step[-1])
     missed = 2 * signals.interval("learning_rate") / max(total, 1.0)  # between two records
     low, high = configured * (1 - limits.peak - missed), configured * (1 + limits.peak)
@@ -218,7 +222,7 @@ def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
     seen = float(warm.end) if warm.present else 0.0
     longer = seen > limits.warmup * configured + slack
     shorter = seen + slack < configured / limits.warmup
-    if not (longer or shorter):
+    if not (longer or shorter) or mismatch.micro_steps(run, seen / configured):
         return []
     return [
         Mismatch(
@@ -354,6 +358,17 @@ GOOD = (
     drawn(
         "goes up and down in cycles",
         learning_rate="0:1e-3 100:5e-4 110:9e-4 200:5e-4 210:9e-4 300:5e-4 310:9e-4 600:2e-4",
+    ),
+    drawn(
+        "steps counted by micro-batch",
+        learning_rate="0:0 160:5e-4 600:1e-4",
+        config={"learning_rate": 5e-4, "warmup_steps": 20, "grad_accum_steps": 8},
+    ),
+    drawn(
+        "log begins in mid-decay",
+        learning_rate="1500:2e-4 3000:8e-5",
+        config={"learning_rate": 3e-4},
+        state=State("unknown", done_steps=3000, planned_steps=4500),
     ),
     drawn("no configuration", learning_rate="0:0 50:1e-3 600:4e-4"),
     drawn(

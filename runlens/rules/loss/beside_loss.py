@@ -1,0 +1,127 @@
+"""What accuracies, held-out data and preference pairs say beside a training loss."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, RuledOut
+from runlens.history import Curve
+from runlens.rules.loss import surroundings
+from runlens.rules.rule import PREFERENCE_TASKS
+from runlens.run import Run
+from runlens.signals import Signals, held_out
+from runlens.signals.noise import sigma_long
+from runlens.wording import loss, number, percent, step
+
+ACCURACIES = ("eval_accuracy", "token_accuracy", "train_accuracy")
+SURE = 0.01  # two-sided p of a trend
+PERCENT = 2.0  # accuracies above this are written in percent
+
+
+def learnt(run: Run, signals: Signals) -> str:
+    """Say what got better although the loss did not: another part of the loss hides it.
+
+    Held-out data, or margin and accuracy of preference pairs.
+    """
+    if learns := held_out.improving(run, signals, run.first_step):
+        return f"{learns}: another part of the loss hides it"
+    if run.task not in PREFERENCE_TASKS:
+        return ""
+    trends = [signals.trend(name) for name in ("dpo_margin", "dpo_acc")]
+    if not all(trend.tau > 0 and trend.p < SURE for trend in trends):
+        return ""
+    margin = signals.levels("dpo_margin")
+    return (
+        f"the margin of the pairs rose from {number(margin.start, 3)} to {number(margin.end, 3)} "
+        f"and their accuracy with it: the rest of the loss hides it"
+    )
+
+
+class Bounds(NamedTuple):
+    """The limits of the rule that are needed here; explained on its page."""
+
+    fewest: int
+    poor: float
+    gain: float
+    epochs: float
+    left: float
+
+
+class Flat(NamedTuple):
+    """An accuracy that stayed."""
+
+    metric: str
+    start: float
+    end: float
+    needed: float  # gain that counts
+    epochs: float
+
+
+def stayed(run: Run, signals: Signals, train: Curve, limits: Bounds) -> Flat | None:
+    """Return the accuracy that stayed at a poor start; None where any rose, or none can tell."""
+    per = signals.steps_per_epoch
+    epochs = (run.last_step - run.first_step) / per if per else 0.0
+    ends = [float(np.median(part)) for part in (train.value[:3], train.value[-3:])]
+    if epochs < limits.epochs or ends[1] < limits.left * ends[0]:
+        return None
+    told: Flat | None = None
+    for metric in ACCURACIES:
+        curve = signals.curve(metric)
+        if not len(curve):
+            continue
+        flat = _flat(metric, curve, epochs, limits)
+        if flat is None or flat.end - flat.start > flat.needed:
+            return None
+        told = told or (flat if 0 < flat.end < limits.poor else None)
+    return told
+
+
+def _flat(metric: str, curve: Curve, epochs: float, limits: Bounds) -> Flat | None:
+    if len(curve) < limits.fewest:
+        return None
+    value = curve.value / (100.0 if curve.value.max() > PERCENT else 1.0)
+    first, last = max(3, len(value) // 10), len(value) // 3
+    start, end = float(np.median(value[:first])), float(np.median(value[-last:]))
+    needed = max(limits.gain * start, 2 * sigma_long(value) / first**0.5)
+    return Flat(metric, start, end, needed, epochs)
+
+
+def finding(run: Run, train: Curve, flat: Flat, limits: Bounds) -> Finding:
+    """Tell of it."""
+    start, end = (float(np.median(part)) for part in (train.value[:3], train.value[-3:]))
+    name = flat.metric.replace("_", " ")
+    onset = float(train.step[0])
+    return Finding(
+        severity="warning",
+        title=f"{name.capitalize()} stayed at {percent(flat.end)} from step {step(onset)}: "
+        f"{percent(flat.start)} at the start, after {flat.epochs:.0f} epochs no more, while train "
+        f"loss went from {loss(start)} to {loss(end)}.",
+        metric=flat.metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                f"Gain of {name} over the run",
+                flat.end - flat.start,
+                flat.needed,
+                f"{percent(limits.gain)} of its start, or its noise",
+                flat.metric,
+                float(run.last_step),
+                above=False,
+            ),
+            Evidence("Train loss at the end over that at the start", end / start, unit="%"),
+            Evidence("Passes over the training data", flat.epochs),
+        ),
+        seen="Loss falls as far as the frequencies of the answers take it; which answer belongs "
+        "to which input is not learnt.",
+        causes=(
+            Cause("The input does not reach the output: mask, wiring or padding", "most likely"),
+            Cause("Learning rate too low", "likely", f"loss fell by {percent(1 - end / start)}"),
+            Cause("Labels shuffled, shifted or masked", "possible"),
+        ),
+        fixes=surroundings.first_checks(run),
+        ruled_out=(RuledOut("A run too short to tell", f"{flat.epochs:.0f} epochs"),),
+        confidence=surroundings.confidence(
+            2 - max(flat.end - flat.start, 0.0) / flat.needed, len(train), 1, 2, "the missing gain"
+        ),
+        chart=Chart("curves", ("train_loss", flat.metric)),
+    )

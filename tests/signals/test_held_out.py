@@ -1,0 +1,50 @@
+"""What held-out data and data terms say beside a training loss that rises."""
+
+from typing import Any
+
+from runlens.rules.rule import drawn
+from runlens.signals import Signals, held_out
+
+RISES = "0:1 300:40 900:90"
+
+
+def improving(after: float = 0, *, second: str = "", **curves: str) -> str:
+    """Ask for held-out data that got better; `second` is the loss of a set of its own."""
+    made: dict[str, Any] = {"train_loss": RISES, **curves}
+    if second:
+        made["eval_loss:b"] = second
+    run = drawn("run", noise=0.003, **made).run()
+    return held_out.improving(run, Signals(run), after)
+
+
+def test_loss_and_scores_that_get_better_are_told() -> None:
+    """Each kind has its own direction."""
+    assert "eval loss improved" in improving(eval_loss="50:2 900:1.5")
+    assert "accuracy improved" in improving(eval_accuracy="50:0.5 900:0.7")
+    assert "accuracy improved" in improving(eval_accuracy="50:50 900:70")
+    assert "wer improved" in improving(eval_wer="50:0.5 900:0.3")
+
+
+def test_what_is_flat_small_short_or_mixed_is_not_told() -> None:
+    """A trend needs points, a size, and no set that got worse."""
+    assert not improving(eval_loss="50:2 900:2")
+    assert not improving(eval_loss="50:10.825 900:10.824")
+    assert not improving(eval_loss="50:2 /300 900:1")
+    assert not improving(eval_accuracy="50:0.5 900:0.504")
+    assert not improving(eval_loss="50:2 900:1", second="50:2 900:5")
+    assert not improving()
+
+
+def test_only_the_stretch_after_the_step_counts() -> None:
+    """What was gained before is no excuse for what came later."""
+    assert improving(450, eval_loss="50:4 450:3 900:1")
+    assert not improving(450, eval_loss="50:4 450:1 900:1.1")
+
+
+def test_data_term_beside_a_growing_penalty() -> None:
+    """A likelihood or reconstruction that stays is told; one that rises, or is too short, not."""
+    run = drawn("run", train_loss=RISES, train_recon_loss="0:2 900:1").run()
+    assert "train_recon_loss" in held_out.steady_data_term(run, Signals(run), 0)
+    for term in ("0:2 900:3", "0:2 /300 900:1"):
+        run = drawn("run", train_loss=RISES, train_recon_loss=term).run()
+        assert not held_out.steady_data_term(run, Signals(run), 0)
