@@ -40,7 +40,8 @@ def loss(value: float) -> str:
     size = abs(value)
     if 0 < size < 1e-2 or size >= 1e6:  # noqa: PLR2004 - decimals would say nothing
         return number(value, 3)
-    text = f"{size:,.3f}" if size < SMALL_LOSS else f"{size:,.2f}"
+    whole = size >= 1e3 and float(size).is_integer()  # noqa: PLR2004 - as it was logged
+    text = f"{size:,.3f}" if size < SMALL_LOSS else f"{size:,.{0 if whole else 2}f}"
     return (MINUS if value < 0 else "") + text
 
 
