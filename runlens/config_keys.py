@@ -46,6 +46,7 @@ KEYS = (
             "grad_clip",
             "gradient_clip_val",
             "clip_norm",
+            "clip_grad_norm",
             "gradient_clipping",
             "grad_norm_clip",
             "max_gradient_norm",
@@ -62,7 +63,10 @@ KEYS = (
         ),
     ),
     Key("per_device_eval_batch_size", "eval_batch_size"),
-    Key("gradient_accumulation_steps", others=("grad_accum", "accumulate_grad_batches")),
+    Key(
+        "gradient_accumulation_steps",
+        others=("grad_accum", "grad_accum_steps", "accumulate_grad_batches"),
+    ),
     Key("num_train_epochs", "num_epochs", ("epochs", "max_epochs", "n_epochs_total")),
     Key(
         "max_steps",

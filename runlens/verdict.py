@@ -8,7 +8,7 @@ from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Ve
 from runlens.history import FloatArray
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, step
 
 FEWEST_POINTS = 8  # below it only NaN and the like can be told
@@ -98,6 +98,12 @@ def _healthy(run: Run, signals: Signals) -> str:
             begin, end = loss(first), loss(levels.end)
             name, until = metric.replace("_", " "), step(run.last_step)
             better = levels.end > first if metric == "reward" else levels.end < first
+            gained = "" if better else held_out.improving(run, signals, run.first_step)
+            if gained and not metric.startswith("eval"):
+                return (
+                    f"No fault found up to step {until}: {gained}, while {name} went from {begin} "
+                    f"to {end}."
+                )
             if not better and begin != end:  # no rule calls it a fault
                 went = "rise" if metric == "reward" else "fall"
                 return (

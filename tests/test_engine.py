@@ -173,6 +173,14 @@ def test_a_loss_that_did_not_fall_is_told_to_be_so() -> None:
     assert "from step 5,000 on" in sentence
 
 
+def test_held_out_data_that_improve_come_before_a_loss_that_does_not_fall() -> None:
+    """A growing penalty lifts the sum; what counts got better."""
+    case = drawn("kl", train_loss="0:1 400:9", eval_accuracy="20:0.6 400:0.8", noise=0.005)
+    sentence = diagnose(case.run(), [rule("y", passed("fine"))]).verdict.sentence
+    assert "eval accuracy improved from 0.6" in sentence
+    assert "while train loss went from 1" in sentence
+
+
 def test_rewards_are_told_by_their_tenths() -> None:
     """The first reward is one draw: a policy that improves is not told to have become worse."""
     value = np.concatenate([[0.14], np.linspace(0.0, 0.11, 299)])
