@@ -56,17 +56,26 @@ def _since(share: FloatArray, onset: float) -> FloatArray:
 
 
 def ramp(rng: np.random.Generator, run: Run) -> Drawn:
-    """Let train loss climb from mid-run to 1.8 to 4 times its level."""
-    onset = rng.uniform(0.3, 0.7)
-    climb = 1 + rng.uniform(0.8, 3) * _since(_share(run, "train_loss"), onset)
-    return Drawn(_changed(run, "train_loss", climb), onset)
+    """Let the model worsen from mid-run on: its losses climb to 1.8 to 4 times their level."""
+    onset, size = rng.uniform(0.3, 0.7), rng.uniform(0.8, 3)
+    worse: Metrics = {}
+    for name in _losses(run):
+        worse |= _changed(run, name, 1 + size * _since(_share(run, name), onset))
+    return Drawn(worse, onset)
 
 
 def jump(rng: np.random.Generator, run: Run) -> Drawn:
-    """Let train loss leap to 1.8 to 4 times its level and stay."""
-    onset = rng.uniform(0.3, 0.7)
-    lifted = np.where(_share(run, "train_loss") >= onset, rng.uniform(1.8, 4), 1.0)
-    return Drawn(_changed(run, "train_loss", lifted), onset)
+    """Let the model break: its losses leap to 1.8 to 4 times their level and stay."""
+    onset, size = rng.uniform(0.3, 0.7), rng.uniform(1.8, 4)
+    worse: Metrics = {}
+    for name in _losses(run):
+        worse |= _changed(run, name, np.where(_share(run, name) >= onset, size, 1.0))
+    return Drawn(worse, onset)
+
+
+def _losses(run: Run) -> list[str]:
+    """Return the losses of a run: what is held out is of the same model."""
+    return [name for name in ("train_loss", "eval_loss") if name in run.history.metrics]
 
 
 def spike(rng: np.random.Generator, run: Run) -> Drawn:

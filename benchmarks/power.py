@@ -23,6 +23,7 @@ from runlens.run import Configured, Run, State, Task
 
 FAMILIES: tuple[Task, ...] = ("sft", "pretrain", "classification", "sft")
 CALM, HARSH = 0.06, 0.25
+QUIET = {"clip-saturation"}  # told as an info while the loss falls, as it does here
 FEWEST = 40  # points of a run in which a fault is planted
 
 
@@ -123,7 +124,9 @@ def power(runs: int) -> None:
         for seed, run in enumerate(itertools.islice(long, runs)):
             faulty, onset = planted(draw, seed, run)
             said = [
-                f for f in diagnose(faulty).findings if f.rule in rules and f.severity != "info"
+                f
+                for f in diagnose(faulty).findings
+                if f.rule in rules and (f.severity != "info" or f.rule in QUIET)
             ]
             if said:
                 errors.append(abs((said[0].onset.step or 0.0) - onset) / run.last_step)
