@@ -29,6 +29,7 @@ WASTED = frozenset(
 )
 # what follows from these goes away with them: it needs no settings of its own
 ACCIDENTS = frozenset({"schedule-mismatch", "resume-jump"})
+DAMPERS = frozenset({"max_grad_norm", "warmup_steps", "warmup_ratio"})
 USELESS = frozenset(
     {"not-learning", "stuck-at-chance", "grad-zero", "reward-stuck-zero", "lr-zero"}
 )
@@ -40,7 +41,7 @@ def first_steps(run: Run, incidents: Sequence[Incident]) -> Advice:
     if not loud:
         return Advice()
     lead = [one for one in loud[0].findings if one.severity != "info"]
-    changes = _changes(loud)
+    changes = _changes(loud, _usual_rate(incidents))
     kept = _with_what_exists(run, lead, changed=bool(changes))
     changed = [_change(list(changes.values()), kept)] if changes else []
     left = [
@@ -92,6 +93,9 @@ def _best_weights(run: Run, finding: Finding) -> list[tuple[str, str]]:
     kept = fixes.checkpoint_before(run, best)
     if kept:
         return [(f"Use {kept[1]}", f"eval loss was best at step {step(best)}")]
+    if run.setting("save_strategy") == "no":
+        why = "nothing was saved (save_strategy: no), and eval loss was best there"
+        return [(f"Train again, up to step {step(best)}", why)]
     what = f"Use the weights of step {step(best)}, if they were saved"
     return [(what, "eval loss was best there; no checkpoint from before it is known")]
 
@@ -126,17 +130,40 @@ def _change(changes: Sequence[Fix], kept: Sequence[tuple[str, str]]) -> tuple[st
     return what, f"{', '.join(most)} and {last}" if most else last
 
 
-def _changes(loud: Sequence[Incident]) -> dict[str, Fix]:
-    """Return the first fix of each setting, of the worst findings first; at most four."""
+def _changes(loud: Sequence[Incident], usual: Fix | None) -> dict[str, Fix]:
+    """Return the first fix of each setting, of the worst findings first; at most four.
+
+    A learning rate that is lowered anyway goes down to what is `usual`, where that is lower still.
+    """
     findings = sorted(
         (one for incident in loud for one in _at_fault(incident)),
         key=lambda one: SEVERITIES.index(one.severity),
     )
     made: dict[str, Fix] = {}
-    for fix in (fix for finding in findings for fix in finding.fixes if fix.setting):
+    for fix in (fix for finding in findings for fix in _settings(finding)):
         if len(made) < MOST_CHANGES and fix.old != fix.new:
             made.setdefault(fix.setting, fix)
+    lowered = made.get("learning_rate")
+    if lowered and usual and _below(usual.new, lowered.new) and _below(lowered.new, lowered.old):
+        made["learning_rate"] = lowered._replace(new=usual.new, why=usual.why)
     return made
+
+
+def _usual_rate(incidents: Sequence[Incident]) -> Fix | None:
+    """Return the fix of a learning rate outside the usual range, where one was found."""
+    found = (one for incident in incidents for one in incident.findings)
+    rates = (fix for one in found if one.rule == "lr-out-of-range" for fix in one.fixes)
+    return next((fix for fix in rates if fix.setting == "learning_rate"), None)
+
+
+def _below(one: object, other: object) -> bool:
+    return isinstance(one, int | float) and isinstance(other, int | float) and one < other
+
+
+def _settings(finding: Finding) -> list[Fix]:
+    """Return the fixes that change a setting; none that only dampens a broken schedule."""
+    broken = any(fix.what.startswith(fixes.MEND_SCHEDULE) for fix in finding.fixes)
+    return [fix for fix in finding.fixes if fix.setting and not (broken and fix.setting in DAMPERS)]
 
 
 def _at_fault(incident: Incident) -> tuple[Finding, ...]:

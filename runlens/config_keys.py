@@ -242,6 +242,8 @@ def betas(name: str, value: object) -> dict[str, float]:
 def spelled(key: str, framework: str) -> str:
     """Return the name that `framework` uses for the canonical `key`."""
     known = _SPELLINGS.get(key)
+    if framework == "stable-baselines3" and key == "entropy_coef":
+        return "ent_coef"
     return known.axolotl if known and framework == "axolotl" and known.axolotl else key
 
 

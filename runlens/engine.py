@@ -27,10 +27,12 @@ from runlens.run import Run
 from runlens.settings import Settings
 from runlens.signals import Signals
 from runlens.sources import read
+from runlens.wording import step
 
 MOST_POINTS = 5_000  # of a curve on a page
 MOST_CURVES = 400
 MOST_SETTINGS = 1_000
+OF_THE_LOSS = frozenset({"LOS", "EVL", "GRD"})  # families whose curves end where the loss is lost
 
 
 def diagnose(
@@ -67,6 +69,7 @@ def diagnose(
     kept, dropped = incidents.merged(findings, covered)
     for slug, reason in dropped.items():
         outcomes[slug] = Outcome("passed", reason)
+    outcomes |= _until_lost(asked, outcomes, kept, run.last_step - 0.1 * covered)
     made = incidents.incidents(kept, covered, _slack(signals))
     return Diagnosis(
         run_id=run.id,
@@ -89,6 +92,27 @@ def diagnose(
         settings=_settings(run, made),
         log_tail=run.log_tail,
     )
+
+
+def _until_lost(
+    asked: list[Rule[Any]], outcomes: dict[str, Outcome], found: list[Finding], late: float
+) -> dict[str, Outcome]:
+    """Return as unmet what passed only because the loss was lost: the rest was not there to judge.
+
+    Not where it was lost in the last steps, from step `late` on.
+    """
+    lost = [
+        one.begins for one in found if one.rule in {"nan-loss", "hidden-nan"} and one.end is None
+    ]
+    if not lost or min(lost) >= late:
+        return {}
+    told = f"the loss was lost at step {step(min(lost))}; before it: "
+    curves = {rule.slug for rule in asked if rule.family in OF_THE_LOSS}
+    return {
+        slug: unmet(told + outcome.reason)
+        for slug, outcome in outcomes.items()
+        if slug in curves and outcome.status == "passed"
+    }
 
 
 def _judged(made: tuple[Incident, ...], asked: list[Rule[Any]]) -> tuple[Incident, ...]:

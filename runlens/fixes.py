@@ -15,6 +15,7 @@ from runlens.wording import step as as_step
 
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
+MEND_SCHEDULE = "Mend the schedule"
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
 LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
 SMALL_RANK = 8  # 8 to 32 is usual
@@ -38,7 +39,7 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
     old, peak = run.number("learning_rate"), signals.peak_learning_rate
     if peak and (peak > SCHEDULE_AT_FAULT * old if old else _runs_away(signals)):
         known = f"configured is {rate(old)}" if old else "it grew to the end of the run"
-        return (action(f"Mend the schedule: the learning rate reached {rate(peak)}", known),)
+        return (action(f"{MEND_SCHEDULE}: the learning rate reached {rate(peak)}", known),)
     old = old or peak
     if not old or not math.isfinite(old):
         return ()

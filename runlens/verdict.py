@@ -39,9 +39,11 @@ def of(
     second = made[0].title if made else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
         return Verdict(_cannot_judge(run), second, health)
-    healthy = _healthy(run, signals)
+    healthy, better = _healthy(run, signals)
     if made and made[0].findings[0].rule in BESIDE_HEALTH:
         return Verdict(second, healthy.replace("No fault found", "No alarm", 1), health)
+    if health == "healthy" and not better:
+        health = "unknown"  # no rule objects, and nothing says that it learnt
     return Verdict(healthy, second, health)
 
 
@@ -88,32 +90,28 @@ def _cannot_judge(run: Run) -> str:
     return f"Cannot judge: {what} up to step {step(run.last_step)}; {FEWEST_POINTS} are needed."
 
 
-def _healthy(run: Run, signals: Signals) -> str:
+def _healthy(run: Run, signals: Signals) -> tuple[str, bool]:
+    """Return what the main curve did, and whether it got better; no curve speaks against it."""
+    until = f"No fault found up to step {step(run.last_step)}"
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
-    for metric in (*order, "eval_loss"):
-        curve = signals.curve(metric)
-        if len(curve) > 1:
-            levels = signals.levels(metric)
-            first = _at_first(curve.value, levels.start, rewards=metric == "reward")
-            begin, end = loss(first), loss(levels.end)
-            name, until = metric.replace("_", " "), step(run.last_step)
-            better = levels.end > first if metric == "reward" else levels.end < first
-            gained = "" if better else held_out.improving(run, signals, run.first_step)
-            if gained and not metric.startswith("eval"):
-                return (
-                    f"No fault found up to step {until}: {gained}, while {name} went from {begin} "
-                    f"to {end}."
-                )
-            if not better and begin != end:  # no rule calls it a fault
-                went = "rise" if metric == "reward" else "fall"
-                return (
-                    f"No fault found up to step {until}, but {name} did not {went}: {begin} from "
-                    f"step {step(int(curve.step[0]))} on, {end} at the end."
-                )
-            went = "fell" if levels.end < first else "rose"
-            moved = f"stayed at {end}" if begin == end else f"{went} from {begin} to {end}"
-            return f"No fault found up to step {until}: {name} {moved}."
-    return f"No fault found up to step {step(run.last_step)}."
+    told = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
+    if told is None:
+        return f"{until}.", True
+    curve, end_level, reward = signals.curve(told), signals.levels(told).end, told == "reward"
+    first = _at_first(curve.value, signals.levels(told).start, rewards=reward)
+    begin, end, name = loss(first), loss(end_level), told.replace("_", " ")
+    if begin == end:
+        return f"{until}: {name} stayed at {end}.", True
+    if (end_level > first) == reward:
+        return f"{until}: {name} {'rose' if reward else 'fell'} from {begin} to {end}.", True
+    gained = held_out.improving(run, signals, run.first_step)
+    if gained and told != "eval_loss":
+        return f"{until}: {gained}, while {name} went from {begin} to {end}.", True
+    went, since = "rise" if reward else "fall", step(int(curve.step[0]))
+    sentence = (
+        f"{until}, but {name} did not {went}: {begin} from step {since} on, {end} at the end."
+    )
+    return sentence, False
 
 
 def _at_first(value: FloatArray, start: float, *, rewards: bool) -> float:

@@ -7,7 +7,7 @@ import pytest
 from runlens.advice import MOST_CHANGES, MOST_STEPS, first_steps
 from runlens.diagnosis import Finding, Fix, Incident, Moment
 from runlens.history import History
-from runlens.run import Event, Run, State
+from runlens.run import Configured, Event, Run, State
 from tests.report.seen import NAMES, seen
 
 SAVED = tuple(
@@ -123,3 +123,31 @@ def test_what_follows_from_an_accident_of_the_schedule_needs_no_settings() -> No
     assert any(what == mend.what for what, _ in advice.steps)
     alone = first_steps(run(), [Incident((fell,))])
     assert any("beta" in text for _, text in alone.diff)
+
+
+def test_a_rate_that_is_lowered_anyway_goes_down_to_what_is_usual() -> None:
+    """A third of a rate a hundred times too high would only be the next failure."""
+    third = Fix("Lower the learning rate", "learning_rate", 5e-3, 1.7e-3)
+    usual = Fix("Lower the learning rate", "learning_rate", 5e-3, 5e-5)
+    wrong = one("preference-collapse", third)
+    told = one("lr-out-of-range", usual, severity="info")
+    assert ("+", "learning_rate=5e-5,") in first_steps(run(), [wrong, told]).diff
+    assert ("+", "learning_rate=0.0017,") in first_steps(run(), [wrong]).diff
+
+
+def test_a_broken_schedule_is_mended_not_dampened() -> None:
+    """Clipping and warm-up cure no rate of ten billion."""
+    mend = Fix("Mend the schedule: the learning rate reached 1.48e10")
+    clip = Fix("Clip the gradient", "max_grad_norm", 0.0, 1.0)
+    advice = first_steps(run(), [one("nan-loss", mend, clip)])
+    assert advice.diff == ()
+    assert any(what == mend.what for what, _ in advice.steps)
+    assert first_steps(run(), [one("nan-loss", clip)]).diff
+
+
+def test_weights_that_were_never_saved_are_not_sent_for() -> None:
+    """Overfitting without a checkpoint, and a setting that says why there is none."""
+    never = {"save_strategy": Configured("no", "args.json")}
+    (what, why), *_ = first_steps(run(events=(), config=never), [one("hockey-stick")]).steps
+    assert what == "Train again, up to step 400"
+    assert "save_strategy: no" in why

@@ -168,9 +168,24 @@ def test_an_info_that_hurts_the_result_heads_a_quiet_run() -> None:
 def test_a_loss_that_did_not_fall_is_told_to_be_so() -> None:
     """No rule calls a crawl upwards a fault, yet nobody reads "fell"."""
     crawl = drawn("crawl", train_loss="5000:3.66 9000:3.74", noise=0.002).run()
-    sentence = diagnose(crawl, [rule("y", passed("fine"))]).verdict.sentence
+    made = diagnose(crawl, [rule("y", passed("fine"))])
+    sentence = made.verdict.sentence
+    assert made.health == "unknown"
     assert "but train loss did not fall: 3.6" in sentence
     assert "from step 5,000 on" in sentence
+
+
+def test_what_passed_only_until_the_loss_was_lost_did_not_pass() -> None:
+    """After a NaN at a third nothing of the loss is there to judge; in the last steps all was."""
+    lost = replace(one("critical", 100.0), rule="nan-loss")
+    said = {slug: rule(slug, passed("0 spikes")) for slug in ("loss-spike", "no-clipping")}
+    said["no-clipping"] = rule("no-clipping", passed("clipped"), family="CFG")
+    made = diagnose(SFT, [rule("nan-loss", found(lost)), *said.values()])
+    assert made.outcomes["loss-spike"].status == "unmet"
+    assert "lost at step 100; before it: 0 spikes" in made.outcomes["loss-spike"].reason
+    assert made.outcomes["no-clipping"].status == "passed"
+    late = rule("nan-loss", found(replace(one("critical", 399.0), rule="nan-loss")))
+    assert diagnose(SFT, [late, *said.values()]).outcomes["loss-spike"].status == "passed"
 
 
 def test_held_out_data_that_improve_come_before_a_loss_that_does_not_fall() -> None:

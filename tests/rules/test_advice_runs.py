@@ -294,3 +294,28 @@ def test_speed_counted_wrongly_is_not_taken_for_work() -> None:
         "several", throughput_tokens="0:500 600:500", config=config | {"num_processes": 8}
     )
     assert ask("low-utilisation", several.run()).status == "unmet"
+
+
+@pytest.mark.parametrize(
+    ("free", "idle", "told"), [(1.59, 2.33, True), (1.59, 0.5, False), (0.1, 6.0, True)]
+)
+def test_memory_that_lies_idle_is_named(free: float, idle: float, *, told: bool) -> None:
+    """What was asked for fits beside what is in use, or much is reserved in vain."""
+    sizes = {"tried_gib": 2.84, "total_gib": 24.0, "free_gib": free, "reserved_gib": idle}
+    case = bad("oom-cliff", "after stable training")
+    proof = case.events[0]._replace(data=case.events[0].data | sizes)
+    (finding,) = ask("oom-cliff", replace(case, events=(proof,)).run()).findings
+    assert any("expandable_segments" in fix.what for fix in finding.fixes) is told
+
+
+def test_another_rate_in_mid_run_is_looked_for_not_planned_away() -> None:
+    """25 times the configured rate off a constant one: no number of steps explains it."""
+    case = drawn(
+        "another",
+        learning_rate="0:3e-4 300:3e-4 310:7.5e-3 600:7.5e-3",
+        config={"learning_rate": 3e-4, "lr_scheduler_type": "linear"},
+    )
+    (finding,) = ask("schedule-mismatch", case.run()).findings
+    assert finding.causes[0].what == "Another learning rate was set in mid-run"
+    assert "put it back to 3e-4" in finding.fixes[0].what
+    assert not any("steps to the scheduler" in fix.what for fix in finding.fixes)

@@ -43,7 +43,9 @@ def part(
 def test_epochs_and_batches_are_not_one_curve(steps: range, start: float, an_epoch: float) -> None:
     """The source that names its steps is taken, and it is said."""
     best = part(EPOCHS, 5.0, inferred=False, falls=0.1)
-    columns, said = combined([best, part(steps, start, inferred=True, an_epoch=an_epoch)])
+    columns, said = combined(
+        "train_loss", [best, part(steps, start, inferred=True, an_epoch=an_epoch)]
+    )
     assert columns.step.tolist() == list(EPOCHS)
     assert [one.text for one in said] == [
         "counts its steps in another unit than run.wandb, which was used"
@@ -62,6 +64,8 @@ def test_epochs_and_batches_are_not_one_curve(steps: range, start: float, an_epo
 def test_a_log_goes_on_where_a_tracker_was_lost(steps: range, an_epoch: float) -> None:
     """What lies beyond the last step of the other is added."""
     best = part(EPOCHS, 5.0, inferred=False)
-    columns, said = combined([best, part(steps, 5.0, inferred=True, an_epoch=an_epoch)])
+    columns, said = combined(
+        "train_loss", [best, part(steps, 5.0, inferred=True, an_epoch=an_epoch)]
+    )
     assert int(columns.step[-1]) == steps[-1]
     assert not said

@@ -92,7 +92,7 @@ def _fix(run: Run, total: int) -> tuple[Fix, ...]:
     new = EVERY_IN_SHORT if total < SHORT_RUN else round(SHARE * total)
     what, why = "Evaluate more often", "5 to 10 % of the steps between two evaluations"
     old = run.number("eval_steps")
-    every: tuple[Fix, ...] = (Fix(what, "eval_steps", None if old is None else old, new, why),)
+    every: tuple[Fix, ...] = () if old == new else (Fix(what, "eval_steps", old, new, why),)
     if run.setting("eval_strategy") != "steps":
         how = Fix("Evaluate by steps", "eval_strategy", run.setting("eval_strategy"), "steps", why)
         every = (how, *every)

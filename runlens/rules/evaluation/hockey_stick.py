@@ -260,6 +260,10 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     if not run.flag("load_best_model_at_end"):
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
+        if run.setting("save_strategy") == "no":  # refused beside load_best_model_at_end
+            often = str(run.setting("eval_strategy") or "steps")
+            what = "save as often as it evaluates"
+            made.append(fixes.setting(run, "save_strategy", often, what, "nothing was saved"))
         made += fixes.early_stopping(run)
     made += fixes.more_dropout(run, "single samples are learnt less by heart")
     made += fixes.smaller_rank(run, "less room to learn samples by heart; 8 to 32 is usual")

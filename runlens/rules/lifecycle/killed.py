@@ -198,7 +198,7 @@ GOOD = (
 
 RULE = Rule(
     slug="killed",
-    title="Killed from outside",
+    title="Killed or interrupted",
     family="RUN",
     severity="critical",
     page=__doc__,

@@ -49,8 +49,11 @@ def _longer(run: Run) -> str:
 
 
 def _fragmented(proof: Event) -> bool:
-    total = float(proof.data.get("total_gib", float("inf")))
-    return bool(float(proof.data.get("reserved_gib", 0.0)) > FRAGMENTED * total)
+    """Whether much is reserved in vain, or what was asked for would fit beside what is in use."""
+    data = {key: float(value) for key, value in proof.data.items() if str(key).endswith("_gib")}
+    idle, wanted = data.get("reserved_gib", 0.0), data.get("tried_gib", float("inf"))
+    fits = data.get("free_gib", 0.0) < wanted <= data.get("free_gib", 0.0) + idle
+    return fits or idle > FRAGMENTED * data.get("total_gib", float("inf"))
 
 
 def _at_evaluation(run: Run) -> str:

@@ -98,7 +98,7 @@ def _sizes(proof: Event) -> str:
 def _before(done: float) -> str:
     if done < 1:
         return ""
-    return "; 1 step had gone well" if done == 1 else f"; {step(done)} steps had gone well"
+    return "; 1 step was done before" if done == 1 else f"; {step(done)} steps were done before"
 
 
 def _size_evidence(proof: Event) -> tuple[Evidence, ...]:

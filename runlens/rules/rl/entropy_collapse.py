@@ -157,7 +157,7 @@ def _finding(
     gain: Gain | None,
     limits: Limits,
 ) -> Finding:
-    onset = float(curve.step[fall.at])
+    onset, since = float(curve.step[fall.at]), float(np.median(curve.value[fall.at :]))
     severity, ruled_out = _severity(run, signals, fall, gain, limits)
     what = "Entropy" if metric == "entropy" else "Standard deviation of the actions"
     began = "was collapsed from the start" if fall.at == 0 else "collapsed"
@@ -178,8 +178,8 @@ def _finding(
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"{what} fell below {number(fall.limit, 3)} at step {step(onset)} and stayed there "
-        f"for the {step(curve.step[-1] - onset)} steps that followed.",
+        seen=f"{what} fell below {number(fall.limit, 3)} at step {step(onset)}, and its median "
+        f"over the {step(curve.step[-1] - onset)} steps since is {number(since, 3)}.",
         causes=_causes(run, signals, onset),
         fixes=_fixes(run, signals),
         ruled_out=ruled_out,

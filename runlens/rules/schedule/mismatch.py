@@ -5,9 +5,10 @@ from typing import NamedTuple
 from runlens import fixes
 from runlens.diagnosis import Fix
 from runlens.run import Run
-from runlens.wording import step
+from runlens.wording import rate, step
 
 SAME = 0.1  # share by which a ratio and a number of accumulated steps may differ
+ANOTHER = "Another learning rate was set in mid-run"
 PEAK = "Peak off the configured rate, share"
 
 
@@ -33,14 +34,24 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
     if made[0].what == PEAK:
         what = "Set learning_rate to the peak that is wanted, with the scaling taken into account"
         return (fixes.action(what, made[0].text, "settings only"),)
+    kept = fixes.checkpoint_before(run, made[0].at)
+    back = fixes.action(
+        f"Go on from {kept[1] if kept else ''} with the old schedule",
+        "the weights before the leap",
+        "one run",
+    )
+    if made[0].cause == ANOTHER:
+        configured = run.number("learning_rate")
+        put = f", and put it back to {rate(configured)}" if configured else ""
+        find = fixes.action(
+            f"Find what set the learning rate at step {step(made[0].at)}{put}",
+            "a callback, a second scheduler, an optimizer that was built again",
+        )
+        return (find, back) if kept else (find,)
     total = run.state.planned_steps or run.last_step
     steps = fixes.action(
         f"Hand {step(total)} steps to the scheduler, the number that is trained",
         "its length is fixed when it is built" + (f" ({name})" if name != "not recorded" else ""),
         "settings only",
     )
-    kept = fixes.checkpoint_before(run, made[0].at)
-    if kept and made[0].what.startswith("Rise"):
-        why = "the weights before the leap"
-        return (fixes.action(f"Go on from {kept[1]} with the old schedule", why, "one run"), steps)
-    return (steps,)
+    return (back, steps) if kept and made[0].what.startswith("Rise") else (steps,)

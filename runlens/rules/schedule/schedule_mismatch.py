@@ -125,6 +125,10 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     first = int(at[0])
     before, after = float(value[first]), float(value[first + 1])
     ratio = after / max(before, peak * 1e-6)
+    # off a constant rate, to more than any schedule had planned: no scheduler begins anew so
+    another = not bool(fallen[first]) and after > limits.leap * (
+        run.number("learning_rate") or peak
+    )
     return [
         Mismatch(
             float(rate.step[first + 1]),
@@ -134,7 +138,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
             else "Rise of the learning rate from 0, share of its peak",
             ratio if before > 0 else after / peak,
             limits.leap if before > 0 else 0.1,
-            "Planned steps changed, or a new schedule began",
+            mismatch.ANOTHER if another else "Planned steps changed, or a new schedule began",
         )
     ]
 

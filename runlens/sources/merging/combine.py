@@ -181,7 +181,7 @@ def _by_launch(series: Series, limits: IntArray, slack: int) -> IntArray:
     return segment
 
 
-def combined(some: Sequence[Part]) -> tuple[Columns, list[Disagreement]]:
+def combined(metric: str, some: Sequence[Part]) -> tuple[Columns, list[Disagreement]]:
     """Return the rows of one metric and what the sources disagree about."""
     taken: list[tuple[Part, BoolArray]] = []
     disagreements: list[Disagreement] = []
@@ -196,7 +196,7 @@ def combined(some: Sequence[Part]) -> tuple[Columns, list[Disagreement]]:
         elif taken and (part.content.reading.steps_inferred or _coarse(part, taken[0][0])):
             new &= _beyond(part, taken)
         elif taken:
-            disagreements += _disagreement(taken[0][0], part)
+            disagreements += _disagreement(metric, taken[0][0], part)
         taken.append((part, new))
         known = np.union1d(known, key[new])
     columns = [
@@ -263,7 +263,7 @@ def _beyond(part: Part, taken: Sequence[tuple[Part, BoolArray]]) -> BoolArray:
     return beyond
 
 
-def _disagreement(best: Part, other: Part) -> list[Disagreement]:
+def _disagreement(metric: str, best: Part, other: Part) -> list[Disagreement]:
     common, first, second = np.intersect1d(best.key, other.key, return_indices=True)
     if len(common) < 2:  # noqa: PLR2004 - one point is no disagreement of sources
         return []
@@ -276,7 +276,7 @@ def _disagreement(best: Part, other: Part) -> list[Disagreement]:
     step = int(best.series.step[first][at])
     used = best.content.reading.path
     text = (
-        f"disagrees with {used.name} at step {step:,}: "
+        f"disagrees with {used.name} on {metric} at step {step:,}: "
         f"{number(float(two[at]))} against {number(float(one[at]))}; the latter was used"
     )
     differing = int((~same).sum())

@@ -193,7 +193,7 @@ def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], l
     metrics: dict[str, Columns] = {}
     disagreements: list[Disagreement] = []
     for name, some in parts.items():
-        columns, said = combined(some) if len(some) > 1 else (_alone(some[0]), [])
+        columns, said = combined(name, some) if len(some) > 1 else (_alone(some[0]), [])
         key = columns.segment.astype(np.int64) * FAR + columns.step
         metrics[name] = columns._replace(
             value=_as_fraction(name, columns.value),
