@@ -303,7 +303,7 @@ def test_memory_that_lies_idle_is_named(free: float, idle: float, *, told: bool)
     """What was asked for fits beside what is in use, or much is reserved in vain."""
     sizes = {"tried_gib": 2.84, "total_gib": 24.0, "free_gib": free, "reserved_gib": idle}
     case = bad("oom-cliff", "after stable training")
-    proof = case.events[0]._replace(data=case.events[0].data | sizes)
+    proof = case.events[0]._replace(data=dict(case.events[0].data) | sizes)
     (finding,) = ask("oom-cliff", replace(case, events=(proof,)).run()).findings
     assert any("expandable_segments" in fix.what for fix in finding.fixes) is told
 
