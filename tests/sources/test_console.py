@@ -300,3 +300,21 @@ def test_a_file_that_is_named_is_taken_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "notes.log"
     path.write_text("buy milk\n")
     assert console.find(path, walk(path)) == [path]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Early stopping triggered at epoch 7", True),
+        ("Early stopping", True),
+        ("Training finished after not improving. Early Stop!", True),
+        ("EarlyStopping counter: 3 out of 5", False),
+        ("early_stopping: patience 5", False),
+    ],
+)
+def test_a_patience_that_ran_out_is_an_end(tmp_path: Path, line: str, *, told: bool) -> None:
+    """Where no training record follows; a counter that runs is none."""
+    kinds = [event.kind for event in reading(tmp_path, f"{trainer_log()}\n{line}\n").events]
+    assert ("early_stop" in kinds) is told
+    before = [event.kind for event in reading(tmp_path, f"{line}\n{trainer_log()}\n").events]
+    assert "early_stop" not in before

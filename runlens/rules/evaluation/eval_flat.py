@@ -116,6 +116,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if covered < limits.span:
         share, least = percent(covered), percent(limits.span)
         return unmet(f"the evaluations cover {share} of the run; {least} are needed")
+    if not evals.value.any():
+        return unmet(f"{spoken(metric)} is 0 at each evaluation: it was not computed")
     pair = _pair(signals, evals)
     needed = max(limits.fall * abs(pair.first), limits.noise_multiple * pair.error)
     if pair.fall < needed:

@@ -190,7 +190,8 @@ def resume(run: Run) -> tuple[Fix, ...]:
 
 def _save_every(run: Run) -> int:
     """Return the steps of ten minutes, at most a tenth of the run; 100 where no time is known."""
-    tenth = max(1, (run.state.planned_steps or int(onset_step(run))) // FEWEST_SAVES)
+    tenth = (run.state.planned_steps or int(onset_step(run))) // FEWEST_SAVES
+    tenth = max(LEAST_APART, tenth)
     for metric in TRAINED:
         curve = run.curve(metric)
         curve = curve.at(np.isfinite(curve.time))

@@ -15,6 +15,7 @@ Fixes
     The cure of the row, as in common practice and in the frameworks' own documentation.
 """
 
+import re
 from dataclasses import dataclass
 
 from runlens import fixes
@@ -34,6 +35,10 @@ from runlens.signals import Signals
 CLASSES = ("known", "hardware", "config", "data")
 
 
+# a logger's line of level INFO or below is no error, whatever it names
+TOLD_ONLY = re.compile(r"(^|[\s\[])(I|INFO|DEBUG)\s*[|:\]]")
+
+
 @dataclass(frozen=True)
 class Limits:
     """What may be tuned."""
@@ -43,7 +48,7 @@ class Limits:
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for messages of the table whose cause is known."""
-    messages = run.messages(*CLASSES)
+    messages = [one for one in run.messages(*CLASSES) if not TOLD_ONLY.search(one.text)]
     if not messages:
         if not run.log_tail and not run.events_of("message"):
             return unmet("no log to look at; keep the console output (tee train.log)")

@@ -86,6 +86,9 @@ class Limits:
     wandering: float = 0.8
 
 
+TENTHS = 2.563  # standard deviations from the first to the last tenth of a normal distribution
+
+
 class Peak(NamedTuple):
     """Where the reward was best, what came before and after."""
 
@@ -155,7 +158,10 @@ def _peak(value: FloatArray, signals: Signals) -> Peak:
     onset = at + _lasting_fall(shown[at:] < best - BEGUN * (best - end))
     start = float(np.median(value[: max(3, count // 20)]))
     # after the fall a reward of 0 has no noise: take it from before as well
-    noise = max(signals.sigma_long("reward"), mad(value[: onset + 1] - shown[: onset + 1]))
+    before = value[: onset + 1] - shown[: onset + 1]
+    noise = max(signals.sigma_long("reward"), mad(before))
+    if signals.run.task == "rl":  # episodes of two kinds: their median scatter is that of one kind
+        noise = max(noise, float(np.subtract(*np.quantile(before, (0.9, 0.1)))) / TENTHS)
     return Peak(at, best, start, end, noise, onset)
 
 

@@ -94,6 +94,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
         return unmet(f"only {len(reward)} of the {limits.few} points of reward that are needed")
     stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
+    if stuck and (other := _other_reward(run)):
+        return passed(f"{other} is a reward too, and it moves")
     if stuck:
         return found(_finding(run, signals, "reward", stuck, limits))
     gain = policy.gain_of(signals)
@@ -109,6 +111,18 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(_finding(run, signals, *dead[0], limits, tuple(dead), rising=rising))
     share = float(np.mean(np.abs(reward.value) <= limits.zero)) if len(reward) else 0.0
     return passed(f"reward is 0 on {percent(share)} of {len(reward):,} points")
+
+
+def _other_reward(run: Run) -> str:
+    """Return another reward that the run logs under a name of its own, if it is not constant."""
+    names = (m for m in run.history.metrics if "reward" in m.lower())
+    others = (m for m in names if not m.startswith(("reward", "eval")) and "std" not in m.lower())
+    return next((name for name in others if _moves(run, name)), "")
+
+
+def _moves(run: Run, metric: str) -> bool:
+    value = run.curve(metric).finite().value
+    return len(value) > 1 and float(np.ptp(value)) > 0
 
 
 def _spread(signals: Signals, metric: str) -> float | None:

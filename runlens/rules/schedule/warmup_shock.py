@@ -15,7 +15,8 @@ Looks alike
     losses have no such level.
 Limits
     fewest: training losses needed. after: share of the points after the end of warm-up that are
-    looked at, at least five. errors: standard errors of the difference. gained: share of the fall
+    looked at, at least five. errors: standard errors of the difference, more among many points, of
+    which the largest difference was picked. gained: share of the fall
     so far. level: share of the level (first_level where the rise begins at the first points).
     rate: the rise must last until this share of the peak rate, and begin at onset_rate of it.
     corroborated: with the median
@@ -53,6 +54,7 @@ from runlens.signals.noise import MEDIAN_LOSS, inflation, running_median, sigma
 from runlens.wording import count, loss, percent, step
 from runlens.wording import rate as as_rate
 
+PICKED = 1.5  # standard errors beyond the largest of as many values by chance
 WIDTH = 5  # points of a level
 
 
@@ -85,6 +87,7 @@ class Rise(NamedTuple):
     height: float
     gained: float  # fall from the first level to the low
     error: float
+    searched: int  # points among which it is the largest
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -100,7 +103,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     rise = _largest_rise(train, signals, warm.end, limits)
     least = limits.level if rise.low >= WIDTH else limits.first_level
     least_rise = least * abs(rise.before)
-    needed = max(limits.errors * rise.error, limits.gained * rise.gained, least_rise)
+    needed = max(_chance(limits, rise) * rise.error, limits.gained * rise.gained, least_rise)
     norms = _norm_ratio(signals, train, rise)
     if norms >= limits.corroborated:
         fewer = max(limits.few_errors * rise.error, limits.less_gained * rise.gained, least_rise)
@@ -167,7 +170,16 @@ def _largest_rise(train: Curve, signals: Signals, end: int, limits: Limits) -> R
     before = float(level[low])
     height = float(level[peak]) - before
     until = peak + int(np.flatnonzero(level[peak:inside] >= before + height / 2)[-1])
-    return Rise(low, peak, until, before, height, max(float(level[0]) - before, 0.0), error)
+    gained = max(float(level[0]) - before, 0.0)
+    return Rise(low, peak, until, before, height, gained, error, inside)
+
+
+def _chance(limits: Limits, rise: Rise) -> float:
+    """Return the standard errors that are no chance: among many points the largest is larger.
+
+    The largest of n normal values lies at sqrt(2 ln n), and both ends of the rise were picked.
+    """
+    return max(limits.errors, PICKED + float(np.sqrt(2 * np.log(max(rise.searched, 2)))))
 
 
 def _levels(train: Curve, signals: Signals, limits: Limits) -> FloatArray:

@@ -1,6 +1,7 @@
 """The story that a log tells around its numbers: events, messages, and how it ended."""
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -133,6 +134,15 @@ def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
     ]
 
 
+# what loops print when a patience has run out; a counter that still runs says none of it
+_PATIENCE = re.compile(
+    r"^\W*early[- _]?stop(?:ping|ped)?\W*$"
+    r"|early[- _]?stop(?:ping|ped)?\s*(?:!|(?:was )?triggered|(?:at|after) (?:epoch|step|iter))"
+    r"|after not improving|stopp(?:ed|ing) early",
+    re.IGNORECASE,
+)
+
+
 def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> list[Event]:
     events = []
     seen: set[str] = set()
@@ -150,6 +160,8 @@ def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> l
             again := resumed(line)
         ):
             events.append(_event("resume", again[0], line, where(at), {"at": at}))
+        elif "stop" in lower and _PATIENCE.search(line) and not marks.records_after(at):
+            events.append(_event("early_stop", marks.step_at(at), line, where(at), {"at": at}))
     return events
 
 
