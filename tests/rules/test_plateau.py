@@ -81,3 +81,10 @@ def test_title_says_what_the_limit_is() -> None:
     """A number alone cannot be argued with."""
     run = drawn("title", train_loss="0:5.2 100:4.3 900:4.3", learning_rate=RATE).run()
     assert "fine-tuning on raw text ends below 3.2" in ask(run).findings[0].title
+
+
+def test_a_preference_loss_that_is_a_sum_has_no_level() -> None:
+    """Ten pairs added up start at ten times ln 2: nothing is flat above ln 2."""
+    case = drawn("summed", task="dpo", noise=0.01, train_loss="0:6.93 300:3.5 2000:3.47")
+    outcome = RULE.check(case.run(), Signals(case.run()), RULE.limits)
+    assert outcome.status != "found"

@@ -67,6 +67,8 @@ from runlens.wording import count, loss, percent, step
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
 
+WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -134,7 +136,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} fell from {loss(float(evals.value[0]))} to {loss(end)} itself")
     if abs(gap) < limits.small_gap:
         return passed(f"{name} ends {percent(abs(gap))} from train loss: at its floor")
-    if end > (1 + limits.climbs) * evals.value[0] and pair.epochs > 1:
+    if end > (1 + limits.climbs) * evals.value[0] and pair.epochs >= WHOLE:
         return passed(f"{name} climbs to {loss(end)} after {pair.epochs:.1f} epochs: overfitting")
     score = scores.since(signals, metric, float(evals.step[0]), limits.fewest)
     if score and score.improved:

@@ -165,10 +165,10 @@ def train_level(signals: Signals, steps: FloatArray) -> FloatArray:
 def fewer_epochs(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
     """Train up to the end of the epoch of the best step; nothing where no more were planned."""
     epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
-    if not epochs or not per_epoch or ceil(best / per_epoch) >= epochs:
+    if not epochs or not per_epoch or max(1, ceil(best / per_epoch)) >= epochs:
         return ()
     why = f"eval loss was best after {best / per_epoch:.1f} epochs"
-    new = ceil(best / per_epoch)
+    new = max(1, ceil(best / per_epoch))
     return (fixes.setting(run, "num_train_epochs", new, "Train fewer epochs", why),)
 
 

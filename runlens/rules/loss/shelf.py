@@ -7,7 +7,7 @@ import numpy as np
 from runlens.diagnosis import Evidence
 from runlens.history import Curve
 from runlens.rules.loss import chance
-from runlens.rules.rule import LANGUAGE_TASKS
+from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import loss, times
@@ -37,10 +37,15 @@ class Bound(NamedTuple):
 
 
 def no_mean(run: Run, signals: Signals, shelf: Shelf) -> str:
-    """Say why a language loss is no mean over tokens, which alone has a level; else empty."""
+    """Say why a loss is no mean over tokens or pairs, which alone has a level; else empty."""
+    at = chance.of_run(run)
+    if run.task in PREFERENCE_TASKS and at and shelf.start > SUMMED * at.level:
+        told = f"{times(shelf.start / at.level)} {at.name}"
+        return (
+            f"loss starts at {loss(shelf.start)}, {told}: a sum of pairs, whose level says nothing"
+        )
     if run.task not in LANGUAGE_TASKS:
         return ""
-    at = chance.of_run(run)
     highest = at.level + MISWIRED if at else HIGHEST_START
     if shelf.start > highest:
         beyond = f"2 above chance, {at.name}" if at else "above chance for any vocabulary"
