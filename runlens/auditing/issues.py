@@ -38,7 +38,7 @@ from runlens.wording import count
 QUIET = 14  # nights without a fresh run that has it, after which an issue counts as resolved
 DIGITS = 16  # of a fingerprint, hexadecimal
 # share of healthy runs with a loud finding: benchmarks/power.py, calm noise (docs/accuracy.md)
-FALSE_ALARMS = 0.004
+FALSE_ALARMS = 0.003
 
 _TITLES = {rule.slug: rule.title for rule in RULES}
 
