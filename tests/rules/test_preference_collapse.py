@@ -29,6 +29,20 @@ def test_reversed_pairs_are_to_be_swapped() -> None:
     assert any("Swap chosen and rejected" in fix.what for fix in finding.fixes)
 
 
+def test_a_rate_far_beyond_use_breaks_a_model_whatever_the_pairs_are() -> None:
+    """Swapped pairs would be learnt as they are labelled: at 5e-3 the rate comes first."""
+    case = drawn(
+        "broken",
+        task="dpo",
+        train_loss="0:0.7 600:1.2",
+        dpo_acc="0:0.4 600:0.3",
+        config={"learning_rate": 5e-3},
+    )
+    finding = outcome_of(case).findings[0]
+    assert finding.causes[0].what.startswith("Learning rate too high")
+    assert (finding.fixes[0].setting, finding.fixes[0].new) == ("learning_rate", 5e-5)
+
+
 def test_chance_early_in_the_plan_is_no_alarm() -> None:
     """A tenth of the plan is too early to call it."""
     state = State(done_steps=600, planned_steps=6000)

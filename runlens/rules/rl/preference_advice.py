@@ -7,11 +7,17 @@ from runlens.diagnosis import Cause, Fix
 from runlens.rules.rl.policy import ranked
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number
+from runlens.wording import number, times
 from runlens.wording import rate as as_rate
 
 Pattern = Literal["chance", "reversed", "displacement", "saturation"]
 LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO
+HIGH_RATE = 5e-5  # upper end, with LoRA
+FAR = 10.0  # times the upper end: the model breaks whatever the pairs are
+
+
+def _far_too_high(rate: float | None) -> bool:
+    return rate is not None and rate > FAR * HIGH_RATE
 
 
 def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]:
@@ -19,10 +25,12 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
     rate, beta = signals.peak_learning_rate, run.number("beta")
     known = f"its peak is {as_rate(rate)}" if rate else "not recorded"
     if pattern == "reversed":
-        return (
-            Cause("Chosen and rejected are swapped", "most likely", "fewer than half are right"),
-            Cause("Learning rate too high, which broke the model", "likely", known),
-        )
+        broke = "Learning rate too high, which broke the model"
+        swapped = Cause("Chosen and rejected are swapped", "likely", "fewer than half are right")
+        if _far_too_high(rate):  # trained on, swapped pairs would be learnt as they are labelled
+            told = f"{known}, {times((rate or 0.0) / HIGH_RATE)} the most that is usual"
+            return (Cause(broke, "most likely", told), swapped._replace(rank="possible"))
+        return (swapped._replace(rank="most likely"), Cause(broke, "likely", known))
     if pattern == "chance":
         low = rate is not None and rate < LOW_RATE
         return ranked(
@@ -45,6 +53,10 @@ def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
     look = fixes.action("Read ten pairs as the trainer sees them", "after template and truncation")
     if pattern == "reversed":
         swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")
+        rate = signals.peak_learning_rate
+        if rate and _far_too_high(rate):
+            down = fixes.learning_rate(run, signals, HIGH_RATE / rate, "the most that is usual")
+            return (*down, look, swap)
         return (look, swap, *fixes.learning_rate(run, signals, 1 / 3, "if the pairs are right"))
     if pattern == "chance":
         rate = signals.peak_learning_rate
