@@ -99,7 +99,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
     if _fragmented(proof):
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-        made.append(fixes.action(what, "much is reserved but not allocated"))
+        made.insert(0, fixes.action(what, "what was asked for may fit into what lies idle"))
     if onset_step(run) > 1 and run.task not in RL_TASKS:
         what = "Truncate at max_length and pad to a multiple of 8"
         made.append(fixes.action(what, "no batch is then far longer than the others"))

@@ -55,7 +55,8 @@ def causes(
     part, growth = component(run, onset)
     if part:
         why = f"{part} rose {times(growth)} from step {step(onset)} on"
-        made.insert(0, Cause("One part of the loss", "most likely", why))
+        rest = [cause._replace(rank="possible") for cause in made]
+        made = [Cause("One part of the loss", "most likely", why), *rest]
     made += surroundings.clip_cause(run)
     beta2 = run.number("adam_beta2")
     if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - 0.95 is usual
