@@ -332,7 +332,7 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
 
 def _evaluated(logged: str, held_out: str, framework: str) -> Naming:
     if held_out.endswith("_epoch"):
-        whole = naming(logged.removesuffix("_epoch"), framework)  # Lightning: its mean of an epoch
+        whole = naming(plain(logged).removesuffix("_epoch"), framework)  # Lightning: its mean
         if base(whole.metric) in NAMES:
             return whole
     if held_out == "loss_step":

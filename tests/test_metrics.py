@@ -1,8 +1,11 @@
 """Names as frameworks log them, and what they mean."""
 
+from itertools import product
 from math import log
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runlens.metrics import naming, quality
 
@@ -115,9 +118,30 @@ def test_endless_names_stay_as_they_are(name: str) -> None:
     assert naming(name).metric == name
 
 
+WORDS = ("train", "eval", "val", "test", "loss", "acc", "epoch", "step", "mean", "rank0")
+SEPARATORS = ("/", "_", ".", " ", "-", "")
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_every_name_of_up_to_four_words_has_an_end(separator: str) -> None:
+    """An ordinary tag such as ``val_loss/epoch`` must not ask for its own meaning for ever."""
+    for words in (words for many in range(1, 5) for words in product(WORDS, repeat=many)):
+        name = separator.join(words)
+        assert naming(name).metric, name
+
+
+@given(st.lists(st.sampled_from((*WORDS, *SEPARATORS, "Val", "Loss", "#", "é")), max_size=40))
+def test_every_name_has_an_end(parts: list[str]) -> None:
+    """Whatever stands between the words, however long the name."""
+    naming("".join(parts))
+
+
 @pytest.mark.parametrize(
     ("name", "metric"),
     [("val_loss_epoch", "eval_loss"), ("val/acc_epoch", "eval_accuracy"),
+     ("val_loss/epoch", "eval_loss"), ("val/loss/epoch", "eval_loss"),
+     ("Val Loss/Epoch", "eval_loss"), ("test-acc-epoch", "eval_accuracy"),
+     ("eval/squad/loss.epoch", "eval_loss:squad"), ("val_box_loss/epoch", "eval_box_loss_epoch"),
      ("val_loss_step", "eval_loss_step"), ("loss_step", "train_loss"),
      ("loss_epoch", "train_loss_epoch")],
 )  # fmt: skip
