@@ -37,6 +37,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from fnmatch import fnmatchcase
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ from runlens.silences import Silence, parsed, quietened
 
 NAMES = ("runlens.toml", "pyproject.toml")
 KEYS = ("select", "ignore", "preview", "rules", "severity", "limits", "silence", "columns", "audit")
+LONGEST = 40  # characters of a value that a message repeats
 OF_AUDIT = ("gpu_hour_price",)
 # what lies in the folder of a run, and not beside the settings of a project
 OF_A_RUN = (
@@ -121,7 +123,7 @@ def find(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         for name in NAMES:
             path = place / name
-            if path.is_file() and (name == NAMES[0] or "tool.runlens" in _text(path)):
+            if path.is_file() and (name == NAMES[0] or b"tool.runlens" in _bytes(path)):
                 return path
     return None
 
@@ -142,16 +144,16 @@ def load(
     if path is None:
         return Settings()
     try:
-        document = tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
+        document: Mapping[str, Any] = tomllib.loads(_text(path))
+    except (ValueError, RecursionError) as error:  # as TOMLDecodeError, and numbers too long
         raise BadSettings(one_line(f"{path}: is no TOML: {error}")) from None
-    if path.name == NAMES[1]:
-        document = document.get("tool", {}).get("runlens", {})
     try:
+        if path.name == NAMES[1]:
+            document = _table("[tool.runlens]", _table("[tool]", document, "tool"), "runlens")
         files, problems = _rule_files(document.get("rules", []), path, places)
         day = today or date.today()  # noqa: DTZ011 - the user's own day
         return _settings(document, day, files, problems)
-    except BadSettings as error:
+    except (BadSettings, ValueError) as error:  # 0xfff...: Python writes out no such number
         raise BadSettings(one_line(f"{path}: {error}")) from None
 
 
@@ -190,6 +192,21 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(one_line(f"{path}: cannot be read ({error})")) from None
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what a file holds that may have settings, or nothing where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _table(called: str, within: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = within.get(key, {})
+    if not isinstance(table, dict):
+        raise BadSettings(f"{called} is {_written(table)}; it takes a table")
+    return table
 
 
 def _settings(
@@ -254,9 +271,10 @@ def _price(own: object) -> float | None:
     price = own.get("gpu_hour_price")
     if price is None:
         return None
-    if isinstance(price, bool) or not isinstance(price, int | float) or not price >= 0:
-        raise BadSettings(f"gpu_hour_price is {price!r}; it takes a number, 0 or more")
-    return float(price)
+    known: float | None = None if isinstance(price, bool) else _as_kind(float, price)
+    if known is None or not 0 <= known < inf:
+        raise BadSettings(f"gpu_hour_price is {_written(price)}; it takes a number, 0 or more")
+    return known
 
 
 def _columns(own: object) -> dict[str, str]:
@@ -278,10 +296,28 @@ def _limits(rule: Rule[Any] | CrossRule[Any], own: object) -> dict[str, Any]:
         raise BadSettings(f"limits of {slug} take a table")
     defaults = {item.name: getattr(rule.limits, item.name) for item in fields(rule.limits)}
     _known(f"limit of {slug}", own, list(defaults))
-    for name, value in own.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadSettings(f"limit {name} of {slug} is {value!r}; it takes a number")
-    return {name: type(defaults[name])(value) for name, value in own.items()}
+    made = {name: _as_kind(type(defaults[name]), value) for name, value in own.items()}
+    for name, value in made.items():
+        if value is None or isinstance(own[name], bool):
+            told = f"limit {name} of {slug} is {_written(own[name])}"
+            raise BadSettings(f"{told}; it takes a number such as {defaults[name]}")
+    return made
+
+
+def _as_kind(kind: type, value: object) -> Any:  # noqa: ANN401 - a limit's own kind of number
+    """Return a number as the kind that is asked for; None for all else, and for what is too large.
+
+    NaN is none: nothing is above it or below it.
+    """
+    try:
+        made = kind(value) if isinstance(value, int | float) else None
+    except (ValueError, OverflowError):
+        return None
+    return None if made is None or isnan(made) else made
+
+
+def _written(value: object) -> str:
+    return repr(value)[:LONGEST]
 
 
 def _known(what: str, names: Iterable[Any], known: Sequence[str]) -> None:

@@ -80,6 +80,20 @@ def test_limits_and_severity_reach_the_rule(tmp_path: Path) -> None:
         ("limits = 3", "limits takes a table"),
         ("preview = 1", "preview takes true or false"),
         ("=", "is no TOML"),
+        (
+            "[limits.hidden-nan]\nfewest = nan",
+            "limit fewest of hidden-nan is nan; it takes a number",
+        ),
+        (
+            "[limits.hidden-nan]\nfewest = inf",
+            "limit fewest of hidden-nan is inf; it takes a number",
+        ),
+        (f"[limits.hockey-stick]\nrise = 1{400 * '0'}", "limit rise of hockey-stick is 1000"),
+        (f"[audit]\ngpu_hour_price = 1{400 * '0'}", "gpu_hour_price is 1000"),
+        ("[audit]\ngpu_hour_price = inf", "gpu_hour_price is inf"),
+        (f"[limits.hockey-stick]\nrise = {5_000 * '9'}", "is no TOML: Exceeds the limit"),
+        (f"[severity]\nplateau = 0x{5_000 * 'f'}", "Exceeds the limit"),
+        ("a = " + 3_000 * "[" + 3_000 * "]", "is no TOML: maximum recursion depth"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_file_and_key(
@@ -92,6 +106,33 @@ def test_a_mistake_is_one_line_that_names_file_and_key(
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("tool = 3  # tool.runlens", "[tool] is 3; it takes a table"),
+     ("[[tool]]  # tool.runlens", "[tool] is [{}]; it takes a table"),
+     ("[tool]\nrunlens = 3  # tool.runlens", "[tool.runlens] is 3; it takes a table"),
+     ("tool.runlens = [1]", "[tool.runlens] is [1]; it takes a table")],
+)  # fmt: skip
+def test_an_odd_table_of_a_project_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    """It names the file, as any mistake does."""
+    path = written(tmp_path, text, "pyproject.toml")
+    assert find(tmp_path) == path
+    with pytest.raises(BadSettings, match=re.escape(f"{path}: {said}")):
+        load(path)
+
+
+def test_a_project_file_of_another_encoding_is_passed_over(tmp_path: Path) -> None:
+    """It ended every command below it; where it speaks of RunLens it is told."""
+    outer = written(tmp_path, "")
+    (tmp_path / "a").mkdir()
+    other = tmp_path / "a" / "pyproject.toml"
+    other.write_bytes('[project]\nauthors = "Jos\xe9"'.encode("latin-1"))
+    assert find(tmp_path / "a") == outer
+    other.write_bytes("[tool.runlens]\n# Jos\xe9".encode("latin-1"))
+    with pytest.raises(BadSettings, match="cannot be read"):
+        load(find(tmp_path / "a"))
 
 
 SILENCE = """

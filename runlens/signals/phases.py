@@ -1,5 +1,6 @@
 """The phases of a run by its learning-rate curve: warm-up, peak, decay, zero tail."""
 
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ def warmup(run: Run) -> Warmup:
     total = run.state.planned_steps or run.last_step
     rate = run.curve("learning_rate").finite()
     by_curve = _by_curve(rate, total)
-    steps, ratio = run.number("warmup_steps"), run.number("warmup_ratio")
+    said = (run.number("warmup_steps"), run.number("warmup_ratio"))
+    steps, ratio = (one if one and isfinite(one) else None for one in said)
     if by_curve is not None and len(rate) >= 3 * FEWEST:
         return by_curve
     if steps and steps >= 1:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -161,6 +162,13 @@ def series(
     )
 
 
+def written_number(text: str) -> float | int | None:
+    """Return what a setting kept as text says as a number, a whole one exactly; else None."""
+    number = as_number(text)
+    exact = number is not None and isfinite(number) and text.lstrip("-").isdecimal()
+    return int(text) if exact else number
+
+
 def as_number(value: object) -> float | None:
     """Return a logged value as a number: numbers, ``"0.5"``, ``"nan"``, ``"Infinity"``; else None.
 
@@ -173,6 +181,6 @@ def as_number(value: object) -> float | None:
             return float(value)
         except ValueError:
             return None
-        except OverflowError:
-            return float("inf")
+        except OverflowError:  # no text has that
+            return -inf if not isinstance(value, str) and value < 0 else inf
     return None

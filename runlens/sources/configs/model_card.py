@@ -18,7 +18,7 @@ from runlens.run import Problem, Setting
 from runlens.sources.configs.config_files import framework_of, not_repeated
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import Unreadable, flat, read_bytes
-from runlens.sources.reading import SeriesBuilder, SourceReading, as_number
+from runlens.sources.reading import SeriesBuilder, SourceReading, as_number, written_number
 
 LOOKS_FOR = "README.md (model card)"
 FRAMEWORK = "Hugging Face Trainer, axolotl, LLaMA-Factory"
@@ -153,9 +153,8 @@ def _listed(text: str) -> dict[str, Setting]:
             numbers = ("adam_beta1", "beta1"), ("adam_beta2", "beta2"), ("adam_epsilon", "epsilon")
             found |= {key: as_number(optimizer[part]) for key, part in numbers}
             continue
-        number = as_number(value)
-        found[name] = int(number) if number is not None and value.isdecimal() else number
-        found[name] = value if found[name] is None else found[name]
+        number = written_number(value)
+        found[name] = value if number is None else number
     return found
 
 

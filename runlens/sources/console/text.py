@@ -30,7 +30,7 @@ _STAMP = re.compile(
 )
 _STAMP_WITHIN = 60  # characters from the start of a line
 _ENDLESS = re.compile(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
-_BAR = re.compile(r"\| *(\d+)/(\d+) \[([^\]]*)\]?")
+_BAR = re.compile(r"\| *(\d{1,15})/(\d{1,15}) \[([^\]]*)\]?")
 
 
 class Text:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
-from runlens.run import Configured
+from runlens.run import Configured, Setting
 from runlens.sources.configs.secrets import without_secrets
 from runlens.sources.merging.combine import FAR
-from runlens.sources.reading import SourceReading
+from runlens.sources.reading import SourceReading, as_number
+
+BEYOND = 2**1024  # float64
 
 
 def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
@@ -19,7 +21,7 @@ def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[st
             if value is None or _says_nothing(name, value):
                 continue
             if name not in own or name == key:
-                own[name] = Configured(without_secrets(name, value), source)
+                own[name] = Configured(without_secrets(name, _held(value)), source)
             for beta, size in betas(key, value).items():
                 own.setdefault(beta, Configured(size, source))
         known |= {name: value for name, value in own.items() if name not in known}
@@ -29,6 +31,11 @@ def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[st
     if positive(known.get("warmup_ratio")) and not positive(known.get("warmup_steps")):
         known.pop("warmup_steps", None)  # 0 beside a ratio only means that the ratio counts
     return known
+
+
+def _held(value: Setting) -> Setting:
+    """Return a whole number that float64 cannot hold as infinity: nothing can reckon with it."""
+    return as_number(value) if type(value) is int and abs(value) >= BEYOND else value
 
 
 def _says_nothing(name: str, value: object) -> bool:
@@ -42,7 +49,7 @@ def positive(known: Configured | None) -> float | None:
     """Return a setting as a number above 0; None for all else."""
     try:
         value = float(known.value or 0) if known else 0.0
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last: whole, and beyond float64
         return None
     return value if 0 < value < FAR else None
 

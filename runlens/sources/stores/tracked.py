@@ -13,7 +13,7 @@ from runlens.run import BY_HAND, Event, Problem, Setting
 from runlens.sources import console
 from runlens.sources.configs.plain_yaml import read_yaml
 from runlens.sources.files import Unreadable, flat, read_json
-from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.reading import Series, SourceReading, series, written_number
 
 SYSTEM = "system/"
 HEARTBEAT = "heartbeat"  # 1 at each system record: it goes on while a run hangs
@@ -119,8 +119,8 @@ def plain_setting(text: str) -> Setting:
         return text in {"True", "true"}
     if text in {"None", ""}:
         return None
-    number = as_number(text)
-    return text if number is None else int(number) if text.lstrip("-").isdecimal() else number
+    number = written_number(text)
+    return text if number is None else number
 
 
 def seconds(stamp: object) -> float:
