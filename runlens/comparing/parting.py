@@ -15,6 +15,7 @@ from runlens.comparison import Align, Parting
 from runlens.history import BoolArray, FloatArray, distinct
 from runlens.metrics import NAMES, base
 from runlens.run import Run
+from runlens.signals.noise import counts
 from runlens.wording import count, number, percent
 
 IN_A_ROW = 3  # blocks beyond the noise
@@ -127,7 +128,7 @@ def first_clear(both: Common, made: Blocks) -> float | None:
     many = len(beyond)
     if many < IN_A_ROW or not made.clear or abs(made.end) <= limit:
         return None
-    row = np.convolve(beyond, np.ones(IN_A_ROW), "valid") == IN_A_ROW
+    row = counts(beyond, IN_A_ROW) == IN_A_ROW
     rest = np.cumsum(beyond[::-1])[::-1] / np.arange(many, 0, -1)
     starts = np.flatnonzero(row & (rest[: len(row)] >= STAY))
     if not len(starts):

@@ -100,10 +100,9 @@ def hinge(value: FloatArray) -> int:
     count = len(value)
     if count < 8:  # noqa: PLR2004 - too few points for a fit
         return 0
-    at = np.arange(count, dtype=float)
     corners = np.unique(np.linspace(0, count - 4, min(count - 3, 40)).astype(int))
-    ramps = np.maximum(at[None, :] - corners[:, None], 0.0)  # (corners, n)
-    above = value - value[0]
-    slope = (ramps @ above) / np.maximum((ramps * ramps).sum(axis=1), 1e-12)
-    error = ((above[None, :] - slope[:, None] * ramps) ** 2).sum(axis=1)
-    return int(corners[int(np.argmin(error))])
+    after = (count - 1 - corners).astype(float)  # points on each ramp 1, 2, 3...
+    # sum of ramp * height above the first value, for a ramp from each point on
+    along = np.cumsum(np.cumsum((value - value[0])[:0:-1]))[::-1]
+    explained = along[corners] ** 2 / (after * (after + 1) * (2 * after + 1) / 6)
+    return int(corners[int(np.argmax(explained))])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import BoolArray, FloatArray
+from runlens.history import BoolArray, FloatArray, IntArray
 
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
@@ -192,3 +192,13 @@ def longest_true(mask: BoolArray) -> tuple[int, int]:
         return 0, 0
     longest = int(np.argmax(ends - starts))
     return int(starts[longest]), int(ends[longest] - starts[longest])
+
+
+def counts(mask: BoolArray, width: int) -> IntArray:
+    """Return how many of each `width` points in a row are True, shape (n - width + 1,).
+
+    Empty where there are fewer points than that. Linear in n whatever the width.
+    """
+    total = np.cumsum(np.concatenate([[False], mask]), dtype=np.int64)
+    held: IntArray = total[width:] - total[:-width]
+    return held

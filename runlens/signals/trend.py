@@ -9,6 +9,7 @@ from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import block_medians, inflation, mad
 
 MOST_PAIRS = 300  # points whose pairs are all compared
+MOST_RANKED = 400  # points of which all pairs are ranked
 FEWEST = 4
 
 
@@ -31,18 +32,29 @@ def theil_sen(step: FloatArray | IntArray, value: FloatArray) -> float:
     return float(np.median((y[second] - y[first])[usable] / run[usable]))
 
 
+def kendall(value: FloatArray) -> float:
+    """Return Kendall's tau against time, on at most 400 block medians; 0.0 below 2 points."""
+    _, y = block_medians(np.arange(len(value), dtype=float), value, MOST_RANKED)
+    pairs = len(y) * (len(y) - 1) / 2
+    return _agreeing(y) / pairs if pairs else 0.0
+
+
+def _agreeing(value: FloatArray) -> float:
+    """Return how many pairs rise, less those that fall."""
+    return float(np.triu(np.sign(value[None, :] - value[:, None]), 1).sum())
+
+
 def mann_kendall(value: FloatArray) -> tuple[float, float]:
     """Return (tau, p) of a monotone trend, on at most 400 block medians; (0, 1) below 4 points.
 
     The variance is inflated by (1 + r) / (1 - r), r the lag-1 autocorrelation about a straight
     line: Hamed & Rao (1998), J. Hydrology 204, in its AR(1) form.
     """
-    _, y = block_medians(np.arange(len(value), dtype=float), value, 400)
+    _, y = block_medians(np.arange(len(value), dtype=float), value, MOST_RANKED)
     count = len(y)
     if count < FEWEST or not np.isfinite(y).all():
         return 0.0, 1.0
-    sign = np.sign(y[None, :] - y[:, None])
-    total = float(np.triu(sign, 1).sum())
+    total = _agreeing(y)
     at = np.arange(count, dtype=float) - (count - 1) / 2
     residual = y - y.mean() - at * float((at * y).sum() / (at * at).sum())
     variance = count * (count - 1) * (2 * count + 5) / 18 * inflation(residual) ** 2

@@ -162,6 +162,13 @@ def test_longest_run_of_true(mask: list[int], found: tuple[int, int]) -> None:
     assert noise.longest_true(np.array(mask, dtype=bool)) == found
 
 
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 50))
+def test_counts_are_those_of_each_window(mask: list[bool], width: int) -> None:
+    """None where the window is longer than the mask."""
+    found = noise.counts(np.array(mask, dtype=bool), width).tolist()
+    assert found == [sum(mask[at : at + width]) for at in range(len(mask) - width + 1)]
+
+
 @given(st.integers(1, 3_000), st.integers(1, 500))
 def test_block_medians_bound_the_points(count: int, most: int) -> None:
     """In order, inside the range, never more than asked for."""

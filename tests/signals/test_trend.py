@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from runlens.history import FloatArray, IntArray
-from runlens.signals.trend import is_flat, mann_kendall, theil_sen, trend
+from runlens.signals.trend import is_flat, kendall, mann_kendall, theil_sen, trend
 
 CURVES = arrays(np.float64, st.integers(0, 50), elements=st.integers(-1_000, 1_000))
 DISTINCT = arrays(
@@ -35,7 +35,14 @@ def test_tau_is_kendalls_of_scipy(drawn: list[int]) -> None:
     value = np.argsort(np.argsort(drawn)).astype(float)
     tau, p = mann_kendall(value)
     assert tau == pytest.approx(stats.kendalltau(np.arange(len(value)), value)[0])
+    assert kendall(value) == tau
     assert 0 <= p <= 1
+
+
+@pytest.mark.parametrize(("value", "tau"), [([], 0.0), ([1.0], 0.0), ([3, 2, 1], -1.0)])
+def test_tau_of_few_values(value: list[float], tau: float) -> None:
+    """Three evaluations have a direction, one has none."""
+    assert kendall(np.array(value, dtype=float)) == tau
 
 
 def test_p_of_white_noise_is_that_of_scipy() -> None:

@@ -42,7 +42,6 @@ from runlens.rules.evaluation.sets import (
     bottom_of,
     evaluations,
     fewer_epochs,
-    kendall,
     spoken,
     train_level,
     worst_set,
@@ -51,6 +50,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
+from runlens.signals.trend import kendall
 from runlens.wording import loss, percent, step
 
 

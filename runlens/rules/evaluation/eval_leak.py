@@ -45,11 +45,12 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation.sets import evaluations, kendall, spoken, train_level, worst_set
+from runlens.rules.evaluation.sets import evaluations, spoken, train_level, worst_set
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
+from runlens.signals.trend import kendall
 from runlens.wording import loss, percent, step, times
 
 MANY_TIMES = 2.0  # from here on a ratio reads better as times than as percent

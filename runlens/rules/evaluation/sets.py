@@ -170,10 +170,3 @@ def fewer_epochs(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
     why = f"eval loss was best after {best / per_epoch:.1f} epochs"
     new = max(1, ceil(best / per_epoch))
     return (fixes.setting(run, "num_train_epochs", new, "Train fewer epochs", why),)
-
-
-def kendall(value: FloatArray) -> float:
-    """Return Kendall's tau against time, also of three values; evaluations are few."""
-    sign = np.sign(value[None, :] - value[:, None])
-    pairs = len(value) * (len(value) - 1) / 2
-    return float(np.triu(sign, 1).sum()) / pairs if pairs else 0.0

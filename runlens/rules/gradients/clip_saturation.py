@@ -44,6 +44,7 @@ from runlens.rules.gradients.norms import loss_fell, settled
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.noise import counts
 from runlens.signals.trend import mann_kendall, theil_sen
 from runlens.wording import number, percent, step, times
 
@@ -205,8 +206,7 @@ def _grows(curve: Curve, limits: Limits) -> bool:
 def _onset(clipped: Clipped, least: float, limits: Limits) -> float:
     """Return the first step from which a window of points keeps the share."""
     width = min(len(clipped.over), max(limits.window, len(clipped.over) // 20))
-    mean = np.convolve(clipped.over, np.ones(width) / width, mode="valid")
-    kept = np.flatnonzero(mean >= least - 1e-9)
+    kept = np.flatnonzero(counts(clipped.over, width) / width >= least - 1e-9)
     return float(clipped.curve.step[int(kept[0]) if len(kept) else 0])
 
 

@@ -57,8 +57,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lasted = longest_true(above)[1]
     if lasted < limits.points and above.mean() < limits.share:
         return passed(f"clip ratio was above {limits.alarm:g} on {policy.share_words(above)}")
-    stretch = np.convolve(above, np.ones(limits.points), "valid") >= limits.points - 0.5
-    first = int(np.argmax(stretch)) if lasted >= limits.points else int(np.argmax(above))
+    first = policy.first_stretch(above, limits.points)
     level = float(np.median(value[above]))
     return found(_finding(run, signals, curve, above, first, level, limits))
 

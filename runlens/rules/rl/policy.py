@@ -9,7 +9,7 @@ from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import mad, smooth
+from runlens.signals.noise import counts, mad, smooth
 from runlens.wording import number, percent, times
 
 FEWEST = 8  # points from which a gain of the reward is told
@@ -92,7 +92,7 @@ def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
 
 def first_stretch(mask: BoolArray, length: int) -> int:
     """Return the first of `length` points in a row at which `mask` holds; else the first at all."""
-    rows = np.convolve(mask, np.ones(length), "valid") >= length - 0.5
+    rows = counts(mask, length) == length
     return int(np.argmax(rows)) if rows.any() else int(np.argmax(mask))
 
 

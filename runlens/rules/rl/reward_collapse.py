@@ -52,7 +52,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import lag1, mad
+from runlens.signals.noise import counts, lag1, mad
 from runlens.signals.trend import mann_kendall
 from runlens.wording import number, percent, step
 
@@ -168,8 +168,7 @@ def _peak(value: FloatArray, signals: Signals) -> Peak:
 def _lasting_fall(below: BoolArray) -> int:
     """Return where the fall begins after which the level of the best is not held again."""
     least = max(BACK, round(BACK_SHARE * len(below)))
-    held = np.convolve(~below, np.ones(least), "same" if len(below) < least else "valid")
-    back = np.flatnonzero(held >= least - 0.5)
+    back = np.flatnonzero(counts(~below, least) == least)
     ended = int(back[-1]) + least if len(back) else 0
     start = ended if below[ended:].any() else 0
     return start + int(np.argmax(below[start:]))
