@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from runlens.errors import one_line
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
+    from runlens.signals.shape import Shape
+
+SHAPES = "runlens.signals.shape"  # above this module: looked up when asked, as a view is
 Setting = str | int | float | bool | None
 StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
 # rows of the message table (messages.tsv of the console's reader) after which no handler of the
@@ -136,6 +140,22 @@ class Run:
         """Whether a metric has a point, as a whole or of an evaluation set of its own."""
         parts = [name for name in self.history.metrics if name.startswith(f"{metric}:")]
         return any(len(self.curve(name)) for name in (metric, *parts))
+
+    def shape(self, metric: str) -> "Shape":
+        """Return what a metric does: falls, lies flat, rises, swings, is gone; made once.
+
+        ``print(run.shape("train_loss").describe())`` says it in a sentence. A metric that was not
+        logged, or at fewer than 4 points, has no phase, and its shape is false.
+        """
+        if metric not in self._shapes:
+            curve = self.curve(metric)
+            made: Shape = import_module(SHAPES).shape_of(curve.step, curve.value)
+            self._shapes[metric] = made
+        return self._shapes[metric]
+
+    @cached_property
+    def _shapes(self) -> dict[str, "Shape"]:
+        return {}
 
     def plot(self, metric: str, *more: str, dark: bool | None = None) -> "Figure":
         """Return metrics by their canonical names as a plotly figure over optimizer steps.

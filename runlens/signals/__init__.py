@@ -10,6 +10,7 @@ from runlens.history import Curve, FloatArray
 from runlens.run import Run
 from runlens.signals import noise, phases
 from runlens.signals.noise import Levels
+from runlens.signals.shape import Shape
 from runlens.signals.trend import Trend, trend
 
 Kept = TypeVar("Kept")
@@ -57,6 +58,10 @@ class Signals:
         """Return the trend of a metric over the whole run."""
         curve = self.curve(metric)
         return self.keep(("trend", metric), lambda: trend(curve.step, curve.value))
+
+    def shape(self, metric: str) -> Shape:
+        """Return what a metric does: its phases and events; false where it has too few points."""
+        return self.run.shape(metric)
 
     def interval(self, metric: str) -> int:
         """Return the usual number of steps between two points of a metric; at least 1."""

@@ -1,0 +1,123 @@
+"""What a curve does, as plain data: phases, events, noise, and effect beside chance."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+PhaseKind = Literal["fall", "flat", "rise", "swing", "frozen", "gone"]
+EventKind = Literal["jump", "spike", "restart"]
+Scale = Literal["linear", "log"]
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One logged number; `index` counts the points of the curve given, NaN and infinities too."""
+
+    index: int = -1
+    step: int = 0
+    value: float = NAN
+
+
+NOWHERE = Point()  # of a curve without points
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the phases leave over."""
+
+    sigma: float = 0.0  # standard deviation of a point, robust, in units of the scale
+    relative: float = 0.0  # share of the level that this is
+    memory: float = 0.0  # lag-1 autocorrelation between neighbouring points, 0 to 0.99
+
+
+NOISELESS = Noise()
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How large a change is, four ways; the sign is that of the change."""
+
+    change: float = 0.0  # in the unit of the curve
+    level: float = 0.0  # share of the level before it
+    range: float = 0.0  # share of the range of the run's own smooth curve, in units of the scale
+    noise: float = 0.0  # multiple of the noise of one point
+
+
+@dataclass(frozen=True)
+class Swing:
+    """A movement to and fro."""
+
+    period: float  # steps, the median of the turns
+    period_spread: float  # standard deviation of the periods over their mean
+    amplitude: float  # median of peak to trough, in the unit of the curve
+    amplitude_drift: float  # amplitude of the last third over that of the first
+    period_drift: float  # period of the last third over that of the first
+    cycles: int
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch in which a curve does one thing; values as logged.
+
+    `slope` and its standard error are per step, in units of the scale (log: per step and e-fold).
+    `chance`: how often noise of this size and memory alone would show as much.
+    """
+
+    kind: PhaseKind
+    first: Point
+    last: Point
+    lowest: Point
+    highest: Point
+    level: float  # median of the phase; NaN where it is gone
+    slope: float
+    slope_error: float
+    noise: float  # standard deviation about its trend, in units of the scale
+    effect: Effect
+    chance: float
+    swing: Swing | None = None
+
+    @property
+    def steps(self) -> int:
+        """Steps from its first to its last point."""
+        return self.last.step - self.first.step
+
+    @property
+    def points(self) -> int:
+        """Points of the phase."""
+        return self.last.index - self.first.index + 1
+
+
+@dataclass(frozen=True)
+class Event:
+    """A sudden change: it begins between two points, both as logged."""
+
+    kind: EventKind
+    before: Point  # last good
+    after: Point  # first bad
+    peak: Point  # farthest from the level before
+    level_before: float
+    level_after: float  # of a spike: where it came back to
+    noise: float  # size as a multiple of the noise, signed
+    share: float  # size as a share of the level before, signed
+    lasts: int  # steps until it is over; to the end of the curve where it is not
+    recovers: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change between two places of a curve, with its evidence."""
+
+    first: Point
+    last: Point
+    effect: Effect
+    chance: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level with its standard error, and the step from which it was taken."""
+
+    value: float
+    error: float
+    since: int

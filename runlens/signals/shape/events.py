@@ -1,0 +1,146 @@
+"""Sudden changes: spikes off the course, and jumps between two phases."""
+
+import numpy as np
+
+from runlens.history import FloatArray, IntArray
+from runlens.signals.noise import GAUSSIAN
+from runlens.signals.shape.axis import Coarse, unscaled
+from runlens.signals.shape.data import Event, EventKind, Point
+from runlens.signals.shape.segments import Pieces
+
+TALL = 8.0  # noises from which a point is off the course, and
+TAIL = 4.0  # multiples of the 95th percentile of the residuals: heavy tails are no spikes
+WIDEST = 0.015  # share of the curve that a spike may last; longer ones are phases
+STEEP = 4.0  # noises of the step between two pieces that make a jump
+OF_RANGE = 0.15  # and share of the range of the smooth curve
+BACK = 0.35  # share of the first range within which a curve that leapt back starts anew
+
+
+def spikes(
+    step: IntArray, value: FloatArray, course: FloatArray, scaled: FloatArray
+) -> list[Event]:
+    """Return what stands out of its course for a few points; arrays of shape (n,)."""
+    residual = scaled - course
+    noise = GAUSSIAN * float(np.median(np.abs(residual - np.median(residual))))
+    noise = max(noise, 1e-3 * float(np.ptp(course)), 1e-12)
+    size = np.abs(residual)
+    tail = float(np.quantile(size, 0.95)) if len(size) >= 60 else noise  # noqa: PLR2004 - 3 points
+    hit = size > max(TALL * noise, TAIL * tail)
+    if not hit.any():
+        return []
+    inside = np.flatnonzero(hit)
+    groups = np.split(inside, np.flatnonzero(np.diff(inside) > 2) + 1)  # noqa: PLR2004 - one between
+    longest = max(2.0, WIDEST * len(value))
+    return [
+        _spike(step, value, course, residual, group, noise)
+        for group in groups
+        if group[-1] - group[0] + 1 <= longest and group[0] > 0 and group[-1] < len(value) - 1
+    ]
+
+
+def _spike(
+    step: IntArray,
+    value: FloatArray,
+    course: FloatArray,
+    residual: FloatArray,
+    group: IntArray,
+    noise: float,
+) -> Event:
+    first, last = int(group[0]), int(group[-1])
+    peak = int(group[np.argmax(np.abs(residual[group]))])
+    before, after = value[first - 1], value[last + 1]
+    base = float(np.median(value[max(0, first - 5) : first]))
+    del course
+    return Event(
+        "spike",
+        Point(first - 1, int(step[first - 1]), float(before)),
+        Point(first, int(step[first]), float(value[first])),
+        Point(peak, int(step[peak]), float(value[peak])),
+        level_before=base,
+        level_after=float(after),
+        noise=float(residual[peak] / noise),
+        share=_share(float(value[peak]), base),
+        lasts=int(step[last + 1] - step[first]),
+        recovers=True,
+    )
+
+
+def jumps(step: IntArray, value: FloatArray, grid: Coarse, pieces: Pieces) -> list[Event]:
+    """Return the steps between two pieces that no slope explains; values of shape (n,)."""
+    span = float(np.ptp(pieces.fitted))
+    found = []
+    for (first, end), (_, last) in zip(pieces.cuts, pieces.cuts[1:], strict=False):
+        height = float(pieces.fitted[end] - pieces.fitted[end - 1])
+        slopes = [
+            abs(float(pieces.fitted[b] - pieces.fitted[a])) / max(b - a, 1)
+            for a, b in ((first, end - 1), (end, last - 1))
+        ]
+        if abs(height) - max(slopes) < max(STEEP * pieces.sigma, OF_RANGE * span):
+            continue
+        where = _sharpest(value, grid, end)
+        if where is not None:
+            found.append(_jump(step, value, grid, pieces, (first, end, last), where))
+    return found
+
+
+def _sharpest(value: FloatArray, grid: Coarse, cut: int) -> int | None:
+    """Return the index of the first point past the step, among the blocks beside the cut."""
+    low = max(int(grid.start[max(cut - 2, 0)]), 1)
+    high = int(grid.start[cut + 2]) if cut + 2 < len(grid.start) else len(value)
+    places = np.arange(low, high)
+    if not len(places):
+        return None
+    width = max(3, grid.size)
+    left = np.array([np.median(value[max(0, at - width) : at]) for at in places])
+    right = np.array([np.median(value[at : at + width]) for at in places])
+    own = np.abs(value[places] - value[places - 1])
+    gap = np.abs(right - left)
+    near = gap >= 0.8 * gap.max()
+    return int(places[np.argmax(np.where(near, own, -1.0))])
+
+
+def _jump(
+    step: IntArray,
+    value: FloatArray,
+    grid: Coarse,
+    pieces: Pieces,
+    cut: tuple[int, int, int],
+    where: int,
+) -> Event:
+    _, end, last = cut
+    height = float(pieces.fitted[end] - pieces.fitted[end - 1])
+    before = unscaled(float(pieces.fitted[end - 1]), grid.scale)
+    after = unscaled(float(pieces.fitted[end]), grid.scale)
+    stop = int(grid.start[last]) if last < len(grid.start) else len(value)
+    beyond = value[where:stop] if stop > where else value[where : where + 1]
+    peak = where + int(np.argmax(beyond) if height > 0 else np.argmin(beyond))
+    kind, back = _kind(value, where, before, after, height)
+    return Event(
+        kind,
+        Point(where - 1, int(step[where - 1]), float(value[where - 1])),
+        Point(where, int(step[where]), float(value[where])),
+        Point(peak, int(step[peak]), float(value[peak])),
+        level_before=before,
+        level_after=after,
+        noise=height / max(pieces.sigma, 1e-12),
+        share=_share(after, before),
+        lasts=int((step[back] if back is not None else step[-1]) - step[where]),
+        recovers=back is not None,
+    )
+
+
+def _kind(
+    value: FloatArray, where: int, before: float, after: float, height: float
+) -> tuple[EventKind, int | None]:
+    """Return what kind of step it is, and the index at which the curve is back at its level."""
+    home = before + 0.1 * (after - before)
+    ahead = value[where:] <= home if height > 0 else value[where:] >= home
+    lasting = ahead[:-1] & ahead[1:]
+    back = where + int(np.argmax(lasting)) if lasting.any() else None
+    start, reach = float(value[0]), abs(float(value[0]) - before)
+    anew = height * (start - before) > 0 and abs(after - start) <= BACK * reach
+    return ("restart" if anew and reach > 0 else "jump"), back
+
+
+def _share(now: float, base: float) -> float:
+    return (now - base) / abs(base) if base else 0.0

@@ -1,0 +1,185 @@
+"""Make the shape of a curve: what is gone, the plunge at its head, spikes, pieces, phases."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from runlens.history import FloatArray, IntArray
+from runlens.signals.noise import GAUSSIAN
+from runlens.signals.shape.axis import Coarse, coarse, to_scale, unscaled
+from runlens.signals.shape.data import NAN, NOWHERE, Effect, Noise, Phase, PhaseKind, Point
+from runlens.signals.shape.events import jumps, spikes
+from runlens.signals.shape.head import head
+from runlens.signals.shape.phases import Stretch, effect_of, stretches
+from runlens.signals.shape.segments import Pieces, divide
+from runlens.signals.shape.shape import Shape
+
+FEWEST = 4  # finite points below which a curve has no shape
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """The finite points of a curve, or those behind its head, with their course."""
+
+    index: IntArray  # place in the curve given, shape (n,), as step and value
+    step: IntArray
+    value: FloatArray
+    scaled: FloatArray  # value on the scale
+    course: FloatArray  # fitted, on the scale
+    grid: Coarse
+    pieces: Pieces
+    noise: Noise
+
+    def at(self, place: int) -> Point:
+        """Return a point by its place among those of the body."""
+        return Point(int(self.index[place]), int(self.step[place]), float(self.value[place]))
+
+
+def shape_of(step: IntArray, value: FloatArray) -> Shape:
+    """Return the shape of a curve, step and value of shape (n,), steps ascending.
+
+    NaN and infinities are kept as phases that are gone; below 4 finite points there is no other.
+    """
+    step, value = np.asarray(step, dtype=np.int64), np.asarray(value, dtype=np.float64)
+    finite = np.flatnonzero(np.isfinite(value))
+    x, y = step[finite], value[finite]
+    if len(finite) < FEWEST:
+        return _assembled(step, value, finite, Shape(phases=_gone_phases(step, value)))
+    body = _body(finite, x, y)
+    begins, chance = head(body.scaled, body.course, body.noise.sigma)
+    if begins and len(y) - begins >= FEWEST:
+        body = _body(finite[begins:], x[begins:], y[begins:])
+    else:
+        begins = 0
+    trend = np.array([unscaled(float(level), body.grid.scale) for level in body.pieces.fitted])
+    found = [_phase(body, part) for part in stretches(body.grid, body.pieces)]
+    if begins:
+        found = _with_plunge(found, body, x[: begins + 1], y[: begins + 1], chance)
+    events = spikes(body.step, body.value, body.course, body.scaled)
+    events += jumps(body.step, body.value, body.grid, body.pieces)
+    made = Shape(
+        tuple(sorted([*found, *_gone_phases(step, value)], key=lambda phase: phase.first.index)),
+        tuple(sorted(events, key=lambda event: event.after.step)),
+        body.grid.scale,
+        body.noise,
+        trend_step=np.concatenate([x[:begins], body.grid.step]),
+        trend=np.concatenate([y[:begins], trend]),
+    )
+    return _assembled(step, value, finite, made)
+
+
+def _assembled(step: IntArray, value: FloatArray, finite: IntArray, made: Shape) -> Shape:
+    """Return the shape with its ends and points."""
+    if not len(value):
+        return made
+
+    def at(place: int) -> Point:
+        return Point(place, int(step[place]), float(value[place]))
+
+    some = value[finite]
+    return replace(
+        made,
+        points=len(value),
+        first=at(0),
+        last=at(len(value) - 1),
+        lowest=at(int(finite[np.argmin(some)])) if len(some) else NOWHERE,
+        highest=at(int(finite[np.argmax(some)])) if len(some) else NOWHERE,
+        index=finite,
+        step=step[finite],
+        value=some,
+    )
+
+
+def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
+    grid = coarse(step, value)
+    pieces = divide(grid.step, grid.value)
+    course = np.interp(step.astype(np.float64), grid.step, pieces.fitted)
+    scaled = to_scale(value, grid.scale)
+    return Body(
+        index, step, value, scaled, course, grid, pieces, _noise(scaled - course, value, grid)
+    )
+
+
+def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
+    sigma = GAUSSIAN * float(np.median(np.abs(residual)))
+    level = float(np.median(np.abs(value)))
+    relative = sigma if grid.scale == "log" else sigma / level if level > 0 else 0.0
+    centred = np.clip(residual, -4 * sigma, 4 * sigma)
+    power = float((centred * centred).sum())
+    memory = float((centred[1:] * centred[:-1]).sum()) / power if power > 0 else 0.0
+    return Noise(sigma, relative, min(max(memory, 0.0), 0.99))
+
+
+def _phase(body: Body, part: Stretch) -> Phase:
+    start = body.grid.start
+    first = int(start[part.first])
+    last = int(start[part.last + 1]) - 1 if part.last + 1 < len(start) else len(body.value) - 1
+    inside = body.value[first : last + 1]
+    return Phase(
+        kind=part.kind,
+        first=body.at(first),
+        last=body.at(last),
+        lowest=body.at(first + int(np.argmin(inside))),
+        highest=body.at(first + int(np.argmax(inside))),
+        level=float(np.median(inside)),
+        slope=part.slope,
+        slope_error=part.slope_error,
+        noise=body.pieces.sigma,
+        effect=effect_of(part.begin, part.end, body.grid.scale, body.pieces, body.noise),
+        chance=part.chance,
+    )
+
+
+def _with_plunge(
+    found: list[Phase], body: Body, step: IntArray, value: FloatArray, chance: float
+) -> list[Phase]:
+    """Return the phases with the plunge (or leap) of the first points before them.
+
+    `step` and `value` are those of the head and of the first point of the body.
+    """
+    kind: PhaseKind = "fall" if value[-1] < value[0] else "rise"
+    skipped = int(body.index[0]) - len(value) + 1
+
+    def at(place: int) -> Point:
+        return Point(skipped + place, int(step[place]), float(value[place]))
+
+    scaled = to_scale(value, body.grid.scale)
+    steps = max(int(step[-1] - step[0]), 1)
+    plunge = Phase(
+        kind=kind,
+        first=at(0),
+        last=at(len(value) - 1),
+        lowest=at(int(np.argmin(value))),
+        highest=at(int(np.argmax(value))),
+        level=float(np.median(value)),
+        slope=float(scaled[-1] - scaled[0]) / steps,
+        slope_error=body.noise.sigma / steps,
+        noise=body.noise.sigma,
+        effect=effect_of(
+            float(scaled[0]), float(scaled[-1]), body.grid.scale, body.pieces, body.noise
+        ),
+        chance=chance,
+    )
+    if found[0].kind != kind:
+        return [plunge, *found]
+    lowest = min(plunge.lowest, found[0].lowest, key=lambda point: point.value)
+    highest = max(plunge.highest, found[0].highest, key=lambda point: point.value)
+    joined = replace(found[0], first=plunge.first, lowest=lowest, highest=highest)
+    return [joined, *found[1:]]
+
+
+def _gone_phases(step: IntArray, value: FloatArray) -> tuple[Phase, ...]:
+    """Return the stretches of NaN and infinities: at the end, or 3 % of the curve long."""
+    gone = ~np.isfinite(value)
+    if not gone.any() or len(value) < FEWEST:
+        return ()
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], gone.astype(np.int8), [0]])))
+    long = max(FEWEST, 0.03 * len(value))
+    found = []
+    for first, end in edges.reshape(-1, 2).tolist():
+        if end == len(value) or end - first >= long:
+            begin = Point(first, int(step[first]), float(value[first]))
+            last = Point(end - 1, int(step[end - 1]), float(value[end - 1]))
+            nothing = (NOWHERE, NOWHERE, NAN, 0.0, 0.0, 0.0, Effect(), 0.0)
+            found.append(Phase("gone", begin, last, *nothing))
+    return tuple(found)

@@ -1,0 +1,128 @@
+"""From straight pieces to phases: what falls, rises or lies flat, and what belongs together."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.signals.shape.axis import Coarse, unscaled
+from runlens.signals.shape.chance import either, kendall, t_tail
+from runlens.signals.shape.data import Effect, Noise, PhaseKind, Scale
+from runlens.signals.shape.segments import Pieces
+
+SURE = 0.01  # chance of a slope above which a piece is flat
+OF_RANGE = 0.08  # share of the range of the smooth curve below which a change is small,
+OF_LEVEL = 0.05  # if it is below this share of the level too
+PER_DOUBLING = 0.02  # share of the level; a fall that gains as much with each doubling goes on:
+# scaling laws of language models lose 5 to 6.4 % a doubling (Kaplan et al. 2020, exponents 0.076
+# and 0.095), fine-tuning a third of it
+FEW = 12  # blocks up to which ranks are tested as well
+
+
+class Stretch(NamedTuple):
+    """A phase in blocks: first to last, both included."""
+
+    kind: PhaseKind
+    first: int
+    last: int
+    begin: float  # fitted value at its first block, on the scale
+    end: float  # and at its last
+    slope: float  # per step
+    slope_error: float
+    chance: float
+
+
+def stretches(grid: Coarse, pieces: Pieces) -> list[Stretch]:
+    """Return the phases of the pieces, neighbours of one kind joined."""
+    span = float(np.ptp(pieces.fitted))
+    found: list[Stretch] = []
+    for first, end in pieces.cuts:
+        piece = _piece(grid, pieces, first, end - 1)
+        before = found[-1] if found else None
+        kind = _kind(grid, piece, before, span)
+        piece = piece._replace(kind=kind)
+        if before and _same(before, piece, span, pieces.sigma):
+            found[-1] = _joined(grid, pieces, before, piece)
+        else:
+            found.append(piece)
+    return found
+
+
+def _piece(grid: Coarse, pieces: Pieces, first: int, last: int) -> Stretch:
+    x, y = grid.step[first : last + 1], grid.value[first : last + 1]
+    fitted = pieces.fitted[first : last + 1]
+    begin, end = float(fitted[0]), float(fitted[-1])
+    covered = float(x[-1] - x[0])
+    count = len(y)
+    inflation = math.sqrt((1 + pieces.memory) / (1 - pieces.memory))
+    error = pieces.sigma * inflation * math.sqrt(12.0 / max(count, 2))  # of the change over it
+    change = end - begin
+    free = max(len(grid.value) - 2 * len(pieces.cuts), 1)
+    chance = t_tail(change / error, free) if error > 0 else float(change == 0)
+    if count <= FEW and not pieces.memory:
+        chance = either(chance, kendall(y)[1])
+    per_step = 1.0 / covered if covered > 0 else 0.0
+    return Stretch("flat", first, last, begin, end, change * per_step, error * per_step, chance)
+
+
+def _kind(grid: Coarse, piece: Stretch, before: Stretch | None, span: float) -> PhaseKind:
+    change = piece.end - piece.begin
+    if piece.chance > SURE or change == 0:
+        return "flat"
+    direction: PhaseKind = "fall" if change < 0 else "rise"
+    level = share_of_level(grid, piece.begin, change)
+    small = abs(change) < OF_RANGE * span and abs(level) < OF_LEVEL
+    if not small:
+        return direction
+    goes_on = before is not None and before.kind == direction
+    doublings = math.log2(
+        max((grid.step[piece.last] + 1) / (max(grid.step[piece.first], 0) + 1), 1.0 + 1e-9)
+    )
+    return direction if goes_on and abs(level) >= PER_DOUBLING * doublings else "flat"
+
+
+def share_of_level(grid: Coarse, begin: float, change: float) -> float:
+    """Return a change as a share of the level before it; signed."""
+    if grid.scale == "log":
+        return math.expm1(min(change, 700.0))
+    return change / abs(begin) if begin else math.copysign(math.inf, change) if change else 0.0
+
+
+def effect_of(begin: float, end: float, scale: Scale, pieces: Pieces, noise: Noise) -> Effect:
+    """Return how large the change between two values of the scale is."""
+    moved = end - begin
+    span = max(float(np.ptp(pieces.fitted)), abs(moved))
+    low, high = unscaled(begin, scale), unscaled(end, scale)
+    sigma = noise.sigma
+    return Effect(
+        high - low,
+        (high - low) / abs(low) if low else 0.0,
+        moved / span if span > 0 else 0.0,
+        moved / sigma if sigma > 0 else math.copysign(math.inf, moved) if moved else 0.0,
+    )
+
+
+def _same(before: Stretch, piece: Stretch, span: float, sigma: float) -> bool:
+    """Whether two neighbours are one phase: of one kind, and no step to the other side between."""
+    if before.kind != piece.kind:
+        return False
+    step = piece.begin - before.end
+    if piece.kind == "flat":
+        return abs((piece.begin + piece.end - before.begin - before.end) / 2) < max(
+            OF_RANGE * span, 2.0 * sigma
+        )
+    against = step if piece.kind == "fall" else -step
+    return against < max(OF_RANGE * span, 3.0 * sigma)
+
+
+def _joined(grid: Coarse, pieces: Pieces, before: Stretch, piece: Stretch) -> Stretch:
+    covered = float(grid.step[piece.last] - grid.step[before.first])
+    slope = (piece.end - before.begin) / covered if covered > 0 else 0.0
+    error = math.hypot(before.slope_error, piece.slope_error) / 2
+    chance = min(before.chance, piece.chance)
+    if piece.kind == "flat":
+        both = _piece(grid, pieces, before.first, piece.last)
+        slope, error, chance = both.slope, both.slope_error, both.chance
+    return Stretch(
+        piece.kind, before.first, piece.last, before.begin, piece.end, slope, error, chance
+    )

@@ -1,0 +1,200 @@
+"""What rules ask of a shape: levels, rises after the best point, departures, with evidence."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS
+from runlens.signals.shape.chance import above, either, normal_tail, t_tail
+from runlens.signals.shape.data import NAN, NOWHERE, Change, Effect, Level, Point
+
+if TYPE_CHECKING:
+    from runlens.signals.shape.shape import Shape
+
+FEWEST = 4  # points below which no question has an answer
+UNCHANGED = Effect()
+NO_CHANGE = Change(NOWHERE, NOWHERE, UNCHANGED, 1.0)
+TAIL_SHARE = 0.1  # of the points, where no flat phase ends the curve
+GAINED = 0.05  # share of the final level, or
+GAINED_RANGE = 0.08  # of the range, that counts as gained
+
+
+def final_level(shape: "Shape") -> Level:
+    """Return the level at the end: of a flat last phase, else of its last tenth.
+
+    The standard error is of a median, widened by the memory of the noise.
+    """
+    value, step = shape.value, shape.step
+    if len(value) < FEWEST:
+        return Level(
+            float(value[-1]) if len(value) else NAN, NAN, int(step[-1]) if len(step) else 0
+        )
+    last = next((p for p in reversed(shape.phases) if p.kind != "gone"), None)
+    count = max(2, round(TAIL_SHARE * len(value)))
+    if last is not None and last.kind in {"flat", "frozen"}:
+        inside = int(np.sum((step >= last.first.step) & (step <= last.last.step)))
+        count = max(1, inside)
+    tail = value[-count:]
+    return Level(float(np.median(tail)), _error(shape, tail), int(step[-count]))
+
+
+def _error(shape: "Shape", some: FloatArray) -> float:
+    memory = shape.noise.memory
+    sigma = _sigma_at(shape, float(np.median(some)))
+    return MEDIAN_LOSS * sigma * math.sqrt((1 + memory) / (1 - memory) / len(some))
+
+
+def _sigma_at(shape: "Shape", level: float) -> float:
+    """Return the noise of one point in the unit of the curve, at a level."""
+    return shape.noise.sigma * abs(level) if shape.scale == "log" else shape.noise.sigma
+
+
+def best_level(shape: "Shape", *, higher: bool) -> Level:
+    """Return the best level of the smooth course."""
+    if not len(shape.trend):
+        return Level(NAN, NAN, 0)
+    at = int(np.argmax(shape.trend) if higher else np.argmin(shape.trend))
+    level = float(shape.trend[at])
+    near = max(1, len(shape.value) // len(shape.trend))
+    return Level(level, _sigma_at(shape, level) / math.sqrt(near), int(shape.trend_step[at]))
+
+
+def rose_after_best(shape: "Shape", *, higher: bool) -> Change:
+    """Return how far the end lies on the bad side of the best point."""
+    sign = -1.0 if higher else 1.0
+    value = sign * shape.value
+    if len(value) < FEWEST:
+        return NO_CHANGE
+    at = int(np.argmin(value))
+    best = point(shape, at)
+    after = value[at + 1 :]
+    if not len(after):
+        return Change(best, best, Effect(), 1.0)
+    count = max(1, min(len(after), max(2, round(TAIL_SHARE * len(value)))))
+    tail = after[-count:]
+    level = float(np.median(tail))
+    sigma = _sigma_at(shape, abs(float(value[at])))
+    luck = sigma * _lucky(min(_near(value, at, sigma), len(value)))
+    change = max(level - float(value[at]) - luck, 0.0)
+    error = sigma * math.sqrt(1.0 + 1.0 / count)
+    free = max(len(value) - 3, 1)
+    by_size = t_tail((level - float(value[at]) - luck) / error, free) / 2 if error > 0 else 0.0
+    chance = either(by_size, _later(value, at)) if change > 0 else 1.0
+    return Change(
+        best, point(shape, len(value) - 1), effect(shape, sign * change, best.value), chance
+    )
+
+
+def _near(value: FloatArray, at: int, sigma: float) -> int:
+    """Return how many points lie so near the best that any of them could have been it."""
+    return int(np.sum(value <= value[at] + 3.0 * sigma))
+
+
+def _lucky(count: int) -> float:
+    """Return how many noises the lowest of `count` lies below their mean (Blom 1958)."""
+    if count <= 1:
+        return 0.0
+    return math.sqrt(2.0) * _inverse_erf(1.0 - 2.0 * (1.0 - 0.375) / (count + 0.25))
+
+
+def _inverse_erf(y: float) -> float:
+    """Return the inverse error function, by Winitzki's formula (2008), to 2e-3."""
+    a, part = 0.147, math.log(1.0 - y * y)
+    head = 2.0 / (math.pi * a) + part / 2.0
+    return math.sqrt(math.sqrt(head * head - part / a) - head)
+
+
+def _later(value: FloatArray, at: int) -> float:
+    """Return the chance that the values after the best lie above those around it, by ranks."""
+    after = value[at + 1 :]
+    half = len(after) // 2
+    early, late = after[:half], after[half:]
+    if len(after) < FEWEST:
+        return 1.0
+    return above(np.append(early, value[at]), late)
+
+
+def fell_overall(shape: "Shape") -> Change:
+    """Return the change from the first value as logged to the final level."""
+    if len(shape.value) < FEWEST:
+        return NO_CHANGE
+    end = final_level(shape)
+    start = float(shape.value[0])
+    sigma = _sigma_at(shape, max(abs(start), abs(end.value)))
+    error = math.hypot(sigma, 0.0 if math.isnan(end.error) else end.error)
+    change = end.value - start
+    free = max(len(shape.value) - 2, 1)
+    chance = t_tail(change / error, free) if error > 0 else float(change == 0)
+    return Change(
+        point(shape, 0), point(shape, len(shape.value) - 1), effect(shape, change, start), chance
+    )
+
+
+def flat_since(shape: "Shape", *, higher: bool) -> Point:
+    """Return the first point after which the smooth course gains nothing that counts."""
+    if not len(shape.trend):
+        return NOWHERE
+    course = -shape.trend if higher else shape.trend
+    best = float(course.min())
+    room = max(GAINED * abs(best), GAINED_RANGE * float(np.ptp(course)) if shape.phases else 0.0)
+    reached = int(np.argmax(course <= best + room))
+    step = float(shape.trend_step[reached])
+    at = int(np.searchsorted(shape.step, step))
+    gains = shape.phases[-1].kind == ("rise" if higher else "fall")
+    if gains and step >= shape.phases[-1].first.step:
+        return NOWHERE
+    return point(shape, min(at, len(shape.step) - 1))
+
+
+def departs(shape: "Shape", step: int) -> Change:
+    """Return the change after a step against a straight continuation of the phase before it."""
+    cut = int(np.searchsorted(shape.step, step))
+    before = shape.value[max(0, cut - max(4, cut // 4)) : cut]
+    after = shape.value[cut:]
+    if len(before) < 2 or not len(after):  # noqa: PLR2004 - no course
+        return NO_CHANGE
+    span = min(len(after), max(1, len(before)))
+    steps = shape.step[cut - len(before) : cut].astype(np.float64)
+    slope, level = _line(steps, before)
+    ahead = shape.step[cut : cut + span].astype(np.float64)
+    expected = level + slope * (ahead - steps.mean())
+    change = float(np.median(after[:span] - expected))
+    scatter = GAUSSIAN * float(np.median(np.abs(before - level - slope * (steps - steps.mean()))))
+    sigma = max(_sigma_at(shape, level), scatter)
+    lever = float(((ahead - steps.mean()) ** 2).mean()) / max(
+        float(((steps - steps.mean()) ** 2).sum()), 1e-12
+    )
+    error = sigma * math.sqrt(1.0 / span + 1.0 / len(before) + lever)
+    chance = normal_tail(change / error) if error > 0 else float(change == 0)
+    return Change(
+        point(shape, cut - 1), point(shape, cut + span - 1), effect(shape, change, level), chance
+    )
+
+
+def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
+    dx = x - x.mean()
+    spread = float((dx * dx).sum())
+    return (float((dx * y).sum()) / spread if spread > 0 else 0.0), float(y.mean())
+
+
+def point(shape: "Shape", at: int) -> Point:
+    """Return a finite point by its place among the finite ones."""
+    return Point(int(shape.index[at]), int(shape.step[at]), float(shape.value[at]))
+
+
+def effect(shape: "Shape", change: float, base: float) -> Effect:
+    """Return a change in the unit of the curve, four ways."""
+    span = float(np.ptp(shape.trend)) if len(shape.trend) else 0.0
+    scaled, whole = change, span
+    if shape.scale == "log" and base > 0 and base + change > 0:
+        scaled = math.log1p(change / base)
+        whole = math.log(float(shape.trend.max()) / float(shape.trend.min()))
+    sigma = shape.noise.sigma
+    return Effect(
+        change,
+        change / abs(base) if base else 0.0,
+        scaled / whole if whole > 0 else 0.0,
+        scaled / sigma if sigma > 0 else 0.0,
+    )

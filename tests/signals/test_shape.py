@@ -1,0 +1,176 @@
+"""Shapes of drawn curves: which phases, from where to where, and what they quote."""
+
+import numpy as np
+import pytest
+
+from runlens.history import FloatArray, History, IntArray, columns
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.shape import Shape, confidence, shape_of
+
+
+def drawn(corners: str, *, noise: float = 0.0, points: int = 200, seed: int = 0) -> Shape:
+    """Return the shape of straight lines between corners, ``0:4 100:2``, with normal noise."""
+    return shape_of(*curve(corners, noise=noise, points=points, seed=seed))
+
+
+def curve(
+    corners: str, *, noise: float = 0.0, points: int = 200, seed: int = 0
+) -> tuple[IntArray, FloatArray]:
+    """Return (step, value) of such a curve."""
+    places = [corner.split(":") for corner in corners.split()]
+    at, level = [float(place[0]) for place in places], [float(place[1]) for place in places]
+    step = np.linspace(at[0], at[-1], points).astype(np.int64)
+    value = np.interp(step.astype(np.float64), at, level)
+    return step, value + noise * np.random.default_rng(seed).standard_normal(points)
+
+
+def kinds(shape: Shape) -> list[str]:
+    """Return the kinds of the phases."""
+    return [phase.kind for phase in shape.phases]
+
+
+@pytest.mark.parametrize("noise", [0.005, 0.02, 0.1])
+@pytest.mark.parametrize("points", [60, 200, 1_000, 20_000])
+def test_a_fall_and_a_plateau_meet_at_their_corner(noise: float, points: int) -> None:
+    """The phases that a reader sees, within 3 % of the run."""
+    shape = drawn("0:4 30000:2 100000:2", noise=noise, points=points)
+    assert kinds(shape) == ["fall", "flat"]
+    assert shape.phases[0].last.step == pytest.approx(30_000, abs=3_000)
+
+
+def test_phases_quote_what_was_logged() -> None:
+    """First, last, lowest and highest are points of the curve, never medians."""
+    step, value = curve("0:4 300:2 1000:3", noise=0.05)
+    shape = shape_of(step, value)
+    for phase in shape.phases:
+        for point in (phase.first, phase.last, phase.lowest, phase.highest):
+            assert (step[point.index], value[point.index]) == (point.step, point.value)
+    assert shape.first.value == value[0]
+    assert shape.lowest.value == value.min()
+
+
+def test_the_first_logged_value_counts() -> None:
+    """One point far above the rest is the start of a fall, not an outlier."""
+    value = np.array([3.85, 2.8, 2.77, 2.82, 2.79, 2.75, 2.78, 2.81, 2.76])
+    shape = shape_of(np.arange(9) * 100, value)
+    assert kinds(shape) == ["fall", "flat"]
+    assert shape.phases[0].first.value == 3.85
+    assert shape.describe().startswith("falls from 3.850 (step 0) to 2.800 (step 100)")
+
+
+def test_ten_points_that_rise_thirtyfold_rise() -> None:
+    """Evidence, not a count of points, decides."""
+    value = np.array([0.997, 2.2, 6.9, 5.4, 9.8, 12.3, 14.9, 19.1, 24.6, 29.56])
+    shape = shape_of(np.arange(10, 101, 10), value)
+    assert kinds(shape) == ["rise"]
+    assert shape.phases[0].chance < 1e-3
+    assert shape.fell_overall().effect.change > 0
+
+
+def test_four_points_that_gain_each_time_fall() -> None:
+    """Four evaluations that improve to the last have a shape."""
+    shape = shape_of(np.arange(1, 5), np.array([3.9, 3.5, 3.2, 3.0]))
+    assert kinds(shape) == ["fall"]
+
+
+def test_few_noisy_points_are_flat() -> None:
+    """Five points that end 4 % above their best say nothing."""
+    shape = shape_of(np.arange(5), np.array([1.02, 0.98, 1.03, 0.97, 1.01]))
+    assert kinds(shape) == ["flat"]
+    assert shape.rose_after_best().chance > 0.1
+
+
+def test_a_power_law_falls_to_the_end() -> None:
+    """Each doubling gains: no plateau."""
+    step = np.arange(10, 20_001, 10)
+    noise = 0.02 * np.random.default_rng(1).standard_normal(len(step))
+    shape = shape_of(step, 12.0 * step**-0.12 + noise)
+    assert kinds(shape) == ["fall"]
+
+
+def test_a_jump_is_dated_between_two_points() -> None:
+    """The last good and the first bad step, as logged."""
+    step = np.arange(200)
+    value = np.where(step < 120, 1.0, 3.0) + 0.02 * np.random.default_rng(2).standard_normal(200)
+    (jump,) = shape_of(step, value).events_of("jump")
+    assert (jump.before.step, jump.after.step) == (119, 120)
+    assert jump.share == pytest.approx(2.0, rel=0.05)
+    assert not jump.recovers
+
+
+def test_a_spike_is_no_phase() -> None:
+    """One wild point is an event beside the phases."""
+    step, value = curve("0:2 1000:1", noise=0.01)
+    value[80] = 30.0
+    shape = shape_of(step, value)
+    assert kinds(shape) == ["fall"]
+    (spike,) = shape.events
+    assert (spike.kind, spike.peak.value, spike.recovers) == ("spike", 30.0, True)
+
+
+def test_nan_to_the_end_is_gone() -> None:
+    """A tail of NaN is a phase with its first step; what came before keeps its shape."""
+    step, value = curve("0:4 1000:2", noise=0.02)
+    value[150:] = np.nan
+    shape = shape_of(step, value)
+    assert kinds(shape) == ["fall", "gone"]
+    assert shape.phases[-1].first.step == step[150]
+
+
+@pytest.mark.parametrize("value", [[], [1.0], [np.nan] * 3, [2.0, 1.0, np.inf]])
+def test_too_few_points_have_no_phase(value: list[float]) -> None:
+    """No answer rather than a wrong one, and no error."""
+    shape = shape_of(np.arange(len(value)), np.array(value))
+    assert not shape
+    assert shape.points == len(value)
+    assert shape.describe()
+
+
+def test_noise_alone_is_flat() -> None:
+    """White noise and noise with memory have no phase but one."""
+    rng = np.random.default_rng(3)
+    flat = 0
+    for _ in range(60):
+        value = rng.standard_normal(300)
+        for at in range(1, 300):
+            value[at] += 0.8 * value[at - 1]
+        flat += kinds(shape_of(np.arange(300), 20 + value)) == ["flat"]
+    assert flat >= 59
+
+
+def test_a_rise_after_the_best_is_measured_from_the_best() -> None:
+    """A sharp minimum at the first point is not smoothed away."""
+    value = np.array([0.219, 0.416, 0.423, 0.410, 0.438, 0.402])
+    change = shape_of(np.arange(250, 1501, 250), value).rose_after_best()
+    assert change.first.value == 0.219
+    assert change.effect.level == pytest.approx(0.85, abs=0.1)
+    assert change.chance < 0.05
+
+
+def test_a_plateau_says_since_when_nothing_was_gained() -> None:
+    """From the corner on; a curve that gains to its end has no such point."""
+    assert drawn("0:4 300:2 1000:2", noise=0.01).flat_since().step == pytest.approx(300, abs=30)
+    assert drawn("0:4 1000:2", noise=0.01).flat_since().index == -1
+
+
+def test_a_departure_is_measured_from_the_course_before() -> None:
+    """A curve that goes on as it did does not depart."""
+    shape = drawn("0:4 500:2 600:3 1000:3", noise=0.02)
+    assert shape.departs(500).effect.change > 0.5
+    assert shape.departs(500).chance < 1e-3
+    assert drawn("0:4 1000:2", noise=0.02).departs(500).chance > 0.01
+
+
+def test_confidence_grows_with_effect_and_certainty() -> None:
+    """One scale for all findings, 0 to 1."""
+    assert confidence(0.0, 0.0) == 0.0
+    assert confidence(1.0, 0.05) < confidence(2.0, 0.05) < confidence(2.0, 1e-5) < 1.0
+
+
+def test_run_and_signals_share_one_shape() -> None:
+    """Made once; a metric that was not logged has a false one."""
+    step, value = curve("0:4 300:2 1000:2", noise=0.01)
+    run = Run("r", "r", History({"train_loss": columns(step, value)}))
+    assert run.shape("train_loss") is Signals(run).shape("train_loss")
+    assert not run.shape("reward")
