@@ -177,11 +177,16 @@ class Finding:
 
 
 class Outcome(NamedTuple):
-    """What became of one rule. `reason`: by which number it passed, what is missing, what broke."""
+    """What became of one rule. `reason`: by which number it passed, what is missing, what broke.
+
+    A finding with `yields_to` stands only where the rule of that slug finds nothing: `reason` then
+    says why that rule reads the same curve better.
+    """
 
     status: Status
     reason: str = ""
     findings: tuple[Finding, ...] = ()
+    yields_to: tuple[str, ...] = ()
 
 
 class Incident(NamedTuple):

@@ -1,6 +1,6 @@
 """Runs the rules over a run and puts the diagnosis together. No rule can stop another one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
+from runlens.rules import RULES
 from runlens.rules.loss import cross_entropy
 from runlens.rules.rule import ADVICE, Case, Rule, unmet
 from runlens.run import Run
@@ -63,6 +64,7 @@ def diagnose(
     trial = preview or settings.preview
     asked = [rule for rule in settings.rules(rules) if trial or not rule.preview]
     outcomes = {rule.slug: examine(rule, run, signals) for rule in asked}
+    outcomes = _settled(outcomes)
     findings = [one for outcome in outcomes.values() for one in outcome.findings]
     findings = [settings.lowered(one, run.name) for one in incidents.louder(findings)]
     covered = max(run.last_step - run.first_step, 1)
@@ -92,6 +94,20 @@ def diagnose(
         settings=_settings(run, made),
         log_tail=run.log_tail,
     )
+
+
+def _settled(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Let each finding that yields to another rule pass where that rule found its own.
+
+    Of two that yield to each other both stand: neither may be silent because of the other.
+    """
+    sure = {slug for slug, one in outcomes.items() if one.status == "found" and not one.yields_to}
+    return {
+        slug: Outcome("passed", outcome.reason)
+        if outcome.status == "found" and sure.intersection(outcome.yields_to)
+        else outcome
+        for slug, outcome in outcomes.items()
+    }
 
 
 def _until_lost(
@@ -163,7 +179,7 @@ def judged_otherwise(rule: Rule[Any], case: Case) -> Misjudged | None:
         run = case.run()
     except ValueError as error:
         return Misjudged(case.name, f"cannot be drawn: {error}")
-    outcome = examine(rule, run, Signals(run))
+    outcome = _beside_others(rule, run)
     if outcome.status == "error":
         return Misjudged(case.name, outcome.reason, raised_at(rule, run))
     status = "found" if case in rule.bad else "passed"
@@ -179,6 +195,15 @@ def judged_otherwise(rule: Rule[Any], case: Case) -> Misjudged | None:
         elif first.severity != (case.severity or first.severity):
             why = f"{first.severity}, not {case.severity}"
     return Misjudged(case.name, why) if why else None
+
+
+def _beside_others(rule: Rule[Any], run: Run) -> Outcome:
+    """Ask a rule, and those that it yields to."""
+    signals = Signals(run)
+    outcome = examine(rule, run, signals)
+    others = [other for other in RULES if other.slug in outcome.yields_to]
+    asked = {other.slug: examine(other, run, signals) for other in others}
+    return _settled({rule.slug: outcome, **asked})[rule.slug]
 
 
 def raised_at(rule: Rule[Any], run: Run) -> str:

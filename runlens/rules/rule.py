@@ -22,6 +22,7 @@ __all__ = [
     "found",
     "message",
     "passed",
+    "unless",
     "unmet",
 ]
 
@@ -78,6 +79,15 @@ class Rule(Generic[Limits]):
 def found(*findings: Finding) -> Outcome:
     """Say that the pattern is there."""
     return Outcome("found", findings=findings)
+
+
+def unless(slugs: tuple[str, ...], reason: str, finding: Finding) -> Outcome:
+    """Say that the pattern is there, unless one of the rules `slugs` finds its own.
+
+    No rule may call a curve another rule's case and leave it at that: where the other finds
+    nothing, this finding stands.
+    """
+    return Outcome("found", reason, (finding,), slugs)
 
 
 def passed(reason: str) -> Outcome:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from runlens.diagnosis import Outcome
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.history import History, columns
 from runlens.rules.loss.zero_loss import RULE
 from runlens.rules.rule import Case, drawn
@@ -104,11 +104,21 @@ def test_full_scores_make_a_slow_zero_suspect() -> None:
     assert (said(low).status, said(full).status) == ("passed", "found")
 
 
-def test_cliff_without_any_other_signal_is_left_to_hidden_nan() -> None:
+def test_cliff_without_any_other_signal_yields_to_hidden_nan() -> None:
     """Zeros from one point to the next, and nothing logged that tells masked from NaN."""
     outcome = said(drawn("c", train_loss="0:2.2 400:1.2 410:0 900:0"))
-    assert outcome.status == "passed"
-    assert "hidden-nan" in outcome.reason
+    assert outcome.yields_to == ("hidden-nan",)
+
+
+def test_zeros_that_hidden_nan_does_not_take_are_still_named() -> None:
+    """After one small loss there is no cliff: no rule may leave 99 zeros to another."""
+    loud = [
+        one
+        for one in diagnose(drawn("z", train_loss="0:0.01 10:0 900:0").run()).findings
+        if one.severity == "critical"
+    ]
+    assert [one.rule for one in loud] == ["zero-loss"]
+    assert "memorised" not in str(loud[0].evidence)
 
 
 def test_preference_loss_is_not_judged() -> None:

@@ -62,12 +62,27 @@ from runlens.rules.evaluation.sets import (
     train_around,
     worst_set,
 )
-from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step
 
+# rules that name a training loss that was lost; where one does, the evaluation only follows
+LOST_WITH_TRAIN = (
+    "divergence",
+    "loss-spike",
+    "grad-explosion",
+    "warmup-shock",
+    "resume-jump",
+    "oscillation",
+    "sawtooth",
+    "not-learning",
+    "stuck-at-chance",
+    "preference-collapse",
+    "nan-loss",
+    "hidden-nan",
+)
 SURER = Cause("The model grows surer of its answers, also of the wrong ones", "most likely")
 
 
@@ -112,8 +127,43 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} after its best shows no steady climb")
     train = train_around(signals, onset)
     if other := _not_overfitting(signals, train, limits):
-        return passed(other)
+        return unless(LOST_WITH_TRAIN, other, _worse(run, evals, metric, bottom, needed, train))
     return found(_finding(run, signals, metric, bottom, needed, train, limits))
+
+
+def _worse(
+    run: Run, evals: Curve, metric: str, bottom: Bottom, needed: float, train: Train | None
+) -> Finding:
+    """Build the finding of an evaluation that got worse together with the training loss."""
+    onset, last = float(evals.step[bottom.at]), float(evals.value[-1])
+    name = spoken(metric)
+    beside = f"; train loss was {loss(train.then)} then and is {loss(train.end)}" if train else ""
+    made = [Cause("The model got worse on all data: an update or a new stage", "likely")]
+    kept = fixes.checkpoint_before(run, onset)
+    return Finding(
+        severity="warning",
+        title=f"Eval loss worsened from step {step(onset)}: {name} went from "
+        f"{loss(bottom.lowest)} to {loss(last)}{beside}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                "Rise of eval loss over its best, medians of 3",
+                bottom.end - bottom.best,
+                needed,
+                "5 % of the best, or three noise scales",
+                metric,
+                float(evals.step[-1]),
+            ),
+            Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
+        ),
+        seen="Training loss does not fall meanwhile: this is not overfitting.",
+        causes=tuple(made),
+        fixes=(fixes.action(f"Use {kept[1]}", "saved before the best eval loss"),) if kept else (),
+        ruled_out=(RuledOut("Overfitting", "train loss did not fall while eval loss rose"),),
+        confidence=_confidence(bottom, needed, len(evals)),
+        chart=Chart("curves", ("train_loss", metric)),
+    )
 
 
 def _not_overfitting(signals: Signals, train: Train | None, limits: Limits) -> str:

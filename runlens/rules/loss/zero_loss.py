@@ -49,7 +49,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve, FloatArray
 from runlens.rules.loss import causes_of_zero
 from runlens.rules.loss.kind_of_zero import Bounds, Zero, kind_of, reached
-from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
@@ -65,7 +65,7 @@ class Limits:
 
     level: float = 0.02
     share: float = 0.02
-    fewest: int = 5
+    fewest: int = 3
     least_share: float = 0.10
     near_zero: float = 0.05
     as_zero: float = 0.005
@@ -80,11 +80,8 @@ class Limits:
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the smooth loss stays at zero up to the end, and by what kind of zero."""
     curve = signals.curve("train_loss")
-    if len(curve) < 2 * limits.fewest:
-        return unmet(
-            f"only {len(curve)} of the {2 * limits.fewest} finite points of train_loss that "
-            f"are needed"
-        )
+    if len(curve) < limits.fewest:
+        return unmet(f"only {count(len(curve), 'finite point')} of train_loss")
     if run.history.curve("train_loss").value[-1] != curve.value[-1]:
         return passed("the training loss ends as no number: see nan-loss")
     at = _start_of_zero(signals, limits)
@@ -97,8 +94,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             heart = Zero("rehearsed", "info", f"{passes} were trained, and no evaluation is logged")
             return found(_finding(run, signals, curve, near, heart, bound))
         return passed(f"train loss ends at {loss(level)}; at most {limits.level:g} would count")
-    if reason := _hidden(run, curve, at):
-        return passed(reason)
     bounds = Bounds(
         limits.near_zero,
         limits.as_zero,
@@ -110,7 +105,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     zero = kind_of(run, signals, curve, at, bounds)
     if isinstance(zero, str):
         return passed(zero)
-    return found(_finding(run, signals, curve, at, zero, limits.level))
+    finding = _finding(run, signals, curve, at, zero, limits.level)
+    reason = _hidden(run, curve, at)
+    return unless(("hidden-nan",), reason, finding) if reason else found(finding)
 
 
 def _by_heart(run: Run, signals: Signals, limits: Limits) -> int | None:
