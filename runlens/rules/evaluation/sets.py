@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import SEVERITIES, Finding, Fix, Outcome
+from runlens.diagnosis import SEVERITIES, Fix, Outcome
 from runlens.history import Curve, FloatArray
 from runlens.metrics import base
-from runlens.rules.rule import found, unmet
+from runlens.rules.rule import unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, mad, odd, running_median
@@ -82,14 +82,15 @@ def spoken(metric: str) -> str:
 def worst_set(run: Run, judge: Callable[[str], Outcome]) -> Outcome:
     """Judge each evaluation set; report the one farthest beyond its limit."""
     outcomes = {metric: judge(metric) for metric in evaluation_sets(run)}
-    bad = {metric: one.findings[0] for metric, one in outcomes.items() if one.status == "found"}
+    bad = {metric: one for metric, one in outcomes.items() if one.status == "found"}
     if bad:
-        worst = max(bad.values(), key=_excess)
+        chosen = max(bad.values(), key=_excess)
+        worst = chosen.findings[0]
         if len(outcomes) > 1:
             others = ", ".join(metric.partition(":")[2] or metric for metric in bad)
             seen = f"{worst.seen} {len(bad)} of {len(outcomes)} evaluation sets show it: {others}."
             worst = replace(worst, seen=seen.strip())
-        return found(worst)
+        return chosen._replace(findings=(worst,))
     for status in ("passed", "unmet"):
         for one in outcomes.values():
             if one.status == status:
@@ -97,13 +98,14 @@ def worst_set(run: Run, judge: Callable[[str], Outcome]) -> Outcome:
     return unmet("eval_loss is not logged")
 
 
-def _excess(finding: Finding) -> tuple[int, float]:
+def _excess(outcome: Outcome) -> tuple[bool, int, float]:
+    finding = outcome.findings[0]
     first = finding.evidence[0]
-    loud = -SEVERITIES.index(finding.severity)
+    own, loud = not outcome.yields_to, -SEVERITIES.index(finding.severity)
     if isinstance(first.value, str) or not first.limit:
-        return loud, 0.0
+        return own, loud, 0.0
     ratio = first.value / first.limit
-    return loud, ratio if first.above else 1 / max(ratio, 1e-12)
+    return own, loud, ratio if first.above else 1 / max(ratio, 1e-12)
 
 
 def bottom_of(evals: Curve) -> Bottom:

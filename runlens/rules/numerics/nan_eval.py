@@ -38,7 +38,12 @@ from runlens.diagnosis import (
 )
 from runlens.history import BoolArray, Curve
 from runlens.metrics import naming
-from runlens.rules.numerics.not_finite import finite_until, last_finite
+from runlens.rules.numerics.not_finite import (
+    Losing,
+    finite_until,
+    last_finite,
+    losing_series,
+)
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -102,6 +107,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     trains = lost.onset < train_lost and len(run.curve("train_loss").finite()) > 0
     blind = bool(bad[-1]) or bad.mean() >= limits.lasting
     consequence = np.isfinite(train_lost) and not trains
+    series = losing_series(run, "train_loss")
     words = lost.metric.replace("_", " ")
     before = curve.before(lost.onset).finite()
     was = (
@@ -118,15 +124,24 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         evidence=_evidence(run, lost, train_lost),
-        seen="Training loss is a number all the while: the evaluation itself fails."
-        if not consequence
-        else f"Training loss was lost at step {step(train_lost)}: the evaluation follows it.",
+        seen=_seen(train_lost, series, consequence=consequence),
         end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
-        causes=_causes(run, lost, consequence=consequence),
+        causes=_causes(run, lost, consequence=consequence or series is not None),
         fixes=() if consequence else _fixes(run),
         confidence=Confidence(1.0, "the value itself is logged"),
         chart=Chart("curves", tuple({lost.metric: 0, "train_loss": 0})),
     )
+
+
+def _seen(train_lost: float, series: tuple[str, Losing] | None, *, consequence: bool) -> str:
+    """Say whether training is a number meanwhile."""
+    if consequence:
+        return f"Training loss became NaN at step {step(train_lost)}: the evaluation follows it."
+    if series:
+        name, other = series
+        at = step(int(other.curve.step[int(np.argmax(other.bad))]))
+        return f"{name} is not finite in training as well, first at step {at}."
+    return "Training loss is a number all the while: the evaluation itself fails."
 
 
 def _evidence(run: Run, lost: Lost, train_lost: float) -> tuple[Evidence, ...]:
@@ -162,7 +177,7 @@ def _evidence(run: Run, lost: Lost, train_lost: float) -> tuple[Evidence, ...]:
 
 def _causes(run: Run, lost: Lost, *, consequence: bool) -> tuple[Cause, ...]:
     if consequence:
-        why = "the training loss is lost at or before this evaluation"
+        why = "training logs values that are not finite as well"
         return (Cause("NaN weights", "most likely", why),)
     always = f"{int(lost.bad.sum()):,} of {len(lost.bad):,} evaluations, train loss finite"
     made: list[Cause] = []

@@ -2,6 +2,7 @@
 
 What is seen
     The training loss is NaN or infinite at a logged step, for most runs from there to the end;
+    or another training series is that was a number before (rewards, logits, log-probabilities);
     or a console log says so.
 Why it matters
     One NaN in the loss makes every weight NaN at the next update. All steps after it are paid
@@ -34,6 +35,7 @@ from runlens.rules.numerics.not_finite import (
     last_finite,
     level,
     losing,
+    losing_series,
     norm_before,
     phase,
     spent,
@@ -61,6 +63,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lost = losing(run, metric) if metric else None
     if lost is not None:
         return found(_finding(run, signals, metric, lost, limits))
+    if other := losing_series(run, metric):
+        return found(_finding(run, signals, *other, limits))
     said = _said(run, metric)
     if said is not None:
         return found(_from_log(run, signals, metric, said))
@@ -91,7 +95,7 @@ def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limi
     tree = causes.of_nan(run, signals, onset, float(curve.step[0]))
     return Finding(
         severity=_severity(lost, fatal, limits),
-        title=f"{kind} loss {_where(signals, curve, at, fatal, bad)}.",
+        title=f"{kind} {_name(metric)} {_where(signals, curve, at, fatal, bad)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=_evidence(run, signals, metric, lost, onset),
@@ -103,6 +107,10 @@ def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limi
         confidence=Confidence(1.0, "the value itself is logged"),
         chart=Chart("zoom", _shown(run, metric)),
     )
+
+
+def _name(metric: str) -> str:
+    return "loss" if metric in LOSSES else metric.replace("_", " ")
 
 
 def _severity(lost: Losing, fatal: int, limits: Limits) -> Severity:
@@ -118,7 +126,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
     if fatal < 0:
         after = curve.at(slice(at, None)).finite()
         return (
-            f"at step {step(onset)}: {amount}; the next finite loss was "
+            f"at step {step(onset)}: {amount}; the next finite value was "
             f"{level(float(after.value[0]))} at step {step(int(after.step[0]))}"
         )
     if not len(before):
@@ -126,7 +134,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
     norm = norm_before(signals, onset)
     told = f", gradient norm {number(norm[1])} at step {step(norm[0])}" if norm else f"; {amount}"
     return (
-        f"from step {step(onset)}: the last finite loss was {level(float(before.value[-1]))} "
+        f"from step {step(onset)}: the last finite value was {level(float(before.value[-1]))} "
         f"at step {step(int(before.step[-1]))}{told}"
     )
 
@@ -216,6 +224,14 @@ BAD = (
         severity="warning",
         train_loss="0:2 990:1.4 1000:nan 1010:1.4 2000:1",
     ),
+    drawn(
+        "rewards of a preference run",
+        (300, 300),
+        severity="critical",
+        task="dpo",
+        train_loss="0:0.69 600:0.4",
+        dpo_chosen="0:0 290:0.1 300:nan 600:nan",
+    ),
     drawn("last point", (600, 600), severity="critical", train_loss="0:2 590:1 600:nan"),
 )
 GOOD = (
@@ -230,6 +246,7 @@ GOOD = (
             Event("message", 300, text="'eval_loss': nan", data={"row": SAID, "class": "num"}),
         ),
     ),
+    drawn("a series that was never computed", train_loss=HEALTHY, value_loss="0:nan 900:nan"),
     drawn("huge but finite", train_loss="0:2 400:1 500:1e30 900:1e30"),
 )
 

@@ -4,6 +4,7 @@ Each launch is read for itself: a resume discards what the earlier launch logged
 NaN in the discarded part is still the reason for the resume.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,12 @@ from runlens.signals import Signals
 from runlens.wording import duration, loss, number, step
 from runlens.wording import rate as as_rate
 
+# training series that are numbers as long as the weights are; no extremes of groups of one
+SERIES = re.compile(
+    r"(^|[/_.])(rewards?|chosen|rejected|logp|logps|logits?|loss|kl|entropy|advantages?|margins?|q_values?)([/_.]|$)",
+    re.IGNORECASE,
+)
+NOT_A_SERIES = re.compile(r"^eval|(std|var|min|max|lr|learning_rate)([/_.]|$)", re.IGNORECASE)
 HUGE = 1e6
 FATAL_SHARE = 0.9  # of the points from the onset on: now and then a NaN step logs a number
 
@@ -40,6 +47,23 @@ def losing(run: Run, metric: str) -> Losing | None:
         if bad.any():
             return Losing(curve, bad, index == len(with_points) - 1)
     return None
+
+
+def losing_series(run: Run, judged: str) -> tuple[str, Losing] | None:
+    """Return the training series besides `judged` that became NaN or infinite first.
+
+    The Trainer's logging_nan_inf_filter hides a NaN of the loss, not that of rewards, logits and
+    log-probabilities. What was never a number is not computed, and no fault.
+    """
+    made: list[tuple[int, str, Losing]] = []
+    for name in run.history.metrics:
+        if name == judged or not SERIES.search(name) or NOT_A_SERIES.search(name):
+            continue
+        lost = losing(run, name)
+        at = int(np.argmax(lost.bad)) if lost else 0
+        if lost and at:
+            made.append((int(lost.curve.step[at]), name, lost))
+    return min(made, key=lambda one: one[:2])[1:] if made else None
 
 
 def fatal_from(bad: BoolArray) -> int:
