@@ -1,17 +1,24 @@
 """The verdict: one sentence with a step and a number, and what that sentence leaves out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
-from runlens.history import FloatArray
+from runlens.history import Curve, FloatArray
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
-from runlens.signals import Signals, held_out
-from runlens.wording import count, loss, step
+from runlens.signals import Signals, held_out, noise
+from runlens.wording import count, loss, percent, step
 
-FEWEST_POINTS = 8  # below it only NaN and the like can be told
+FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
+# a run is healthy only where those of these rules that hold for its task could judge it
+DECIDING = ("divergence", "not-learning", "reward-collapse", "reward-flat")
+UNDONE = 0.3  # share of what was gained that may be lost again without a word
+WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
+ERRORS = 3.0  # noise scales: less is no rise
+TENTH = 10
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting"})
@@ -19,12 +26,24 @@ SAME_ONSET = 0.05  # share of the run within which two readings of one curve are
 
 
 def of(
-    run: Run, signals: Signals, made: tuple[Incident, ...], outcomes: Mapping[str, Outcome]
+    run: Run,
+    signals: Signals,
+    made: tuple[Incident, ...],
+    outcomes: Mapping[str, Outcome],
+    asked: Collection[str],
 ) -> Verdict:
-    """Return the verdict: of a loud run its first mover, of a quiet one what was seen."""
+    """Return the verdict: of a loud run its first mover, of a quiet one what was seen.
+
+    Args:
+        run: the run, for what was logged.
+        signals: its signals.
+        made: the incidents that speak of its health.
+        outcomes: what became of the rules, by slug.
+        asked: slugs of the rules that hold for its task.
+
+    """
     found = {finding.severity for incident in made for finding in incident.findings}
     worst = next((severity for severity in SEVERITIES if severity in found), None)
-    looked = bool(made) or _enough(run)
     loud = [incident for incident in made if incident.severity != "info"]
     if loud:
         return Verdict(
@@ -32,19 +51,21 @@ def of(
             _second(loud, run.last_step - run.first_step),
             worst or "unknown",
         )
-    passed = any(outcome.status == "passed" for outcome in outcomes.values())
-    health: Health = worst or ("healthy" if looked and passed else "unknown")
-    if health == "unknown":
-        return Verdict(_cannot_judge(run), "", "unknown")
     second = made[0].title if made else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
-        return Verdict(_cannot_judge(run), second, health)
-    healthy, better = _healthy(run, signals)
+        return Verdict(_cannot_judge(run), second, worst or "unknown")
+    seen = _seen(run, signals)
+    unasked = [
+        slug
+        for slug in DECIDING
+        if slug in asked and outcomes[slug].status in {"unmet", "error"} and not seen.held_out
+    ]
     if made and made[0].findings[0].rule in BESIDE_HEALTH:
-        return Verdict(second, healthy.replace("No fault found", "No alarm", 1), health)
-    if health == "healthy" and not better:
-        health = "unknown"  # no rule objects, and nothing says that it learnt
-    return Verdict(healthy, second, health)
+        return Verdict(second, _sentence(run, seen, unasked, "No alarm"), worst or "unknown")
+    judged = any(outcome.status == "passed" for outcome in outcomes.values())
+    healthy = judged and seen.improved and not seen.doubt and not unasked
+    health: Health = (worst or "healthy") if healthy else "unknown"
+    return Verdict(_sentence(run, seen, unasked, "No fault found"), second, health)
 
 
 def _second(loud: Sequence[Incident], covered: float) -> str:
@@ -68,7 +89,7 @@ def _same(one: Finding, other: Finding, covered: float) -> bool:
 
 
 def _enough(run: Run) -> bool:
-    """Whether a curve of the training is long enough that silence of the rules means health."""
+    """Whether a curve of the training is long enough that anything can be said of it."""
     return any(len(run.curve(metric)) >= FEWEST_POINTS for metric in _telling(run))
 
 
@@ -78,42 +99,89 @@ def _telling(run: Run) -> tuple[str, ...]:
 
 
 def _cannot_judge(run: Run) -> str:
-    points = max(len(run.curve(name)) for name in _telling(run))
     if not len(run.history):
         return "Cannot judge: no metric was logged."
-    if points >= FEWEST_POINTS:
-        return f"Cannot judge: no check could run on the metrics up to step {step(run.last_step)}."
+    points = max(len(run.curve(name)) for name in _telling(run))
     telling = "reward" if run.task in RL_TASKS else "loss or reward"
     if not points:
         return f"Cannot judge: no {telling} is known up to step {step(run.last_step)}."
     what = f"{count(points, 'point')} of a {telling}"
-    return f"Cannot judge: {what} up to step {step(run.last_step)}; {FEWEST_POINTS} are needed."
+    name = next(name for name in _telling(run) if len(run.curve(name)) == points)
+    values = ", ".join(loss(value) for value in run.curve(name).value.tolist())
+    return f"Cannot judge: {what} up to step {step(run.last_step)}: {values}."
 
 
-def _healthy(run: Run, signals: Signals) -> tuple[str, bool]:
-    """Return what the main curve did, and whether it got better; no curve speaks against it."""
-    until = f"No fault found up to step {step(run.last_step)}"
+class Seen(NamedTuple):
+    """What the main curve of a quiet run did."""
+
+    what: str  # a clause with numbers as logged
+    improved: bool
+    doubt: str = ""  # what no rule names and nobody should overlook
+    held_out: bool = False  # whether it is the evaluation that improved, which decides by itself
+
+
+def _sentence(run: Run, seen: Seen, unasked: Sequence[str], quiet: str) -> str:
+    """Put together what was found, what was seen, and what could not be asked."""
+    until = f"up to step {step(run.last_step)}"
+    lead = f"Nothing alarming {until}" if unasked else f"{quiet} {until}"
+    joint = ": " if seen.improved else ", but "
+    tail = f"; {seen.doubt}" if seen.doubt else ""
+    missing = f"; {' and '.join(unasked)} could not be judged" if unasked else ""
+    return f"{lead}{joint if seen.what else ''}{seen.what}{tail}{missing}."
+
+
+def _seen(run: Run, signals: Signals) -> Seen:
+    """Say what the main curve did, in numbers as logged, and whether it got better."""
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
-    told = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
-    if told is None:
-        return f"{until}.", True
-    curve, end_level, reward = signals.curve(told), signals.levels(told).end, told == "reward"
-    first = _at_first(curve.value, signals.levels(told).start, rewards=reward)
-    begin, end, name = loss(first), loss(end_level), told.replace("_", " ")
-    if begin == end:
-        return f"{until}: {name} stayed at {end}.", True
-    if (end_level > first) == reward:
-        return f"{until}: {name} {'rose' if reward else 'fell'} from {begin} to {end}.", True
+    metric = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
+    if metric is None:
+        return Seen("", improved=True)
+    curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
+    value = curve.value
+    first, last = _ends(value, rewards=reward)
+    span = _span(curve, first, last, rewards=reward)
+    doubt = _doubt(signals, metric, first, last)
+    if first == last:
+        still = "" if float(np.ptp(value)) else " on all points"
+        return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
+    if (last > first) == reward:
+        what = f"{name} {'rose' if reward else 'fell'} {span}"
+        return Seen(what, improved=True, doubt=doubt, held_out=metric == "eval_loss")
     gained = held_out.improving(run, signals, run.first_step)
-    if gained and told != "eval_loss":
-        return f"{until}: {gained}, while {name} went from {begin} to {end}.", True
-    went, since = "rise" if reward else "fall", step(int(curve.step[0]))
-    sentence = (
-        f"{until}, but {name} did not {went}: {begin} from step {since} on, {end} at the end."
-    )
-    return sentence, False
+    if gained and metric != "eval_loss":
+        return Seen(f"{gained}, while {name} went {span}", improved=True)
+    return Seen(f"{name} did not {'rise' if reward else 'fall'}: it went {span}", improved=False)
 
 
-def _at_first(value: FloatArray, start: float, *, rewards: bool) -> float:
-    """Return where a curve began: of rewards, which scatter, the median of the first tenth."""
-    return float(np.median(value[: max(3, len(value) // 10)])) if rewards else start
+def _ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
+    """Return the levels at both ends: the logged first value counts, a reward scatters."""
+    width = max(1, len(value) // TENTH)
+    first = float(np.median(value[:width])) if rewards else float(value[0])
+    return first, float(np.median(value[-width:]))
+
+
+def _span(curve: Curve, first: float, last: float, *, rewards: bool) -> str:
+    """Write both ends as logged; as medians where single points would tell another story."""
+    value = curve.value
+    logged = float(value[0]), float(value[-1])
+    if rewards or (logged[1] > logged[0]) != (last > first):
+        return f"from {loss(first)} to {loss(last)} (medians of the first and last tenth)"
+    steps = step(int(curve.step[0])), step(int(curve.step[-1]))
+    return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"
+
+
+def _doubt(signals: Signals, metric: str, first: float, last: float) -> str:
+    """Say what no rule named: most of a gain lost again, or a last evaluation far from the best."""
+    value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
+    best = sign * float((sign * signals.smooth(metric)).min())
+    lost, gained = sign * (last - best), sign * (first - best)
+    if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value):
+        return (
+            f"yet it had been at {loss(best)} (smoothed) and lost {percent(lost / gained)} of that"
+        )
+    evals = signals.curve("eval_loss").value
+    if len(evals) >= FEWEST_POINTS:
+        ends, lowest = float(evals[-2:].min()), float(evals.min())
+        if lowest > 0 and ends > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
+            return f"yet eval loss ends at {loss(float(evals[-1]))}, best was {loss(lowest)}"
+    return ""

@@ -13,7 +13,7 @@ from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
 from runlens.engine import diagnose, examine, thinned
 from runlens.history import Curve, History, Observation, columns
 from runlens.report import json
-from runlens.rules.rule import Family, Rule, drawn, found, passed
+from runlens.rules.rule import Family, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 
@@ -137,7 +137,7 @@ def test_a_run_with_few_points_says_how_few() -> None:
     history = History.of(Observation("train_loss", step, 1.0) for step in (1, 2))
     made = diagnose(Run("e", "e", history), [rule("x", passed("x"), needs=("reward",))])
     assert made.verdict.sentence == (
-        "Cannot judge: 2 points of a loss or reward up to step 2; 8 are needed."
+        "Cannot judge: 2 points of a loss or reward up to step 2: 1.000, 1.000."
     )
 
 
@@ -171,8 +171,31 @@ def test_a_loss_that_did_not_fall_is_told_to_be_so() -> None:
     made = diagnose(crawl, [rule("y", passed("fine"))])
     sentence = made.verdict.sentence
     assert made.health == "unknown"
-    assert "but train loss did not fall: 3.6" in sentence
-    assert "from step 5,000 on" in sentence
+    assert "but train loss did not fall: it went from 3.6" in sentence
+    assert "(step 5,000)" in sentence
+
+
+def test_a_rule_that_decides_and_could_not_judge_is_no_clean_bill() -> None:
+    """Ten points that rise thirtyfold, and no rule that could say so, are not healthy."""
+    made = diagnose(SFT, [rule("divergence", unmet("too few")), rule("y", passed("fine"))])
+    assert made.health == "unknown"
+    assert made.verdict.sentence.startswith("Nothing alarming up to step 400: train loss fell from")
+    assert made.verdict.sentence.endswith("; divergence could not be judged.")
+
+
+def test_a_gain_that_was_lost_again_is_no_health() -> None:
+    """Whatever the rules pass, the sentence does not contradict its own sparkline."""
+    run = drawn("lost again", train_loss="0:3 300:1 500:2.2 600:2.2").run()
+    made = diagnose(run, [rule("y", passed("fine"))])
+    assert made.health == "unknown"
+    assert "yet it had been at" in made.verdict.sentence
+
+
+def test_a_last_evaluation_far_from_the_best_is_no_health() -> None:
+    """The last two lie a fifth above it."""
+    case = drawn("e", 0.005, train_loss="0:3 600:1", eval_loss="50:2 300:1 450:1.5 600:1.5")
+    made = diagnose(case.run(), [rule("y", passed("fine"))])
+    assert (made.health, "yet eval loss ends at" in made.verdict.sentence) == ("unknown", True)
 
 
 def test_what_passed_only_until_the_loss_was_lost_did_not_pass() -> None:
@@ -193,7 +216,7 @@ def test_held_out_data_that_improve_come_before_a_loss_that_does_not_fall() -> N
     case = drawn("kl", train_loss="0:1 400:9", eval_accuracy="20:0.6 400:0.8", noise=0.005)
     sentence = diagnose(case.run(), [rule("y", passed("fine"))]).verdict.sentence
     assert "eval accuracy improved from 0.6" in sentence
-    assert "while train loss went from 1" in sentence
+    assert "while train loss went from 0.995 (step 0) to 9.060 (step 400)" in sentence
 
 
 def test_rewards_are_told_by_their_tenths() -> None:

@@ -92,6 +92,12 @@ def sigma_diff(value: FloatArray) -> float:
     return mad(np.diff(value)) / float(np.sqrt(2.0))
 
 
+def sigma_bend(value: FloatArray) -> float:
+    """Return the noise by second differences: blind to trends, also of few values; 0.0 below 6."""
+    second = np.diff(value, n=2)
+    return mad(second) / float(np.sqrt(6.0)) if len(second) >= 4 else 0.0  # noqa: PLR2004 - see above
+
+
 def sigma(value: FloatArray) -> float:
     """Return the standard deviation of the noise, in the curve's own unit.
 

@@ -18,7 +18,7 @@ from runlens.metrics import base
 from runlens.rules.rule import unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import MEDIAN_LOSS, mad, odd, running_median
+from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma_bend
 
 MANY = 20  # evaluations from which they are smoothed: single batches are as noisy as training
 ON_TRAINING_DATA = {"train", "training"}  # sets by these names hold nothing out
@@ -125,14 +125,8 @@ def bottom_of(evals: Curve) -> Bottom:
     best = float(np.median(near)) if count >= 6 else float(value[index])  # noqa: PLR2004 - see top
     later = max(1, min(3, count - index - 1))
     return Bottom(
-        index, float(value[index]), best, float(np.median(shown[-later:])), noise_of(value)
+        index, float(value[index]), best, float(np.median(shown[-later:])), sigma_bend(value)
     )
-
-
-def noise_of(value: FloatArray) -> float:
-    """Return the noise of evaluations by second differences; 0.0 below 6 of them."""
-    second = np.diff(value, n=2)
-    return mad(second) / 6**0.5 if len(second) >= 4 else 0.0  # noqa: PLR2004 - fewer tell nothing
 
 
 def train_around(signals: Signals, step: float) -> Train | None:
