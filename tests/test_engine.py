@@ -193,7 +193,7 @@ def test_a_gain_that_was_lost_again_is_no_health() -> None:
 
 def test_a_last_evaluation_far_from_the_best_is_no_health() -> None:
     """The last two lie a fifth above it."""
-    case = drawn("e", 0.005, train_loss="0:3 600:1", eval_loss="50:2 300:1 450:1.5 600:1.5")
+    case = drawn("e", noise=0.005, train_loss="0:3 600:1", eval_loss="50:2 300:1 450:1.5 600:1.5")
     made = diagnose(case.run(), [rule("y", passed("fine"))])
     assert (made.health, "yet eval loss ends at" in made.verdict.sentence) == ("unknown", True)
 
