@@ -38,7 +38,6 @@ from runlens import experiments, fixes
 from runlens.diagnosis import (
     Cause,
     Chart,
-    Confidence,
     Evidence,
     Finding,
     Fix,
@@ -51,6 +50,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation import score as scores
+from runlens.rules.evaluation import worsened
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import (
     Bottom,
@@ -68,21 +68,6 @@ from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step
 
-# rules that name a training loss that was lost; where one does, the evaluation only follows
-LOST_WITH_TRAIN = (
-    "divergence",
-    "loss-spike",
-    "grad-explosion",
-    "warmup-shock",
-    "resume-jump",
-    "oscillation",
-    "sawtooth",
-    "not-learning",
-    "stuck-at-chance",
-    "preference-collapse",
-    "nan-loss",
-    "hidden-nan",
-)
 SURER = Cause("The model grows surer of its answers, also of the wrong ones", "most likely")
 
 
@@ -127,43 +112,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} after its best shows no steady climb")
     train = train_around(signals, onset)
     if other := _not_overfitting(signals, train, limits):
-        return unless(LOST_WITH_TRAIN, other, _worse(run, evals, metric, bottom, needed, train))
+        worse = worsened.finding(run, evals, metric, bottom, needed, train)
+        return unless(worsened.LOST_WITH_TRAIN, other, worse)
     return found(_finding(run, signals, metric, bottom, needed, train, limits))
-
-
-def _worse(
-    run: Run, evals: Curve, metric: str, bottom: Bottom, needed: float, train: Train | None
-) -> Finding:
-    """Build the finding of an evaluation that got worse together with the training loss."""
-    onset, last = float(evals.step[bottom.at]), float(evals.value[-1])
-    name = spoken(metric)
-    beside = f"; train loss was {loss(train.then)} then and is {loss(train.end)}" if train else ""
-    made = [Cause("The model got worse on all data: an update or a new stage", "likely")]
-    kept = fixes.checkpoint_before(run, onset)
-    return Finding(
-        severity="warning",
-        title=f"Eval loss worsened from step {step(onset)}: {name} went from "
-        f"{loss(bottom.lowest)} to {loss(last)}{beside}.",
-        metric=metric,
-        onset=Moment(onset),
-        evidence=(
-            Evidence(
-                "Rise of eval loss over its best, medians of 3",
-                bottom.end - bottom.best,
-                needed,
-                "5 % of the best, or three noise scales",
-                metric,
-                float(evals.step[-1]),
-            ),
-            Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
-        ),
-        seen="Training loss does not fall meanwhile: this is not overfitting.",
-        causes=tuple(made),
-        fixes=(fixes.action(f"Use {kept[1]}", "saved before the best eval loss"),) if kept else (),
-        ruled_out=(RuledOut("Overfitting", "train loss did not fall while eval loss rose"),),
-        confidence=_confidence(bottom, needed, len(evals)),
-        chart=Chart("curves", ("train_loss", metric)),
-    )
 
 
 def _not_overfitting(signals: Signals, train: Train | None, limits: Limits) -> str:
@@ -234,7 +185,7 @@ def _finding(
         causes=(SURER,) if better else _causes(run, signals, onset),
         fixes=_for_confidence(run, score) if score and better else _fixes(run, signals, onset),
         ruled_out=(_divergence(train), *([RuledOut("Loss of quality", better)] if better else [])),
-        confidence=_confidence(bottom, needed, len(evals)),
+        confidence=worsened.confidence(bottom, needed, len(evals)),
         chart=Chart(
             "curves",
             ("train_loss", metric),
@@ -322,15 +273,6 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
         made.append(experiments.check_data(run))
     made.append(fixes.action("Add data that is not in the set yet", "", "days"))
     return tuple(made)
-
-
-def _confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
-    margin = min(1.0, 0.6 + 0.4 * ((bottom.end - bottom.best) / needed - 1))
-    points = min(1.0, 0.6 + 0.05 * count)
-    return Confidence(
-        round(margin * points, 2),
-        f"the rise is {(bottom.end - bottom.best) / needed:.1f} × its limit, {count} evaluations",
-    )
 
 
 FALLING = "0:2.2 300:1.1 900:0.9"

@@ -1,0 +1,68 @@
+"""Evaluations that get worse together with training loss: no overfitting, and no silence either."""
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
+from runlens.history import Curve
+from runlens.rules.evaluation.sets import Bottom, Train, spoken
+from runlens.run import Run
+from runlens.wording import loss, step
+
+# rules that name a training loss that was lost; where one does, the evaluation only follows
+LOST_WITH_TRAIN = (
+    "divergence",
+    "loss-spike",
+    "grad-explosion",
+    "warmup-shock",
+    "resume-jump",
+    "oscillation",
+    "sawtooth",
+    "not-learning",
+    "stuck-at-chance",
+    "preference-collapse",
+    "nan-loss",
+    "hidden-nan",
+)
+
+
+def finding(
+    run: Run, evals: Curve, metric: str, bottom: Bottom, needed: float, train: Train | None
+) -> Finding:
+    """Build the finding of an evaluation that got worse together with the training loss."""
+    onset, last = float(evals.step[bottom.at]), float(evals.value[-1])
+    name = spoken(metric)
+    beside = f"; train loss was {loss(train.then)} then and is {loss(train.end)}" if train else ""
+    kept = fixes.checkpoint_before(run, onset)
+    return Finding(
+        severity="warning",
+        title=f"Eval loss worsened from step {step(onset)}: {name} went from "
+        f"{loss(bottom.lowest)} to {loss(last)}{beside}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                "Rise of eval loss over its best, medians of 3",
+                bottom.end - bottom.best,
+                needed,
+                "5 % of the best, or three noise scales",
+                metric,
+                float(evals.step[-1]),
+            ),
+            Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
+        ),
+        seen="Training loss does not fall meanwhile: this is not overfitting.",
+        causes=(Cause("The model got worse on all data: an update or a new stage", "likely"),),
+        fixes=(fixes.action(f"Use {kept[1]}", "saved before the best eval loss"),) if kept else (),
+        ruled_out=(RuledOut("Overfitting", "train loss did not fall while eval loss rose"),),
+        confidence=confidence(bottom, needed, len(evals)),
+        chart=Chart("curves", ("train_loss", metric)),
+    )
+
+
+def confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
+    """Return how sure a rise of an evaluation over its best is, by its size and the evaluations."""
+    margin = min(1.0, 0.6 + 0.4 * ((bottom.end - bottom.best) / needed - 1))
+    points = min(1.0, 0.6 + 0.05 * count)
+    return Confidence(
+        round(margin * points, 2),
+        f"the rise is {(bottom.end - bottom.best) / needed:.1f} × its limit, {count} evaluations",
+    )
