@@ -29,8 +29,10 @@ class NothingReadable(RunLensError):  # noqa: N818 - "raise NothingReadable" is 
 
         `problems` are pairs (where, what) of files that were tried and failed.
         """
-        super().__init__(one_line(f"{place}: {why}"))
-        self.problems = tuple(problems)
+        from runlens.redaction import purged, redacted
+
+        super().__init__(one_line(redacted(f"{place}: {why}")))
+        self.problems = purged(tuple(problems))
 
 
 class SeveralRuns(RunLensError):  # noqa: N818 - "raise SeveralRuns" is a sentence

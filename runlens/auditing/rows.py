@@ -7,7 +7,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from runlens.metrics import NAMES, base, quality
 from runlens.nights import EVALS, FoundRow, RunRow, SparkRow
 from runlens.run import RL_TASKS, Run, Setting
 from runlens.signals import Signals, noise
-from runlens.sources.configs.secrets import without_secrets
 
 POINTS, HEIGHT, NOTHING = 30, 20, -1  # of a spark
 LOG_FROM = 30.0  # largest over smallest, from which a spark is logarithmic
@@ -176,18 +174,11 @@ def _config(run: Run) -> dict[str, Setting]:
     keys = sorted(run.config)
     if len(keys) > MOST_SETTINGS:
         keys = sorted(sorted(keys, key=lambda key: not groups.bears(key))[:MOST_SETTINGS])
-    return {key: _shown(key, run.config[key].value) for key in keys}
+    return {key: _cut(run.config[key].value) for key in keys}
 
 
-def _shown(key: str, value: Setting) -> Setting:
-    return _masked(key, value) if isinstance(value, str) else value
-
-
-@lru_cache(maxsize=10_000)
-def _masked(key: str, value: str) -> Setting:
-    """Mask secrets as the readers of configs do; runs of one project share most settings."""
-    masked = without_secrets(key, value)
-    return masked[:LONGEST] if isinstance(masked, str) else masked
+def _cut(value: Setting) -> Setting:
+    return value[:LONGEST] if isinstance(value, str) else value
 
 
 def _found(

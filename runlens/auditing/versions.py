@@ -15,7 +15,7 @@ from runlens.plugins import Group, points
 from runlens.settings import Settings
 from runlens.version import __version__
 
-READING = ("sources", "config_keys.py", "history.py", "metrics.py", "run.py")
+READING = ("sources", "redaction", "config_keys.py", "history.py", "metrics.py", "run.py")
 GROUPS: tuple[Group, ...] = ("runlens.sources", "runlens.rules")
 UNJUDGED = ("cli", "demo", "report")  # neither reads nor judges a run
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runlens.errors import NothingReadable, SeveralRuns
+from runlens.redaction import purged
 from runlens.run import Problem, Run
 from runlens.sources import added, case, console, stdin, tensorboard, trainer_state, wandb_dir
 from runlens.sources.addresses import is_on_server
@@ -164,6 +165,7 @@ def _runs(
     # settings that belong to no run may have been unreadable
     passed_over = [*unseen, *unnamed]
     passed_over += [p for run in runs if run not in measured for p in run.problems]
+    passed_over = purged(passed_over)
     if passed_over:
         measured[0] = replace(measured[0], problems=(*measured[0].problems, *passed_over))
     return measured

@@ -11,6 +11,7 @@ import msgspec
 from runlens.case import SCHEMA, Case, Happening, Values
 from runlens.errors import NothingReadable
 from runlens.history import Columns, History, columns
+from runlens.redaction import purged, redacted
 from runlens.run import Event, Problem, Run, Segment, State
 from runlens.sources.console.messages import MESSAGES, Message
 from runlens.sources.files import Unreadable, read_bytes
@@ -54,16 +55,17 @@ def _case(data: bytes) -> Case:
 
 
 def _run(path: Path, given: str, case: Case) -> Run:
-    problem = Problem(path.name, "the beginning of the run is not in the case", LOST)
+    source, metrics = redacted(path.name), case.metrics.items()
+    problem = Problem(source, "the beginning of the run is not in the case", LOST)
     return Run(
-        id=given,
-        name=path.name.removesuffix(".json").removesuffix(".case"),
-        history=History({name: _rows(case, of) for name, of in case.metrics.items()}, [path.name]),
+        id=redacted(given),
+        name=redacted(path.name.removesuffix(".json").removesuffix(".case")),
+        history=History(purged({name: _rows(case, of) for name, of in metrics}), [source]),
         state=State(why=WHY, **msgspec.structs.asdict(case.state)),
         events=tuple(_event(one) for one in case.events),
         problems=(problem,) if case.beginning_lost else (),
-        sources=(path.name,),
-        framework=case.framework,
+        sources=(source,),
+        framework=redacted(case.framework),
         task=case.task,
         task_why=WHY,
         segments=tuple(Segment(**msgspec.structs.asdict(one)) for one in case.launches),

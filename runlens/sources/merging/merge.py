@@ -10,8 +10,8 @@ import numpy as np
 
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
+from runlens.redaction import purged, redacted
 from runlens.run import Configured, Event, Problem, Run, Segment
-from runlens.sources.configs.secrets import masked
 from runlens.sources.merging import settings
 from runlens.sources.merging.align import aligned
 from runlens.sources.merging.combine import (
@@ -61,8 +61,11 @@ EVERYWHERE = frozenset(
 
 
 def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[Run]:
-    """Return the runs that the readings of a place make up, by name."""
-    kept = [reading for reading in readings if not reading.empty or reading.problems]
+    """Return the runs that the readings of a place make up, by name.
+
+    Texts of others enter here and nowhere else, so secrets are hidden here.
+    """
+    kept = [_clean(reading) for reading in readings if not reading.empty or reading.problems]
     groups, not_compared = grouped(reading for reading in kept if not reading.empty)
     placed = {id(one.reading) for group in groups for one in group}
     lost = [p for reading in kept if id(reading) not in placed for p in reading.problems]
@@ -74,6 +77,11 @@ def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[
         for number, group in enumerate(groups)
     ]
     return sorted(_distinctly_named(runs), key=lambda run: run.name)
+
+
+def _clean(reading: SourceReading) -> SourceReading:
+    """Return a reading without secrets; of a log the lines alone that are kept."""
+    return purged(replace(reading, log_tail=reading.log_tail[-TAIL:]))
 
 
 def _told_by(groups: Sequence[Sequence[Content]], lost: Sequence[Problem]) -> list[list[Problem]]:
@@ -95,7 +103,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     group = tests_apart(aligned(with_counts_continued(sorted(group, key=_trust))))
     group = with_rewinds(with_steps_of_bars(group))
     readings = [one.reading for one in group]
-    sources = [_shown(reading.path, place) for reading in readings]
+    sources = [redacted(_shown(reading.path, place)) for reading in readings]
     metrics, problems, starts = _metrics(group)
     framework = _framework(readings)
     config = settings.joined(readings, sources)
@@ -119,8 +127,8 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     return Run(
-        id=next((reading.run_id for reading in readings if reading.run_id), given),
-        name=_name(place, group, alone=alone),
+        id=next((reading.run_id for reading in readings if reading.run_id), redacted(given)),
+        name=redacted(_name(place, group, alone=alone)),
         history=history,
         config=config,
         state=concluded(ended, _events(ended, (), place), plan, _last_time(metrics)),
@@ -286,9 +294,7 @@ def _events(
             elif event.kind == "message":  # a second log of the run tells it again
                 told = [other.text for other in reading.events[:number]].count(event.text)
                 key = (event.kind, event.data.get("row"), event.text, told)
-            events.setdefault(
-                key, event._replace(where=_inside(event.where, place), text=masked(event.text))
-            )
+            events.setdefault(key, event._replace(where=_inside(event.where, place)))
     resumed = {event.step for event in events.values() if event.kind == "resume"}
     for start in starts:
         if not any(step is not None and abs(step - start) <= 1 for step in resumed):
@@ -326,8 +332,7 @@ def _last_time(metrics: dict[str, Columns]) -> float | None:
 
 def _tail(readings: Sequence[SourceReading]) -> tuple[str, ...]:
     """Return the last lines of the longest log: the others are copies or parts of it."""
-    longest = max((reading.log_tail for reading in readings), key=len, default=())
-    return tuple(masked(line) for line in longest[-TAIL:])
+    return max((reading.log_tail for reading in readings), key=len, default=())
 
 
 def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
 from runlens.run import Configured, Setting
-from runlens.sources.configs.secrets import without_secrets
 from runlens.sources.merging.combine import FAR
 from runlens.sources.reading import SourceReading, as_number
 
@@ -21,7 +20,7 @@ def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[st
             if value is None or _says_nothing(name, value):
                 continue
             if name not in own or name == key:
-                own[name] = Configured(without_secrets(name, _held(value)), source)
+                own[name] = Configured(_held(value), source)
             for beta, size in betas(key, value).items():
                 own.setdefault(beta, Configured(size, source))
         known |= {name: value for name, value in own.items() if name not in known}

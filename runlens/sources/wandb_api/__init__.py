@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from runlens.errors import NothingReadable, SeveralRuns
+from runlens.redaction import redacted
 from runlens.run import Problem, Run
 from runlens.sources.addresses import parsed
 from runlens.sources.merging.merge import runs_of
@@ -80,7 +81,7 @@ def fetched(place: str | Path, *, budget_seconds: float = BUDGET) -> tuple[Run, 
         nothing = f"has logged nothing; W&B has it as {reading.hints.tracker_state}"
         lost = [problem.text for problem in got.problems]
         raise NothingReadable(str(where), "; ".join(lost) or nothing)
-    return replace(run, name=reading.run_name or where.run), got.complete
+    return replace(run, name=redacted(reading.run_name or where.run)), got.complete
 
 
 def fetch_all(
