@@ -6,7 +6,6 @@ which are trusted.
 """
 
 import importlib.util
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
@@ -23,6 +22,7 @@ import numpy as np
 
 from runlens.crossrun import CROSS_RULES
 from runlens.diagnosis import SEVERITIES, Finding, Outcome
+from runlens.patterns import lazy_re
 from runlens.plugins import LONGEST, attempted, points, said
 from runlens.rules import RULES
 from runlens.rules.rule import FOLDERS, Rule
@@ -30,7 +30,7 @@ from runlens.run import Problem, Run, Task
 from runlens.signals import Signals
 
 LOST = "its rules"
-SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+SLUG = lazy_re(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)

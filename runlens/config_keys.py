@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from runlens.patterns import lazy_re
+
 
 class Key(NamedTuple):
     """One setting: its canonical key and the other names under which it is met."""
@@ -192,7 +194,7 @@ _CANONICAL = {
 # beside these, a max_length of 20 is the default of generation in a model's config.json
 GENERATION, GENERATED = frozenset({"length_penalty", "num_beams"}), 20
 _BETAS = {_plain(name) for name in ("betas", "adam_betas", "optimizer.betas", "optim.betas")}
-_PAIR = re.compile(r"^\s*[\[(]?\s*(-?\d[\d.e+-]*)\s*,\s*(-?\d[\d.e+-]*)\s*[\])]?\s*$")
+_PAIR = lazy_re(r"^\s*[\[(]?\s*(-?\d[\d.e+-]*)\s*,\s*(-?\d[\d.e+-]*)\s*[\])]?\s*$")
 _SPELLINGS = {key.name: key for key in KEYS}
 _SECTIONS = (
     "trl",

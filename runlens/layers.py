@@ -1,14 +1,14 @@
 """Gradient norms of single layers, where a run logs them beside the norm of all."""
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 
+from runlens.patterns import lazy_re
 from runlens.run import Run
 
 # as W&B, Lightning and own loops name them: grad_norm/<layer>, gradients/<layer>
-_LAYER = re.compile(r"(?:.*/)?(?:grad(?:ient)?_norms?|grad_2\.0_norm|gradients?)[/.](.+)")
+_LAYER = lazy_re(r"(?:.*/)?(?:grad(?:ient)?_norms?|grad_2\.0_norm|gradients?)[/.](.+)")
 WHOLE = frozenset({"total", "all", "global", "norm", "mean", "max", "median"})
 FEWEST_LAYERS = 2
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from runlens.errors import one_line
 from runlens.nights import ISSUE_STATES, Audit, Issue, IssueState, Unread
+from runlens.patterns import lazy_re
 from runlens.wording import count
 
 LONGEST = 1800  # characters of a message; chats cut at 2,000 (Discord) and show less at once
@@ -31,8 +32,8 @@ MISSING = (
     "no message was sent: apprise is not installed "
     '(pip install "runlens-training[notify]")'
 )  # fmt: skip
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~])")
-_STATUS = re.compile(r"error=(\d{3})")
+_MARKDOWN = lazy_re(r"([\\`*_{}\[\]()#+\-.!|<>~])")
+_STATUS = lazy_re(r"error=(\d{3})")
 _NO_JOINT = "\u200b"  # zero-width space
 
 

@@ -24,6 +24,7 @@ from runlens.auditing import rows
 from runlens.diagnosis import HEALTHS, Diagnosis
 from runlens.engine import diagnose
 from runlens.nights import Audit, RunRow
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read_all
@@ -34,7 +35,7 @@ MOST = 500  # pages, of the worst runs
 FEW = 4  # pages for which no process is worth its start
 DIGITS, NAME = 12, 60  # of a file's name
 LOUD = frozenset({"critical", "warning"})
-OURS = re.compile(rf"[\w.-]*-[0-9a-f]{{{DIGITS}}}\.html")
+OURS = lazy_re(rf"[\w.-]*-[0-9a-f]{{{DIGITS}}}\.html")
 
 Render = Callable[[Diagnosis], str]
 

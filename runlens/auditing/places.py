@@ -19,20 +19,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runlens.auditing.tree import File, Folder
+from runlens.patterns import lazy_re
 
 MOST_TOGETHER = 64  # runs below a folder with logs of its own; readings that are all compared
 MOST_TRACKED = 400  # runs below a folder in which a tracker keeps them a second time
 FEW = 8  # runs below a folder with no more than settings of its own
 
 # what a reader can read; the others are not asked
-_READABLE = re.compile(
+_READABLE = lazy_re(
     r".*\.(?:wandb|swanlab|csv|tsv|jsonl|ndjson|json|ya?ml|md|db|sqlite3?|db3|log|out|txt|err)"
     r"(?:\.\d+)?|.*tfevents.*|nohup|std(?:out|err).*|console.*|.*_log",
     re.IGNORECASE,
 )
-_MEASURES = re.compile(r"trainer_state\.json|.*tfevents.*|.+\.wandb|backup\.swanlab")  # for sure
+_MEASURES = lazy_re(r"trainer_state\.json|.*tfevents.*|.+\.wandb|backup\.swanlab")  # for sure
 # a part of the run in the folder above
-_INNER = re.compile(
+_INNER = lazy_re(
     r"checkpoint-\d+|global_step_?\d+|epoch_?\d+|files|logs?|tensorboard|tb|tb_?logs?|events"
     r"|train|val|valid|validation|eval|test|metrics",
     re.IGNORECASE,
@@ -42,8 +43,8 @@ _TRACKERS = frozenset({"wandb", "runs", "lightning_logs", "mlruns", "swanlog", "
 _BESIDE = frozenset(
     {"logs", "log", "output", "outputs", "results", "tensorboard", "tb", "checkpoints", "files"}
 )
-_WANDB = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-(.+)")
-_LAUNCH = re.compile(
+_WANDB = lazy_re(r"(?:offline-)?run-\d{8}_\d{6}-(.+)")
+_LAUNCH = lazy_re(
     r"version_\d+|attempt_\d+|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.*"
     r"|\d{4}-?\d\d-?\d\d(?:[-_T ]?\d\d[-_:]?\d\d[-_:]?\d\d)?|\d\d-\d\d-\d\d"
 )

@@ -1,7 +1,6 @@
 """What a night has to do: the places of each source that changed since they were judged."""
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -14,12 +13,13 @@ from runlens.auditing.places import Place, places
 from runlens.auditing.tree import Folder, printed, scanned
 from runlens.errors import BadSettings, RunLensError
 from runlens.nights import Unread
+from runlens.patterns import lazy_re
 from runlens.settings import Settings
 from runlens.sources import kinds_among
 from runlens.sources.addresses import PREFIX, is_on_server, parsed
 
 ROW_COST = 100  # bytes that one row of a W&B run counts for
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])")
+_SPAN = lazy_re(r"(\d+(?:\.\d+)?)\s*([mhdw])")
 _SECONDS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 

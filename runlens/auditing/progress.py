@@ -1,7 +1,6 @@
 """How far a night is: a bar on a terminal, lines of key=value elsewhere."""
 
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -12,10 +11,11 @@ from typing import Any, Self, TextIO
 from runlens.auditing.engine import Progress
 from runlens.diagnosis import SEVERITIES
 from runlens.nights import Audit
+from runlens.patterns import lazy_re
 
 PATIENCE = 1.0  # seconds after which a bar is shown
 EVERY = 10.0  # seconds between lines
-_BARE = re.compile(r"[^\s\"=]+")
+_BARE = lazy_re(r"[^\s\"=]+")
 
 
 def line(values: Mapping[str, object]) -> str:

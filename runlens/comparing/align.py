@@ -5,7 +5,6 @@ compared where both have points: on the coarser of both grids, the finer one int
 extrapolated and no gap bridged.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -15,6 +14,7 @@ from runlens.comparison import Align
 from runlens.errors import CannotAlign
 from runlens.history import BoolArray, Curve, FloatArray, IntArray, distinct
 from runlens.metrics import base
+from runlens.patterns import lazy_re
 from runlens.run import RL_TASKS, Problem, Run
 from runlens.wording import count, number, step
 
@@ -26,7 +26,7 @@ SAME_PLACE = 1e-9  # of the axis: positions that differ by less are one
 SHARED = 0.8  # of the coarser grid: from there on only the points of both are taken, none between
 FEWEST_POINTS = 24  # eight blocks of three: below, the noise of a difference is not known
 WIDEST_GAP = 5.0  # times the usual spacing: wider ones are not interpolated
-_DATA = re.compile(
+_DATA = lazy_re(
     r"(?:train_|training_)?(?:dataset|data_path|data_files?|file)s?(?:_name|_path)?(?:\..+)?"
 )
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
+from runlens.patterns import lazy_re
 from runlens.run import Configured, Run, Setting
 
 Typed = str | int | float | bool | tuple[str, ...] | None
@@ -73,9 +74,9 @@ TRAINER_DEFAULTS: Mapping[str, Setting] = {
 }
 FEWEST_LISTED = 5  # settings of a source before one that it lacks counts as not set
 
-_ENUM = re.compile(r"[A-Z][A-Za-z]+\.([A-Z][A-Z0-9_]*)")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_LOCAL = re.compile(r"[/\\~.]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]")
+_ENUM = lazy_re(r"[A-Z][A-Za-z]+\.([A-Z][A-Z0-9_]*)")
+_NUMBER = lazy_re(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_LOCAL = lazy_re(r"[/\\~.]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]")
 _WORDS: Mapping[str, bool | None] = {
     "true": True,
     "false": False,

@@ -1,7 +1,5 @@
 """Whether two runs were evaluated on the same data."""
 
-import re
-
 import numpy as np
 
 from runlens.comparing.align import shared
@@ -12,11 +10,12 @@ from runlens.comparing.rows import WEIGHTS, precision
 from runlens.comparing.signs import common
 from runlens.comparison import Check
 from runlens.metrics import base
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.wording import loss, percent
 
 WHAT = "Evaluation set"
-NAMES = re.compile(
+NAMES = lazy_re(
     r"(^|[._])(eval|valid|validation|val|dev|test)_(data|dataset|datasets|file|files|set|path|split"
     r"|data_path|dataset_name|set_size|size)s?(\.\d+)?(\.(path|name|split))?$|^val_set_size$"
     r"|^test_datasets"

@@ -1,6 +1,5 @@
 """What two runs should agree on: a difference here does not forbid a comparison, it is said."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,13 +9,14 @@ from runlens.comparing.groups import group
 from runlens.comparing.rows import listed, precision, recorded, rows
 from runlens.comparing.signs import Signs
 from runlens.comparison import Check
+from runlens.patterns import lazy_re
 from runlens.run import Run, Setting
 from runlens.wording import count
 
 NOT_KNOWN = "not known to be equal"
 SAMPLING = ("packing", "eval_packing", "sample_packing_eval", "eval_sample_packing")
 LENGTHS = ("max_length", "sequence_len", "n_positions", "max_prompt_length")
-DATA = re.compile(
+DATA = lazy_re(
     r"^(datasets?|train_(file|files|data|dataset|path)|data_path|dataset_(name|id|mixer)|data)"
     r"(\.\d+)?(\.(path|name|type|split))?$"
 )

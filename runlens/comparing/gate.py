@@ -18,6 +18,7 @@ from runlens.comparing.rewards import reward
 from runlens.comparing.signs import Signs, common, whole_ratio
 from runlens.comparison import Check
 from runlens.metrics import base
+from runlens.patterns import lazy_re
 from runlens.run import RL_TASKS, Run, Setting, Task
 from runlens.wording import loss, times
 from runlens.wording import number as as_number
@@ -53,7 +54,7 @@ OTHER_EVALUATION = frozenset({"Evaluation set", "Eval loss before training"})
 STILL = "What still compares"
 LONG_NAME = 5  # letters from which a family is known inside of a word: TinyLlama
 _GENERATION = r"(\d+(?:\.\d+)?(?![\d.]*[bm](?:-|$)))?"  # no size: 7b, 160m
-BYTES = re.compile(r"bits_per_byte|(^|[/_])bpb($|[/_])")
+BYTES = lazy_re(r"bits_per_byte|(^|[/_])bpb($|[/_])")
 
 
 def checks(a: Run, b: Run) -> tuple[Check, ...]:

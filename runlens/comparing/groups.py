@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from runlens.comparing.canonical import Pair, number
+from runlens.patterns import lazy_re
 
 Group = Literal[
     "rate", "warmup", "schedule", "batch", "precision", "optimiser", "model", "data",
@@ -80,14 +81,14 @@ _KEYS: dict[str, Group] = {
     "python_version": "nothing", "framework": "nothing",
 }  # fmt: skip
 
-_MACHINERY = re.compile(
+_MACHINERY = lazy_re(
     r"(^|[._/])(_?wandb(_version|_internal)?|_n_gpu|pid|ppid|hostname|host|master_(addr|port)|port"
     r"|timestamp|start_time|created_at|date|time|uuid|\w*flops\w*"
     r"|best_(model_checkpoint|metric|global_step)|planned_steps|run_id|trial_id|local_rank|rank|node_rank"
     r"|global_rank|cached_setup_devices|xpu_backend|os|executable|username|user)$|^_|hub_token"
     r"|(^|[._])(id2label|label2id)[._]"
 )
-_NOTHING = re.compile(
+_NOTHING = lazy_re(
     r"(^|[._/])(output_dir|out_dir|run_name|run|name|exp(eriment)?(_name|_id)?|logging_dir|log_dir"
     r"|save_dir|work_dir|working_dir|cache_dir|project(_name|_dir)?|group|job_type|entity|tags?"
     r"|notes?|comment|description|title|command_line|argv|args_file|config_file|report_to|verbose"
@@ -106,28 +107,28 @@ _NOTHING = re.compile(
     r"|(^|[._])log(_|ging_)\w+$|_(dir|directory|folder)$"
 )
 _PATTERNS: tuple[tuple[Group, re.Pattern[str]], ...] = (
-    ("seed", re.compile(r"(^|[._])seed$")),
-    ("version", re.compile(r"version|commit|^(torch|transformers|trl|peft|tokenizers|cuda)$")),
-    ("warmup", re.compile(r"warm_?up")),
-    ("schedule", re.compile(r"schedul|lr_decay|decay_steps|anneal|cooldown")),
-    ("rate", re.compile(r"(^|[._])(lr|learning_rate)\d*$|_lr$|_learning_rate$|^lr_")),
-    ("decay", re.compile(r"weight_decay|(^|[._])l[12](_reg)?$")),
-    ("dropout", re.compile(r"drop(out|path|_path|_rate)|_pdrop$|mixup|cutmix|augment")),
-    ("optimiser", re.compile(r"optim|adam|beta[12]$|momentum|(^|[._])eps(ilon)?$")),
-    ("clip", re.compile(r"(grad|norm).*clip|clip.*(grad|norm)")),
-    ("precision", re.compile(r"bf16|fp16|fp8|dtype|amp(_|$)|quant|4bit|8bit|precision")),
-    ("batch", re.compile(r"batch|accum")),
-    ("horizon", re.compile(r"epochs?$|iters$|iterations$|total_steps|num_steps|max_updates?$")),
-    ("resume", re.compile(r"resume|checkpoint_path|pretrained_path")),
-    ("length_of_text", re.compile(r"max_\w*(len|length|tokens)$"
+    ("seed", lazy_re(r"(^|[._])seed$")),
+    ("version", lazy_re(r"version|commit|^(torch|transformers|trl|peft|tokenizers|cuda)$")),
+    ("warmup", lazy_re(r"warm_?up")),
+    ("schedule", lazy_re(r"schedul|lr_decay|decay_steps|anneal|cooldown")),
+    ("rate", lazy_re(r"(^|[._])(lr|learning_rate)\d*$|_lr$|_learning_rate$|^lr_")),
+    ("decay", lazy_re(r"weight_decay|(^|[._])l[12](_reg)?$")),
+    ("dropout", lazy_re(r"drop(out|path|_path|_rate)|_pdrop$|mixup|cutmix|augment")),
+    ("optimiser", lazy_re(r"optim|adam|beta[12]$|momentum|(^|[._])eps(ilon)?$")),
+    ("clip", lazy_re(r"(grad|norm).*clip|clip.*(grad|norm)")),
+    ("precision", lazy_re(r"bf16|fp16|fp8|dtype|amp(_|$)|quant|4bit|8bit|precision")),
+    ("batch", lazy_re(r"batch|accum")),
+    ("horizon", lazy_re(r"epochs?$|iters$|iterations$|total_steps|num_steps|max_updates?$")),
+    ("resume", lazy_re(r"resume|checkpoint_path|pretrained_path")),
+    ("length_of_text", lazy_re(r"max_\w*(len|length|tokens)$"
                                   r"|(seq|block|context|ctx)_?(len|size)")),
-    ("data", re.compile(r"data|corpus|template|token(s|izer|izer_name)\b|mask|prompt"
+    ("data", lazy_re(r"data|corpus|template|token(s|izer|izer_name)\b|mask|prompt"
                         r"|train_file|split|sampl|shuffl|pack|roles")),
-    ("policy", re.compile(r"reward|kl_|_kl|entropy|advantage|rollout|generation|clip_range|gae")),
-    ("loss", re.compile(r"loss|smoothing|objective|criterion|reduction")),
-    ("speed", re.compile(r"attn|attention_impl|compile|kernel|liger|deepspeed|zero|fsdp|ddp"
+    ("policy", lazy_re(r"reward|kl_|_kl|entropy|advantage|rollout|generation|clip_range|gae")),
+    ("loss", lazy_re(r"loss|smoothing|objective|criterion|reduction")),
+    ("speed", lazy_re(r"attn|attention_impl|compile|kernel|liger|deepspeed|zero|fsdp|ddp"
                          r"|offload|accelerator|parallel|tqdm|device")),
-    ("model", re.compile(r"lora|peft|adapter|model|layer|head|embd|embed|hidden|width|depth"
+    ("model", lazy_re(r"lora|peft|adapter|model|layer|head|embd|embed|hidden|width|depth"
                          r"|channels|kernel_size|filters|arch|activation|vocab|freeze|rope|^n_|dim$")),
 )  # fmt: skip
 

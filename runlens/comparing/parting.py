@@ -4,7 +4,6 @@ The order over metrics names the class of the cause: a learning rate that parts 
 gradient norm before the loss is a schedule, a loss that parts alone is data or the model.
 """
 
-import re
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from runlens.comparing.difference import Blocks, blocks, is_evaluation
 from runlens.comparison import Align, Parting
 from runlens.history import BoolArray, FloatArray, distinct
 from runlens.metrics import NAMES, base
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals.noise import counts
 from runlens.wording import count, number, percent
@@ -36,7 +36,7 @@ ORDER = (
     "reward",
 )  # fmt: skip
 ORDER_OTHER, ORDER_EVAL, ORDER_CLOCK = 20, 30, 40
-_CLOCK = re.compile(
+_CLOCK = lazy_re(
     r"throughput|step_time|mfu|gpu_|host_mem|heartbeat|^system[/.]|^_?runtime|_runtime|^_?timestamp"
     r"|per_sec|_per_s$|tok(?:ens)?_?/?s(?:ec)?$|(?:^|[/_.])(?:time|timing|times|timers?|duration|eta"
     r"|elapsed|wall|clock|latency|speed|fps|memory|mem|vram|utili[sz]ation|flops|tflops)(?:[/_.]|$)"

@@ -1,13 +1,13 @@
 """The noise between runs that are equal but for their seed."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from runlens.metrics import NAMES, Better, base
+from runlens.patterns import lazy_re
 from runlens.run import Problem, Run
 from runlens.signals.noise import levels
 
@@ -33,7 +33,7 @@ BEARING = (
     "per_device_train_batch_size", "gradient_accumulation_steps", "num_processes", "max_steps",
     "num_train_epochs", "weight_decay", "max_grad_norm", "max_length", "lora_r", "beta",
 )  # fmt: skip
-_SCORES = re.compile(
+_SCORES = lazy_re(
     r"(?:_|^)(?:accuracy|acc|f1|bleu|rouge\w*|precision|recall|auc|map\d*|mcc|pearson\w*|"
     r"spearman\w*|exact_match|em|r2|reward|score|ndcg|miou|iou|dice|psnr|ssim)(?:_|$)"
 )

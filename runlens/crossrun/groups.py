@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from runlens.patterns import lazy_re
 from runlens.run import Run, Setting
 from runlens.wording import number
 
@@ -36,15 +37,15 @@ SWEEP_KEYS = ("sweep_id", "wandb_sweep", "sweep")
 LONGEST = 80  # characters of one part of a group's name
 DATE_DIGITS = 6  # digits in a row that are a date, a time or a counter, never a size
 
-_LISTED = re.compile(r"datasets\.\d+\.(?:path|name)")  # axolotl: one entry a data set
-_SCIENTIFIC = re.compile(r"(?<!\d)\d+(?:\.\d+)?e[-+]?\d+(?![a-z0-9])")
-_STAMP = re.compile(r"\d{4}[-_.]?\d\d[-_.]?\d\d(?:[-_.tT ]?\d\d[-_.:h]?\d\d(?:[-_.:m]?\d\d)?z?)?")
-_LAUNCH = re.compile(r"run-\d{8}_\d{6}-[a-z0-9]{8}\b")  # directories of W&B
-_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\d{1,2}", re.IGNORECASE)
-_HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{6,40}")
-_IDENT = re.compile(r"(?=(?:.*\d){2})(?=.*[a-z])[a-z0-9]{8}")  # ids of W&B
-_SEED = re.compile(r"(?:seed|s|rng)\d*")
-_COUNTED = re.compile(r"([a-z]+)\d+(?:\.\d+)?")
+_LISTED = lazy_re(r"datasets\.\d+\.(?:path|name)")  # axolotl: one entry a data set
+_SCIENTIFIC = lazy_re(r"(?<!\d)\d+(?:\.\d+)?e[-+]?\d+(?![a-z0-9])")
+_STAMP = lazy_re(r"\d{4}[-_.]?\d\d[-_.]?\d\d(?:[-_.tT ]?\d\d[-_.:h]?\d\d(?:[-_.:m]?\d\d)?z?)?")
+_LAUNCH = lazy_re(r"run-\d{8}_\d{6}-[a-z0-9]{8}\b")  # directories of W&B
+_MONTH = lazy_re(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\d{1,2}", re.IGNORECASE)
+_HEX = lazy_re(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{6,40}")
+_IDENT = lazy_re(r"(?=(?:.*\d){2})(?=.*[a-z])[a-z0-9]{8}")  # ids of W&B
+_SEED = lazy_re(r"(?:seed|s|rng)\d*")
+_COUNTED = lazy_re(r"([a-z]+)\d+(?:\.\d+)?")
 _COUNTERS = frozenset(
     {"trial", "try", "attempt", "repeat", "rep", "exp", "job", "step", "steps", "epoch", "epochs"}
     | {"fold", "rank", "rerun", "retry", "version", "checkpoint", "ckpt", "run", "runs", "seed"}
@@ -57,14 +58,14 @@ _FORMATS = _COUNTERS | frozenset(
 FEWEST_LETTERS = 3  # of a stem: fewer name no job
 _SHORT = 3  # letters of an abbreviated setting: r16, bs32, lr3, v2
 _MODELS = frozenset({"gpt", "t", "phi", "vit", "glm", "yi", "qwen", "llama", "gemma", "opt"})
-_SEED_KEY = re.compile(r"(?:\w+_)?seeds?", re.IGNORECASE)
-_INSIDE = re.compile(r"[./]")  # a nested setting: its last name tells what it is
+_SEED_KEY = lazy_re(r"(?:\w+_)?seeds?", re.IGNORECASE)
+_INSIDE = lazy_re(r"[./]")  # a nested setting: its last name tells what it is
 # names, places, logging and saving: they differ from run to run and bear on no loss
 _OWN = frozenset(
     {"name", "id", "uuid", "entity", "group", "tag", "tags", "note", "notes", "title", "date"}
     | {"description", "user", "project", "sweep", "sweep_id", "output", "experiment", "trial"}
 )
-_BEARS_NOT = re.compile(
+_BEARS_NOT = lazy_re(
     r"(?:run|wandb|exp|experiment|job|project|trial|served_model|tracker)_?(?:name|id|group)"
     r"|(?:\w+_)?(?:dir|directory|folder|prepared_path|host|hostname|port|address|url|timeout)"
     r"|(?:output|log|save|cache)_path|timestamp|datetime|started_at|start_time|command_line"

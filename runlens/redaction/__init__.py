@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
+from runlens.patterns import lazy_re
 from runlens.redaction.forms import BASE64, FORMS, HIDDEN, PEM, PEM_MARK, compiled
 from runlens.redaction.names import is_secret, says
 
@@ -177,4 +178,4 @@ def _stem(lower: str) -> bool:
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)
+    return lazy_re(text)

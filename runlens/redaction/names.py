@@ -10,9 +10,11 @@ from itertools import pairwise
 from math import log2
 from typing import Literal
 
+from runlens.patterns import lazy_re
+
 Says = Literal["secret", "perhaps", "nothing"]
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORDS = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 MOST_PARTS = 3  # of a dotted name: "hub.auth.token"
 # a word that alone says so, also as the end of a word: PGPASSWORD, clientsecret
 _ENDS = (
@@ -61,17 +63,17 @@ _ABOUT = frozenset(
      "expiry", "expires", "timeout", "helper", "store", "provider", "manager", "scheme", "scopes",
      "error", "required", "enabled", "jar")
 )  # fmt: skip
-_NO_VALUE = re.compile(
+_NO_VALUE = lazy_re(
     r"""[*.\-_#x•\s]*|\$\{?[A-Z_][A-Z0-9_]*\}?|<[^<>]*>|\[[A-Z]+\]|\(hidden\)?.*|\[?<?redacted.*
     |os\.(?:environ|getenv).*|env:.*|none|null|nil|true|false|yes|no|nan|undefined|unset|default
     |auto|on|off|required|missing|invalid|empty|optional\b.*|str(?:ing)?|int(?:eger)?|bool|\d""",
     re.IGNORECASE | re.VERBOSE,
 )
-_A_PATH = re.compile(r"(?:~|\.{1,2})?/[^\s:@]*|[A-Za-z]:[\\/].*")
+_A_PATH = lazy_re(r"(?:~|\.{1,2})?/[^\s:@]*|[A-Za-z]:[\\/].*")
 _HOLDS_PATHS = frozenset(("pwd", "credential", "credentials", "cookie", "cookies", "creds"))
-_OPAQUE = re.compile(r"[A-Za-z0-9_\-+/=]{20,200}")
-_HEX = re.compile(r"[0-9a-f]{32,128}")
-_SHORT = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w\-+/=~]{8,200}")  # enough for a token
+_OPAQUE = lazy_re(r"[A-Za-z0-9_\-+/=]{20,200}")
+_HEX = lazy_re(r"[0-9a-f]{32,128}")
+_SHORT = lazy_re(r"(?=.*\d)(?=.*[A-Za-z])[\w\-+/=~]{8,200}")  # enough for a token
 LEAST_BITS = 3.3  # of entropy a character: names made of words have about 3, random ones 4
 MOST_JOINTS = 2  # of - and _ and /: more join words
 

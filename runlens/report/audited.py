@@ -9,6 +9,7 @@ from typing import NamedTuple
 from runlens import cost
 from runlens.diagnosis import HEALTHS, Health
 from runlens.nights import Audit, FoundRow, Issue, IssueState, Night, RunRow
+from runlens.patterns import lazy_re
 from runlens.wording import count, number, percent
 
 DASH = "–"
@@ -167,4 +168,4 @@ def safe_link(link: str) -> str | None:
     return None if _ELSEWHERE.match(link) else link
 
 
-_ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|[/\\]|$)", re.IGNORECASE)
+_ELSEWHERE = lazy_re(r"\s*(?:[a-z][a-z0-9+.-]*:|[/\\]|$)", re.IGNORECASE)

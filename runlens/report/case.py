@@ -5,7 +5,6 @@ the kind of task, the framework, how the run ended, at which steps something hap
 rules fired. Not in it: names, settings, paths, hosts, lines of logs, times of day.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -18,6 +17,7 @@ from runlens.config_keys import KEYS
 from runlens.diagnosis import Diagnosis, spell_out
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import METRICS, NAMES, base, plain
+from runlens.patterns import lazy_re
 from runlens.run import Event, Run, State
 from runlens.version import __version__
 
@@ -53,8 +53,8 @@ _KNOWN = PUBLIC.union(
     *(plain(name).split("_") for metric in METRICS for name in (metric.name, *metric.aliases))
 )
 _SETTINGS = frozenset(key.name for key in KEYS)
-_NUMBERED = re.compile(r"[0-9]{1,2}|(?:rank|gpu|pg|top)[0-9]{1,3}")
-_BETWEEN = re.compile(r"([/_.: -])")
+_NUMBERED = lazy_re(r"[0-9]{1,2}|(?:rank|gpu|pg|top)[0-9]{1,3}")
+_BETWEEN = lazy_re(r"([/_.: -])")
 
 
 def render(run: Run, diagnosis: Diagnosis, rules: Collection[str]) -> str:

@@ -1,17 +1,17 @@
 """The facts of a run as every report tells them: when, why, how sure, on what, and the checks."""
 
-import re
 from typing import NamedTuple
 
 from runlens.diagnosis import Confidence, Diagnosis, Finding, Incident, Moment
+from runlens.patterns import lazy_re
 from runlens.report.missing import MERGED, OTHER_TASKS
 from runlens.wording import count, number
 from runlens.wording import step as step_words
 
 SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 DEVICE, DEVICES = "gpu", "gpu_count"  # the settings in which trackers keep the machine's cards
-_WORD = re.compile(r"[a-z]+(?=[\s,;]|$)")
-_ENDS = re.compile(r"\.(?=\s)")
+_WORD = lazy_re(r"[a-z]+(?=[\s,;]|$)")
+_ENDS = lazy_re(r"\.(?=\s)")
 
 
 class Checks(NamedTuple):

@@ -6,10 +6,10 @@ The runner cuts a message at 4,096 characters, and refuses a summary of more tha
 (docs.github.com, "Workflow commands", "Setting a job summary").
 """
 
-import re
 from collections.abc import Sequence
 
 from runlens.diagnosis import SEVERITIES, Diagnosis, Incident
+from runlens.patterns import lazy_re
 from runlens.report import locations, markdown
 from runlens.report.terminal import clean
 from runlens.wording import count
@@ -20,7 +20,7 @@ LONGEST_TITLE = 255  # characters, as for annotations of a check run
 MOST_SUMMARY = 2**20  # bytes
 COMMANDS = {"critical": "error", "warning": "warning"}
 LEFT_OUT = "\n\nThe rest is left out: GitHub takes 1 MiB of a step's summary.\n"
-_FENCE = re.compile("`{3,}")
+_FENCE = lazy_re("`{3,}")
 
 
 def render_all(diagnoses: Sequence[Diagnosis]) -> str:

@@ -1,11 +1,11 @@
 """Where a finding can be pointed at: a line of a log, else the file that was read."""
 
-import re
 from typing import NamedTuple
 
 from runlens.diagnosis import Diagnosis, Finding
+from runlens.patterns import lazy_re
 
-_LINE = re.compile(r"(?P<file>.+\.[A-Za-z0-9]{1,8}|.+/[^/]+):(?P<line>[1-9]\d*)$")
+_LINE = lazy_re(r"(?P<file>.+\.[A-Za-z0-9]{1,8}|.+/[^/]+):(?P<line>[1-9]\d*)$")
 
 
 class Location(NamedTuple):

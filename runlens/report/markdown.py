@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from runlens.diagnosis import Diagnosis, Incident
+from runlens.patterns import lazy_re
 from runlens.report.facts import checks, when_and_why
 from runlens.report.missing import told
 from runlens.report.terminal import clean
@@ -19,7 +20,7 @@ SHOWN_RUNS = 3  # of several, in full; the others have a row in the table
 SHOWN_ROWS = 100
 SHOWN_PROBLEMS = 3
 # an underscore between letters or digits is none of Markdown's signs: train_loss
-_ACTIVE = re.compile(r"[|`<>&@#*\[\]\\~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_ACTIVE = lazy_re(r"[|`<>&@#*\[\]\\~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def render(diagnosis: Diagnosis) -> str:

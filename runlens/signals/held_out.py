@@ -6,6 +6,7 @@ import numpy as np
 
 from runlens.history import Curve
 from runlens.metrics import base, is_loss, quality, spoken
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals, noise
 from runlens.signals.trend import mann_kendall
@@ -18,7 +19,7 @@ LEAST = 0.01  # of a loss, and of a score between 0 and 1: less is no gain, howe
 PERCENT = 2.0  # scores above this are written in percent
 COVERED = 0.5  # of the stretch that the values must span
 SAME = 1.05  # end over start up to which a data term did not rise
-DATA_TERM = re.compile(
+DATA_TERM = lazy_re(
     r"(^|[/_.])(nll|ce|cross_?entropy|recon|reconstruction|rec|likelihood|data|mse)(_loss)?"
     r"(_(epoch|step|mean))?$",
     re.IGNORECASE,

@@ -6,9 +6,10 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from runlens.errors import NothingReadable
+from runlens.patterns import lazy_re
 
 PREFIX = "wandb:"
-_ADDRESS = re.compile(r"https?:/+", re.IGNORECASE)  # a Path of one has lost a slash
+_ADDRESS = lazy_re(r"https?:/+", re.IGNORECASE)  # a Path of one has lost a slash
 _PARTS_OF_A_PAGE = {"runs", "workspace", "table", "overview", "sweeps", "reports", "artifacts"}
 CLOUD = {"wandb.ai", "forge.coreweave.com"}  # two names of W&B's own server
 _APP = "wandb"  # the first part of a path at the second of them

@@ -5,7 +5,6 @@ Nothing here unpickles, executes, follows a link out of the run, or raises for b
 
 import json
 import os
-import re
 import stat
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from runlens.patterns import lazy_re
 from runlens.run import Setting
 
 MAX_TEXT = 512 * 2**20  # bytes of one text file that are read
@@ -23,7 +23,7 @@ MAX_NODES = 20_000  # lists and mappings that settings are taken from
 MAX_SETTING = 2_000  # characters kept of one setting
 MAX_FOLDERS = 20_000  # folders walked below one place
 LFS = b"version https://git-lfs"
-_CHECKPOINT = re.compile(r"checkpoint-([0-9]{1,15})")
+_CHECKPOINT = lazy_re(r"checkpoint-([0-9]{1,15})")
 SKIPPED = {
     ".git", "node_modules", "__pycache__", ".venv", "venv", "site-packages", ".cache",
     ".ipynb_checkpoints",  # older copies

@@ -5,14 +5,15 @@ stands between its own delimiters is taken, and nothing is guessed.
 """
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from runlens.patterns import lazy_re
+
 MOST_HOLES = 1_000  # damaged places after which the rest is given up
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NO_TEXT = re.compile(r"[\udc80-\udcff]")  # what stands for bytes that are not UTF-8
-_NEXT_ROW = re.compile(r"\}[ \t\r\n]{0,99},[ \t\r\n]{0,99}(?=\{)|\}[ \t\r\n]{0,99}(?=\])")
+_SPACE = lazy_re(r"[ \t\r\n]*")
+_NO_TEXT = lazy_re(r"[\udc80-\udcff]")  # what stands for bytes that are not UTF-8
+_NEXT_ROW = lazy_re(r"\}[ \t\r\n]{0,99},[ \t\r\n]{0,99}(?=\{)|\}[ \t\r\n]{0,99}(?=\])")
 _DECODER = json.JSONDecoder()
 
 

@@ -1,20 +1,18 @@
 """The loss of a run that logs it under no name of its own: a detector's parts, an ``nll_loss``."""
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
 
 from runlens.metrics import naming, plain
+from runlens.patterns import lazy_re
 from runlens.sources.reading import Series
 
 # YOLO of any release: YOLOv10 has each part twice, of one match an object and of many
-_PART = re.compile(
-    r"(train|val)/((?:box|giou|cls|obj|dfl|seg|pose|kobj|rle|angle|l1)_(?:loss|om|oo))"
-)
+_PART = lazy_re(r"(train|val)/((?:box|giou|cls|obj|dfl|seg|pose|kobj|rle|angle|l1)_(?:loss|om|oo))")
 _BOXES = ("box_", "giou_")  # of a detector alone
 # what a loss is called after that is a whole one, where no other loss is logged
-_KIND = re.compile(
+_KIND = lazy_re(
     r"(?:train_|training_)?((?:nll|ce|bce|mse|rmse|mae|l1|l2|huber|ctc|mlm|dice|elbo|xent"
     r"|cross_entropy|contrastive|triplet|recon|reconstruction)_loss)"
 )

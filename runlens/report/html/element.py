@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+from runlens.patterns import lazy_re
+
 __all__ = ["NOTHING", "Child", "Markup", "cut", "el", "join", "text"]
 
 Child = str | int | None | Iterable["Child"]
@@ -16,7 +18,7 @@ PATH = "d"
 VOID = frozenset({"meta", "base", "br", "input"})
 # Control characters but tab and newline, marks that turn the reading direction, the byte order
 # mark, and halves of surrogate pairs, which UTF-8 cannot write.
-_ODD = re.compile(
+_ODD = lazy_re(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 

@@ -1,9 +1,8 @@
 """How the page writes values, limits, settings and metrics."""
 
-import re
-
 from runlens.diagnosis import Evidence
 from runlens.metrics import NAMES, base
+from runlens.patterns import lazy_re
 from runlens.report.html.element import Markup, cut, el, join
 from runlens.report.values import evidence_value
 from runlens.run import Setting
@@ -55,8 +54,8 @@ SPOKEN = {
     "throughput_tokens": "Tokens per second",
     "mfu": "Model flops utilisation",
 }
-_EXPONENT = re.compile(r"e([+-]?)0*(\d+)$")
-_HYPHENS = re.compile(r"\b[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+\b")
+_EXPONENT = lazy_re(r"e([+-]?)0*(\d+)$")
+_HYPHENS = lazy_re(r"\b[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+\b")
 
 
 def short(metric: str) -> str:

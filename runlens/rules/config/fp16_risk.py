@@ -20,20 +20,21 @@ from dataclasses import dataclass
 
 from runlens import fixes
 from runlens.diagnosis import Fix, Outcome
+from runlens.patterns import lazy_re
 from runlens.rules.config.method import advice
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 
-_HAS_BF16 = re.compile(
+_HAS_BF16 = lazy_re(
     r"\b(?:A100|A800|A30|A40|A10G?|A16|A2|H100|H200|H800|H20|GH200|GB?200|B100|B200|L4|L40S?"
     r"|A[456]000|RTX A?\d{4}(?: Ada)?|RTX [345]0\d\d|MI2\d\dX?|MI3\d\dX?)\b",
     re.IGNORECASE,
 )
-_NO_BF16 = re.compile(
+_NO_BF16 = lazy_re(
     r"V100|\bT4\b|P100|P40|K80|M60|GTX|RTX 20\d\d|TITAN|RTX [4568]000\b(?! Ada)", re.IGNORECASE
 )
-_TRAINED_IN_BF16 = re.compile(
+_TRAINED_IN_BF16 = lazy_re(
     r"gemma|llama-?_?[234]|qwen|mistral|mixtral|deepseek|phi-?[34]|olmo|\bmt5|flan-t5"
     r"|\bt5-|falcon|yi-\d",
     re.IGNORECASE,

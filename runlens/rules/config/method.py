@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Moment
+from runlens.patterns import lazy_re
 from runlens.run import Run, Setting, Task
 
 LLM_TUNING: frozenset[Task] = frozenset({"sft", "dpo", "grpo", "ppo", "reward-model"})
@@ -20,9 +21,9 @@ SMALL_MODEL = 5e7  # parameters: below it a model is a toy or a classic network,
 UNTRAINED = 5.0  # nats: half of ln(vocabulary) for 30,000 tokens
 SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 
-_ADAPTER = re.compile(r"q?lora|dora|adalora|loha|lokr|ia3|adapter", re.IGNORECASE)
-_FULL = re.compile(r"full|none|false|freeze", re.IGNORECASE)
-_BERT_LIKE = re.compile(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
+_ADAPTER = lazy_re(r"q?lora|dora|adalora|loha|lokr|ia3|adapter", re.IGNORECASE)
+_FULL = lazy_re(r"full|none|false|freeze", re.IGNORECASE)
+_BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
 
 
 class Usual(NamedTuple):

@@ -2,7 +2,9 @@
 
 import re
 
-BENCHMARK = re.compile(
+from runlens.patterns import lazy_re
+
+BENCHMARK = lazy_re(
     r"mmlu|hellaswag|\barc[_-]?(?:easy|challenge|[ce])\b|winogrande|truthfulqa|gsm8k|humaneval"
     r"|human_eval|mbpp|boolq|piqa|lambada|\bbbh\b|big[_-]?bench|ifeval|wikitext|openbookqa|siqa"
     r"|commonsense|triviaqa|naturalqs|nq_open|math500|gpqa|\bceval\b|cmmlu|\bsquad\b|superglue",

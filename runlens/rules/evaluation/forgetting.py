@@ -33,6 +33,7 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve
+from runlens.patterns import lazy_re
 from runlens.rules.evaluation.benchmarks import BENCHMARK
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import RL_TASKS, Run
@@ -40,7 +41,7 @@ from runlens.signals import Signals
 from runlens.signals.noise import sigma
 from runlens.wording import number, percent, step
 
-LOWER_IS_BETTER = re.compile(r"loss|ppl|perplexity|error|nll|bits", re.IGNORECASE)
+LOWER_IS_BETTER = lazy_re(r"loss|ppl|perplexity|error|nll|bits", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Of several scores the one counts by which the run chooses its best model, then F
 error rate and their like before accuracy, which a frequent class holds up.
 """
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from runlens.diagnosis import Evidence
 from runlens.history import Curve
 from runlens.metrics import Quality, base, naming, quality, spoken
+from runlens.patterns import lazy_re
 from runlens.rules.evaluation.benchmarks import BENCHMARK
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
@@ -28,7 +28,7 @@ _WORD = (
     r"overall|mean|avg|average|macro|micro|weighted|balanced|binary|categorical|sparse|top|exact|"
     r"subset|roc|pr|generation|gen|pred|dpo|bertscore"
 )
-WHOLE = re.compile(rf"(?:(?:{_WORD})\d*(?:_\d+)?(?:_|$))*")
+WHOLE = lazy_re(rf"(?:(?:{_WORD})\d*(?:_\d+)?(?:_|$))*")
 
 
 class Score(NamedTuple):

@@ -19,7 +19,6 @@ Fixes
     time limit; save so often that at most ten minutes are lost.
 """
 
-import re
 from dataclasses import dataclass
 
 from runlens import fixes
@@ -33,6 +32,7 @@ from runlens.diagnosis import (
     Outcome,
     Severity,
 )
+from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -50,7 +50,7 @@ from runlens.signals import Signals
 CONTROL_C = {130, 255}
 SIGKILL = {137, -9}
 OUT_OF_HOST_MEMORY = {5, 12, 67}  # rows of the message table
-HUNG_UP = re.compile(r"got signal: 1\b|\bSIGHUP\b(?! handler)|Received 1 death signal")
+HUNG_UP = lazy_re(r"got signal: 1\b|\bSIGHUP\b(?! handler)|Received 1 death signal")
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ Fixes
     The cure of the row, as in common practice and in the frameworks' own documentation.
 """
 
-import re
 from dataclasses import dataclass
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
+from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import (
     ending,
     how_far,
@@ -36,7 +36,7 @@ CLASSES = ("known", "hardware", "config", "data")
 
 
 # a logger's line of level INFO or below is no error, whatever it names
-TOLD_ONLY = re.compile(r"(^|[\s\[])(I|INFO|DEBUG)\s*[|:\]]")
+TOLD_ONLY = lazy_re(r"(^|[\s\[])(I|INFO|DEBUG)\s*[|:\]]")
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ EBFT learns by its reward. What is wrong with the cross-entropy is a warning at 
 keeps its level an info.
 """
 
-import re
 from dataclasses import replace
 from typing import Any
 
 from runlens.diagnosis import Finding, Outcome, Severity
+from runlens.patterns import lazy_re
 from runlens.rules.rule import Rule
 from runlens.run import RL_TASKS, Run, Task
 
@@ -20,7 +20,7 @@ PART = "ebft_ce"
 AS_LOGGED = "ebft/ce_loss"
 AS_TASK: Task = "sft"  # its level and direction are those of fine-tuning
 WANT_A_FALL = {"plateau", "not-learning", "stuck-at-chance"}
-THE_LOSS = re.compile(r"\b[Tt]rain(ing)?[ _]loss\b")
+THE_LOSS = lazy_re(r"\b[Tt]rain(ing)?[ _]loss\b")
 
 
 def judges(rule: Rule[Any]) -> bool:

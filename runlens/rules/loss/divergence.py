@@ -55,6 +55,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.patterns import lazy_re
 from runlens.rules.loss import causes_of_rise, surroundings
 from runlens.rules.loss.rise_forms import Bounds, Rise, rise_of
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
@@ -62,7 +63,7 @@ from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.wording import loss, step, times
 
-ADVERSARIES = re.compile(
+ADVERSARIES = lazy_re(
     r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
     re.IGNORECASE,
 )

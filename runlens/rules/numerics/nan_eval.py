@@ -38,6 +38,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import BoolArray, Curve
 from runlens.metrics import naming
+from runlens.patterns import lazy_re
 from runlens.rules.numerics.not_finite import (
     Losing,
     finite_until,
@@ -49,7 +50,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import loss, percent, step
 
-HELD_OUT = re.compile(
+HELD_OUT = lazy_re(
     r"(eval|val|valid|validation|test)[_/:.].*(loss|ppl|perplexity|bpb|nll)", re.IGNORECASE
 )
 

@@ -29,6 +29,7 @@ import numpy as np
 from runlens import causes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, Severity
 from runlens.history import BoolArray, Curve
+from runlens.patterns import lazy_re
 from runlens.rules.numerics.not_finite import (
     Losing,
     fatal_from,
@@ -47,7 +48,7 @@ from runlens.wording import number, step
 
 LOSSES = ("train_loss", "d_loss", "g_loss", "value_loss")  # the first that is logged is judged
 SAID = 85  # row of the message table: a log line that says that the loss is NaN
-OTHER_LOSS = re.compile(r"(eval|val|valid|validation|test)[a-z]*[_/ ]?loss", re.IGNORECASE)
+OTHER_LOSS = lazy_re(r"(eval|val|valid|validation|test)[a-z]*[_/ ]?loss", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import duration, loss, number, step
 from runlens.wording import rate as as_rate
 
 # training series that are numbers as long as the weights are; no extremes of groups of one
-SERIES = re.compile(
+SERIES = lazy_re(
     r"(^|[/_.])(rewards?|chosen|rejected|logp|logps|logits?|loss|kl|entropy|advantages?|margins?|q_values?)([/_.]|$)",
     re.IGNORECASE,
 )
-NOT_A_SERIES = re.compile(r"^eval|(std|var|min|max|lr|learning_rate)([/_.]|$)", re.IGNORECASE)
+NOT_A_SERIES = lazy_re(r"^eval|(std|var|min|max|lr|learning_rate)([/_.]|$)", re.IGNORECASE)
 HUGE = 1e6
 FATAL_SHARE = 0.9  # of the points from the onset on: now and then a NaN step logs a number
 

@@ -1,17 +1,17 @@
 """Held-out scores that fall while a policy trains: what its reward should stand for gets worse."""
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import Curve
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 
-SCORE = re.compile(r"^eval_.*(acc|score|reward|success|pass|solve|exact|win)")
-NO_SCORE = re.compile(r"std|worst|len|loss|time|count|min|max")
+SCORE = lazy_re(r"^eval_.*(acc|score|reward|success|pass|solve|exact|win)")
+NO_SCORE = lazy_re(r"std|worst|len|loss|time|count|min|max")
 FEWEST = 5  # evaluations
 TAU = -0.6  # Kendall's: of five points two pairs may be out of order
 LOST = 0.3  # of the level of the first two that must be gone at the last two

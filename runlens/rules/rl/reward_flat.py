@@ -31,7 +31,6 @@ Fixes
     moved; 16 completions a prompt; half of beta; prompts that are neither always nor never solved.
 """
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,6 +46,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
+from runlens.patterns import lazy_re
 from runlens.rules.rl import flat_advice, policy
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
@@ -55,7 +55,7 @@ from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation, mad
 from runlens.wording import number, percent, step
 
-WON = re.compile(r"(^|[^a-z])(win|won|success|solved)")  # shares of episodes that succeeded
+WON = lazy_re(r"(^|[^a-z])(win|won|success|solved)")  # shares of episodes that succeeded
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 CEILING = 0.5  # share of points exactly at the highest value
 

@@ -40,6 +40,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import base
+from runlens.patterns import lazy_re
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.throughput import flops
 from runlens.run import Run
@@ -48,7 +49,7 @@ from runlens.wording import number, step
 
 TINY_BATCH = 2  # samples: a step of so few seldom keeps a GPU busy
 TINY = 5e7  # parameters
-NO_CUDA = re.compile(r"apple|\bM[1-9]\b|\bmps\b|\bcpu\b", re.IGNORECASE)  # pinned memory is CUDA's
+NO_CUDA = lazy_re(r"apple|\bM[1-9]\b|\bmps\b|\bcpu\b", re.IGNORECASE)  # pinned memory is CUDA's
 
 
 @dataclass(frozen=True)

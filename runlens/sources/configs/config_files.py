@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runlens.config_keys import canonical_key
+from runlens.patterns import lazy_re
 from runlens.run import Event, Problem, Setting
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import (
@@ -42,14 +43,14 @@ YAML_NAMES = {
     "configuration.yaml", "opt.yaml", "args.yaml", "hyp.yaml", "overrides.yaml",
 }  # fmt: skip
 # met in folders of examples too: only where there is one
-_DEEPSPEED = re.compile(r"(?:ds|deepspeed|zero\d?)(?:[_-][\w-]*)?\.json", re.IGNORECASE)
-_ACCELERATE = re.compile(r"(?:[\w-]*accelerate[\w-]*|default_config|fsdp[\w-]*)\.ya?ml")
+_DEEPSPEED = lazy_re(r"(?:ds|deepspeed|zero\d?)(?:[_-][\w-]*)?\.json", re.IGNORECASE)
+_ACCELERATE = lazy_re(r"(?:[\w-]*accelerate[\w-]*|default_config|fsdp[\w-]*)\.ya?ml")
 SNIFFED = 65_536  # bytes of other YAML that are looked at
 OVERRIDES = "overrides.yaml"
 AXOLOTL_KEYS = {"base_model", "micro_batch_size", "sequence_len", "datasets"}
 FACTORY_KEYS = {"finetuning_type", "model_name_or_path", "cutoff_len", "template", "stage"}
 # two of these, and a YAML of any name is the one that a training was started with
-_STARTED = re.compile(
+_STARTED = lazy_re(
     rb"^(base_model|micro_batch_size|sequence_len|model_name_or_path|finetuning_type|stage"
     rb"|per_device_train_batch_size|learning_rate|num_train_epochs|num_epochs):",
     re.MULTILINE,

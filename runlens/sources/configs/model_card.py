@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from runlens.patterns import lazy_re
 from runlens.run import Problem, Setting
 from runlens.sources.configs.config_files import framework_of, not_repeated
 from runlens.sources.configs.plain_yaml import parse_yaml
@@ -34,10 +35,10 @@ COLUMNS = {
     "training_loss": "loss", "train_loss": "loss", "input_tokens_seen": "num_input_tokens_seen",
 }  # fmt: skip
 FENCE = "```"
-_FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
-_SETTING = re.compile(r"- ([A-Za-z][\w ]{0,60}): (.{1,300})")
-_RULE = re.compile(r"\|?[ \t:|-]+\|?")
-_OPTIMIZER = re.compile(
+_FRONT = lazy_re(r"\A\s*---[ \t]*\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
+_SETTING = lazy_re(r"- ([A-Za-z][\w ]{0,60}): (.{1,300})")
+_RULE = lazy_re(r"\|?[ \t:|-]+\|?")
+_OPTIMIZER = lazy_re(
     r"(?:Use )?(?P<optim>[\w.]+) with betas=\((?P<beta1>[\d.e-]+), ?(?P<beta2>[\d.e-]+)\)"
     r" and epsilon=(?P<epsilon>[\d.e-]+)"
 )

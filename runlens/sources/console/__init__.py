@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.console import lines as console_lines
 from runlens.sources.console import story as console_story
@@ -34,18 +35,18 @@ FRAMEWORK = "what a training printed: Trainer, TRL, axolotl, verl, Megatron, nan
 MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four in memory
 HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
-_NAME = re.compile(
+_NAME = lazy_re(
     r".*\.(?:log|out|txt|err)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$", re.IGNORECASE
 )
-_WANDB_RUN = re.compile(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own
-_WANDB_CLIENT = re.compile(rb"\[wandb_(?:setup|init|run)\.py:")  # what it begins with elsewhere
-_OTHER_TEXT = re.compile(
+_WANDB_RUN = lazy_re(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own
+_WANDB_CLIENT = lazy_re(rb"\[wandb_(?:setup|init|run)\.py:")  # what it begins with elsewhere
+_OTHER_TEXT = lazy_re(
     r"requirements.*|readme.*|licen[cs]e.*|notice.*|vocab.*|merges.*|tokens?.*|added_tokens.*"
     r"|special_tokens.*|.*prompts?\.txt|changelog.*|version.*|debug-internal\.log|debug-core\.log"
     r"|diff\.patch|conda-environment.*|environment.*|packages.*|labels?\.txt|cmakelists\.txt",
     re.IGNORECASE,
 )
-_LOG = re.compile(
+_LOG = lazy_re(
     rb"\{'loss'|'eval_loss'|\d%\|.{0,400}\|\s*\d+/\d+ \[|Traceback \(most recent call last\)"
     rb"|(?i:\b(?:step|iter(?:ation)?|epoch)s?\b.{0,80}(?:loss|reward|acc)|out of memory"
     rb"|\bloss\b['\"]?\s*[:=]\s*[-\d.]+|\| rollout/|\|\s*ep(?:isode)?[ _]re|s:\d+ trl:"
@@ -53,7 +54,7 @@ _LOG = re.compile(
     rb"|num of updates|Error: |Exception: |sigterm|\bKilled\b)"
 )
 # what tells the trouble of a training from that of any other program
-_OF_TRAINING = re.compile(
+_OF_TRAINING = lazy_re(
     r"torch|transformers|tensorflow|keras|\bjax\b|\bflax\b|accelerate|deepspeed|lightning"
     r"|\btrl\b|\bpeft\b|vllm|\bverl\b|megatron|paddle|mindspore|\bray\b|unsloth|axolotl|swift"
     r"|llama|xgboost|lightgbm|sklearn|\bcuda\b|\bgpus?\b|\bnccl\b|\bepochs?\b|\bwandb\b|slurm"
@@ -64,7 +65,7 @@ _OF_TRAINING = re.compile(
 RATE = "train_steps_per_second"
 RATE_DIGIT = 1e-3  # the last that the Trainer prints of it
 _IN_NUMBERS = "-+.,0123456789eE"
-_NUMBER_BEGINS = re.compile(r"[-+]?[.\d]")
+_NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
 
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:

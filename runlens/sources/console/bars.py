@@ -13,10 +13,11 @@ from typing import Self
 import numpy as np
 
 from runlens.history import BoolArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.sources.console.text import Bar, Text, bar
 
 EXAMPLES = "examples/s"  # the rate of a bar that counts data being prepared
-_TRAINING_BAR = re.compile(r"\[rank ?\d+\]:?|train(?:ing)?|epochs?|steps?|iter\w*", re.IGNORECASE)
+_TRAINING_BAR = lazy_re(r"\[rank ?\d+\]:?|train(?:ing)?|epochs?|steps?|iter\w*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, with_numbers
 from runlens.sources.console.pairs import ANCHOR, NUMBER
 from runlens.sources.console.rows import Row
@@ -23,7 +24,7 @@ _ALONE = (  # rsl_rl and others
     r"(?P<step>\d+)(?:\s*/\s*(?P<steps>\d+))?[\W_]*$"
 )
 _HEADERS = tuple(
-    re.compile(form, re.IGNORECASE)
+    lazy_re(form, re.IGNORECASE)
     for form in (
         r"\[epoch=(?P<epoch>\d+)\]\[batch=(?P<batch>\d+)(?:/(?P<batches>\d+))?\]:?\s*$",  # Composer
         r"\[batch=(?P<step>\d+)(?:/(?P<steps>\d+))?\]:?\s*$",
@@ -34,17 +35,17 @@ _HEADERS = tuple(
         _ALONE,
     )
 )
-_GLOG = re.compile(r"^[IWEF]\d{4} [\d:.]+ +\d+ [\w./]+:\d+\] ")
-_ENTRY = re.compile(r"'([\w/.-]{1,80})': (" + NUMBER + r"|-?nan|-?inf)\s*[,}]")
+_GLOG = lazy_re(r"^[IWEF]\d{4} [\d:.]+ +\d+ [\w./]+:\d+\] ")
+_ENTRY = lazy_re(r"'([\w/.-]{1,80})': (" + NUMBER + r"|-?nan|-?inf)\s*[,}]")
 _HEADER_WORDS = ("step", "iter", "batch=", "update")
-_LINE = re.compile(
+_LINE = lazy_re(
     r"^\W*([A-Za-z][^:=|\t]{0,80}?)['\"]?\s*(?:[:=]|\t)\s*(" + NUMBER + r"|[-+]?nan|[-+]?inf)"
     r"(?:\s*(?:\+-|±|\+/-)\s*[\d.e+-]+)?\s*(%|[a-zA-Z/]{0,12})[\s,|}]*$",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"^\W*[A-Za-z][^:=]{0,80}[:=]\s")  # a line of a block without a number
-_RULE = re.compile(r"^\s*([-=#*_~])\1{4,}\s*$")
-_COMPOSER = re.compile(r"^(Train|Eval) (?=\S)")
+_NAMED = lazy_re(r"^\W*[A-Za-z][^:=]{0,80}[:=]\s")  # a line of a block without a number
+_RULE = lazy_re(r"^\s*([-=#*_~])\1{4,}\s*$")
+_COMPOSER = lazy_re(r"^(Train|Eval) (?=\S)")
 _COUNTERS = {
     "num of updates", "num updates", "num_updates", "global step", "global_step", "step", "steps",
     "iteration", "iterations", "iter", "update", "updates", "total timesteps", "timesteps",

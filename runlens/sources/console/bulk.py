@@ -6,7 +6,6 @@ takes numbers that are written as strings too. A batch that is no such list is d
 row, and what is no row of numbers then either is left to the careful way.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -14,12 +13,13 @@ import msgspec
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.sources.console.dicts import KINDS, Meaning, Rows, dated, meaning
 from runlens.sources.console.records import MAX_STEP, Layout, Records
 
 BATCH = 1_000  # rows
 MAX_NAME = 120  # characters
-_NOT_FINITE = re.compile(rb":\s*([-+]?(?:nan|NaN|inf|Infinity))(?=\s*[,}])")
+_NOT_FINITE = lazy_re(rb":\s*([-+]?(?:nan|NaN|inf|Infinity))(?=\s*[,}])")
 _MANY = msgspec.json.Decoder(list[dict[str, float]], strict=False)
 
 

@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.records import MAX_STEP
 
 _PREFIXES = 12  # stamps, levels, names that are passed over before the counter
-_PREFIX = re.compile(
+_PREFIX = lazy_re(
     r"\s+|\((?:[\w. ]+ )?pid=\d+[^)]*\)|\[(?![^\]]*\d+/\d+)"
     r"(?!(?i:epoch|step|iter|batch))[^\]]{0,80}\]"
     r"|\(\w+\.py:? ?\d*\)|\(\w+:\d+\)|\(\d+/\d+\)(?= Epoch)"
@@ -23,7 +24,7 @@ _PREFIX = re.compile(
     r"|eta: (?:\d+ days?, )?[\d:]+(?=\s+iter:)|iter_dt [\d.]+ms;"
 )
 _OF = r"(?:\s*(?:/|of)\s*(\d+))?"
-_BATCHES = re.compile(  # epoch e of E, batch n of N
+_BATCHES = lazy_re(  # epoch e of E, batch n of N
     r"(?:train(?:ing)?[ :]*)?epoch[: ]*\[?\s*(\d+)" + _OF + r"\]?[\s,:|\-]*"
     r"(?:(?:step|batch|iter(?:ation)?)s?[: ]*)?[\[(]\s*(\d+)\s*/\s*(\d+)(?:\s*\(\d+%\))?[\])]"
     r"|train: \[(\d+)/(\d+)\]\[\s*(\d+)/(\d+)\]"
@@ -33,21 +34,21 @@ _BATCHES = re.compile(  # epoch e of E, batch n of N
     + _OF,
     re.IGNORECASE,
 )
-_STEP = re.compile(
+_STEP = lazy_re(
     r"\[?(?:global[_ ]?|train(?:ing)?[_ ]?|completed )?(?:steps?|iter(?:ation)?s?|updates?"
     r"|num[_ ]updates|it|s|validation loss at iteration)(?:\s*[:=#]\s*|\s+|\s*\[)(\d+)"
     + _OF
     + r"\]?(?![\d.]*[a-z%\d])",
     re.IGNORECASE,
 )
-_EPOCH = re.compile(
+_EPOCH = lazy_re(
     r"\[?(?:train(?:ing)? |end of )?(?:epoch|ep|episode)s?\s*[:=#\[]?\s*(\d+)"
     + _OF
     + r"\]?(?![\d.]*\d)"
     r"|train: \[(\d+)/(\d+)\]",
     re.IGNORECASE,
 )
-_LATER_STEP = re.compile(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
+_LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
 
 # One framework's own form each; `step`, `epoch` and `batch` (within the epoch) may have a planned
 # number with an `s` behind the name, `part` is that of the data that was measured on.
@@ -101,7 +102,7 @@ class Counted(NamedTuple):
 
 
 def _compiled(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+    return tuple(lazy_re(form, re.IGNORECASE) for form in forms)
 
 
 _SURE_FORMS = _compiled(_SURE)

@@ -4,7 +4,6 @@
 newer versions, with strings. At which step it was printed is concluded in `steps`.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.records import MAX_STEP, Record, Records
 
@@ -34,15 +34,15 @@ STEP_OF = "global_step/max_steps"  # ms-swift
 NOT_METRICS = {*STEPS, STEP_OF, "epoch", "total_flos", "train_epoch", "valid_epoch"}
 SUMMARY = "train_runtime"
 
-_PAIR = re.compile(
+_PAIR = lazy_re(
     r"""['"]([^'"{}]{1,120})['"]:\s*['"]?"""
     r"""([-+]?(?:\d[\d.eE+-]*|\.\d[\d.eE+-]*|nan|NaN|inf|Infinity)|\d+/\d+)['"]?\s*[,}]"""
 )
-_ROW = re.compile(r"""['"](?:train_|valid_)?(?:epoch|step|global_step|num_updates|iter)""")
-_METRIC = re.compile(
+_ROW = lazy_re(r"""['"](?:train_|valid_)?(?:epoch|step|global_step|num_updates|iter)""")
+_METRIC = lazy_re(
     r"loss|reward|learning_rate|\blr\b|acc|grad|eval|ppl|perplexity|score|train_runtime|kl|entropy"
 )
-_HELD_OUT = re.compile(r"(?:eval|valid|val|test|dev)_")
+_HELD_OUT = lazy_re(r"(?:eval|valid|val|test|dev)_")
 
 
 class DictRow(NamedTuple):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from runlens.patterns import lazy_re
 from runlens.sources.files import step_in_name
 
 MAX_FRAMES = 2_000  # lines of one traceback that are read
@@ -12,27 +13,25 @@ MAX_EXCEPTION = 500  # characters
 CHAINED = 4  # lines between two tracebacks of one chain
 
 HEADER = "Traceback (most recent call last)"
-_RANK = re.compile(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
-_FRAME = re.compile(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
-_EXCEPTION = re.compile(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::\s|$)")
-_NAMED = re.compile(r"\b\w*(?:Error|Exception|Interrupt|Exit|Warning|Stop|Failed|Failure)\b")
-_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)|Exception: ")
-_CHAIN = re.compile(
+_RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
+_FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
+_EXCEPTION = lazy_re(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::\s|$)")
+_NAMED = lazy_re(r"\b\w*(?:Error|Exception|Interrupt|Exit|Warning|Stop|Failed|Failure)\b")
+_BARE = lazy_re(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)|Exception: ")
+_CHAIN = lazy_re(
     r"During handling of the above exception|direct cause of the following|Original Traceback"
 )
 # argparse, behind its usage: "train.py: error: argument --fp16: ..."
-_USAGE = re.compile(r"^usage: \S")
-_WRONG_USAGE = re.compile(r"^[\w./-]{1,80}: error: \S")
+_USAGE = lazy_re(r"^usage: \S")
+_WRONG_USAGE = lazy_re(r"^[\w./-]{1,80}: error: \S")
 MAX_USAGE = 500  # lines of a usage: the Trainer's has 400
-_NOT_OWN = re.compile(
-    r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>"
-)
-_SAVED = re.compile(
+_NOT_OWN = lazy_re(r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>")
+_SAVED = lazy_re(
     r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
     r"|Saving (?:model|checkpoint) (?:at|in)|Model weights saved in"
     r"|Configuration saved in)\s+(\S+)"
 )
-_RESUMED = re.compile(
+_RESUMED = lazy_re(
     r"will skip to saved global_step|Continuing training from (?:global step|checkpoint)"
     r"|Resuming (?:training )?from (?!scratch)|Resuming .*from step"
     r"|Loading model from \S*checkpoint-\d"
@@ -40,16 +39,16 @@ _RESUMED = re.compile(
     r"|successfully loaded checkpoint",
     re.IGNORECASE,
 )
-_RESUME_STEP = re.compile(
+_RESUME_STEP = lazy_re(
     r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=]*(\d+)", re.IGNORECASE
 )
-_EXIT = re.compile(
+_EXIT = lazy_re(
     r"exit ?code\s*:\s*(-?\d+)|exited with (?:exit )?code (-?\d+)|exits with return code = (-?\d+)"
     r"|exit code:? (-?\d+)|returned non-zero exit status (\d+)",
     re.IGNORECASE,
 )
-_SIGNAL = re.compile(r"died with <Signals\.\w+: (\d+)>|Fatal Python error: (Aborted|Segmentation)")
-_KILLED = re.compile(r"^(?:Killed|\S+: line \d+: +\d+ Killed\b.*)$")
+_SIGNAL = lazy_re(r"died with <Signals\.\w+: (\d+)>|Fatal Python error: (Aborted|Segmentation)")
+_KILLED = lazy_re(r"^(?:Killed|\S+: line \d+: +\d+ Killed\b.*)$")
 
 
 class Failure(NamedTuple):

@@ -5,16 +5,16 @@ epoch began. So of each epoch the last state counts, at the step that Keras' oth
 epoch, from 0. Where there is but one epoch all its states count, at their batches.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.pairs import pairs
 from runlens.sources.console.rows import Row
 
-_EPOCH = re.compile(r"^\s*Epoch (\d+)/(\d+)\s*$")
-_STATE = re.compile(
+_EPOCH = lazy_re(r"^\s*Epoch (\d+)/(\d+)\s*$")
+_STATE = lazy_re(
     r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺ ]{3,}|(?=- \d))|(?=- \d+s))(.*\bloss: .*)$"
 )
 

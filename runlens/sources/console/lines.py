@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.history import NOT_KNOWN
+from runlens.patterns import lazy_re
 from runlens.sources.console.blocks import blocks
 from runlens.sources.console.counters import Counted, counted, of_counters, whole
 from runlens.sources.console.keras import keras
@@ -33,18 +34,18 @@ from runlens.sources.console.yolo import yolo
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
-_BARE_EPOCH = re.compile(
+_BARE_EPOCH = lazy_re(
     r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
 )
-_LABELLED = re.compile(
+_LABELLED = lazy_re(
     r"^\W*((train|training|val|valid|validation|test|eval|epoch)\w*\.?)(?: set:)?"
     r"[ _](?:(?:average|avg\.?|mean) )?(?:loss|acc|perplexity|ppl)",
     re.IGNORECASE,
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
 _SURE = ("fps step: ", "(epoch: ", "]\t", " kimg ")  # lines that need no telling names
-_EVALUATED = re.compile(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
-_LIGHTNING = re.compile(
+_EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
+_LIGHTNING = lazy_re(
     r"Epoch (\d{1,9}), global step (\d{1,15}): '?([\w/]+)'? (?:reached ("
     + NUMBER
     + r")|was not in)"

@@ -12,6 +12,8 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from runlens.patterns import lazy_re
+
 SHOWN = 500  # characters of a line that an event keeps
 TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself
 MAX_HITS = 20_000  # different lines of one row that are looked at
@@ -19,20 +21,20 @@ LONG = 8_000  # characters: in a longer line a message is sought near the word t
 _GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10}
 _SIZE = r"(\d+(?:\.\d+)?) ?([KMGT]iB)"
 _SIZES = (
-    ("tried_gib", re.compile(r"Tried to allocate " + _SIZE)),
-    ("total_gib", re.compile(r"total capacity of " + _SIZE + r"|; " + _SIZE + " total capacity")),
-    ("free_gib", re.compile(r"of which " + _SIZE + r" is free|; " + _SIZE + " free")),
+    ("tried_gib", lazy_re(r"Tried to allocate " + _SIZE)),
+    ("total_gib", lazy_re(r"total capacity of " + _SIZE + r"|; " + _SIZE + " total capacity")),
+    ("free_gib", lazy_re(r"of which " + _SIZE + r" is free|; " + _SIZE + " free")),
     (
         "allocated_gib",
-        re.compile(_SIZE + r" is allocated by PyTorch|; " + _SIZE + " already allocated"),
+        lazy_re(_SIZE + r" is allocated by PyTorch|; " + _SIZE + " already allocated"),
     ),
     (
         "reserved_gib",
-        re.compile(_SIZE + r" is reserved by PyTorch but unallocated|; " + _SIZE + " reserved in"),
+        lazy_re(_SIZE + r" is reserved by PyTorch but unallocated|; " + _SIZE + " reserved in"),
     ),
 )
 # a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
-_CONSEQUENCE = re.compile(r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to")
+_CONSEQUENCE = lazy_re(r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to")
 
 
 class Message:

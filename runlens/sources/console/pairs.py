@@ -2,8 +2,10 @@
 
 import re
 
+from runlens.patterns import lazy_re
+
 NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
-_PAIR = re.compile(
+_PAIR = lazy_re(
     r"(?<![\w/@.'\"])([A-Za-z][\w/@.#+\-]*(?:[ ][A-Za-z(@][\w/@.\-()#+]*){0,5}?)"
     r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|tensor\()?("
     + NUMBER
@@ -11,10 +13,10 @@ _PAIR = re.compile(
     r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/])(?!:\d|\s\d\ds\b)"
 )
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
-_DAY = re.compile(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
-_SHARE = re.compile(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
-_SAID = re.compile(r"(?<=\w) (?:so far )?is$")  # val loss is 0.5, average loss so far is 0.5
-ANCHOR = re.compile(
+_DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
+_SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
+_SAID = lazy_re(r"(?<=\w) (?:so far )?is$")  # val loss is 0.5, average loss so far is 0.5
+ANCHOR = lazy_re(
     r"loss|nll|ppl|perplex|bpb|bpc|\bacc|accuracy|reward|return|\blr\b|learning[ _]rate|grad"
     r"|gnorm|\bkl|\bcost\b|samplespersec|entropy|\bwer\b|\bcer\b|bleu|\bf1"
     r"|(?:\b|_)map(?:\b|_?50)|\bm?iou|psnr|\brmse\b|\bmse\b|\bfid\b|score|\btrl\b|\btel\b"

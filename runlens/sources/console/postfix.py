@@ -14,15 +14,16 @@ from statistics import median
 from typing import NamedTuple
 
 from runlens.history import NOT_KNOWN
+from runlens.patterns import lazy_re
 from runlens.sources.console.pairs import ANCHOR, pairs
 from runlens.sources.console.records import Record
 from runlens.sources.console.text import Bar
 
-_EPOCH = re.compile(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
-_EPOCHS = re.compile(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
-_STEP = re.compile(r"\b(?:global_)?step=(\d{1,15})\b")
-_TIMES = re.compile(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
-_HELD_OUT = re.compile(r"valid|sanity|test|predict|eval", re.IGNORECASE)
+_EPOCH = lazy_re(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
+_EPOCHS = lazy_re(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
+_STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
+_TIMES = lazy_re(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
+_HELD_OUT = lazy_re(r"valid|sanity|test|predict|eval", re.IGNORECASE)
 
 
 class Reached(NamedTuple):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
 
@@ -14,31 +15,31 @@ MAX_DUMP = 400_000  # characters of one dump
 MAX_SETTINGS = 3_000
 MAX_SCANNED = 20_000  # lines in which dumps are looked for
 
-_START = re.compile(
+_START = lazy_re(
     r"(?:config|configuration|args|arguments|parameters|settings)\b[^{]*:\s*$", re.IGNORECASE
 )
-_ARGUMENTS = re.compile(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
-_ARGUMENT = re.compile(r"^\s*(\w+)=(.*)$")
-_NAMESPACE = re.compile(r"\bNamespace\(")
-_IN_NAMESPACE = re.compile(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
-_BANNERS = re.compile(
+_ARGUMENTS = lazy_re(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
+_ARGUMENT = lazy_re(r"^\s*(\w+)=(.*)$")
+_NAMESPACE = lazy_re(r"\bNamespace\(")
+_IN_NAMESPACE = lazy_re(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
+_BANNERS = lazy_re(
     r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
     r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}"
     r"|Gradient [Aa]ccumulation steps|Total optimization steps|Total steps"
     r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
 )
-_BETAS = re.compile(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
-_OVERRIDE = re.compile(
+_BETAS = lazy_re(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
+_OVERRIDE = lazy_re(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
 )
-_DOTTED = re.compile(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
-_COMMAND = re.compile(
+_DOTTED = lazy_re(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
+_COMMAND = lazy_re(
     r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b"
 )
-_LONG_FLAG = re.compile(r"\s--\w")
-_FLAG = re.compile(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
+_LONG_FLAG = lazy_re(r"\s--\w")
+_FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 # a line of a trainer's own code: of a warning, a log or a traceback
-_TRAINER = re.compile(
+_TRAINER = lazy_re(
     r"\btrl/trainer/(sft|dpo|kto|orpo|cpo|grpo|rloo|ppo|reward)_trainer\.py"
     r"|\bllama_?factory/train/(sft|dpo|kto|rm|ppo|pt)/"
 )
@@ -186,7 +187,7 @@ def _parse(text: str) -> Any:  # noqa: ANN401 - JSON is of any type
         return None
 
 
-_PROCESS = re.compile(r"^\([\w. ]*pid=\d+[^)]*\)\s?")
+_PROCESS = lazy_re(r"^\([\w. ]*pid=\d+[^)]*\)\s?")
 
 
 def _bare(line: str) -> str:

@@ -12,7 +12,6 @@ same.
 A log is scanned in blocks, so that what is made on the way stays small.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runlens.history import BoolArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.sources.console.bars import EXAMPLES, Bars, said_by
 from runlens.sources.console.text import NEWLINE, RETURN, Text
 
@@ -31,8 +31,8 @@ DIGITS = 14  # a bar that counts further is no bar
 _PIPE, _OPEN, _CLOSE, _LEFT, _RIGHT, _PERCENT, _SLASH, _SPACE, _ZERO = b"|[]{}%/ 0"
 _TO_BRACES = 0x20  # the bit that makes [ \ ] of { | }, three codes in a row
 _BAR = (_PIPE, _PIPE, _OPEN, _CLOSE)
-_LINE_END = re.compile(rb"[\r\n]")
-_EXAMPLES = re.compile(EXAMPLES.encode())
+_LINE_END = lazy_re(rb"[\r\n]")
+_EXAMPLES = lazy_re(EXAMPLES.encode())
 
 
 class Scanned(NamedTuple):

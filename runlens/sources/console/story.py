@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from runlens.history import IntArray
+from runlens.patterns import lazy_re
 from runlens.run import Event
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.events import (
@@ -135,7 +136,7 @@ def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
 
 
 # what loops print when a patience has run out; a counter that still runs says none of it
-_PATIENCE = re.compile(
+_PATIENCE = lazy_re(
     r"^\W*early[- _]?stop(?:ping|ped)?\W*$"
     r"|early[- _]?stop(?:ping|ped)?\s*(?:!|(?:was )?triggered|(?:at|after) (?:epoch|step|iter))"
     r"|after not improving|stopp(?:ed|ing) early",

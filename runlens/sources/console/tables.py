@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.pairs import ANCHOR
 from runlens.sources.console.records import MAX_STEP, Record
@@ -12,8 +13,8 @@ from runlens.sources.reading import as_number
 FRAMEWORK = "stable-baselines3"
 MAX_NUMBERS = 10_000  # of one printed tensor
 
-_CELL = re.compile(r"^\s*\|\s*([^|]+?)\s*\|\s*([^|]*?)\s*\|\s*$")
-_BORDER = re.compile(r"^\s*-{5,}\s*$")
+_CELL = lazy_re(r"^\s*\|\s*([^|]+?)\s*\|\s*([^|]*?)\s*\|\s*$")
+_BORDER = lazy_re(r"^\s*-{5,}\s*$")
 _STEPS = (
     "time/total_timesteps",
     "total_timesteps",
@@ -31,12 +32,12 @@ _STEPS = (
 )
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
 _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
-_GAP = re.compile(r"\s{2,}|\t")
-_LOSS = re.compile(r"(?:^|_)loss(?:_|$)", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z][\w/.-]{0,80}")
+_GAP = lazy_re(r"\s{2,}|\t")
+_LOSS = lazy_re(r"(?:^|_)loss(?:_|$)", re.IGNORECASE)
+_NAME = lazy_re(r"[A-Za-z][\w/.-]{0,80}")
 LEAST = 3  # rows of a table that counts none
 MAX_HEAD = 400  # characters of a line of names
-_REWARDS = re.compile(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
+_REWARDS = lazy_re(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
 
 
 def from_tables(others: Sequence[tuple[int, str]]) -> tuple[list[tuple[int, Record]], str]:

@@ -6,10 +6,10 @@ numbers of our own, and seeing where these come out. It is checked on the true l
 do not agree every line of that template is parsed for itself.
 """
 
-import re
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import whole
 
 MOST_TEMPLATES = 4096  # that are remembered
@@ -17,7 +17,7 @@ MOST_NUMBERS = 2000  # in one line
 _FIRST = 1001  # the least of our own numbers: none is a hundred times another
 _OWN = r"(?<![\w@.#].)(?<!\w-.)"  # behind its first character: it is no part of a word
 _PLAIN = r"(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_NUMBER = re.compile(
+_NUMBER = lazy_re(
     rf"(\d{_OWN}(?:\d{{3}}-\d\d-\d\d[ T,][\d:.,]*\d|\d(?:\d\d)?/\d\d/\d\d(?:\d\d)? [\d:]+"
     rf"|\d*(?::\d\d)+(?:\.\d+)?|\d{{0,2}}(?:,\d{{3}})+(?:\.\d+)?|\d*{_PLAIN})"
     rf"|[-+]{_OWN}(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+{_PLAIN}|\.\d+(?:[eE][-+]?\d+)?"
@@ -25,7 +25,7 @@ _NUMBER = re.compile(
     rf"|\.{_OWN}\d+(?:[eE][-+]?\d+)?"
     rf"|[nNiI]{_OWN}(?:an|aN|nf)\b(?! iterations))"
 )
-_TIME = re.compile(r"\d[-/:]\d")
+_TIME = lazy_re(r"\d[-/:]\d")
 _OTHER_DIGITS = str.maketrans("0123456789", "1234567890")
 
 Static = TypeVar("Static")

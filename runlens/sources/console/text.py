@@ -8,7 +8,6 @@ nobody reads, and `scanner` finds out about those from their bytes.
 
 import json
 import math
-import re
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
+from runlens.patterns import lazy_re
 
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail
@@ -23,14 +23,14 @@ NEWLINE = 10  # the codes of line ends
 RETURN = 13
 HEAD = 2_000  # lines in which the start of the run is looked for
 
-_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_NOTEBOOK = re.compile(rb'\s*\[\{"stream_name":')
-_STAMP = re.compile(
+_ANSI = lazy_re(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_NOTEBOOK = lazy_re(rb'\s*\[\{"stream_name":')
+_STAMP = lazy_re(
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d{4}))[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?"
 )
 _STAMP_WITHIN = 60  # characters from the start of a line
-_ENDLESS = re.compile(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
-_BAR = re.compile(r"\| *(\d{1,15})/(\d{1,15}) \[([^\]]*)\]?")
+_ENDLESS = lazy_re(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
+_BAR = lazy_re(r"\| *(\d{1,15})/(\d{1,15}) \[([^\]]*)\]?")
 
 
 class Text:

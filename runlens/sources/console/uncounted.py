@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.pairs import NUMBER, pairs
 from runlens.sources.console.rows import Row
@@ -16,10 +17,10 @@ from runlens.sources.console.rows import Row
 LEAST = 5  # rows of the same names
 NAMED = 3  # numbers in each
 WIDEST = 4_000  # characters of a row
-_BEGINS = re.compile(r"\{?['\"]?[A-Za-z][\w/.]{0,60}['\"]?\s?[:=]\s?(?:" + NUMBER + r"|nan|inf)\b")
-_TELLS = re.compile(r"(?:^|[_/ ])(?:loss|reward|rewards)(?:$|[_/ ])", re.IGNORECASE)
-_WORDS = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){4,}")
-_MARKS = re.compile(r"['\"{}]|\bmetadata: ")
+_BEGINS = lazy_re(r"\{?['\"]?[A-Za-z][\w/.]{0,60}['\"]?\s?[:=]\s?(?:" + NUMBER + r"|nan|inf)\b")
+_TELLS = lazy_re(r"(?:^|[_/ ])(?:loss|reward|rewards)(?:$|[_/ ])", re.IGNORECASE)
+_WORDS = lazy_re(r"[A-Za-z]+(?: [A-Za-z]+){4,}")
+_MARKS = lazy_re(r"['\"{}]|\bmetadata: ")
 
 
 def uncounted(others: Sequence[tuple[int, str]]) -> list[Row]:

@@ -3,16 +3,16 @@
 The ``log.txt`` of build-nanogpt, and of what was made of it.
 """
 
-import re
 from collections.abc import Sequence
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.rows import Row
 
 FRAMEWORK = "nanogpt"
 LEAST = 3  # steps of one word that make a log of it
 
-_LINE = re.compile(
+_LINE = lazy_re(
     r"\s*(\d{1,12})\s+(train|val|valid|test|hella|hellaswag)\s+"
     r"(\d*\.\d+(?:[eE][-+]?\d+)?|[-+]?nan|[-+]?inf)\s*"
 )

@@ -10,6 +10,7 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.rows import Row
 from runlens.sources.console.text import Bar
@@ -17,11 +18,11 @@ from runlens.sources.reading import as_number
 
 Label = tuple[int, str]  # index of the line, and what stands before the percentage
 
-_OWN_BAR = re.compile(r"^(.*\S): +\d+% [━─╸]+ ")
-_COLUMNS = re.compile(r"^\s*Epoch\s+gpu_mem\s+(\w.*)$", re.IGNORECASE)
-_TRAINED = re.compile(r"^\s*(\d+)/(\d+)\s+[\d.]+[MG]i?B?\s+(\S.*)$")
-_HEAD = re.compile(r"^\s*class(?:es)?\s", re.IGNORECASE)
-_ALL = re.compile(r"^\s*all\s+(\d.*)$")
+_OWN_BAR = lazy_re(r"^(.*\S): +\d+% [━─╸]+ ")
+_COLUMNS = lazy_re(r"^\s*Epoch\s+gpu_mem\s+(\w.*)$", re.IGNORECASE)
+_TRAINED = lazy_re(r"^\s*(\d+)/(\d+)\s+[\d.]+[MG]i?B?\s+(\S.*)$")
+_HEAD = lazy_re(r"^\s*class(?:es)?\s", re.IGNORECASE)
+_ALL = lazy_re(r"^\s*all\s+(\d.*)$")
 _COUNTS = 2  # images and instances, before the values of a validation
 _NO_METRICS = {"instances", "size", "labels", "img_size", "targets", "total"}
 # as results.csv names them, so that both are one metric

@@ -1,6 +1,5 @@
 """Whether two readings are of one run: by what they say, not by what they are called."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +11,7 @@ import numpy as np
 
 from runlens.history import BoolArray, FloatArray
 from runlens.metrics import base, naming
+from runlens.patterns import lazy_re
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
 from runlens.sources.reading import Series, SourceReading
 from runlens.sources.totals import with_totals
@@ -31,7 +31,7 @@ CLOSE = 1e-3  # relative: four digits
 PRINTED = 5e-3  # relative: three digits, as some logs print
 COMPARED = 2_000  # points of a metric that are compared
 DECIMALS = (2, 6)  # that a log prints of each number: fewer identify nothing
-_OF_TEST = re.compile(r"(?i)test[ _/]")
+_OF_TEST = lazy_re(r"(?i)test[ _/]")
 
 
 class Said(Enum):

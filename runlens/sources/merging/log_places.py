@@ -9,10 +9,12 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-_ATTEMPT = re.compile(r"(?<=/)attempt_(\d{1,6})/(?:(\d{1,6})(?=/))?")
-_RANK = re.compile(r"(?<![a-z])rank[_-]?(\d{1,6})(?!\d)", re.IGNORECASE)
-_STREAM = re.compile(r"(?<![a-z])(?:std)?(out|err)(?:put|ors?)?(?![a-z])", re.IGNORECASE)
-_DIGITS = re.compile(r"(\d+)")
+from runlens.patterns import lazy_re
+
+_ATTEMPT = lazy_re(r"(?<=/)attempt_(\d{1,6})/(?:(\d{1,6})(?=/))?")
+_RANK = lazy_re(r"(?<![a-z])rank[_-]?(\d{1,6})(?!\d)", re.IGNORECASE)
+_STREAM = lazy_re(r"(?<![a-z])(?:std)?(out|err)(?:put|ors?)?(?![a-z])", re.IGNORECASE)
+_DIGITS = lazy_re(r"(\d+)")
 
 
 class LogPlace(NamedTuple):

@@ -1,6 +1,5 @@
 """From readings to runs: canonical names, one history, one configuration, one state each."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os.path import commonpath
@@ -10,6 +9,7 @@ import numpy as np
 
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
+from runlens.patterns import lazy_re
 from runlens.redaction import purged, redacted
 from runlens.run import Configured, Event, Problem, Run, Segment
 from runlens.sources.merging import settings
@@ -46,7 +46,7 @@ TRUST = (
     "config", "model_card", "console",
 )  # fmt: skip
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
-_OWN_LOSS = re.compile(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
+_OWN_LOSS = lazy_re(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
 BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent

@@ -6,7 +6,6 @@ metric has one value a step. The log is written now and then: a run that was kil
 an empty one. The closing record says how the run ended.
 """
 
-import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json, read_bytes
 from runlens.sources.reading import Series, SourceReading, as_number
@@ -39,7 +39,7 @@ STATES = {0: "running", 1: "finished", 2: "crashed", 3: "killed"}  # of version 
 START, FINISH, SCALAR, LOG = 10, 11, 13, 16  # fields of version 2's Record
 JSON_BEGINS = b"{"
 MAX_STEP = 2**53
-_RUN = re.compile(r"run-\d{8}_\d{6}-(.+)")
+_RUN = lazy_re(r"run-\d{8}_\d{6}-(.+)")
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """What the readers of trackers share: system metrics by time, settings, steps that only count."""
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray
+from runlens.patterns import lazy_re
 from runlens.run import BY_HAND, Event, Problem, Setting
 from runlens.sources import console
 from runlens.sources.configs.plain_yaml import read_yaml
@@ -20,12 +20,12 @@ HEARTBEAT = "heartbeat"  # 1 at each system record: it goes on while a run hangs
 # one card's records as trackers call them (each has a card's number in it) ->
 # the name that W&B has for them, and what they are multiplied by
 CARDS = (
-    (re.compile(r"gpu_(\d+)_utilization_percentage"), "gpu", 1.0),  # MLflow
-    (re.compile(r"gpu_(\d+)_memory_usage_megabytes"), "memory_allocated_bytes", 1e6),
-    (re.compile(r"gpu/(\d+)/utilization"), "gpu", 1.0),  # Trackio
-    (re.compile(r"gpu/(\d+)/allocated_memory"), "memory_allocated_bytes", 2.0**30),
-    (re.compile(r"gpu\.(\d+)\.pct"), "gpu", 1.0),  # SwanLab
-    (re.compile(r"gpu\.(\d+)\.mem\.value"), "memory_allocated_bytes", 2.0**20),
+    (lazy_re(r"gpu_(\d+)_utilization_percentage"), "gpu", 1.0),  # MLflow
+    (lazy_re(r"gpu_(\d+)_memory_usage_megabytes"), "memory_allocated_bytes", 1e6),
+    (lazy_re(r"gpu/(\d+)/utilization"), "gpu", 1.0),  # Trackio
+    (lazy_re(r"gpu/(\d+)/allocated_memory"), "memory_allocated_bytes", 2.0**30),
+    (lazy_re(r"gpu\.(\d+)\.pct"), "gpu", 1.0),  # SwanLab
+    (lazy_re(r"gpu\.(\d+)\.mem\.value"), "memory_allocated_bytes", 2.0**20),
 )
 
 

@@ -6,13 +6,13 @@ wide table. A cell that says ``nan`` is a value, and a finding.
 
 import csv
 import io
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
+from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, read_bytes
 from runlens.sources.reading import SourceReading, as_number
@@ -43,12 +43,10 @@ BATCH = 20_000  # rows that are held as text
 SHOWN = 40  # characters of a cell in a message
 NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
 # file names that say which split the whole table is of
-_HELD_OUT = re.compile(
-    r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])"
-)
+_HELD_OUT = lazy_re(r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])")
 # git's marks in a file that it could not merge
-_CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
-_INSIDE = re.compile(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
+_CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
+_INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
 def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOUND) -> list[Path]:

@@ -4,7 +4,6 @@ LLaMA-Factory writes a last row without a loss when training ends, and several o
 may write to one file. ms-swift ends with one huge object that repeats the whole history.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 import numpy as np
 
 from runlens.history import IntArray
+from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json, read_bytes
 from runlens.sources.reading import SourceReading, as_number
@@ -42,8 +42,8 @@ PROGRESS = {"percentage", "remaining_time", "total_flos"}
 # what LLaMA-Factory calls otherwise than the Trainer whose numbers it writes
 RENAMED = {"accuracy": "rewards/accuracies"}
 LONGEST_STEP = 16  # digits
-_CLOCK = re.compile(r"(?:(\d{1,9}) days?, )?(\d{1,9}):(\d\d):(\d\d)")
-_WORDS = re.compile(r"(?:(\d{1,9})d ?)?(?:(\d{1,9})h ?)?(?:(\d{1,9})m ?)?(?:(\d{1,9})s)?")
+_CLOCK = lazy_re(r"(?:(\d{1,9}) days?, )?(\d{1,9}):(\d\d):(\d\d)")
+_WORDS = lazy_re(r"(?:(\d{1,9})d ?)?(?:(\d{1,9})h ?)?(?:(\d{1,9})m ?)?(?:(\d{1,9})s)?")
 
 Row = dict[str, Any]
 

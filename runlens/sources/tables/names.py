@@ -1,9 +1,9 @@
 """What the columns of a log are called: steps, epochs, times, splits, and what is measured."""
 
-import re
 from collections.abc import Collection, Iterable
 
 from runlens.metrics import plain
+from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
 # before the counters of updates: it is them by which RL frameworks plot.
@@ -37,11 +37,11 @@ SETTINGS = {
     "chunk_len", "seq_len", "dropout", "weight_decay", "momentum", "seed", "trial", "trial_id",
     "n_estimators", "max_depth", "optimizer", "num_epochs", "n_epochs",
 }  # fmt: skip
-METRIC = re.compile(
+METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
 )
-WEAK_METRIC = re.compile(
+WEAK_METRIC = lazy_re(
     r"(?:^|_)(?:score|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
     r"|recall|success_rate)\d*(?:_|$)"
 )

@@ -3,15 +3,15 @@
 ``history.json``, as own loops write it, and as Keras' ``History.history`` is saved.
 """
 
-import re
 from collections import Counter
 from typing import Any
 
+from runlens.patterns import lazy_re
 from runlens.sources.files import Unreadable, parse_json
 
 Row = dict[str, Any]
 
-_NAMED = re.compile(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
+_NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 
 
 def is_named(name: str) -> bool:

@@ -4,19 +4,19 @@ The folder of a file can be part of a name (Keras, ``add_scalars``), some tags s
 or are placeholders, and steps that begin anew show a restart.
 """
 
-import re
 from pathlib import Path
 
 import numpy as np
 
 from runlens.history import BoolArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.sources.tensorboard.scalars import Points
 
 EVENT_FILE = "tfevents"
 TRAIN_FOLDERS = {"train": "train/", "training": "train/"}
 EVAL_FOLDERS = {"validation": "eval/", "eval": "eval/", "val": "eval/", "valid": "eval/"}
 SPLITS = {**TRAIN_FOLDERS, **EVAL_FOLDERS, "test": "test/"}
-SAYS_SPLIT = re.compile(r"(?:train|eval|val|valid|validation|test)(?:ing)?[/_]")
+SAYS_SPLIT = lazy_re(r"(?:train|eval|val|valid|validation|test)(?:ing)?[/_]")
 RUNTIME = "train/train_runtime"  # in the closing row of the Hugging Face Trainer
 CLOSING = ("train/train_", "train/total_flos")
 PLACEHOLDER = "hp_metric"  # Lightning logs -1 where no metric was named

@@ -3,13 +3,12 @@
 import re
 from typing import Any
 
+from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import MAX_CONFIG, MAX_LEAVES, Unreadable, flat, parse_json
 
-SETTINGS = re.compile(
-    r"(?:args|config|model_config|hparams|hyper_?param(?:eter)?s?)\b", re.IGNORECASE
-)
+SETTINGS = lazy_re(r"(?:args|config|model_config|hparams|hyper_?param(?:eter)?s?)\b", re.IGNORECASE)
 MODEL = "model_config"
 MODEL_FACTS = {"model_type", "architectures", "vocab_size", "_name_or_path"}
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from runlens.patterns import lazy_re
 from runlens.run import Event, Problem, Setting
 from runlens.sources.files import LFS, Unreadable, flat, read_bytes
 from runlens.sources.reading import SourceReading, as_number
@@ -26,11 +27,11 @@ LATEST = "latest-run"  # a link to the newest run; a copy of it where links were
 SUMMARY, METADATA, CONFIG = "wandb-summary.json", "wandb-metadata.json", "config.yaml"
 SWANLAB = "swanlab-metadata.json"  # in the files/ of another tracker, which calls its runs alike
 
-_RUN_NAME = re.compile(r"(?:offline-)?run-(?:\d{8}_\d{6}-)?(.+)")
+_RUN_NAME = lazy_re(r"(?:offline-)?run-(?:\d{8}_\d{6}-)?(.+)")
 _PROGRAMS = (
-    ("axolotl", re.compile(r"axolotl[/\\.]cli|[/\\]axolotl(?: |$)")),
-    ("llama-factory", re.compile(r"^\S*llama-?factory", re.IGNORECASE)),
-    ("ms-swift", re.compile(r"^\S*[/\\]swift[/\\]cli")),
+    ("axolotl", lazy_re(r"axolotl[/\\.]cli|[/\\]axolotl(?: |$)")),
+    ("llama-factory", lazy_re(r"^\S*llama-?factory", re.IGNORECASE)),
+    ("ms-swift", lazy_re(r"^\S*[/\\]swift[/\\]cli")),
 )
 _OF_THE_TRAINER = {"per_device_train_batch_size", "lr_scheduler_type"}
 

@@ -6,7 +6,6 @@ itself, all of them together in numpy, and damage in one of them is no matter of
 block that does not add up reading goes on, byte by byte, at the next chunk whose checksum is right.
 """
 
-import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runlens.history import BoolArray, IntArray
+from runlens.patterns import lazy_re
 
 BLOCK = 32768
 CHUNK_HEADER = 7
@@ -24,7 +24,7 @@ BROKEN = 0  # stands between chunks for bytes that belong to none
 
 _CHECKED = 6  # the checksum is over the kind, which is the header's last byte, and the data
 _unpack = struct.Struct("<IHB").unpack_from
-_KIND_BYTE = re.compile(rb"[\x01-\x04]")
+_KIND_BYTE = lazy_re(rb"[\x01-\x04]")
 
 
 class Chunks(NamedTuple):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.metrics import naming
+from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.reading import Series, SourceReading, series
 from runlens.sources.wandb_dir.history import ROW_COUNTER, History
@@ -14,7 +15,7 @@ from runlens.sources.wandb_dir.rows import Column, without_nulls
 
 # The closing row of the Trainer: means over the whole run, no points of a curve.
 CLOSING = "train_runtime"
-OF_CLOSING = re.compile(r"(?:train/)?(?:train_(?:loss|runtime|\w+_per_second)|total_flos)")
+OF_CLOSING = lazy_re(r"(?:train/)?(?:train_(?:loss|runtime|\w+_per_second)|total_flos)")
 # Up to 0.28.1 a NaN of a numpy float32 or float16 was written as null.
 NULL_IS_NULL_SINCE = (0, 28, 2)
 NEVER_NONE = {"train_loss", "eval_loss", "grad_norm"}  # so that null can only be NaN there

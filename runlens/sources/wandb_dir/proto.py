@@ -11,6 +11,8 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from runlens.patterns import lazy_re
+
 HISTORY, SUMMARY, OUTPUT, CONFIG, STATS = 2, 3, 4, 5, 7
 TELEMETRY, METRIC, OUTPUT_RAW, RUN, EXIT, ENVIRONMENT = 11, 12, 13, 17, 18, 26
 
@@ -20,7 +22,7 @@ MAX_FIELD = (1 << 29) - 1  # the largest number that Protocol Buffers allow
 _AROUND = {16, 19, 200}  # fields of a record that are not its content: control, uuid, _info
 _ITEM_FIELD, _STATS_ITEM = 1, 3
 
-_STAT = re.compile(  # an item: its length, its key and its value, each with its own length
+_STAT = lazy_re(  # an item: its length, its key and its value, each with its own length
     rb"\x1a([\x01-\x7f])\n([\x01-\x7f])([^\x82]{1,127}?)\x82\x01([\x01-\x7f])([-+.0-9a-zA-Z]+)",
     re.DOTALL,
 )
