@@ -14,16 +14,21 @@ from runlens.run import Problem, Setting
 from runlens.version import __version__
 from runlens.views import Viewed
 
-Result = Literal["better", "worse", "within_noise", "identical", "not_comparable"]
+Result = Literal[
+    "better", "worse", "equivalent", "cannot_tell", "mixed", "identical", "not_comparable"
+]
+Outcome = Literal["better", "worse", "equivalent", "cannot_tell", ""]  # of one metric
 Align = Literal["step", "epoch", "tokens", "time"]
 Unit = Literal["step", "epoch", "tokens", "samples", "time"]
-NoiseFrom = Literal["seeds", "within", ""]
-RESULTS: tuple[Result, ...] = ("worse", "not_comparable", "within_noise", "identical", "better")
+NoiseFrom = Literal["seeds", "prior", ""]
+RESULTS: tuple[Result, ...] = (
+    "worse", "not_comparable", "mixed", "cannot_tell", "equivalent", "identical", "better"
+)  # fmt: skip
 ALIGNS: tuple[Align, ...] = ("step", "epoch", "tokens", "time")
 LABELS = "ABCDEFGHIJKLMNOPQRST"
 MOST_RUNS = len(LABELS)
 
-SCHEMA = "runlens.comparison/1"
+SCHEMA = "runlens.comparison/2"
 
 
 class Check(NamedTuple):
@@ -42,8 +47,9 @@ class Check(NamedTuple):
 class Measure(NamedTuple):
     """One number of both runs, and its difference beside the noise of that difference.
 
-    `noise` is the standard deviation of the difference, in the unit of the metric; None where
-    it is not known. The difference is clear beyond `limit` times the noise.
+    `noise` is the standard deviation of the difference between two repeats of one configuration,
+    in the unit of the metric; None where it is not known. The difference is clear beyond `limit`
+    times the noise, which is half the 95 % interval.
     """
 
     metric: str
@@ -59,6 +65,10 @@ class Measure(NamedTuple):
     clear: bool = False
     decides: bool = False  # whether the verdict rests on it
     note: str = ""
+    outcome: Outcome = ""  # of B against A by this metric alone
+    p_b_better: float | None = None  # that a repeat of B is better than a repeat of A
+    smallest: float | None = None  # difference that would be seen in four cases of five
+    delta: float | None = None  # difference that counts as none
 
     @property
     def times(self) -> float | None:
@@ -70,9 +80,8 @@ class Measure(NamedTuple):
     @property
     def favours(self) -> Literal["a", "b", ""]:
         """Which run is better by it; empty if the difference is not clear, or has no better."""
-        if not self.clear or not self.better or not self.difference:
-            return ""
-        return "b" if (self.difference < 0) == (self.better == "lower") else "a"
+        winners: Mapping[str, Literal["a", "b"]] = {"better": "b", "worse": "a"}
+        return winners.get(self.outcome, "")
 
 
 class Parting(NamedTuple):
@@ -146,11 +155,22 @@ class Difference(NamedTuple):
 
 
 class CompareVerdict(NamedTuple):
-    """Which run is better, in one sentence; `second` says what else there is to know."""
+    """Which run is better, in one sentence; `second` says what else there is to know.
+
+    `metric` is the one that decides; `effect` (B - A), its 95 % `interval`, `smallest` (what would
+    be seen in four cases of five) and `delta` (what counts as none) are in its unit.
+    """
 
     sentence: str
     second: str
     result: Result  # of B, against A
+    metric: str = ""
+    effect: float | None = None
+    interval: tuple[float, float] | None = None
+    p_b_better: float | None = None  # that a repeat of B is better than a repeat of A
+    smallest: float | None = None
+    delta: float | None = None
+    noise_from: NoiseFrom = ""
 
     def __str__(self) -> str:
         return self.sentence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runlens.comparison import Comparison
 
 FORMATS = ("html", "text", "json", "markdown")
-LEVELS = ("worse", "not_comparable")  # a level takes those before it along
+LEVELS = ("worse", "mixed", "cannot_tell", "not_comparable")  # one takes those before it along
 MOST_NAME = 40
 
 
@@ -22,6 +22,8 @@ MOST_NAME = 40
 )
 @click.option("--align", type=click.Choice(["step", "epoch", "tokens", "time"]), help="Axis.")
 @click.option("--seeds", metavar="GLOB", multiple=True, help="Repeats of A with other seeds.")
+@click.option("--metric", metavar="NAME[:max]", default="", help="Decides; :max or :min.")
+@click.option("--delta", type=click.FloatRange(min=0), help="A difference that counts as none.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="This format alone.")
 @click.option("-o", "output", metavar="FILE", help="Write there; - for stdout.")
 @click.option("--no-html", is_flag=True, help="No page, text only.")
@@ -38,6 +40,8 @@ def command(
     places: tuple[str, ...],
     align: str | None,
     seeds: tuple[str, ...],
+    metric: str,
+    delta: float | None,
     form: str | None,
     output: str | None,
     fail_on: str | None,
@@ -53,11 +57,13 @@ def command(
     runlens compare runs/sweep#1 runs/sweep#2        of several in one directory
 
     Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
-    one directory, name one: runs/sweep#run-3. Says which is better and whether that is more than
-    noise, where the curves part, which settings explain it, what was fixed and what is new.
+    one directory, name one: runs/sweep#run-3. Says whether B is better, worse, equivalent or not to
+    be told, with interval and probability; where the curves part, which settings explain it, what
+    was fixed and what is new.
 
-    Exit code 1 with --fail-on worse where a run is worse than A; --fail-on not_comparable takes
-    those too that do not compare.
+    Exit code 1 with --fail-on worse where a run is worse than A; mixed takes those too whose
+    metrics disagree, cannot_tell those that these runs do not tell, not_comparable those that do
+    not compare.
     """
     from runlens import errors
     from runlens.cli.output import nearest_settings
@@ -71,7 +77,16 @@ def command(
         runs = [chosen(place, settings) for place in places]
         a, b, *more = runs
         others = repeats(seeds, settings)
-        comparison = compare(a, b, *more, align=align, seeds=others, settings=settings)  # type: ignore[arg-type]
+        comparison = compare(
+            a,
+            b,
+            *more,
+            align=align,  # type: ignore[arg-type]
+            seeds=others,
+            delta=delta,
+            metric=metric,
+            settings=settings,
+        )
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         ctx.exit(ExitCode.UNREADABLE)

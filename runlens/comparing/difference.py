@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.comparing.align import Common, common
-from runlens.comparing.seeds import SeedNoise, better
+from runlens.comparing.belief import Spread, believe
+from runlens.comparing.direction import better
+from runlens.comparing.seeds import SeedNoise
 from runlens.comparison import Align, Difference
 from runlens.history import FloatArray, IntArray
 from runlens.metrics import NAMES, base
@@ -130,13 +132,18 @@ def drawn(
     spans = list(pairwise([*made.first.tolist(), len(both.at)]))
     value = [float(np.median(both.b[i:j] - both.a[i:j])) for i, j in spans]
     middle = [float(np.median(both.at[i:j])) for i, j in spans]
-    sd = seed_noise.of(metric, "last") if seed_noise else None
     width = 0.0
-    if sd is not None and seed_noise is not None:
-        width = seed_noise.limit * 2**0.5 * sd
+    if seed_noise is not None and (band := _between_seeds(seed_noise, metric)):
+        width = band
     elif made.noise is not None:
         width = made.in_unit(max(WITHIN * made.noise, made.least))
     return Difference(tuple(middle), tuple(value), -width, width)
+
+
+def _between_seeds(seed_noise: SeedNoise, metric: str) -> float:
+    """Return half the width within which repeats lie, one against one; 0.0 where not known."""
+    believed = believe(0.0, seed_noise.spread(metric, "last", Spread(0.0, 1.0)))
+    return believed.limit * believed.noise if believed else 0.0
 
 
 def _many(count: int, metric: str) -> int:

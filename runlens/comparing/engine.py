@@ -8,7 +8,9 @@ import numpy as np
 from runlens.comparing import changed, findings, gate, measures, mover, parting, verdict
 from runlens.comparing.align import Axis, along, choose, unit_of
 from runlens.comparing.difference import drawn
-from runlens.comparing.seeds import SeedNoise, between
+from runlens.comparing.measures import Terms
+from runlens.comparing.seeds import between
+from runlens.comparing.terms import equal, terms_of
 from runlens.comparison import MOST_RUNS, Align, Comparison, Pair, Parting
 from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.engine import diagnose, thinned
@@ -47,6 +49,8 @@ def compare(
     *more: Place,
     align: Align | None = None,
     seeds: Sequence[Place] = (),
+    delta: float | None = None,
+    metric: str = "",
     settings: Settings | None = None,
 ) -> Comparison:
     """Compare runs with the first one.
@@ -58,6 +62,10 @@ def compare(
         align: the axis on which the runs are laid over each other; the finest that means the
             same in both where none is given.
         seeds: repeats of `a` with other seeds, from which the noise between runs is taken.
+        delta: difference in the deciding metric that counts as none; two deviations between
+            repeats where none is given.
+        metric: that decides, as logged or by its canonical name; ``mrr:max`` says that more of it
+            is better, ``mrr:min`` that less is.
         settings: of the diagnoses.
 
     Raises:
@@ -74,8 +82,9 @@ def compare(
     judged = [diagnose(run, settings=settings) for run in runs]
     axes = [choose(runs[0], run, align) for run in runs[1:]]
     kind = axes[0].kind if len({axis.kind for axis in axes}) == 1 else "step"
+    terms = terms_of(metric, delta, noise, runs)
     pairs = [
-        _pair(runs[0], run, judged[0], diagnosis, axis, noise)
+        _pair(runs[0], run, judged[0], diagnosis, axis, terms)
         for run, diagnosis, axis in zip(runs[1:], judged[1:], axes, strict=True)
     ]
     return Comparison(
@@ -94,17 +103,18 @@ def _run(place: Place, settings: Settings) -> Run:
 
 
 def _pair(
-    a: Run, b: Run, judged_a: Diagnosis, judged_b: Diagnosis, axis: Axis, noise: SeedNoise | None
+    a: Run, b: Run, judged_a: Diagnosis, judged_b: Diagnosis, axis: Axis, terms: Terms
 ) -> Pair:
     diff = findings.difference(judged_a, judged_b)
     by_step = parting.partings(a, b, "step")
     settings = changed.differing(a, b, by_step, diff)
+    terms = terms._replace(equal=equal(a, b, settings))
     found = verdict.Found(
         a,
         b,
         parting.same_values(a, b),
         gate.checks(a, b),
-        measures.measures(a, b, axis.kind, noise),
+        measures.measures(a, b, axis.kind, terms),
         settings,
         diff,
     )
@@ -122,7 +132,9 @@ def _pair(
         settings=settings,
         diff=diff,
         differences={
-            name: one for name in SHOWN if (one := drawn(a, b, name, axis.kind, noise)) is not None
+            name: one
+            for name in SHOWN
+            if (one := drawn(a, b, name, axis.kind, terms.noise)) is not None
         },
         problems=axis.problems,
     )

@@ -3,7 +3,8 @@
 import numpy as np
 
 from runlens.comparing.align import shared
-from runlens.comparing.canonical import Pair, Settings
+from runlens.comparing.canonical import Pair, Settings, typed
+from runlens.comparing.direction import is_held_out
 from runlens.comparing.groups import group
 from runlens.comparing.parting import differing
 from runlens.comparing.rows import WEIGHTS, precision
@@ -19,6 +20,12 @@ NAMES = lazy_re(
     r"(^|[._])(eval|valid|validation|val|dev|test)_(data|dataset|datasets|file|files|set|path|split"
     r"|data_path|dataset_name|set_size|size)s?(\.\d+)?(\.(path|name|split))?$|^val_set_size$"
     r"|^test_datasets"
+)
+# a name of the training data themselves; not how they are read
+TRAINED_ON = lazy_re(
+    r"(^|[._])(train(ing)?_)?(datasets?|data|corpus|corpora|catalog)(_config)?"
+    r"(_(name|id|version|path|files?|set|mix|mixer))?(\.\d+)?(\.(path|name))?$"
+    r"|(^|[._])train(ing)?_(files?|path|set|texts?)$"
 )
 SPLIT_SEEDS = ("split_seed", "val_split_seed", "data_split_seed")
 ROUNDED = 6e-4  # seconds, and samples a second: the Trainer rounds them to 3 or 4 decimals
@@ -50,9 +57,7 @@ def samples(run: Run) -> tuple[float, float] | None:
 
 def evaluation_set(a: Run, b: Run, one: Settings, two: Settings) -> Check:
     """Check that both evaluate on one set: by its name, its split, and its size."""
-    evaluated = [
-        any(base(name).startswith("eval_") for name in run.history.metrics) for run in (a, b)
-    ]
+    evaluated = [any(is_held_out(name) for name in run.history.metrics) for run in (a, b)]
     if not all(evaluated):
         lacking = [name for name, has in zip("AB", evaluated, strict=True) if not has]
         verb = "was" if len(lacking) == 1 else "were"
@@ -75,7 +80,28 @@ def evaluation_set(a: Run, b: Run, one: Settings, two: Settings) -> Check:
         return Check(WHAT, True, f"{sizes[0][0]:,.0f} samples in each evaluation", hard=True)
     if any(pair.a and pair.b for pair in named):
         return Check(WHAT, True, "the same by its name", hard=True)
+    if other := other_data(one, two):
+        why = f"{other}, and nothing says that both are evaluated on one set"
+        return Check(WHAT, False, why, hard=True)
     return Check(WHAT, None, "not known to be equal", hard=True)
+
+
+def training_data(a: Run, b: Run, one: Settings, two: Settings) -> list[Check]:
+    """Check the data of the training, where it decides: neither was evaluated."""
+    evaluated = [any(is_held_out(name) for name in run.history.metrics) for run in (a, b)]
+    other = other_data(one, two)
+    return [] if all(evaluated) or not other else [Check("Training data", False, other, hard=True)]
+
+
+def other_data(one: Settings, two: Settings) -> str:
+    """Say which setting that names the training data differs; empty where none is known to."""
+    for key in sorted(one.known.keys() | two.known.keys()):
+        pair = Pair(key, one.get(key, two), two.get(key, one))
+        if TRAINED_ON.search(key.lower()) and not NAMES.search(key.lower()) and pair.differs:
+            known = [str(typed(value)) for value in pair.values if typed(value) is not None]
+            if len(known) == 2:  # noqa: PLR2004 - both are named
+                return f"{key} is {known[0]} in A and {known[1]} in B"
+    return ""
 
 
 def _keys(one: Settings, two: Settings) -> list[str]:

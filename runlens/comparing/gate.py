@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from runlens.comparing.canonical import Pair, Settings, last_part, number, typed
-from runlens.comparing.evaluated import before_training, evaluation_set
+from runlens.comparing.evaluated import before_training, evaluation_set, training_data
 from runlens.comparing.fairness import fair
 from runlens.comparing.rewards import WHAT as REWARD
 from runlens.comparing.rewards import reward
@@ -83,6 +83,7 @@ def _of_losses(a: Run, b: Run, signs: Signs) -> list[Check]:
         *([_mask(one, two), _equal("Chat template", TEMPLATE, one, two)] if texts else []),
         evaluation_set(a, b, one, two),
         *before_training(a, b, one, two),
+        *training_data(a, b, one, two),
         _equal("Label smoothing", ("label_smoothing_factor",), one, two),
         _scale(signs),
     ]

@@ -42,7 +42,7 @@ _KEYS: dict[str, Group] = {
     "nnodes": "batch", "batch_size_total": "batch", "auto_find_batch_size": "batch",
     "steps_per_epoch": "batch", "tokens_per_step": "batch", "effective_batch_size": "batch",
     "precision": "precision", "load_in_4bit": "precision", "load_in_8bit": "precision",
-    "tf32": "precision", "torch_dtype": "precision", "dtype": "precision",
+    "tf32": "speed", "attention": "speed", "torch_dtype": "precision", "dtype": "precision",
     "mixed_precision_training": "precision", "half_precision_backend": "precision",
     "optim": "optimiser", "adam_beta1": "optimiser", "adam_beta2": "optimiser",
     "adam_epsilon": "optimiser", "momentum": "optimiser", "optim_args": "optimiser",
@@ -89,8 +89,9 @@ _MACHINERY = lazy_re(
     r"|(^|[._])(id2label|label2id)[._]"
 )
 _NOTHING = lazy_re(
-    r"(^|[._/])(output_dir|out_dir|run_name|run|name|exp(eriment)?(_name|_id)?|logging_dir|log_dir"
+    r"(^|[./])(output_dir|out_dir|run_name|run|name|exp(eriment)?(_name|_id)?|logging_dir|log_dir"
     r"|save_dir|work_dir|working_dir|cache_dir|project(_name|_dir)?|group|job_type|entity|tags?"
+    r"|(node|host|gpu|machine|cluster|partition)(_?name|s|_id)?|n_?(threads|cores|cpus?)"
     r"|notes?|comment|description|title|command_line|argv|args_file|config_file|report_to|verbose"
     r"|disable_tqdm|debug|dataset_prepared_path|resume_download|do_(train|eval|predict)"
     r"|metric_for_best_model|greater_is_better|load_best_model_at_end|prediction_loss_only"
@@ -104,11 +105,14 @@ _NOTHING = lazy_re(
     r"|(^|[._])(log|logging|save|eval|evaluation|checkpoint|keep|val)_(\w*(steps?|strategy|limit"
     r"|every|interval|freq\w*|level\w*|first_step|last|only_model|on_each_node|iters|period"
     r"|accumulation_steps|delay|on_start|safetensors|total_limit))$"
-    r"|(^|[._])log(_|ging_)\w+$|_(dir|directory|folder)$"
+    r"|(^|[._])log(_|ging_)(?!std|alpha|temp|prob|likelihood)\w+$"
+    r"|(?<!data)(?<!dataset)(?<!train)(?<!eval)(?<!val)(?<!test)(?<!corpus)_(dir|directory|folder)$"
 )
 _PATTERNS: tuple[tuple[Group, re.Pattern[str]], ...] = (
-    ("seed", lazy_re(r"(^|[._])seed$")),
-    ("version", lazy_re(r"version|commit|^(torch|transformers|trl|peft|tokenizers|cuda)$")),
+    ("seed", lazy_re(r"(^|[._])(\w+_)?seed$|(^|[._])(rng|prng|rng_key|random_state)$")),
+    ("version", lazy_re(r"(?<!dataset_)(?<!data_)(?<!prompt_)(?<!reward_)(?<!env_)version"
+                           r"|(^|[._])(git_)?commit(_?(hash|sha|id))?$"
+                           r"|^(torch|transformers|trl|peft|tokenizers|cuda)$")),
     ("warmup", lazy_re(r"warm_?up")),
     ("schedule", lazy_re(r"schedul|lr_decay|decay_steps|anneal|cooldown")),
     ("rate", lazy_re(r"(^|[._])(lr|learning_rate)\d*$|_lr$|_learning_rate$|^lr_")),
@@ -122,10 +126,13 @@ _PATTERNS: tuple[tuple[Group, re.Pattern[str]], ...] = (
     ("resume", lazy_re(r"resume|checkpoint_path|pretrained_path")),
     ("length_of_text", lazy_re(r"max_\w*(len|length|tokens)$"
                                   r"|(seq|block|context|ctx)_?(len|size)")),
-    ("data", lazy_re(r"data|corpus|template|token(s|izer|izer_name)\b|mask|prompt"
+    ("data", lazy_re(r"data|corpus|catalog|template|token(s|izer|izer_name)\b|mask|prompt"
                         r"|train_file|split|sampl|shuffl|pack|roles")),
-    ("policy", lazy_re(r"reward|kl_|_kl|entropy|advantage|rollout|generation|clip_range|gae")),
-    ("loss", lazy_re(r"loss|smoothing|objective|criterion|reduction")),
+    ("policy", lazy_re(r"reward|env(ironment)?(_(id|name|version))?$"
+                          r"|(^|[._])log_(alpha|std|temp)"
+                          r"|kl_|_kl|entropy|advantage|rollout|generation|clip_range|gae")),
+    ("loss", lazy_re(r"loss|commitment|teacher|_(coef|coeff|weight)$|task(_name)?$"
+                        r"|smoothing|objective|criterion|reduction")),
     ("speed", lazy_re(r"attn|attention_impl|compile|kernel|liger|deepspeed|zero|fsdp|ddp"
                          r"|offload|accelerator|parallel|tqdm|device")),
     ("model", lazy_re(r"lora|peft|adapter|model|layer|head|embd|embed|hidden|width|depth"

@@ -1,28 +1,52 @@
-"""What two runs reached, in numbers: each with its difference and the noise of that."""
+"""What two runs reached, in numbers: each with its difference and what is believed of that."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from runlens.comparing import effort
 from runlens.comparing.align import along, common, unit_of
-from runlens.comparing.difference import FEWEST_BLOCKS, LEAST, WITHIN, Blocks, blocks
+from runlens.comparing.belief import SURE, Belief, believe
+from runlens.comparing.direction import better, is_held_out, rank
+from runlens.comparing.ends import End, end
+from runlens.comparing.evaluated import samples
 from runlens.comparing.parting import is_clock
-from runlens.comparing.seeds import Kind, SeedNoise, better, reached
-from runlens.comparison import Align, Measure, NoiseFrom
-from runlens.history import Curve
-from runlens.metrics import base, is_loss, is_rate, spoken
+from runlens.comparing.seeds import Kind, SeedNoise, best
+from runlens.comparing.spread import prior, with_sampling
+from runlens.comparison import Align, Measure, NoiseFrom, Outcome
+from runlens.metrics import Better, base, spoken
 from runlens.run import RL_TASKS, Run
-from runlens.wording import MINUS, count, duration, loss, number, percent, rate, step
+from runlens.wording import duration, number, percent, step
 
-FEWEST_EVALS = 2  # from which an evaluation decides
 SAME_PHASE = 0.2  # of the peak: learning rates that differ by more are in other phases
 LONGER = 0.01  # of the longer run: ends that differ by less are one
-EVALS_OF_TASK = ("eval_accuracy", "eval_f1", "eval_wer", "eval_cer", "eval_reward", "eval_dpo_acc")
+ENDED = 0.98  # of the planned steps: a run that has come as far has ended
+DECAYED = 0.2  # of the peak: a learning rate as low has come to the end of its schedule
+CONSTANT = 0.999  # of the peak: a learning rate as high has no schedule
+ONE = 0.9  # probability that nothing was changed, from which runs are taken for repeats
 TRAIN_OF_TASK = ("reward", "dpo_acc", "dpo_margin", "ebft_alignment", "token_accuracy")
-NOT_JUDGED = frozenset({"eval_loss", "eval_train_loss", "eval_ppl", "eval_perplexity"})
-SPEEDS = ("throughput_tokens", "throughput_samples", "throughput_steps")
+NOT_JUDGED = frozenset({"eval_train_loss", "learning_rate", "tokens", "loss_scale", "epoch"})
+MOST_METRICS = 100  # of a pair: a run that logs a thousand layers is not a thousand questions
+
+
+class Terms(NamedTuple):
+    """On which terms two runs are judged.
+
+    `equal` is the probability, before the curves are seen, that their configurations are one: by
+    the settings. `delta` and `metric` are the user's, `directions` as well.
+    """
+
+    noise: SeedNoise | None = None
+    equal: float = 0.0
+    delta: float | None = None
+    metric: str = ""
+    directions: Mapping[str, Better] = {}
+
+    def better(self, metric: str) -> Better:
+        """Return which direction of a metric is better: the user's word first."""
+        return self.directions.get(metric) or better(metric)
 
 
 class Pairing(NamedTuple):
@@ -31,145 +55,177 @@ class Pairing(NamedTuple):
     a: Run
     b: Run
     kind: Align
-    noise: SeedNoise | None
+    terms: Terms
 
 
-class Judged(NamedTuple):
-    """Against what a difference is judged."""
-
-    noise: float | None = None
-    source: NoiseFrom = ""
-    limit: float = 2.0
-    clear: bool = True  # whether the blocks say so too
-    sign: float = 0.0  # of the blocks; 0.0 where they have no say
-    note: str = ""
-
-
-def measures(a: Run, b: Run, kind: Align, noise: SeedNoise | None = None) -> tuple[Measure, ...]:
+def measures(a: Run, b: Run, kind: Align, terms: Terms | None = None) -> tuple[Measure, ...]:
     """Return what both runs reached: last, best and, of unequal lengths, at an equal end.
 
-    Evaluations first, then training, then the gradient norm, speed and duration. The noise is that
-    between seeds where it is known, else that within the runs, five times of which is clear; it is
-    taken to be 0.2 % of the level at least, so that less than 1 % is never clear. Differences are
-    those of the rounded numbers.
+    The metrics in the order in which they decide, then those without a direction, the gradient
+    norm, speed and duration. Each is judged beside the deviation between repeats (belief.py), from
+    repeats where there are some, else by the prior of spread.py.
 
-    One row decides: the end of eval loss (or of the task's own evaluation), of the reward in
-    reinforcement learning, else of train loss. That of train loss as well where fewer than eight
-    evaluations are not clear by themselves and do not speak against it.
+    One row decides: the metric that the user names; in reinforcement learning the reward; else the
+    first held-out metric by `direction.rank`; else train loss. At the own ends where both have
+    ended, else at the equal end.
     """
-    pair = Pairing(a, b, kind, noise)
-    rows = [row for metric in _judged(a, b) for row in _of_metric(pair, metric)]
-    rows += [*_of_gap(rows), *_of_gradients(pair), *_of_speed(pair), *_of_effort(pair)]
-    return _deciding(rows, a, b)
+    pair = Pairing(a, b, kind, terms or Terms())
+    rows = [row for metric in _judged(pair) for row in _of_metric(pair, metric)]
+    rows += [*_of_gap(rows), *_of_gradients(pair), *effort.of(a, b)]
+    return _deciding(rows, pair)
 
 
-def shown(metric: str, value: float) -> float:
-    """Return a value as reports write it: losses with three decimals, others with four digits."""
-    if not math.isfinite(value):
-        return value
-    write = loss if is_loss(metric) else rate if is_rate(metric) else number
-    return float(write(value).replace(",", "").replace(MINUS, "-"))
+def _judged(pair: Pairing) -> list[str]:
+    """Return the metrics that are compared, in the order in which they decide."""
+    a, b, terms = pair.a, pair.b, pair.terms
+    either = set(a.history.metrics) | set(b.history.metrics)
+    both = set(a.history.metrics) & set(b.history.metrics)
+    sided = {name for name in either if terms.better(name) and _of_training(name)}
+    held_out = sorted((name for name in sided if is_held_out(name)), key=rank)
+    task = [name for name in TRAIN_OF_TASK if name in sided]
+    policy = bool({a.task, b.task} & RL_TASKS)
+    known = [name for name in ("train_loss",) if name in sided and not policy]
+    first = [*task, *held_out] if policy else [*held_out, *task]
+    rest = sorted(name for name in sided & both if name not in {*first, *known})
+    order = list(dict.fromkeys([*first, *known, *rest]))
+    return sorted(order, key=lambda name: name != terms.metric)[:MOST_METRICS]
 
 
-def _judged(a: Run, b: Run) -> list[str]:
-    names = sorted(set(a.history.metrics) | set(b.history.metrics))
-    evals = [name for name in names if base(name) == "eval_loss"]
-    evals += sorted(
-        (
-            name
-            for name in names
-            if name.startswith("eval_") and base(name) not in NOT_JUDGED and better(name)
-            if not is_clock(name)
-        ),
-        key=_of_task,
-    )
-    task = [name for name in TRAIN_OF_TASK if name in names]
-    policy = {a.task, b.task} & RL_TASKS
-    return evals + task + (["train_loss"] if "train_loss" in names and not policy else [])
+def _of_training(name: str) -> bool:
+    return base(name) not in NOT_JUDGED and not is_clock(name)
 
 
 def _of_metric(pair: Pairing, metric: str) -> Iterator[Measure]:
-    both = common(pair.a, pair.b, metric, pair.kind)
-    made = blocks(both, metric) if both else None
     words = spoken(metric)
+    curves = [run.curve(metric).finite().value for run in pair[:2]]
+    ends = [end(value, held_out=is_held_out(metric)) for value in curves]
     unequal = _unequal_ends(pair, metric)
-    levels = reached(pair.a, metric), reached(pair.b, metric)
-    last, best = (levels[0].last, levels[1].last), (levels[0].best, levels[1].best)
-    note = _absent(pair, metric, last) or (unequal and f"{unequal}: see the equal end")
-    judged = Judged(note=note) if note else _judge(pair, metric, "last", made)
-    yield _measure(metric, f"Last {words}", last, judged)
-    if unequal and both is not None and made is not None:
-        a, b = (float(np.median(value[made.end_from :])) for value in (both.a, both.b))
+    lost = _absent(pair, metric, ended=True)
+    last = [
+        None if len(run.curve(metric)) and not math.isfinite(run.curve(metric).value[-1]) else one
+        for run, one in zip(pair[:2], ends, strict=True)
+    ]
+    yield _measure(pair, metric, f"Last {words}", last, lost, unequal)
+    both = common(pair.a, pair.b, metric, pair.kind) if unequal else None
+    if unequal and both is not None:
+        there = [end(value, held_out=is_held_out(metric)) for value in (both.a, both.b)]
         what = f"{words[:1].upper()}{words[1:]} at {_place(pair, float(both.at[-1]))}"
-        other = _other_phase(pair, last, a, b)
-        judged = Judged(note=other) if other else _judge(pair, metric, "last", made)
-        yield _measure(metric, what, (a, b), judged)
-    note = _absent(pair, metric, best)
-    judged = Judged(note=note) if note else _judge(pair, metric, "best", made, blocks_say=False)
-    yield _measure(metric, f"Best {words}", best, judged)
+        note = _other_phase(pair, ends, there)
+        yield _measure(pair, metric, what, there, note)
+    yield _measure(pair, metric, f"Best {words}", _bests(pair, metric, ends, curves), "")
+
+
+def _bests(
+    pair: Pairing, metric: str, ends: Sequence[End | None], curves: Sequence[np.ndarray]
+) -> list[End | None]:
+    """Return the best values in place of the last ones; of training curves those of block means."""
+    towards = pair.terms.better(metric)
+    return [
+        None if one is None else one._replace(value=best(value, metric, towards), window=1)
+        for one, value in zip(ends, curves, strict=True)
+    ]
 
 
 def _measure(
-    metric: str, what: str, values: tuple[float | None, float | None], judged: Judged
+    pair: Pairing,
+    metric: str,
+    what: str,
+    ends: Sequence[End | None],
+    note: str,
+    remark: str = "",
 ) -> Measure:
-    """Return one row; `judged` says against which noise."""
-    a, b = (None if value is None else shown(metric, value) for value in values)
-    towards = better(metric)
-    if a is None or b is None:
-        return Measure(metric, what, a, b, better=towards, note=judged.note)
-    difference = round(b - a, 12)
-    noise = judged.noise
-    far = noise is not None and abs(difference) > judged.limit * noise
-    same_side = not judged.sign or judged.sign * difference > 0
-    width = None if noise is None else judged.limit * noise
+    """Return one row; `note` says why it is not judged, `remark` what else to know of it."""
+    a, b = (None if one is None else one.value for one in ends)
+    towards = pair.terms.better(metric)
+    if ends[0] is None or ends[1] is None or a is None or b is None:
+        return Measure(metric, what, a, b, better=towards, note=note or _absent(pair, metric))
+    difference = b - a
+    if note:
+        return Measure(metric, what, a, b, difference, better=towards, note=note)
+    kind: Kind = "best" if what.startswith("Best") else "last"
+    believed, source = _believed(pair, metric, kind, (ends[0], ends[1]))
+    if believed is None:
+        equal: Outcome = "equivalent" if difference == 0 else "cannot_tell"
+        note = remark or "what repeats differ by is not known: give --seeds"
+        return Measure(metric, what, a, b, difference, better=towards, note=note, outcome=equal)
+    width = believed.limit * believed.noise
+    p_better = believed.p_higher if towards == "higher" else 1 - believed.p_higher
     return Measure(
         metric=metric,
         what=what,
         a=a,
         b=b,
         difference=difference,
-        noise=noise,
-        noise_from=judged.source,
-        limit=judged.limit,
-        interval=None if width is None else (difference - width, difference + width),
+        noise=believed.noise,
+        noise_from=source,
+        limit=believed.limit,
+        interval=(difference - width, difference + width),
         better=towards,
-        clear=far and judged.clear and same_side,
-        note=judged.note,
+        clear=abs(difference) > width,
+        note=remark,
+        outcome=_outcome(pair, difference, believed, towards),
+        p_b_better=p_better if towards else None,
+        smallest=believed.smallest,
+        delta=believed.delta,
     )
 
 
-def _judge(
-    pair: Pairing, metric: str, kind: Kind, made: Blocks | None, *, blocks_say: bool = True
-) -> Judged:
-    """Return the noise of a difference: between seeds, else within the runs."""
-    deviation = pair.noise.of(metric, kind) if pair.noise else None
-    if pair.noise and deviation is not None:
-        return Judged(2**0.5 * deviation, "seeds", pair.noise.limit)
-    if made is None:
-        return Judged(note=f"no {pair.kind} at which both have it")
-    if made.noise_at_end is None:
-        return Judged(note=f"noise not known from {count(len(made.points), 'common point')}")
-    noise = made.in_unit(max(made.noise_at_end, made.least / WITHIN))
-    if not blocks_say:
-        return Judged(noise, "within", WITHIN)
-    noise *= made.stretch  # so that the difference is as many times the noise as its logarithm
-    return Judged(noise, "within", WITHIN, made.clear, float(np.sign(made.end)))
+def _believed(
+    pair: Pairing, metric: str, kind: Kind, ends: tuple[End, End]
+) -> tuple[Belief | None, NoiseFrom]:
+    """Return what is believed of a difference, and from where the deviation is known."""
+    terms = pair.terms
+    spread = prior(ends)
+    if _is_share(metric, ends):
+        known = [one for run in pair[:2] if (one := samples(run))]
+        fewest = min((count for count, _ in known), default=None)
+        spread = with_sampling(spread, (ends[0].value + ends[1].value) / 2, fewest)
+    if terms.noise:
+        spread = terms.noise.spread(metric, kind, spread)
+    difference = ends[1].value - ends[0].value
+    return believe(difference, spread, equal=terms.equal, delta=terms.delta), spread.source
 
 
-def _absent(pair: Pairing, metric: str, levels: tuple[float | None, float | None]) -> str:
-    """Return why one of the levels is not known; nothing where both are."""
-    for name, run, level in zip("AB", (pair.a, pair.b), levels, strict=True):
+def _is_share(metric: str, ends: tuple[End, End]) -> bool:
+    """Whether a metric is a share of the samples of an evaluation, as accuracy is."""
+    inside = all(0 < one.value < 1 for one in ends)
+    return inside and is_held_out(metric) and metric.partition(":")[0].endswith(("accuracy", "acc"))
+
+
+def _outcome(pair: Pairing, difference: float, believed: Belief, towards: Better) -> Outcome:
+    """Return the answer that one metric gives.
+
+    Runs of which nothing but the seed is known to differ are repeats, unless they lie so far apart
+    that something else must have been changed. A difference is claimed where the interval leaves
+    nothing out, equality where less than `delta` is as good as sure.
+    """
+    if pair.terms.equal >= ONE:
+        return "equivalent" if believed.p_equal > 1 - SURE else "cannot_tell"
+    least = max(believed.limit * believed.noise, pair.terms.delta or 0.0)
+    if abs(difference) > least:
+        if not towards:
+            return ""
+        return "better" if (difference < 0) == (towards == "lower") else "worse"
+    return "equivalent" if believed.p_equal >= SURE else "cannot_tell"
+
+
+def _absent(pair: Pairing, metric: str, *, ended: bool = False) -> str:
+    """Return why one of the levels is not known; nothing where both are.
+
+    `ended`: a curve that ends in no number has no last level.
+    """
+    for name, run in zip("AB", pair[:2], strict=True):
         curve = run.curve(metric)
         if not len(curve):
             return f"{name} did not log it"
-        if level is None:
-            finite = curve.finite()
+        finite = curve.finite()
+        if not len(finite) or (ended and not math.isfinite(curve.value[-1])):
             since = curve.after(int(finite.step[-1]) + 1) if len(finite) else curve
             return f"no number in {name} from step {step(int(since.step[0]))} on"
     return ""
 
 
-def _other_phase(pair: Pairing, last: tuple[float | None, float | None], a: float, b: float) -> str:
+def _other_phase(pair: Pairing, ends: Sequence[End | None], there: Sequence[End | None]) -> str:
     """Return why the equal end proves nothing: another phase of the schedule, and other last ends.
 
     A run whose learning rate has decayed lies below one in the middle of a longer schedule. It is
@@ -177,10 +233,12 @@ def _other_phase(pair: Pairing, last: tuple[float | None, float | None], a: floa
     """
     rates = common(pair.a, pair.b, "learning_rate", pair.kind)
     peaks = [float(run.curve("learning_rate").finite().value.max(initial=0)) for run in pair[:2]]
-    if rates is None or not all(peaks) or last[0] is None or last[1] is None:
+    if rates is None or not all(peaks):
+        return ""
+    if ends[0] is None or ends[1] is None or there[0] is None or there[1] is None:
         return ""
     shares = float(rates.a[-1]) / peaks[0], float(rates.b[-1]) / peaks[1]
-    same_side = (last[1] - last[0]) * (b - a) > 0
+    same_side = (ends[1].value - ends[0].value) * (there[1].value - there[0].value) > 0
     if abs(shares[1] - shares[0]) <= SAME_PHASE or same_side:
         return ""
     at = f"{percent(shares[0])} of its peak in A, {percent(shares[1])} in B"
@@ -226,93 +284,64 @@ def _of_gap(rows: list[Measure]) -> Iterator[Measure]:
 
 
 def _of_gradients(pair: Pairing) -> Iterator[Measure]:
-    if all(len(run.curve("grad_norm")) for run in (pair.a, pair.b)):
+    logged = all(len(run.curve("grad_norm")) for run in (pair.a, pair.b))
+    if logged and not pair.terms.better("grad_norm"):
         yield next(_of_metric(pair, "grad_norm"))
 
 
-def _of_speed(pair: Pairing) -> Iterator[Measure]:
-    """Yield the median speed: logged, else steps by the times of the points."""
-    for metric in SPEEDS:
-        logged = [run.curve(metric).finite().value for run in (pair.a, pair.b)]
-        if all(len(value) for value in logged):
-            medians = float(np.median(logged[0])), float(np.median(logged[1]))
-            both = common(pair.a, pair.b, metric, pair.kind)
-            made = blocks(both, metric) if both else None
-            judged = _judge(pair, metric, "last", made, blocks_say=False)
-            what = f"Median {metric.removeprefix('throughput_')} a second"
-            yield _measure(metric, what, medians, judged)
-            return
-    speeds = [_speed(run) for run in (pair.a, pair.b)]
-    if all(speeds):
-        yield _measure(
-            "throughput_steps", "Median steps a second", (speeds[0], speeds[1]), Judged()
-        )
-
-
-def _speed(run: Run) -> float | None:
-    curve = _dated(run)
-    spent, done = np.diff(curve.time), np.diff(curve.step)
-    usable = (spent > 0) & (done > 0)
-    return float(np.median(done[usable] / spent[usable])) if usable.any() else None
-
-
-def _of_effort(pair: Pairing) -> Iterator[Measure]:
-    """Yield how long the runs took, and the step of their best evaluation."""
-    spent = [along(run, _longest(run), "time")[0] for run in (pair.a, pair.b)]
-    if all(len(at) > 1 for at in spent):
-        ends = float(spent[0][-1]), float(spent[1][-1])
-        yield _measure("duration", "Seconds from the first point to the last", ends, Judged())
-    best = [_best_step(run) for run in (pair.a, pair.b)]
-    if all(at is not None for at in best):
-        yield _measure("step", "Step of the best eval loss", (best[0], best[1]), Judged())
-
-
-def _best_step(run: Run) -> float | None:
-    curve = run.curve("eval_loss").finite()
-    return float(curve.step[int(np.argmin(curve.value))]) if len(curve) else None
-
-
-def _longest(run: Run) -> str:
-    return "train_loss" if len(run.curve("train_loss")) else "reward"
-
-
-def _dated(run: Run) -> Curve:
-    curve = run.curve(_longest(run))
-    return curve.at(np.isfinite(curve.time))
-
-
-def _deciding(rows: list[Measure], a: Run, b: Run) -> tuple[Measure, ...]:
+def _deciding(rows: list[Measure], pair: Pairing) -> tuple[Measure, ...]:
     """Mark the row on which the verdict rests."""
-    ends = [index for index, row in enumerate(rows) if not row.what.startswith(("Best", "Gap"))]
-    of = {rows[index].metric: index for index in ends}  # the equal end comes after the last
-    evals = [
-        index
-        for metric, index in of.items()
-        if metric.startswith("eval_")
-        and min(len(run.curve(metric).finite()) for run in (a, b)) >= FEWEST_EVALS
-    ]
-    train = [of[metric] for metric in ("train_loss", *TRAIN_OF_TASK) if metric in of]
-    if {a.task, b.task} & RL_TASKS:
-        train = [of["reward"]] if "reward" in of else train
-        evals = [] if "reward" in of else evals
-    chosen = next(iter(evals + train), None)
-    if evals and train:
-        points = min(len(run.curve(rows[evals[0]].metric).finite()) for run in (a, b))
-        few = points < FEWEST_BLOCKS
-        chosen = train[0] if few and _leaves_open(rows[evals[0]], rows[train[0]]) else chosen
-    return tuple(row._replace(decides=index == chosen) for index, row in enumerate(rows))
+    known = [row for row in rows if row.better and row.difference is not None]
+    ends = [row for row in known if not row.what.startswith(("Best", "Gap", "Median"))]
+    names = list(dict.fromkeys(row.metric for row in ends if _decides(row.metric, pair)))
+    if not names:
+        return tuple(rows)
+    of = [row for row in ends if row.metric == names[0]]
+    chosen = of[0] if len(of) == 1 or _own_ends(pair.a, pair.b) else of[-1]
+    return tuple(row._replace(decides=row is chosen) for row in rows)
 
 
-def _leaves_open(held_out: Measure, train: Measure) -> bool:
-    """Whether few evaluations are not clear by themselves, and do not speak against training."""
-    if held_out.clear or held_out.noise_from == "seeds" or train.noise is None:
+def _decides(metric: str, pair: Pairing) -> bool:
+    """Whether a metric may decide: the user's, a held-out one, or one that training is for."""
+    if metric == pair.terms.metric:
+        return True
+    return is_held_out(metric) or metric in {"train_loss", *TRAIN_OF_TASK} or _is_loss(metric)
+
+
+def _is_loss(metric: str) -> bool:
+    return better(metric) == "lower" and "loss" in metric.lower()
+
+
+def _own_ends(a: Run, b: Run) -> bool:
+    """Whether both runs came to the end of their own plan, as far as is known.
+
+    By planned steps, by a learning rate that has decayed, or by a setting that is the last step of
+    each. Where nothing tells, the shorter one was cut, as far as is known.
+    """
+    by_plan = [_ended(run) for run in (a, b)]
+    return all(by_plan) if None not in by_plan else False not in by_plan and _planned_by(a, b)
+
+
+def _ended(run: Run) -> bool | None:
+    """Return whether a run came to its end; None where nothing tells."""
+    share = run.state.done_share
+    if share is not None:
+        return share >= ENDED
+    if run.state.kind in {"crashed", "killed", "running"}:
         return False
-    if held_out.difference is None or train.difference is None or held_out.better != train.better:
-        return False
-    small = abs(held_out.difference) <= LEAST * abs(held_out.a or 0.0)
-    return held_out.difference * train.difference > 0 and not (small and train.clear)
+    rate = run.curve("learning_rate").finite().value
+    if not len(rate) or float(rate[-1]) > CONSTANT * float(rate.max()):
+        return None
+    return float(rate[-1]) <= DECAYED * float(rate.max())
 
 
-def _of_task(metric: str) -> tuple[int, str]:
-    known = EVALS_OF_TASK.index(metric) if metric in EVALS_OF_TASK else len(EVALS_OF_TASK)
-    return known, metric
+def _planned_by(a: Run, b: Run) -> bool:
+    """Whether one setting is the last step in both: their length was chosen."""
+    return any(
+        run_a is not None
+        and run_b is not None
+        and abs(run_a - a.last_step) <= LONGER * a.last_step
+        and abs(run_b - b.last_step) <= LONGER * b.last_step
+        for key in a.config
+        for run_a, run_b in ((a.number(key), b.number(key)),)
+    )

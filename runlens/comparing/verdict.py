@@ -1,19 +1,18 @@
-"""The verdict of a comparison: which run is better, whether that is more than noise."""
+"""The verdict of a comparison: better, worse, equivalent, or not to be told from these runs."""
 
 import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from runlens.comparing.difference import LEAST
 from runlens.comparing.gate import STILL, TASK
 from runlens.comparing.groups import group
 from runlens.comparing.parting import Sameness
+from runlens.comparing.terms import REPEATS
 from runlens.comparison import (
     Check,
     CompareVerdict,
     DiagnosisDiff,
     Measure,
-    Result,
     SettingDifference,
 )
 from runlens.diagnosis import Finding
@@ -22,7 +21,6 @@ from runlens.run import RL_TASKS, Run
 from runlens.wording import NARROW, count, loss, number, step
 
 SPOILING = frozenset({"divergence", "warmup-shock", "reward-collapse", "preference-collapse"})
-LESS = f"{number(100 * LEAST)}{NARROW}%"
 
 
 class Found(NamedTuple):
@@ -41,7 +39,7 @@ def of(found: Found) -> CompareVerdict:
     """Return the verdict of B against A.
 
     In this order: identical; another task; one of them ended in NaN; losses that do not compare;
-    nothing to compare; a difference in the seed alone; the measure that decides, beside its noise.
+    nothing to compare; the measure that decides.
     """
     if found.sameness.equal and found.sameness.values:
         return _identical(found)
@@ -57,10 +55,8 @@ def of(found: Found) -> CompareVerdict:
         return _not_comparable(failed, found)
     if deciding is None or deciding.difference is None:
         note = deciding.note if deciding else ""
-        why = note or "they have no loss and no reward in common"
+        why = note or "they have no metric in common of which more or less is better"
         return CompareVerdict(f"A and B cannot be compared: {why}.", "", "not_comparable")
-    if _only_seeds(found):
-        return _luck(deciding, found)
     return _judged(deciding, found)
 
 
@@ -90,7 +86,7 @@ def _broken(found: Found) -> CompareVerdict | None:
                 f"B is {result}: the loss of {name} is no number from step {ends[name]:,} on, "
                 f"that of {other} stayed finite."
             )
-            verdict: Result = "better" if result == "better" else "worse"
+            verdict: Literal["better", "worse"] = "better" if result == "better" else "worse"
             return CompareVerdict(sentence, _diagnosis(found.diff), verdict)
     return None
 
@@ -114,52 +110,75 @@ def _not_comparable(failed: Sequence[Check], found: Found) -> CompareVerdict:
     return CompareVerdict(sentence, f"{STILL}: {still}." if still else "", "not_comparable")
 
 
-def _only_seeds(found: Found) -> bool:
-    keys = [row.key for row in found.settings if row.rank]
-    return bool(keys) and all(group(key) == "seed" for key in keys)
-
-
-def _luck(deciding: Measure, found: Found) -> CompareVerdict:
-    keys = [row.key for row in found.settings if row.rank]
-    sentence = (
-        f"A and B differ within noise {_where(deciding)}: {_values(deciding)}, "
-        f"and nothing but {listed(keys)} was changed."
-    )
-    second = "That is what another seed does here: a change is clear only beyond it."
-    return CompareVerdict(sentence, second, "within_noise")
-
-
 def _judged(deciding: Measure, found: Found) -> CompareVerdict:
-    where = _where(deciding)
+    """Return the verdict by the measure that decides, with what was believed of it."""
+    told = _told(deciding, found)
+    return told._replace(
+        metric=deciding.metric,
+        effect=deciding.difference,
+        interval=deciding.interval,
+        p_b_better=deciding.p_b_better,
+        smallest=deciding.smallest,
+        delta=deciding.delta,
+        noise_from=deciding.noise_from,
+    )
+
+
+def _told(deciding: Measure, found: Found) -> CompareVerdict:
+    where, news = _where(deciding), _diagnosis(found.diff)
     if deciding.favours:
         winner = deciding.favours.upper()
-        sentence = f"{winner} is better {where}: {_numbers(deciding)}."
-        result: Result = "better" if winner == "B" else "worse"
+        sentence = f"{winner} is better {where}: {_values(deciding)}{_beside(deciding)}."
+        result: Literal["better", "worse"] = "better" if winner == "B" else "worse"
         return CompareVerdict(sentence, _caveat(deciding, found), result)
-    news = _diagnosis(found.diff)
-    if not deciding.difference:
-        write = loss if is_loss(deciding.metric) else number
-        value = f"{spoken(deciding.metric)} {write(deciding.a or 0.0)} in both"
-        return CompareVerdict(f"A and B do not differ {where}: {value}.", news, "within_noise")
-    if _small(deciding):
-        sentence = f"A and B differ by less than {LESS} {where}: "
-        return CompareVerdict(f"{sentence}{_values(deciding)}.", news, "within_noise")
-    if deciding.noise is None:
-        sentence = f"No difference can be claimed {where}: {_values(deciding)}."
-        why = deciding.note or "the noise is not known"
-        second = _sentence(f"{why.rstrip('.')}: repeat with other seeds (--seeds)")
-        return CompareVerdict(
-            sentence, " ".join(one for one in (second, news) if one), "within_noise"
-        )
     if ruined := _ruined(deciding, found.diff):
         name, finding = ruined
         winner, result = ("A", "worse") if name == "B" else ("B", "better")
         sentence = f"{winner} is better {where}: {_values(deciding)}."
         fault = f"{name} was lost to {finding.rule} from step {step(finding.onset.step)} on"
-        second = f"{fault}; its own scatter would hide the difference."
-        return CompareVerdict(sentence, second, result)
-    sentence = f"A and B differ within noise {where}: {_numbers(deciding)}."
-    return CompareVerdict(sentence, news, "within_noise")
+        return CompareVerdict(sentence, f"{fault}.", result)
+    keys = [row.key for row in found.settings if row.rank]
+    if deciding.outcome == "equivalent":
+        return CompareVerdict(*_equal(deciding, keys, where), "equivalent")
+    sentence = f"Cannot tell which is better {where}: {_values(deciding)}{_beside(deciding)}."
+    second = " ".join(part for part in (_to_know(deciding), news) if part)
+    return CompareVerdict(sentence, second, "cannot_tell")
+
+
+def _equal(deciding: Measure, keys: Sequence[str], where: str) -> tuple[str, str]:
+    """Return both sentences on runs that are as good as one."""
+    values = _values(deciding)
+    if not deciding.difference:
+        write = loss if is_loss(deciding.metric) else number
+        values = f"{spoken(deciding.metric)} {write(deciding.a or 0.0)} in both"
+    sentence = f"A and B are equivalent {where}: {values}"
+    if keys and all(group(key) in REPEATS for key in keys):
+        second = "That is what another seed does here: a change is clear only beyond it."
+        return f"{sentence}, and nothing but {listed(keys)} was changed.", second
+    if deciding.delta is None:
+        return f"{sentence}.", ""
+    return f"{sentence}.", f"Less than {number(deciding.delta, 2)} apart, which counts as none."
+
+
+def _to_know(deciding: Measure) -> str:
+    """Say what would have been seen, and what would tell more."""
+    if deciding.smallest is None:
+        return _sentence((deciding.note or "what repeats differ by is not known").rstrip("."))
+    seen = f"a difference of {number(deciding.smallest, 2)} would have been seen"
+    more = "; repeats with other seeds (--seeds) tell more"
+    more = "" if deciding.noise_from == "seeds" else more
+    note = f"{deciding.note}; " if deciding.note else ""
+    return _sentence(f"{note}{seen}{more}")
+
+
+def _beside(measure: Measure) -> str:
+    """Return the interval and the probability: `` (B - A 95 %: -0.31 to -0.21, P = 0.98)``."""
+    if measure.interval is None:
+        return ""
+    low, high = (number(end, 3) for end in measure.interval)
+    p = measure.p_b_better
+    sure = "" if p is None else f"; P(B better) {number(p, 2)}"
+    return f" (B − A {low} to {high} at 95{NARROW}%{sure})"
 
 
 def _ruined(deciding: Measure, diff: DiagnosisDiff) -> tuple[Literal["A", "B"], Finding] | None:
@@ -178,13 +197,6 @@ def _ruined(deciding: Measure, diff: DiagnosisDiff) -> tuple[Literal["A", "B"], 
     return (worse, lasting[0]) if lasting else None
 
 
-def _small(measure: Measure) -> bool:
-    """Whether a difference is below 1 % of the value, whatever the noise."""
-    if measure.a is None or measure.difference is None or not measure.a:
-        return False
-    return abs(measure.difference) <= LEAST * abs(measure.a)
-
-
 def _caveat(deciding: Measure, found: Found) -> str:
     """Say what stands against a clear difference: other measures, changes, no repeats."""
     against = [
@@ -193,13 +205,15 @@ def _caveat(deciding: Measure, found: Found) -> str:
         if one.favours and one.favours != deciding.favours and not one.decides
     ]
     weighty = [row.key for row in found.settings if row.rank and group(row.key) != "seed"]
-    said = []
+    said = [deciding.note] if deciding.note else []
     if against:
         said.append(f"{against[0].what} speaks for {against[0].favours.upper()}")
     if len(weighty) > 1:
         said.append(f"{len(weighty)} settings differ, so that no single one has the credit")
-    if deciding.noise_from == "within":
-        said.append("one pair cannot tell a setting from a seed: repeat with other seeds (--seeds)")
+    if deciding.noise_from == "prior":
+        said.append(
+            "how far repeats lie apart is taken from runs like these: --seeds would measure it"
+        )
     caveat = _sentence("; ".join(said))
     return " ".join(part for part in (caveat, _diagnosis(found.diff)) if part)
 
@@ -226,12 +240,6 @@ def _where(measure: Measure) -> str:
     if place:
         return f"at {place}"
     return "at their best" if first.startswith("Best") else "at the end"
-
-
-def _numbers(measure: Measure) -> str:
-    times = measure.times
-    said = _values(measure)
-    return said if times is None else f"{said}, {number(times, 2)} times the noise"
 
 
 def _values(measure: Measure) -> str:

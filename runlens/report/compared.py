@@ -14,19 +14,18 @@ from runlens.wording import step as step_words
 RESULT_WORDS: dict[Result, str] = {
     "better": "better",
     "worse": "worse",
-    "within_noise": "within noise",
+    "equivalent": "equivalent",
+    "cannot_tell": "cannot tell",
+    "mixed": "mixed",
     "identical": "identical",
     "not_comparable": "not comparable",
 }
 BEST_FIRST: tuple[Result, ...] = (
-    "better",
-    "identical",
-    "within_noise",
-    "worse",
-    "not_comparable",
-)
+    "better", "identical", "equivalent", "cannot_tell", "mixed", "worse", "not_comparable"
+)  # fmt: skip
+OPEN = frozenset({"identical", "equivalent", "cannot_tell", "mixed"})  # neither better nor worse
 DECIMALS, SMALL = 3, 1e-2  # of a loss; a smaller difference has digits of its own
-NOISE_WORDS = {"seeds": "between seeds", "within": "within the runs", "": ""}
+NOISE_WORDS = {"seeds": "between repeats", "prior": "of runs like these", "": ""}
 
 
 def names(runs: Sequence[Diagnosis]) -> list[str]:
@@ -100,15 +99,14 @@ def told(measure: Measure, label: str, pair: Pair) -> str:
         return "equal"
     if measure.difference is None:
         return "–"
-    if measure.clear and lucky(pair):
-        return f"{_direction(measure, label)}, {beside_noise(measure)}; only seeds differ"
-    if measure.clear:
-        return f"{_side(measure, label)}, clear: {beside_noise(measure)}"
     if measure.noise is None:
-        return (
-            f"{_side(measure, label)}; no noise known" if not measure.better else "no noise known"
-        )
-    return f"within noise: {beside_noise(measure)}"
+        return "no noise known" if measure.better else f"{_side(measure, label)}; no noise known"
+    if measure.favours or (measure.clear and not measure.better):
+        return f"{_side(measure, label)}, clear: {beside_noise(measure)}"
+    if measure.clear:
+        return f"{_direction(measure, label)}, {beside_noise(measure)}; only seeds differ"
+    words = "equivalent" if measure.outcome == "equivalent" else "cannot tell"
+    return f"{words}: {beside_noise(measure)}"
 
 
 def raw(measure: Measure, pair: Pair) -> bool:
@@ -117,13 +115,6 @@ def raw(measure: Measure, pair: Pair) -> bool:
         return False
     policies = {pair.a.task, pair.b.task} <= RL_TASKS
     return base(measure.metric) == "reward" if policies else is_loss(measure.metric)
-
-
-def lucky(pair: Pair) -> bool:
-    """Whether a clear difference has no winner: nothing but the seed differs."""
-    return pair.verdict.result == "within_noise" and any(
-        one.decides and one.clear for one in pair.measures
-    )
 
 
 def _side(measure: Measure, label: str) -> str:
@@ -167,7 +158,7 @@ def ranked(comparison: Comparison) -> list[int]:
 
 def _group(pair: Pair) -> int:
     result = pair.verdict.result
-    return BEST_FIRST.index("within_noise" if result == "identical" else result)
+    return BEST_FIRST.index("equivalent" if result in OPEN else result)
 
 
 def _broke(pair: Pair) -> bool:
@@ -196,7 +187,7 @@ def worst(comparison: Comparison) -> int | None:
 
 
 def tally(comparison: Comparison, but: Result | None = None) -> str:
-    """Return how many runs ended how against A: ``2 better, 1 worse, 3 within noise``."""
+    """Return how many runs ended how against A: ``2 better, 3 equivalent, 1 worse``."""
     results = [pair.verdict.result for pair in comparison.pairs]
     return ", ".join(
         f"{results.count(result)} {RESULT_WORDS[result]}"

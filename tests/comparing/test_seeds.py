@@ -1,53 +1,39 @@
-"""The noise between seeds: from three repeats on, honest about how few they are."""
+"""What repeats reached, and their deviation."""
 
-import numpy as np
 import pytest
 
-from runlens.comparing.seeds import LIMITS, better, between, reached
+from runlens.comparing.belief import Spread
+from runlens.comparing.direction import better
+from runlens.comparing.seeds import between, reached
 from tests.comparing.drawn_runs import falling, run
 
+NOTHING = Spread(0.0, 1.0)
 
-def test_three_repeats_give_the_deviation_of_each_level() -> None:
+
+def test_repeats_give_the_deviation_of_each_level() -> None:
     """The sample deviation of 1.0, 1.1 and 1.2 is 0.1."""
-    repeats = [run({"eval_loss": [2.0, level]}) for level in (1.0, 1.1, 1.2)]
-    noise = between(repeats)
+    noise = between([run({"eval_loss": [2.0, level]}) for level in (1.0, 1.1, 1.2)])
+    found = noise.spread("eval_loss", "last", NOTHING)
     assert noise.siblings == 3
-    assert noise.of("eval_loss", "last") == pytest.approx(0.1)
-    assert noise.of("train_loss", "last") is None
+    assert found.measured == pytest.approx(0.1)
+    assert found.freedom == 2
+    assert noise.spread("train_loss", "last", NOTHING) == NOTHING
     assert noise.problems == ()
 
 
-def test_two_repeats_give_none_and_say_so() -> None:
-    """Their deviation would be a guess."""
-    noise = between([run({"eval_loss": [2.0, level]}) for level in (1.0, 1.1)])
-    assert noise.of("eval_loss", "last") is None
-    assert "needs 3" in noise.problems[0].text
-    assert between([]).of("eval_loss", "last") is None
-
-
-def test_few_repeats_need_a_larger_difference() -> None:
-    """Student's t instead of two deviations: 4.53 for three repeats, near 2 for many."""
-    many = [run({"eval_loss": [2.0, 1.0 + 0.01 * seed]}) for seed in range(20)]
-    assert between(many[:3]).limit == 4.53
-    assert between(many[:12]).limit == LIMITS[10]
-    assert between(many).limit == pytest.approx(2.14)
-
-
-def test_limits_keep_equal_runs_apart_as_rarely_as_two_deviations_do() -> None:
-    """Of 20,000 pairs with three repeats about 4.6 % are beyond it; 18 % were beyond two."""
-    rng = np.random.default_rng(0)
-    draws = rng.normal(size=(20_000, 5))
-    noise = 2**0.5 * draws[:, :3].std(axis=1, ddof=1)
-    times = np.abs(draws[:, 3] - draws[:, 4]) / noise
-    assert (times > LIMITS[3]).mean() == pytest.approx(0.0455, abs=0.006)
+def test_one_repeat_gives_none_and_says_so() -> None:
+    """Two are needed for a deviation."""
+    noise = between([run({"eval_loss": [2.0, 1.0]})])
+    assert noise.spread("eval_loss", "last", NOTHING) == NOTHING
+    assert "needs 2" in noise.problems[0].text
 
 
 def test_a_repeat_that_ended_in_nan_has_no_last_level() -> None:
     """It does not count as one."""
     repeats = [run({"eval_loss": [2.0, level]}) for level in (1.0, 1.1, float("nan"))]
     noise = between(repeats)
-    assert noise.of("eval_loss", "last") is None
-    assert noise.of("eval_loss", "best") is not None
+    assert noise.spread("eval_loss", "last", NOTHING).freedom == 1
+    assert noise.spread("eval_loss", "best", NOTHING).freedom == 2
 
 
 def test_repeats_with_other_settings_are_named() -> None:
@@ -77,6 +63,12 @@ def test_levels_are_those_of_their_kind() -> None:
         ("eval_f1_macro", "higher"),
         ("eval_rougeL", "higher"),
         ("eval_something", ""),
+        ("val/hits@10", "higher"),
+        ("eval_w_err", "lower"),
+        ("loss_ema", "lower"),
+        ("eval_recon", "lower"),
+        ("rollout/success_rate", "higher"),
+        ("codebook_usage", ""),
         ("reward:format", "higher"),
         ("grad_norm", ""),
     ],

@@ -48,7 +48,7 @@ def measure(**changes: Any) -> Measure:
     """Return the last eval loss of both runs, B clearly better."""
     return Measure(
         "eval_loss", "Last eval loss", 1.45, 1.2, -0.25, 0.05, "seeds", 2.0, (-0.35, -0.15),
-        "lower", clear=True, decides=True,
+        "lower", clear=True, decides=True, outcome="better",
     )._replace(**changes)  # fmt: skip
 
 
@@ -56,7 +56,7 @@ MEASURES = (
     measure(),
     measure(
         what="Best eval loss", a=1.201, b=1.2, difference=-0.001, interval=(-0.1, 0.1),
-        clear=False, decides=False, note="at steps 500 and 900",
+        clear=False, outcome="cannot_tell", decides=False, note="at steps 500 and 900",
     ),
     measure(
         metric="throughput_tokens", what="Tokens per second", a=2000.0, b=1500.0,
@@ -97,7 +97,9 @@ def verdict(result: Result) -> CompareVerdict:
     sentences = {
         "better": "B is better at the end: eval_loss 1.200 against 1.450, 5.0 times the noise.",
         "worse": "A is better at the end: eval_loss 1.700 against 1.450, 5.0 times the noise.",
-        "within_noise": "A and B differ within noise at the end: eval_loss 1.440 against 1.450.",
+        "equivalent": "A and B are equivalent at the end: eval_loss 1.440 against 1.450.",
+        "cannot_tell": "Cannot tell which is better at the end: eval_loss 1.440 against 1.450.",
+        "mixed": "B is better by eval loss, A by eval accuracy.",
         "identical": "A and B are identical: 300 values of 4 metrics agree.",
         "not_comparable": "Losses of A and B cannot be compared: the tokenizers differ.",
     }
@@ -180,10 +182,13 @@ def _pair_of_sweep(a: Diagnosis, b: Diagnosis, index: int) -> Pair:
     ends = [run.curves["eval_loss"].value[-1] for run in (a, b)]
     moved = ends[1] - ends[0]
     clear = abs(moved) > 0.1
-    result: Result = "within_noise" if not clear else "worse" if moved > 0 else "better"
+    result: Result = "cannot_tell" if not clear else "worse" if moved > 0 else "better"
     if index == 7:
         result = "not_comparable"
-    one = measure(a=ends[0], b=ends[1], difference=moved, interval=None, clear=clear)
+    outcome = ("worse" if moved > 0 else "better") if clear else "cannot_tell"
+    one = measure(
+        a=ends[0], b=ends[1], difference=moved, interval=None, clear=clear, outcome=outcome
+    )
     where = b.curves["eval_loss"].step
     values = tuple(moved * x / 1000 for x in where)
     new = round((index + 1) * 1e-4, 6)

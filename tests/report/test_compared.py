@@ -22,12 +22,29 @@ def test_differences_add_up_as_they_are_shown() -> None:
 @pytest.mark.parametrize(
     ("changes", "result", "words"),
     [
-        ({"difference": 0.25}, "worse", "A better, clear: 5 × the noise, limit 2"),
-        ({"better": ""}, "better", "B lower, clear: 5 × the noise, limit 2"),
-        ({"clear": False}, "within_noise", "within noise: 5 × the noise, limit 2"),
+        (
+            {"difference": 0.25, "outcome": "worse"},
+            "worse",
+            "A better, clear: 5 × the noise, limit 2",
+        ),
+        ({"better": "", "outcome": ""}, "better", "B lower, clear: 5 × the noise, limit 2"),
+        (
+            {"clear": False, "outcome": "cannot_tell"},
+            "cannot_tell",
+            "cannot tell: 5 × the noise, limit 2",
+        ),
+        (
+            {"clear": False, "outcome": "equivalent"},
+            "equivalent",
+            "equivalent: 5 × the noise, limit 2",
+        ),
         ({"clear": False, "noise": None}, "better", "no noise known"),
         ({"difference": 0.0, "clear": False}, "better", "equal"),
-        ({}, "within_noise", "B lower, 5 × the noise, limit 2; only seeds differ"),
+        (
+            {"outcome": "cannot_tell"},
+            "cannot_tell",
+            "B lower, 5 × the noise, limit 2; only seeds differ",
+        ),
         ({"b": None}, "better", "not known of B"),
     ],
 )
@@ -60,7 +77,7 @@ def test_the_verdict_on_many_runs_counts_them() -> None:
     """The headline says how many are better and which is the best, or that none is."""
     none = of_many(sweep())
     assert none.sentence == (
-        "None of 19 runs is better than A: 3 within noise, 15 worse, 1 not comparable."
+        "None of 19 runs is better than A: 3 cannot tell, 15 worse, 1 not comparable."
     )
     assert none.second.startswith("First among them: D, 1.230 against 1.200 in last eval loss")
     whole = sweep(3)

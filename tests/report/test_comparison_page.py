@@ -133,7 +133,7 @@ def test_numbers_stand_beside_their_noise_and_its_source() -> None:
         "1.450",
         "1.200",
         f"{MINUS}0.250{MINUS}0.350 to {MINUS}0.150",
-        "0.050between seeds",
+        "0.050between repeats",
         "B better, clear: 5 × the noise, limit 2",
     ]
     assert found[3][4:] == ["–", "no noise known"]
@@ -247,7 +247,7 @@ def test_many_runs_come_best_first() -> None:
     """Better, within noise, worse, then what cannot be compared; each with its difference."""
     whole = sweep()
     results = [whole.pairs[index].verdict.result for index in ranked(whole)]
-    order = ["better", "within_noise", "worse", "not_comparable"]
+    order = ["better", "cannot_tell", "worse", "not_comparable"]
     assert results == sorted(results, key=order.index)
     found = rows(render(whole), "runs")
     assert found[1][:2] == ["A lr-1e-4", "baseline"]

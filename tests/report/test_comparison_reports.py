@@ -77,7 +77,7 @@ def test_text_of_several_runs_is_a_table_best_first() -> None:
     shown = text.render(sweep(5), Options(80))
     rows = re.findall(r"^  ([B-E])  \S+ +([A-Z ]+?)  ", shown, re.MULTILINE)
     assert sorted(label for label, _ in rows) == ["B", "C", "D", "E"]
-    order = ["BETTER", "WITHIN NOISE", "WORSE"]
+    order = ["BETTER", "CANNOT TELL", "WORSE"]
     places = [order.index(word.strip()) for _, word in rows]
     assert places == sorted(places)
     assert "-v" in shown

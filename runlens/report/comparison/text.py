@@ -14,7 +14,9 @@ from runlens.wording import count, step
 STYLES: dict[Result, str] = {
     "better": "bold green",
     "worse": "bold red",
-    "within_noise": "bold blue",
+    "equivalent": "bold blue",
+    "cannot_tell": "bold yellow",
+    "mixed": "bold yellow",
     "identical": "bold blue",
     "not_comparable": "bold yellow",
 }

@@ -39,18 +39,18 @@ def briefly(measure: Measure, pair: Pair, label: str) -> str:
     if measure.times is None:
         return "not known" if measure.better else ""
     times = number(measure.times, 2)
-    if not measure.clear or compared.lucky(pair):
-        return times
-    winner = {"a": "A better", "b": f"{label} better", "": "clear"}[measure.favours]
-    return f"{times}, {winner}"
+    winner = {"a": "A better", "b": f"{label} better"}.get(measure.favours)
+    words = {"equivalent": "equivalent", "cannot_tell": "cannot tell"}.get(measure.outcome, "")
+    said = winner or ("clear" if measure.clear and not measure.better else words)
+    return f"{times}, {said}" if said else times
 
 
 def limits(pair: Pair) -> str:
     """Say beyond which multiple of the noise a difference is clear."""
-    found = sorted({one.limit for one in pair.measures if one.noise is not None})
+    found = sorted({number(one.limit, 2) for one in pair.measures if one.noise is not None})
     if not found:
         return ""
-    return f"Clear beyond {' or '.join(number(one) for one in found)} times the noise, and 1 %."
+    return f"Clear beyond {' or '.join(found)} times the noise: the 95 % interval."
 
 
 def noise_from(comparison: Comparison) -> str:
@@ -58,8 +58,11 @@ def noise_from(comparison: Comparison) -> str:
     if comparison.seeds:
         return f"Noise: between {count(len(comparison.seeds), 'repeat')} with other seeds."
     sources = {one.noise_from for pair in comparison.pairs for one in pair.measures}
-    if "within" in sources:
-        return "Noise: within the runs; repeats with other seeds (--seeds) would tell more."
+    if "prior" in sources:
+        return (
+            "Noise: between repeats, as runs with curves like these have it; repeats of your own "
+            "(--seeds) would measure it."
+        )
     return "No noise is known."
 
 

@@ -7,7 +7,6 @@ from runlens.report.compared import (
     deciding,
     difference,
     label,
-    lucky,
     names,
     ranked,
     worst,
@@ -104,17 +103,16 @@ def _row(pair: Pair, run: str, name: Markup, *, alone: bool) -> tuple[Child, ...
         el("a", name, href=f"#run-{run}"),
         result_tag(result, result_words(result)),
         value,
-        _difference_to_a(measure, pair) if measure and result != "not_comparable" else DASH,
+        _difference_to_a(measure) if measure and result != "not_comparable" else DASH,
         _likeliest(pair),
         tag(pair.b.health),
     )
 
 
-def _difference_to_a(measure: Measure, pair: Pair) -> Child:
+def _difference_to_a(measure: Measure) -> Child:
     if measure.times is None:
         return difference(measure)
-    luck = "; only seeds differ" if lucky(pair) else ""
-    note = f"{beside_noise(measure)}{luck}".replace("limit ", "limit\u00a0")
+    note = beside_noise(measure).replace("limit ", "limit\u00a0")
     return join(difference(measure), el("span", note, class_="src under"))
 
 

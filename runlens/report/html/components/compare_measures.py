@@ -56,7 +56,7 @@ def _caption(pair: Pair) -> str:
     said = []
     known = [one for one in pair.measures if one.noise is not None]
     if known:
-        said.append("Noise: standard deviation of the difference. Clear: beyond its limit.")
+        said.append("Noise: how far two repeats lie apart. Clear: beyond its limit.")
     if any(one.interval for one in pair.measures):
-        said.append(f"Below B {MINUS} A: its interval, the limit times the noise to either side.")
+        said.append(f"Below B {MINUS} A: its 95 % interval.")
     return " ".join(said)

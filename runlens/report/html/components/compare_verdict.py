@@ -13,14 +13,18 @@ from runlens.wording import count
 SHAPES: dict[Result, str] = {
     "better": TICK,
     "worse": "M3.5 3.5l9 9m0-9l-9 9",
-    "within_noise": "M1.5 9.5c2-5 4.5-5 6.5-1.5s4.5 3.5 6.5-1.5",
+    "equivalent": "M1.5 9.5c2-5 4.5-5 6.5-1.5s4.5 3.5 6.5-1.5",
+    "cannot_tell": "M5.5 6a2.5 2.5 0 1 1 3.5 2.3q-1 .5-1 1.7M8 12.6v.8",
+    "mixed": "M3 6h10l-3-3M13 10.5H3l3 3",
     "identical": "M3 6h10M3 10.5h10",
     "not_comparable": "M3 6h10M3 10.5h10M11.5 2.5l-7 11.5",
 }
 COLOURS: dict[Result, str] = {
     "better": "ok",
     "worse": "crit",
-    "within_noise": "unmet",
+    "equivalent": "info",
+    "cannot_tell": "unmet",
+    "mixed": "warn",
     "identical": "info",
     "not_comparable": "warn",
 }
@@ -35,7 +39,7 @@ def result_tag(result: Result, words: str) -> Markup:
 
 
 def result_words(result: Result, run: str = "") -> str:
-    """Return ``B better``, ``Better`` where no run is named, ``Within noise``."""
+    """Return ``B better``, ``Better`` where no run is named, ``Cannot tell``."""
     if run and result in {"better", "worse"}:
         return f"{run} {result}"
     return RESULT_WORDS[result].capitalize()

@@ -1,0 +1,155 @@
+"""What the difference of two levels lets one believe of the configurations behind them.
+
+The deviation between repeats of one configuration is known by a prior (log-normal) and by
+repeats, where there are some; both are brought together on a grid. From five repeats on they speak
+alone, and the interval is Student's. The difference of the configurations is exactly nothing with
+the probability `equal`, else of any size from three to thirty deviations. All sums are over normal
+distributions, so nothing is drawn at random.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.comparison import NoiseFrom
+from runlens.history import FloatArray
+
+GRID = 61
+REACH = 4.0  # deviations of the prior that the grid covers
+ALONE = 4  # degrees of freedom from which repeats need no prior
+SIZES = (3.0, 10.0, 30.0)  # deviations between repeats: how large true differences are
+COVER = 0.95
+SURE = 0.90  # probability from which an answer is given
+DELTA = 2.0  # deviations between repeats that count as equal where the user says nothing
+POWER = 0.84  # normal quantile of 80 %: of the smallest difference that would be seen
+
+
+class Spread(NamedTuple):
+    """How far repeats of one configuration lie apart, in the unit of the metric."""
+
+    deviation: float  # of the prior: its median; 0 where there is none
+    doubt: float  # standard deviation of its logarithm
+    measured: float = 0.0  # from repeats
+    freedom: int = 0  # its degrees of freedom
+    source: NoiseFrom = ""
+
+
+class Belief(NamedTuple):
+    """What is believed of B - A."""
+
+    noise: float  # standard deviation of the observed difference
+    limit: float  # times the noise: half the width of the 95 % interval
+    p_higher: float  # that a fresh repeat of B lies above one of A
+    p_sign: float  # that the configurations differ to the side that was seen
+    p_equal: float  # that they differ by less than delta
+    delta: float
+
+    @property
+    def smallest(self) -> float:
+        """The smallest difference that four comparisons of five like this one would show."""
+        return (self.limit + POWER) * self.noise
+
+
+def believe(
+    difference: float,
+    spread: Spread,
+    *,
+    share: float = 2**0.5,
+    equal: float = 0.0,
+    delta: float | None = None,
+) -> Belief | None:
+    """Return what to believe; None where nothing is known of the spread.
+
+    Args:
+        difference: of the two levels, B - A.
+        spread: between repeats of one configuration.
+        share: the error of the difference in deviations between repeats: the root of 2 for one
+            run against one, of 1/n + 1/m for groups, of 1/n for n pairs whose spread is that of
+            their differences.
+        equal: probability, before the curves are seen, that the configurations are one.
+        delta: difference that counts as none; two deviations between repeats where None.
+
+    """
+    sigma, weight = _grid(spread)
+    if not len(sigma):
+        return None
+    error = share * sigma
+    noise = share * (spread.measured if _alone(spread) else spread.deviation)
+    limit = _limit(error, weight, noise)
+    mean, variance, posterior = _posterior(difference, sigma, weight, error, equal)
+    fresh = _normal(mean / np.sqrt(variance + 2 * sigma[:, None] ** 2))
+    sign = math.copysign(1.0, difference)
+    solid = variance > 0
+    beyond = np.where(solid, _normal(sign * mean / np.sqrt(np.where(solid, variance, 1.0))), 0.0)
+    bound = delta if delta is not None else DELTA * sigma[:, None]
+    deep = np.sqrt(np.where(solid, variance, 1.0))
+    inside = np.where(solid, _normal((bound - mean) / deep) - _normal((-bound - mean) / deep), 1.0)
+    return Belief(
+        noise=noise,
+        limit=limit,
+        p_higher=float((posterior * fresh).sum()),
+        p_sign=float((posterior * beyond).sum()),
+        p_equal=float((posterior * inside).sum()),
+        delta=delta if delta is not None else DELTA * float(np.exp(weight @ np.log(sigma))),
+    )
+
+
+def _grid(spread: Spread) -> tuple[FloatArray, FloatArray]:
+    """Return (deviations, their probabilities), both of shape (k,); empty where none is known."""
+    measured = spread.measured > 0 and spread.freedom > 0
+    alone = _alone(spread)
+    if not measured and spread.deviation <= 0:
+        return np.empty(0), np.empty(0)
+    centre = spread.measured if alone else spread.deviation
+    doubt = 2.5 / spread.freedom**0.5 if alone else spread.doubt
+    if measured and not alone:  # wide enough for both
+        apart = abs(math.log(spread.measured / spread.deviation))
+        doubt = max(doubt, apart / 2)
+    sigma = centre * np.exp(np.linspace(-REACH, REACH, GRID) * doubt)
+    log_weight = np.zeros(GRID)
+    if not alone:
+        log_weight -= 0.5 * (np.log(sigma / spread.deviation) / spread.doubt) ** 2
+    if measured:
+        log_weight -= spread.freedom * np.log(sigma)
+        log_weight -= 0.5 * spread.freedom * (spread.measured / sigma) ** 2
+    weight = np.exp(log_weight - log_weight.max())
+    return sigma, weight / weight.sum()
+
+
+def _alone(spread: Spread) -> bool:
+    """Whether the repeats speak without the prior."""
+    if spread.measured <= 0 or not spread.freedom:
+        return False
+    return spread.freedom >= ALONE or spread.deviation <= 0
+
+
+def _limit(error: FloatArray, weight: FloatArray, noise: float) -> float:
+    """Return half the width of the interval, in `noise`, by bisection."""
+    low, high = 0.0, 1e4
+    for _ in range(60):
+        middle = (low + high) / 2
+        outside = float(weight @ (2 * _normal(-middle * noise / error)))
+        low, high = (middle, high) if outside > 1 - COVER else (low, middle)
+    return high
+
+
+def _posterior(
+    difference: float, sigma: FloatArray, weight: FloatArray, error: FloatArray, equal: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, variance and probability of the true difference, each of shape (k, sizes)."""
+    width = np.concatenate([[0.0], SIZES])[None, :] * sigma[:, None]
+    before = np.array([equal, *[(1 - equal) / len(SIZES)] * len(SIZES)])[None, :]
+    total = width**2 + error[:, None] ** 2
+    log_seen = -0.5 * np.log(total) - 0.5 * difference**2 / total
+    seen = np.exp(log_seen - log_seen.max()) * before * weight[:, None]
+    shrink = width**2 / total
+    return shrink * difference, shrink * error[:, None] ** 2, seen / seen.sum()
+
+
+def _normal(value: FloatArray) -> FloatArray:
+    """Return the normal distribution function."""
+    from scipy.special import ndtr  # comparing alone needs it
+
+    made: FloatArray = np.asarray(ndtr(value), dtype=np.float64)
+    return made

@@ -1,0 +1,114 @@
+"""What a curve reached at its end, and how far chance within the run could have moved that.
+
+Of an evaluation the end is its last value. Of a training curve it is the mean of the longest last
+stretch over which nothing moves (Lepski's choice of a window: it grows while each longer mean
+agrees with the shorter ones within their errors), so that a plateau counts in full and an
+explosion of the last points is no more hidden by what lay before. The error of that mean comes
+from the run's own residuals about a slow curve, as block means of several lengths: what is
+autocorrelated or wanders keeps its error however many points there are. The difference of two
+runs has no part in it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.signals.noise import mad, running_median
+
+FEWEST = 12  # points of a training curve from which more than the last one is the end
+FEWEST_JITTER = 4  # points, from which second differences tell the jitter of one value
+JITTER_OF = 8  # last points whose second differences tell it
+DEGREE = 2  # of the slow curve: in the logarithm of the place, over the last two thirds
+SHARES = (1 / 40, 1 / 20, 1 / 10)  # lengths of blocks, of all points
+FEWEST_BLOCKS = 5
+CHI2 = 0.455  # median of chi-squared with one degree of freedom
+GROWTH = 1.4  # of the window, a trial
+AGREE = 2.0  # errors within which a longer mean agrees with a shorter one
+LONGEST = 0.5  # of all points: a window is never longer
+SPIKE = 5  # points of the running median; three points in a row are no spike
+WINSOR = 4.0  # deviations to which single points are drawn in
+
+
+class End(NamedTuple):
+    """The level at the end of one curve, in its own unit."""
+
+    value: float
+    error: float  # standard error of `value` by chance within the run
+    jitter: float  # standard deviation of one value about its neighbours
+    span: float  # how far the curve has come: first value to the end
+    points: int
+    window: int  # points that make up the end
+
+
+def end(value: FloatArray, *, held_out: bool) -> End | None:
+    """Return the end of the finite values of a curve, shape (n,); None where there are none."""
+    count = len(value)
+    if not count:
+        return None
+    first = float(np.median(value[: max(1, min(3, count // 10))]))
+    if held_out or count < FEWEST:
+        last = float(value[-1])
+        jitter = _jitter(value)
+        return End(last, 0.0, jitter, abs(first - last), count, 1)
+    value = _without_spikes(value)
+    noise, long_run = _noise(value)
+    level, window = _level(value, long_run)
+    error = float(long_run / window**0.5)
+    return End(level, error, noise, abs(first - level), count, window)
+
+
+def _jitter(value: FloatArray) -> float:
+    """Return the deviation of one value about a line through its neighbours; 0 if not known."""
+    tail = value[-JITTER_OF:]
+    if len(tail) < FEWEST_JITTER:
+        return 0.0
+    return float(np.sqrt(np.mean(np.diff(tail, 2) ** 2) / 6))
+
+
+def _without_spikes(value: FloatArray) -> FloatArray:
+    """Draw single points in that stick out of a running median; steps and phases stay."""
+    middle = running_median(value, SPIKE)
+    width = WINSOR * mad(value - middle)
+    return np.clip(value, middle - width, middle + width) if width else value
+
+
+def _noise(value: FloatArray) -> tuple[float, float]:
+    """Return (deviation of one point, long-run deviation: that of a mean times the root of n)."""
+    count = len(value)
+    start = count // 3
+    part = value[start:]
+    at = np.log(np.arange(start, count) + 1.0)
+    at = (at - at.mean()) / at.std()
+    residual = part - np.polynomial.polynomial.polyval(
+        at, np.polynomial.polynomial.polyfit(at, part, DEGREE)
+    )
+    long_run = float(residual.std())
+    for share in SHARES:
+        length = max(2, round(share * count))
+        many = len(residual) // length
+        if many < FEWEST_BLOCKS:
+            continue
+        means = residual[-many * length :].reshape(many, length).mean(axis=1)
+        lost = many / max(many - DEGREE - 1, 1)  # degrees of freedom that the slow curve took
+        long_run = max(long_run, float(np.sqrt(length * np.mean(means**2) * lost)))
+    bends = np.diff(value[-max(FEWEST, count // 4) :], 2)
+    return float(np.sqrt(np.median(bends**2) / 6 / CHI2)), long_run
+
+
+def _level(value: FloatArray, long_run: float) -> tuple[float, int]:
+    """Return (mean of the last stretch over which nothing moves, its length)."""
+    count = len(value)
+    window = max(3, count // 50)
+    low, high = -np.inf, np.inf
+    level, chosen = float(np.median(value[-window:])), window
+    while window <= LONGEST * count:
+        stretch = value[-window:]
+        mean = float(np.median(stretch)) if window < 2 * JITTER_OF else float(stretch.mean())
+        error = AGREE * long_run / window**0.5
+        if not low <= mean <= high:
+            break
+        level, chosen = mean, window
+        low, high = max(low, mean - error), min(high, mean + error)
+        window = int(np.ceil(window * GROWTH))
+    return level, chosen

@@ -1,0 +1,79 @@
+"""How far repeats with other seeds lie apart: from repeats, else by a prior from the curve itself.
+
+The prior. In groups of repeats of small trainings of six kinds (42 configurations, 16 to 24 seeds
+each: classification, language modelling, regression, retrieval, a policy, a smoothed loss) the
+deviation of the last value between seeds goes with the geometric mean of two things that one curve
+shows: the jitter of one value about its neighbours, and how far the curve has come. Neither alone
+foretells it across kinds of training (spread of the logarithm 0.9 and 0.8), both together do:
+`SHARE` x sqrt(jitter x span), within a factor of 1.75. benchmarks/compare_families.py measures
+both numbers on other trainings.
+"""
+
+import math
+
+import numpy as np
+
+from runlens.comparing.belief import Spread
+from runlens.comparing.ends import FEWEST_JITTER, End
+from runlens.history import FloatArray
+
+SHARE = 0.18  # of the geometric mean of jitter and span: median of 42 groups of repeats
+SHARE_OF_MEAN = 0.10  # the same of a mean, by its error in place of the jitter
+DOUBT = 0.55  # standard deviation of the logarithm of that, over the groups
+OF_JITTER = 0.4  # of the jitter of one value: no repeat is closer
+FEW = 8  # values below which the jitter itself is a guess
+DOUBT_FEW = 0.8
+OF_SPAN = 0.03  # without a jitter: of how far the curve has come
+OF_LEVEL = 0.01  # without either: of the level
+DOUBT_BLIND = 1.0
+
+
+def prior(ends: tuple[End, End]) -> Spread:
+    """Return the prior of the deviation between repeats, by the ends of both curves.
+
+    One deviation for both: the root mean square of what either shows.
+    """
+    each = [_of_curve(one) for one in ends]
+    if not all(deviation > 0 for deviation, _ in each):
+        known = max(each)
+        each = [known, known]
+    deviation = math.sqrt((each[0][0] ** 2 + each[1][0] ** 2) / 2)
+    return Spread(deviation, max(each[0][1], each[1][1]), source="prior" if deviation else "")
+
+
+def _of_curve(end: End) -> tuple[float, float]:
+    """Return (deviation, doubt of its logarithm) by one curve; 0.0 where it shows nothing."""
+    if end.jitter > 0 and end.points >= FEWEST_JITTER:
+        if end.error:  # a mean of many points: its own error takes the place of the jitter
+            return math.hypot(
+                SHARE_OF_MEAN * math.sqrt(end.error * max(end.span, end.error)), end.error
+            ), DOUBT
+        seed = SHARE * math.sqrt(end.jitter * max(end.span, end.jitter))
+        doubt = DOUBT if end.points >= FEW else DOUBT_FEW
+        return math.hypot(seed, OF_JITTER * end.jitter), doubt
+    if end.points > 1 and end.span > 0:
+        return OF_SPAN * end.span, DOUBT_BLIND
+    return OF_LEVEL * abs(end.value) if end.points <= 1 else 0.0, DOUBT_BLIND
+
+
+def measured(levels: list[FloatArray], before: Spread) -> Spread:
+    """Return a spread with the pooled deviation of groups of repeats, each of shape (n,)."""
+    groups = [one for one in levels if len(one) > 1]
+    freedom = sum(len(one) - 1 for one in groups)
+    if not freedom:
+        return before
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in groups)
+    deviation = math.sqrt(squares / freedom)
+    return before._replace(measured=deviation, freedom=freedom, source="seeds")
+
+
+def with_sampling(spread: Spread, share: float, samples: float | None) -> Spread:
+    """Return a spread that is no smaller than the sampling of a share over n samples allows.
+
+    A share p over n samples has the standard error sqrt(p (1 - p) / n). Two runs that are evaluated
+    on one set share a part of it, so that half of its variance is taken.
+    """
+    if not samples or not 0 < share < 1:
+        return spread
+    sampling = math.sqrt(share * (1 - share) / samples / 2)
+    return spread._replace(deviation=float(np.hypot(spread.deviation, sampling)))

@@ -1,0 +1,58 @@
+"""On which terms runs are compared: the user's metric and delta, and whether they are repeats."""
+
+from collections.abc import Sequence
+
+from runlens.comparing.canonical import Settings
+from runlens.comparing.groups import group
+from runlens.comparing.measures import Terms
+from runlens.comparing.rows import recorded
+from runlens.comparing.seeds import SeedNoise
+from runlens.comparison import SettingDifference
+from runlens.errors import BadSettings
+from runlens.metrics import Better, naming
+from runlens.run import Run
+
+# kinds of settings that make no other training: repeats differ in them alone
+REPEATS = frozenset({"seed", "speed", "version", "nothing", "machinery"})
+REPEATED = 0.98  # probability that runs are repeats, where what differs is of these kinds
+NOT_RECORDED = 0.5  # the same where nothing is known to differ: what does is not recorded
+DIRECTIONS: dict[str, Better] = {
+    "max": "higher",
+    "higher": "higher",
+    "min": "lower",
+    "lower": "lower",
+}
+
+
+def equal(a: Run, b: Run, settings: Sequence[SettingDifference]) -> float:
+    """Return the probability, before the curves are seen, that two configurations are one."""
+    if any(row.rank and group(row.key) not in REPEATS for row in settings):
+        return 0.0
+    both = all(recorded(Settings(run)) for run in (a, b))
+    return REPEATED if both and any(row.rank for row in settings) else NOT_RECORDED
+
+
+def terms_of(
+    metric: str, delta: float | None, noise: SeedNoise | None, runs: Sequence[Run]
+) -> Terms:
+    """Return the terms by what the user asked for.
+
+    Raises:
+        BadSettings: a metric that no two runs have, or a direction that is none.
+
+    """
+    if not metric:
+        return Terms(noise, delta=delta)
+    name, _, said = metric.rpartition(":")
+    if said not in DIRECTIONS:
+        name, said = metric, ""
+    logged = {known for run in runs for known in run.history.metrics}
+    chosen = next((one for one in (name, naming(name).metric) if one in logged), "")
+    if not chosen:
+        near = ", ".join(sorted(logged)[:8])
+        raise BadSettings(f"no run has a metric {name!r}; they log {near}")
+    directions = {chosen: DIRECTIONS[said]} if said else {}
+    terms = Terms(noise, delta=delta, metric=chosen, directions=directions)
+    if not terms.better(chosen):
+        raise BadSettings(f"which direction of {name!r} is better? Give {name}:max or {name}:min")
+    return terms
