@@ -174,3 +174,29 @@ def test_run_and_signals_share_one_shape() -> None:
     run = Run("r", "r", History({"train_loss": columns(step, value)}))
     assert run.shape("train_loss") is Signals(run).shape("train_loss")
     assert not run.shape("reward")
+
+
+@pytest.mark.parametrize("points", [120, 400, 3_000])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_a_regular_swing_has_period_and_height(points: int, noise: float) -> None:
+    """Neither folded nor hidden by blocks."""
+    step = np.arange(points)
+    period = points / 12
+    value = 2.0 + 0.5 * np.sin(2 * np.pi * step / period)
+    value += noise * np.random.default_rng(4).standard_normal(points)
+    (phase,) = shape_of(step, value).phases
+    assert phase.kind == "swing"
+    assert phase.swing is not None
+    assert phase.swing.period == pytest.approx(period, rel=0.1)
+    assert phase.swing.amplitude == pytest.approx(1.0, rel=0.25)
+    assert phase.swing.cycles in {10, 11, 12}
+
+
+def test_a_swing_on_a_long_fall_goes_with_the_fall() -> None:
+    """The fall keeps its kind: the swing is small beside it."""
+    step = np.arange(600)
+    value = np.linspace(8.0, 1.0, 600) + 0.5 * np.sin(2 * np.pi * step / 30)
+    shape = shape_of(step, value)
+    assert kinds(shape) == ["fall"]
+    assert shape.phases[0].swing is not None
+    assert "swinging by about" in shape.describe()

@@ -21,6 +21,7 @@ class Coarse(NamedTuple):
     step: FloatArray  # median step
     value: FloatArray  # median value, on the scale
     size: int  # points a block
+    total: int  # points of the curve
     scale: Scale
 
 
@@ -32,17 +33,21 @@ def coarse(step: IntArray, value: FloatArray) -> Coarse:
     """
     count = len(value)
     size = -(-count // MOST_BLOCKS)
-    if size == 1:
-        start, x, y = np.arange(count), step.astype(np.float64), value
-    else:
-        blocks = count // size
-        used = blocks * size
-        y = np.median(value[:used].reshape(blocks, size), axis=1)
-        x = np.median(step[:used].reshape(blocks, size), axis=1)
-        start = np.arange(blocks) * size
+    y = block_medians(value, size)
+    start = np.arange(len(y)) * size
+    x = (step[start] + step[start + size - 1]) / 2.0
     calm = clipped(y)
     scale: Scale = "log" if _by_size(calm) else "linear"
-    return Coarse(start, x, clipped(to_scale(y, scale)), size, scale)
+    return Coarse(start, x, clipped(to_scale(y, scale)), size, count, scale)
+
+
+def block_medians(value: FloatArray, size: int) -> FloatArray:
+    """Return the medians of blocks of `size` values; a last, unfilled block is left out."""
+    if size == 1:
+        return value
+    used = len(value) // size * size
+    medians: FloatArray = np.median(value[:used].reshape(-1, size), axis=1)
+    return medians
 
 
 def _by_size(y: FloatArray) -> bool:

@@ -61,7 +61,8 @@ class Phase:
     """A stretch in which a curve does one thing; values as logged.
 
     `slope` and its standard error are per step, in units of the scale (log: per step and e-fold).
-    `chance`: how often noise of this size and memory alone would show as much.
+    `chance`: how often noise of this size and memory alone would show as much. `swing`: of the kind
+    of that name, and of falls, rises and flats that swing as they go.
     """
 
     kind: PhaseKind

@@ -42,7 +42,8 @@ def _of(phase: Phase, share: float, *, last: bool, alone: bool) -> str:
             f"swings {swing.cycles} times by about {loss(swing.amplitude)}, "
             f"every {step(round(swing.period))} steps, {until}{part}"
         )
-    return f"{VERBS[phase.kind]} from {at(phase.first)} to {at(phase.last)}"
+    to_and_fro = f", swinging by about {loss(phase.swing.amplitude)}" if phase.swing else ""
+    return f"{VERBS[phase.kind]} from {at(phase.first)} to {at(phase.last)}{to_and_fro}"
 
 
 def _event(event: Event) -> str:

@@ -6,13 +6,14 @@ import numpy as np
 
 from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import GAUSSIAN
-from runlens.signals.shape.axis import Coarse, coarse, to_scale, unscaled
+from runlens.signals.shape.axis import Coarse, block_medians, coarse, to_scale, unscaled
 from runlens.signals.shape.data import NAN, NOWHERE, Effect, Noise, Phase, PhaseKind, Point
 from runlens.signals.shape.events import jumps, spikes
 from runlens.signals.shape.head import head
-from runlens.signals.shape.phases import Stretch, effect_of, stretches
+from runlens.signals.shape.phases import Stretch, effect_of, stretches, with_swing
 from runlens.signals.shape.segments import Pieces, divide
 from runlens.signals.shape.shape import Shape
+from runlens.signals.shape.swings import Cycles, calmed, cycles, described
 
 FEWEST = 4  # finite points below which a curve has no shape
 
@@ -29,6 +30,7 @@ class Body:
     grid: Coarse
     pieces: Pieces
     noise: Noise
+    swing: Cycles | None
 
     def at(self, place: int) -> Point:
         """Return a point by its place among those of the body."""
@@ -52,7 +54,7 @@ def shape_of(step: IntArray, value: FloatArray) -> Shape:
     else:
         begins = 0
     trend = np.array([unscaled(float(level), body.grid.scale) for level in body.pieces.fitted])
-    found = [_phase(body, part) for part in stretches(body.grid, body.pieces)]
+    found = [_phase(body, part) for part in _stretches(body)]
     if begins:
         found = _with_plunge(found, body, x[: begins + 1], y[: begins + 1], chance)
     events = spikes(body.step, body.value, body.course, body.scaled)
@@ -92,12 +94,14 @@ def _assembled(step: IntArray, value: FloatArray, finite: IntArray, made: Shape)
 
 def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
     grid = coarse(step, value)
+    scaled = to_scale(value, grid.scale)
+    swing = cycles(scaled)
+    if swing is not None:
+        grid = grid._replace(value=block_medians(calmed(scaled, swing), grid.size))
     pieces = divide(grid.step, grid.value)
     course = np.interp(step.astype(np.float64), grid.step, pieces.fitted)
-    scaled = to_scale(value, grid.scale)
-    return Body(
-        index, step, value, scaled, course, grid, pieces, _noise(scaled - course, value, grid)
-    )
+    noise = _noise(scaled - course, value, grid)
+    return Body(index, step, value, scaled, course, grid, pieces, noise, swing)
 
 
 def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
@@ -108,6 +112,11 @@ def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
     power = float((centred * centred).sum())
     memory = float((centred[1:] * centred[:-1]).sum()) / power if power > 0 else 0.0
     return Noise(sigma, relative, min(max(memory, 0.0), 0.99))
+
+
+def _stretches(body: Body) -> list[Stretch]:
+    found = stretches(body.grid, body.pieces)
+    return with_swing(found, body.grid, body.pieces, body.swing) if body.swing else found
 
 
 def _phase(body: Body, part: Stretch) -> Phase:
@@ -127,6 +136,7 @@ def _phase(body: Body, part: Stretch) -> Phase:
         noise=body.pieces.sigma,
         effect=effect_of(part.begin, part.end, body.grid.scale, body.pieces, body.noise),
         chance=part.chance,
+        swing=described(body.swing, body.step, body.value) if body.swing and part.swings else None,
     )
 
 

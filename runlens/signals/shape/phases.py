@@ -9,6 +9,7 @@ from runlens.signals.shape.axis import Coarse, unscaled
 from runlens.signals.shape.chance import either, kendall, t_tail
 from runlens.signals.shape.data import Effect, Noise, PhaseKind, Scale
 from runlens.signals.shape.segments import Pieces
+from runlens.signals.shape.swings import Cycles
 
 SURE = 0.01  # chance of a slope above which a piece is flat
 OF_RANGE = 0.08  # share of the range of the smooth curve below which a change is small,
@@ -16,6 +17,7 @@ OF_LEVEL = 0.05  # if it is below this share of the level too
 PER_DOUBLING = 0.02  # share of the level; a fall that gains as much with each doubling goes on:
 # scaling laws of language models lose 5 to 6.4 % a doubling (Kaplan et al. 2020, exponents 0.076
 # and 0.095), fine-tuning a third of it
+NEARLY = 0.5  # share of a phase from which on it swings
 FEW = 12  # blocks up to which ranks are tested as well
 
 
@@ -30,6 +32,51 @@ class Stretch(NamedTuple):
     slope: float  # per step
     slope_error: float
     chance: float
+    swings: bool = False  # to and fro as well
+
+
+def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles) -> list[Stretch]:
+    """Return the phases with the swing among them.
+
+    It is a phase of its own where its height is at least half of what the course moves meanwhile;
+    else the phases keep their kinds, and swing as they go.
+    """
+    half = swing.period / 2
+    first, last = (
+        int(np.searchsorted(grid.start, at, side="right")) - 1
+        for at in (max(swing.turns[0] - half, 0), min(swing.turns[-1] + half, grid.total - 1))
+    )
+    height = float(np.median(swing.height))
+    begin, end = float(pieces.fitted[first]), float(pieces.fitted[last])
+    level = abs(share_of_level(grid, begin, height))
+    span = float(np.ptp(pieces.fitted))
+    if height < OF_RANGE * span and level < OF_LEVEL:
+        return found
+    if 2.0 * height < abs(end - begin):
+        return [
+            part._replace(
+                swings=min(part.last, last) - max(part.first, first)
+                > NEARLY * (part.last - part.first)
+            )
+            for part in found
+        ]
+    room = max(2, round(0.03 * len(grid.start)))
+    first = 0 if first <= room else first
+    last = len(grid.start) - 1 if len(grid.start) - 1 - last <= room else last
+    covered = float(grid.step[last] - grid.step[first])
+    slope = (end - begin) / covered if covered > 0 else 0.0
+    phase = Stretch("swing", first, last, begin, end, slope, 0.0, swing.chance, swings=True)
+    before = [_cut(pieces, part, part.first, min(part.last, first - 1)) for part in found]
+    after = [_cut(pieces, part, max(part.first, last + 1), part.last) for part in found]
+    kept = [part for part in before if part.last - part.first >= 1]
+    return [*kept, phase, *(part for part in after if part.last - part.first >= 1)]
+
+
+def _cut(pieces: Pieces, part: Stretch, first: int, last: int) -> Stretch:
+    if last < first or (first, last) == (part.first, part.last):
+        return part if last >= first else part._replace(first=first, last=first - 1)
+    begin, end = float(pieces.fitted[first]), float(pieces.fitted[last])
+    return part._replace(first=first, last=last, begin=begin, end=end)
 
 
 def stretches(grid: Coarse, pieces: Pieces) -> list[Stretch]:

@@ -1,0 +1,162 @@
+"""Movements to and fro, looked for before lines are laid: blocks and long lines would hide them.
+
+Turning points of what a wide running mean leaves over, each with its own time and height: a period
+that drifts does no harm, and nothing is folded. Noise turns as often; its turns are irregular, and
+how regular they must be depends on how many there are.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import FloatArray, IntArray
+from runlens.signals.noise import running_mean, sigma_diff
+from runlens.signals.shape.axis import block_medians, clipped
+from runlens.signals.shape.data import Swing
+
+MOST_POINTS = 600  # of the scan for turning points, as medians of blocks
+COARSER = (1, 4)  # points taken together, so that noise does not turn within a cycle
+FEWEST_TURNS = 8  # four cycles
+WIDE = 4  # the running mean covers a fourth of the curve
+BACK = (0.6, 0.4)  # share of the middle 90 % of the residual that a turn must go back
+ALIKE = 2.2  # a half cycle over the median, in time or height, beyond which it is none of them
+# irregularity (coefficients of variation of period and of neighbouring heights together) that 0.1 %
+# of the turns of AR(1) noise are below, by number of cycles; benchmarks/shapes.py --swings
+CYCLES = (4, 5, 7, 10, 15, 30)
+REGULAR = (0.16, 0.18, 0.23, 0.25, 0.30, 0.38)
+# height over the noise of a step and the root of the period: a random walk makes 1.4, of 17,000
+# swings of AR(1) noise one is above 3; a taller swing may be as irregular as it likes
+TALL, PER_TALLER = 2.2, 0.6
+RARE = 0.001
+
+
+class Cycles(NamedTuple):
+    """The turning points of a swing, as indices into the curve, and each half cycle's height."""
+
+    turns: IntArray  # shape (k + 1,)
+    height: FloatArray  # peak to trough, shape (k,), in units of the scale
+    size: int  # points of the blocks in which they were found
+    chance: float  # how often noise turns as regularly
+
+    @property
+    def period(self) -> float:
+        """Points of a cycle, the median."""
+        return float(np.median(self.turns[2:] - self.turns[:-2]))
+
+
+def cycles(y: FloatArray) -> Cycles | None:
+    """Return the swing of a curve, shape (n,), on its scale; None where it does not swing.
+
+    Of several, the one that covers most of the curve.
+    """
+    size = -(-len(y) // MOST_POINTS)
+    found = [some for more in COARSER for some in _scan(y, size * more)]
+    return max(found, key=lambda some: int(some.turns[-1] - some.turns[0]), default=None)
+
+
+def _scan(y: FloatArray, size: int) -> list[Cycles]:
+    """Return the swings in the medians of blocks of `size` points."""
+    if len(y) // size < 3 * FEWEST_TURNS:
+        return []
+    short = clipped(block_medians(y, size))
+    residual = detrended(short)
+    low, high = np.quantile(residual, [0.05, 0.95])
+    noise = sigma_diff(short) + 1e-12
+    found = []
+    for back in BACK if high > low else ():
+        turns = turning(residual, back * float(high - low))
+        if len(turns) <= FEWEST_TURNS:
+            continue
+        turns, height = _alike(turns, np.abs(np.diff(residual[turns])))
+        if len(height) >= FEWEST_TURNS and _regular(turns, height, noise):
+            found.append(Cycles(turns * size + size // 2, height, size, RARE))
+    return found
+
+
+def _regular(turns: IntArray, height: FloatArray, noise: float) -> bool:
+    """Whether noise with memory hardly ever turns like this."""
+    period = (turns[2:] - turns[:-2]).astype(np.float64)
+    uneven = float(np.std(np.diff(np.log(height)))) / math.sqrt(2.0)
+    tall = float(np.median(height)) / noise / math.sqrt(float(np.median(period)))
+    room = float(np.interp(len(height) / 2, CYCLES, REGULAR)) + PER_TALLER * max(tall - TALL, 0.0)
+    return math.hypot(_variation(period), uneven) <= room
+
+
+def detrended(y: FloatArray) -> FloatArray:
+    """Return what a running mean over a fourth of the curve leaves over; the ends are mirrored."""
+    width = len(y) // WIDE
+    mirrored = np.pad(y, width, mode="reflect", reflect_type="odd")
+    left: FloatArray = y - running_mean(mirrored, width)[width : width + len(y)]
+    return left
+
+
+def turning(y: FloatArray, back: float) -> IntArray:
+    """Return the indices of the peaks and troughs from which y goes back by more than `back`."""
+    turns: list[int] = []
+    high = low = float(y[0])
+    at_high = at_low = up = 0
+    for at, value in enumerate(y.tolist()):  # at most 600 points
+        if value > high:
+            high, at_high = value, at
+        if value < low:
+            low, at_low = value, at
+        if up >= 0 and high - value > back:
+            turns.append(at_high)
+            up, low, at_low = -1, value, at
+        elif up <= 0 and value - low > back:
+            turns.append(at_low)
+            up, high, at_high = 1, value, at
+    return np.array(turns, dtype=np.int64)
+
+
+def _alike(turns: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the longest stretch of half cycles that are alike in time and height."""
+    time = np.diff(turns)
+    pair = time + np.roll(time, 1)  # a sawtooth is quick one way: times are compared by cycles
+    pair[0] = pair[1]
+    fits = (height < ALIKE * np.median(height)) & (height > np.median(height) / ALIKE)
+    fits &= (pair < ALIKE * np.median(pair)) & (pair > np.median(pair) / ALIKE)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], fits.astype(np.int8), [0]])))
+    if not len(edges):
+        return turns[:1], height[:0]
+    longest = int(np.argmax(edges[1::2] - edges[::2]))
+    first, end = int(edges[2 * longest]), int(edges[2 * longest + 1])
+    return turns[first : end + 1], height[first:end]
+
+
+def calmed(y: FloatArray, found: Cycles) -> FloatArray:
+    """Return the curve, shape (n,), with each point of the swing replaced by its cycle's mean."""
+    width = max(1, round(found.period))
+    first, last = int(found.turns[0]), int(found.turns[-1]) + 1
+    calm = y.copy()
+    inside = np.pad(y[first:last], width, mode="reflect", reflect_type="odd")
+    calm[first:last] = running_mean(inside, width)[width : width + last - first]
+    return calm
+
+
+def described(found: Cycles, step: IntArray, value: FloatArray) -> Swing:
+    """Return the swing in steps and in the unit of the curve; step and value of shape (n,)."""
+    times = step[found.turns].astype(np.float64)
+    periods = times[2:] - times[:-2]
+    reach = np.arange(found.size) - found.size // 2
+    near = np.clip(found.turns[:, None] + reach[None, :], 0, len(value) - 1)
+    heights = np.abs(np.diff(np.median(value[near], axis=1)))
+    third = max(1, len(heights) // 3)
+
+    def drift(some: FloatArray) -> float:
+        begin = float(np.median(some[:third]))
+        return float(np.median(some[-third:])) / begin if begin > 0 else 1.0
+
+    return Swing(
+        period=float(np.median(periods)),
+        period_spread=_variation(periods),
+        amplitude=float(np.median(heights)),
+        amplitude_drift=drift(heights),
+        period_drift=drift(periods),
+        cycles=len(heights) // 2,
+    )
+
+
+def _variation(some: FloatArray) -> float:
+    return float(np.std(some) / np.mean(some))
