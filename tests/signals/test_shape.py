@@ -195,7 +195,7 @@ def test_a_regular_swing_has_period_and_height(points: int, noise: float) -> Non
 def test_a_swing_on_a_long_fall_goes_with_the_fall() -> None:
     """The fall keeps its kind: the swing is small beside it."""
     step = np.arange(600)
-    value = np.linspace(8.0, 1.0, 600) + 0.5 * np.sin(2 * np.pi * step / 30)
+    value = np.linspace(9.0, 3.0, 600) + 0.5 * np.sin(2 * np.pi * step / 30)
     shape = shape_of(step, value)
     assert kinds(shape) == ["fall"]
     assert shape.phases[0].swing is not None
