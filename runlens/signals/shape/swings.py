@@ -128,7 +128,8 @@ def _alike(turns: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
 def calmed(y: FloatArray, found: Cycles) -> FloatArray:
     """Return the curve, shape (n,), with each point of the swing replaced by its cycle's mean.
 
-    Half a period on either side belongs to it."""
+    Half a period on either side belongs to it.
+    """
     width = max(1, round(found.period))
     first = max(int(found.turns[0]) - width // 2, 0)
     last = min(int(found.turns[-1]) + width // 2, len(y))
