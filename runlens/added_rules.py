@@ -20,11 +20,10 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
-from runlens.crossrun import CROSS_RULES
 from runlens.diagnosis import SEVERITIES, Finding, Outcome
 from runlens.patterns import lazy_re
 from runlens.plugins import LONGEST, attempted, points, said
-from runlens.rules import RULES
+from runlens.rules import LISTED
 from runlens.rules.rule import FOLDERS, Rule
 from runlens.run import Problem, Run, Task
 from runlens.signals import Signals
@@ -77,12 +76,12 @@ class _Offered(NamedTuple):
 @lru_cache(maxsize=16)
 def _added(places: tuple[str, ...], files: tuple[tuple[str, int], ...]) -> Added:
     del places  # part of what the cache knows it by
-    ours = [*(rule.slug for rule in RULES), *(rule.slug for rule in CROSS_RULES)]
-    taken = dict.fromkeys(ours, "RunLens")
+    theirs = [*_of_packages(), *_of_files(file for file, _ in files)]
+    taken = dict.fromkeys(_our_slugs(), "RunLens") if theirs else {}
     rules: list[Rule[Any]] = []
     origins: dict[str, str] = {}
     problems: list[Problem] = []
-    for offered in (*_of_packages(), *_of_files(file for file, _ in files)):
+    for offered in theirs:
         if isinstance(offered, Problem):
             problems.append(offered)
             continue
@@ -96,6 +95,12 @@ def _added(places: tuple[str, ...], files: tuple[tuple[str, int], ...]) -> Added
             taken[rule.slug] = origins[rule.slug] = origin
             rules.append(replace(rule, check=partial(_checked, rule.check)))
     return Added(tuple(rules), origins, tuple(problems))
+
+
+def _our_slugs() -> list[str]:
+    from runlens.crossrun import CROSS_RULES
+
+    return [*(rule.slug for rule in LISTED), *(rule.slug for rule in CROSS_RULES)]
 
 
 def _of_packages() -> Iterator[_Offered | Problem]:

@@ -21,9 +21,9 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
-from runlens.rules import RULES
+from runlens.rules import LISTED
 from runlens.rules.loss import cross_entropy
-from runlens.rules.rule import ADVICE, Case, Rule, unmet
+from runlens.rules.rule import ADVICE, Asked, Case, Rule, loaded, unmet
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.signals import Signals
@@ -38,7 +38,7 @@ OF_THE_LOSS = frozenset({"LOS", "EVL", "GRD"})  # families whose curves end wher
 
 def diagnose(
     place: Run | str | Path,
-    rules: Iterable[Rule[Any]] | None = None,
+    rules: Iterable[Asked] | None = None,
     *,
     preview: bool = False,
     settings: Settings | None = None,
@@ -117,7 +117,7 @@ def _settled(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
 
 
 def _until_lost(
-    asked: list[Rule[Any]], outcomes: dict[str, Outcome], found: list[Finding], late: float
+    asked: list[Asked], outcomes: dict[str, Outcome], found: list[Finding], late: float
 ) -> dict[str, Outcome]:
     """Return as unmet what passed only because the loss was lost: the rest was not there to judge.
 
@@ -137,13 +137,13 @@ def _until_lost(
     }
 
 
-def _judged(made: tuple[Incident, ...], asked: list[Rule[Any]]) -> tuple[Incident, ...]:
+def _judged(made: tuple[Incident, ...], asked: list[Asked]) -> tuple[Incident, ...]:
     """Leave out what only advises: odd settings and missing metrics are no fault of a run."""
     advice = {rule.slug for rule in asked if rule.family in ADVICE}
     return tuple(one for one in made if any(f.rule not in advice for f in one.findings))
 
 
-def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
+def examine(rule: Asked, run: Run, signals: Signals) -> Outcome:
     """Ask one rule. What it needs and lacks is `unmet`; what it throws is `error`."""
     if rule.tasks and run.task not in rule.tasks:
         part = signals.keep("cross-entropy", lambda: _cross_entropy(run))
@@ -157,7 +157,8 @@ def examine(rule: Rule[Any], run: Run, signals: Signals) -> Outcome:
         return unmet("not logged: " + ", ".join(need.replace("|", " or ") for need in missing))
     try:
         with np.errstate(all="ignore"):
-            outcome = rule.check(run, signals, rule.limits)
+            whole = loaded(rule)
+            outcome = whole.check(run, signals, whole.limits)
     except Exception as error:  # noqa: BLE001 - a broken rule must not cost the report
         return Outcome("error", f"{type(error).__name__}: {error}")
     return outcome._replace(
@@ -207,7 +208,7 @@ def _beside_others(rule: Rule[Any], run: Run) -> Outcome:
     """Ask a rule, and those that it yields to."""
     signals = Signals(run)
     outcome = examine(rule, run, signals)
-    others = [other for other in RULES if other.slug in outcome.yields_to]
+    others = [other for other in LISTED if other.slug in outcome.yields_to]
     asked = {other.slug: examine(other, run, signals) for other in others}
     return _settled({rule.slug: outcome, **asked})[rule.slug]
 
@@ -229,7 +230,7 @@ def raised_at(rule: Rule[Any], run: Run) -> str:
     return ""
 
 
-def found_as_well(case: Case, rules: Iterable[Rule[Any]]) -> list[Finding]:
+def found_as_well(case: Case, rules: Iterable[Asked]) -> list[Finding]:
     """Return what other rules find in a drawn case, loudest first, one finding each.
 
     A drawing holds little but its pattern, so rules on what is not logged are not asked.

@@ -39,17 +39,18 @@ from datetime import date
 from fnmatch import fnmatchcase
 from math import inf, isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runlens.added_rules import LOST, Added, added, files_of
-from runlens.crossrun import CROSS_RULES
-from runlens.crossrun.rule import CrossFinding, CrossRule
 from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
-from runlens.rules import RULES
-from runlens.rules.rule import Rule
+from runlens.rules import LISTED
+from runlens.rules.rule import Asked, Listed, loaded
 from runlens.run import Problem
 from runlens.silences import Silence, parsed, quietened
+
+if TYPE_CHECKING:
+    from runlens.crossrun.rule import CrossFinding, CrossRule
 
 NAMES = ("runlens.toml", "pyproject.toml")
 KEYS = ("select", "ignore", "preview", "rules", "severity", "limits", "silence", "columns", "audit")
@@ -86,23 +87,32 @@ class Settings:
         """Return what is wrong with the settings and with the rules that were added."""
         return (*self.problems, *self.added().problems)
 
-    def rules(self, rules: Iterable[Rule[Any]] | None = None) -> list[Rule[Any]]:
+    def rules(self, rules: Iterable[Asked] | None = None) -> list[Asked]:
         """Return those of `rules` (all that are known) that are asked, with their limits as set."""
+        known: Iterable[Asked] = (*LISTED, *self.added().rules) if rules is None else rules
         return [
-            replace(rule, limits=replace(rule.limits, **self.limits.get(rule.slug, {})))
-            for rule in ((*RULES, *self.added().rules) if rules is None else rules)
+            self._limited(rule)
+            for rule in known
             if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
         ]
 
-    def cross_rules(self) -> list[CrossRule[Any]]:
+    def _limited(self, rule: Asked) -> Asked:
+        if rule.slug not in self.limits:
+            return rule
+        whole = loaded(rule)
+        return replace(whole, limits=replace(whole.limits, **self.limits[rule.slug]))
+
+    def cross_rules(self) -> "list[CrossRule[Any]]":
         """Return the rules over several runs that are asked, with their limits as set."""
+        from runlens.crossrun import CROSS_RULES
+
         return [
             replace(rule, limits=replace(rule.limits, **self.limits.get(rule.slug, {})))
             for rule in CROSS_RULES
             if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
         ]
 
-    def lowered_crossed(self, finding: CrossFinding) -> CrossFinding:
+    def lowered_crossed(self, finding: "CrossFinding") -> "CrossFinding":
         """Return a finding over several runs no louder than its rule may be."""
         most = self.severity.get(finding.rule)
         if most and SEVERITIES.index(finding.severity) < SEVERITIES.index(most):
@@ -212,10 +222,12 @@ def _table(called: str, within: Mapping[str, Any], key: str) -> Mapping[str, Any
 def _settings(
     document: Mapping[str, Any], today: date, files: tuple[str, ...], problems: tuple[Problem, ...]
 ) -> Settings:
+    from runlens.crossrun import CROSS_RULES
+
     _known("key", document, KEYS)
     known = added(files)
-    own: tuple[Rule[Any], ...] = (*RULES, *known.rules)
-    rules: dict[str, Rule[Any] | CrossRule[Any]] = {one.slug: one for one in own}
+    own: tuple[Asked, ...] = (*LISTED, *known.rules)
+    rules: dict[str, Asked | CrossRule[Any]] = {one.slug: one for one in own}
     rules |= {one.slug: one for one in CROSS_RULES}
     # a rule that cannot be loaded is a problem of the report: settings may still speak of it
     unsure = _spoken_of(document) if problems or known.problems else ()
@@ -290,7 +302,8 @@ def _columns(own: object) -> dict[str, str]:
     return {ours: theirs.strip() for ours, theirs in own.items()}
 
 
-def _limits(rule: Rule[Any] | CrossRule[Any], own: object) -> dict[str, Any]:
+def _limits(of: "Asked | CrossRule[Any]", own: object) -> dict[str, Any]:
+    rule = of.load() if isinstance(of, Listed) else of
     slug = rule.slug
     if not isinstance(own, dict):
         raise BadSettings(f"limits of {slug} take a table")

@@ -158,7 +158,7 @@ def test_a_rule_that_is_registered_wrongly_is_told(monkeypatch: pytest.MonkeyPat
     """Its file, and what does not fit: list, name or family."""
     monkeypatch.setattr(registered, "RULES", (replace(hockey_stick.RULE, slug="ice-stick"),))
     told = registered.faults()
-    missing = "loss/sawtooth.py is not in RULES of runlens/rules/__init__.py"
+    missing = "loss/sawtooth.py is not in LISTED of runlens/rules/__init__.py"
     assert missing in told
     assert registered.unknown("sawtooth") == missing
     assert "slug='ice-stick' stands in evaluation/hockey_stick.py" in told[-1]

@@ -50,6 +50,20 @@ def test_diagnose_loads_numpy_but_no_pandas_scipy_wandb_or_plotly(tmp_path: Path
     assert not loaded.intersection({"pandas", "scipy", "wandb", "tbparse", "tensorboard", "plotly"})
 
 
+def test_rules_that_are_not_asked_are_not_imported(tmp_path: Path) -> None:
+    """A fine-tuning pays nothing for what is known of rewards, nor for rules over many runs."""
+    code = (
+        "from runlens.cli import main; "
+        f"main(['demo', '-o', {str(tmp_path / 'page.html')!r}], standalone_mode=False)"
+    )
+    script = f"import sys; {code}; print('LOADED', *sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.rpartition("LOADED")[2].split())
+    own = {one for one in loaded if one.startswith(("runlens.rules.rl.", "runlens.crossrun"))}
+    assert not own - {f"runlens.rules.rl.{name}" for name in ("held_out", "policy")}
+    assert "runlens.rules.evaluation.hockey_stick" in loaded
+
+
 def test_every_rule_file_is_registered() -> None:
     """A file with a RULE is named as its slug, lies in its family's folder, and is in RULES."""
     if faults := registered.faults():

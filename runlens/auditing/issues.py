@@ -32,7 +32,7 @@ from runlens import cost
 from runlens.crossrun.rule import CrossFinding
 from runlens.diagnosis import SEVERITIES, Severity
 from runlens.nights import ISSUE_STATES, FoundRow, Issue, IssueState, Night, RunRow
-from runlens.rules import RULES
+from runlens.rules import LISTED
 from runlens.wording import count
 
 QUIET = 14  # nights without a fresh run that has it, after which an issue counts as resolved
@@ -40,7 +40,7 @@ DIGITS = 16  # of a fingerprint, hexadecimal
 # share of healthy runs with a loud finding: benchmarks/power.py, calm noise (docs/accuracy.md)
 FALSE_ALARMS = 0.003
 
-_TITLES = {rule.slug: rule.title for rule in RULES}
+_TITLES = {rule.slug: rule.title for rule in LISTED}
 
 
 class Seen(NamedTuple):

@@ -32,10 +32,10 @@ def slugs(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[
     from click.shell_completion import CompletionItem
 
     from runlens.crossrun import CROSS_RULES
-    from runlens.rules import RULES
+    from runlens.rules import LISTED
 
     del ctx, param
-    titles = {rule.slug: rule.title for rule in RULES}
+    titles = {rule.slug: rule.title for rule in LISTED}
     titles |= {rule.slug: rule.title for rule in CROSS_RULES}
     return [
         CompletionItem(slug, help=title)

@@ -20,13 +20,13 @@ def write_case(
     """Write the one run that was diagnosed as a case; say on stderr what of it comes back."""
     from runlens.engine import diagnose
     from runlens.report import case
-    from runlens.rules import RULES
+    from runlens.rules import LISTED
     from runlens.sources import read
 
     if len(runs) != 1:
         raise click.UsageError("--share takes one run, and these are several; add --run NAME")
     path = Path(name)
-    write(path, case.render(runs[0], diagnoses[0], {rule.slug for rule in RULES}))
+    write(path, case.render(runs[0], diagnoses[0], {rule.slug for rule in LISTED}))
     again = {finding.rule for finding in diagnose(read(path), settings=settings).findings}
     found = list(dict.fromkeys(finding.rule for finding in diagnoses[0].findings))
     kept = [rule for rule in found if rule in again]

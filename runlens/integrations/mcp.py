@@ -14,6 +14,7 @@ import msgspec
 
 from runlens.errors import NothingReadable, RunLensError, SeveralRuns, nearest
 from runlens.integrations.roots import Roots
+from runlens.rules.rule import Rule, loaded
 from runlens.settings import Settings
 from runlens.sources import described
 from runlens.version import __version__
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from runlens.crossrun.rule import CrossRule
-    from runlens.rules.rule import Rule
     from runlens.run import Run
 
 INSTRUCTIONS = """\
@@ -92,7 +92,7 @@ class Tools:
         self._roots = roots
         self._settings = settings
         self._rules: dict[str, Rule[Any] | CrossRule[Any]] = {  # their files may lie elsewhere
-            **{rule.slug: rule for rule in settings.rules()},
+            **{rule.slug: loaded(rule) for rule in settings.rules()},
             **{rule.slug: rule for rule in settings.cross_rules()},
         }
 

@@ -1,146 +1,183 @@
-"""All rules, by hand: to add one, write its file and add it here."""
+"""All rules, by hand: to add one, write its file and its row here.
 
-from typing import Any
+A row is what must be known to say that a rule is not asked: half of them are for tasks or metrics
+that a run does not have, and their files are not imported.
+"""
 
-from runlens.rules.config import (
-    eval_too_rare,
-    fp16_risk,
-    lr_out_of_range,
-    no_clipping,
-    no_warmup,
-    weight_decay_high,
+from typing import TYPE_CHECKING, Any
+
+from runlens.rules.rule import (
+    LANGUAGE_TASKS,
+    LOSS_TASKS,
+    PREFERENCE_TASKS,
+    RL_TASKS,
+    Listed,
+    Rule,
 )
-from runlens.rules.evaluation import (
-    eval_flat,
-    eval_gap,
-    eval_leak,
-    forgetting,
-    hockey_stick,
-)
-from runlens.rules.gradients import (
-    clip_saturation,
-    grad_explosion,
-    grad_spike,
-    grad_zero,
-)
-from runlens.rules.lifecycle import (
-    crashed,
-    hang,
-    killed,
-    known_error,
-    oom_cliff,
-    resume_jump,
-    stopped_early,
-)
-from runlens.rules.loss import (
-    divergence,
-    epoch_staircase,
-    loss_spike,
-    not_learning,
-    oscillation,
-    plateau,
-    sawtooth,
-    stuck_at_chance,
-    zero_loss,
-)
-from runlens.rules.numerics import (
-    hidden_nan,
-    loss_scale_collapse,
-    nan_eval,
-    nan_grad,
-    nan_loss,
-)
-from runlens.rules.observability import (
-    missing_signal,
-    too_short,
-)
-from runlens.rules.rl import (
-    clip_ratio_high,
-    completions_clipped,
-    ebft_diversity,
-    entropy_collapse,
-    entropy_high,
-    importance_ratio_divergence,
-    kl_blow_up,
-    length_collapse,
-    length_growth,
-    preference_collapse,
-    reward_collapse,
-    reward_flat,
-    reward_hacking,
-    reward_stuck_zero,
-    zero_reward_std,
-)
-from runlens.rules.rule import Rule
-from runlens.rules.schedule import (
-    lr_zero,
-    schedule_mismatch,
-    warmup_shock,
-)
-from runlens.rules.throughput import (
-    low_utilisation,
-    memory_growth,
-    throughput_drop,
+from runlens.run import Task
+
+if TYPE_CHECKING:
+    RULES: tuple[Rule[Any], ...]
+
+TUNED = LANGUAGE_TASKS | PREFERENCE_TASKS
+GROUPED: frozenset[Task] = frozenset({"grpo", "ppo"})  # completions of a prompt, in groups
+
+LISTED = (
+    Listed("nan-loss", "NaN loss", "NUM"),
+    Listed("hidden-nan", "NaN hidden by the logger", "NUM", ("train_loss",)),
+    Listed("nan-grad", "NaN gradient", "NUM", ("grad_norm",)),
+    Listed("nan-eval", "NaN evaluation", "NUM"),
+    Listed("loss-scale-collapse", "Collapse of the loss scale", "NUM"),
+    Listed("divergence", "Divergence", "LOS", ("train_loss",), LOSS_TASKS | {"gan-diffusion"}),
+    Listed("loss-spike", "Loss spike", "LOS", ("train_loss",), LOSS_TASKS),
+    Listed("plateau", "Plateau", "LOS", ("train_loss",), LOSS_TASKS),
+    Listed(
+        "not-learning",
+        "Not learning",
+        "LOS",
+        ("train_loss",),
+        TUNED | {"asr", "classification", "contrastive", "regression"},
+    ),
+    Listed(
+        "stuck-at-chance",
+        "Stuck at chance",
+        "LOS",
+        ("train_loss",),
+        TUNED | {"classification", "contrastive"},
+    ),
+    Listed(
+        "sawtooth",
+        "Sawtooth",
+        "LOS",
+        ("train_loss",),
+        LANGUAGE_TASKS | {"classification", "regression"},
+    ),
+    Listed(
+        "oscillation", "Oscillation", "LOS", ("train_loss|eval_loss|eval_accuracy",), LOSS_TASKS
+    ),
+    Listed(
+        "zero-loss", "Loss at zero", "LOS", ("train_loss",), LANGUAGE_TASKS | {"classification"}
+    ),
+    Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
+    Listed("hockey-stick", "Overfitting", "EVL", ("eval_loss",), LOSS_TASKS),
+    Listed("eval-flat", "Evaluation flat", "EVL", ("eval_loss", "train_loss"), LOSS_TASKS),
+    Listed(
+        "eval-gap",
+        "Gap between evaluation and training",
+        "EVL",
+        ("eval_loss", "train_loss"),
+        LOSS_TASKS,
+    ),
+    Listed(
+        "eval-leak",
+        "Evaluation leak",
+        "EVL",
+        ("eval_loss", "train_loss"),
+        LANGUAGE_TASKS | {"asr", "classification", "contrastive", "other", "regression"},
+    ),
+    Listed("grad-explosion", "Exploding gradient", "GRD", ("grad_norm",)),
+    Listed("grad-spike", "Gradient spikes", "GRD", ("grad_norm",), LOSS_TASKS),
+    Listed("grad-zero", "No gradient", "GRD", ("grad_norm",)),
+    Listed(
+        "clip-saturation", "Clipping all the time", "GRD", ("grad_norm|clip_share",), LOSS_TASKS
+    ),
+    Listed("lr-zero", "Learning rate zero", "LRS", ("learning_rate",)),
+    Listed("warmup-shock", "Warm-up shock", "LRS", ("train_loss",), LOSS_TASKS),
+    Listed("schedule-mismatch", "Schedule mismatch", "LRS", ("learning_rate",)),
+    Listed("entropy-collapse", "Entropy collapse", "RLX", ("entropy",), RL_TASKS),
+    Listed("reward-stuck-zero", "Reward stuck at zero", "RLX", ("reward",), RL_TASKS),
+    Listed("reward-flat", "Flat reward", "RLX", ("reward",), RL_TASKS),
+    Listed("reward-collapse", "Reward collapse", "RLX", ("reward",), RL_TASKS),
+    Listed(
+        "zero-reward-std",
+        "Groups without reward spread",
+        "RLX",
+        ("frac_zero_std|reward_std",),
+        GROUPED,
+    ),
+    Listed("kl-blow-up", "KL blow-up", "RLX", ("kl|kl_seq|kl_step",), RL_TASKS),
+    Listed("clip-ratio-high", "Clip ratio high", "RLX", ("clip_ratio",), RL_TASKS),
+    Listed("length-growth", "Completions grow to the limit", "RLX", ("len_mean",), GROUPED),
+    Listed("length-collapse", "Completions shrink to nothing", "RLX", ("len_mean",), GROUPED),
+    Listed(
+        "completions-clipped",
+        "Completions cut at the limit",
+        "RLX",
+        ("len_clipped|len_mean",),
+        GROUPED,
+    ),
+    Listed(
+        "importance-ratio-divergence",
+        "Importance ratio far from 1",
+        "RLX",
+        ("logp_diff|is_ratio_min",),
+        RL_TASKS,
+    ),
+    Listed("reward-hacking", "Reward hacking", "RLX", ("reward",), GROUPED),
+    Listed(
+        "ebft-diversity",
+        "EBFT diversity",
+        "RLX",
+        ("ebft_diversity|ebft_alignment|ebft_cfm",),
+        GROUPED,
+    ),
+    Listed(
+        "preference-collapse",
+        "Preferences not learnt, or at the cost of the answers",
+        "RLX",
+        ("dpo_acc|dpo_margin|dpo_chosen",),
+        PREFERENCE_TASKS,
+    ),
+    Listed("throughput-drop", "Throughput drop", "PRF"),
+    Listed("low-utilisation", "Low utilisation", "PRF", ("gpu_util|mfu|throughput_tokens",)),
+    Listed("memory-growth", "Memory growth", "PRF", ("gpu_mem|gpu_mem_reserved|host_mem",)),
+    Listed("oom-cliff", "Out of memory", "RUN"),
+    Listed("crashed", "An exception ended the run", "RUN"),
+    Listed("killed", "Killed or interrupted", "RUN"),
+    Listed("stopped-early", "Ended before its plan", "RUN"),
+    Listed("hang", "No progress, no end", "RUN"),
+    Listed("known-error", "An error with a known cure", "RUN"),
+    Listed("resume-jump", "Resume jump", "RUN"),
+    Listed("lr-out-of-range", "Learning rate out of range", "CFG"),
+    Listed("fp16-risk", "fp16 risk", "CFG"),
+    Listed("no-clipping", "No clipping", "CFG", (), TUNED | {"grpo", "ppo"}),
+    Listed(
+        "no-warmup",
+        "No warm-up",
+        "CFG",
+        (),
+        TUNED | {"classification", "grpo", "ppo"},
+    ),
+    Listed(
+        "eval-too-rare",
+        "Evaluation too rare",
+        "CFG",
+        (),
+        TUNED | {"asr", "classification", "regression"},
+    ),
+    Listed(
+        "weight-decay-high",
+        "Weight decay high",
+        "CFG",
+        (),
+        PREFERENCE_TASKS | {"grpo", "ppo", "sft"},
+    ),
+    Listed(
+        "missing-signal",
+        "Missing signal",
+        "OBS",
+        (),
+        TUNED | {"asr", "classification", "grpo", "ppo", "regression"},
+    ),
+    Listed("too-short", "Too short", "OBS"),
+    Listed("entropy-high", "Entropy high", "RLX", ("entropy",), GROUPED),
+    Listed("forgetting", "Forgetting", "EVL"),
 )
 
-RULES: tuple[Rule[Any], ...] = (
-    nan_loss.RULE,
-    hidden_nan.RULE,
-    nan_grad.RULE,
-    nan_eval.RULE,
-    loss_scale_collapse.RULE,
-    divergence.RULE,
-    loss_spike.RULE,
-    plateau.RULE,
-    not_learning.RULE,
-    stuck_at_chance.RULE,
-    sawtooth.RULE,
-    oscillation.RULE,
-    zero_loss.RULE,
-    epoch_staircase.RULE,
-    hockey_stick.RULE,
-    eval_flat.RULE,
-    eval_gap.RULE,
-    eval_leak.RULE,
-    grad_explosion.RULE,
-    grad_spike.RULE,
-    grad_zero.RULE,
-    clip_saturation.RULE,
-    lr_zero.RULE,
-    warmup_shock.RULE,
-    schedule_mismatch.RULE,
-    entropy_collapse.RULE,
-    reward_stuck_zero.RULE,
-    reward_flat.RULE,
-    reward_collapse.RULE,
-    zero_reward_std.RULE,
-    kl_blow_up.RULE,
-    clip_ratio_high.RULE,
-    length_growth.RULE,
-    length_collapse.RULE,
-    completions_clipped.RULE,
-    importance_ratio_divergence.RULE,
-    reward_hacking.RULE,
-    ebft_diversity.RULE,
-    preference_collapse.RULE,
-    throughput_drop.RULE,
-    low_utilisation.RULE,
-    memory_growth.RULE,
-    oom_cliff.RULE,
-    crashed.RULE,
-    killed.RULE,
-    stopped_early.RULE,
-    hang.RULE,
-    known_error.RULE,
-    resume_jump.RULE,
-    lr_out_of_range.RULE,
-    fp16_risk.RULE,
-    no_clipping.RULE,
-    no_warmup.RULE,
-    eval_too_rare.RULE,
-    weight_decay_high.RULE,
-    missing_signal.RULE,
-    too_short.RULE,
-    entropy_high.RULE,
-    forgetting.RULE,
-)
+
+def __getattr__(name: str) -> object:
+    """Import all rules when `RULES` is first asked for."""
+    if name != "RULES":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = rules = tuple(one.load() for one in LISTED)
+    return rules

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from importlib import import_module
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from runlens.diagnosis import Finding, Outcome, Severity
 from runlens.rules.cases import Case, drawn, message
@@ -16,6 +17,7 @@ __all__ = [
     "LOSS_TASKS",
     "PREFERENCE_TASKS",
     "RL_TASKS",
+    "Asked",
     "Case",
     "Rule",
     "drawn",
@@ -74,6 +76,31 @@ class Rule(Generic[Limits]):
     bad: tuple[Case, ...] = ()  # must be found
     good: tuple[Case, ...] = ()  # look alike, must pass
     preview: bool = False
+
+
+class Listed(NamedTuple):
+    """What the list of rules says of one; its file says the same, and is imported by `load`."""
+
+    slug: str
+    title: str
+    family: Family
+    needs: tuple[str, ...] = ()
+    tasks: frozenset[Task] = ALL_TASKS
+    preview: bool = False
+
+    def load(self) -> Rule[Any]:
+        """Import the rule."""
+        folder, file = FOLDERS[self.family], self.slug.replace("-", "_")
+        rule: Rule[Any] = import_module(f"runlens.rules.{folder}.{file}").RULE
+        return rule
+
+
+Asked = Rule[Any] | Listed
+
+
+def loaded(rule: Asked) -> Rule[Any]:
+    """Return the whole rule."""
+    return rule.load() if isinstance(rule, Listed) else rule
 
 
 def found(*findings: Finding) -> Outcome:

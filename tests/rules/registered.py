@@ -10,11 +10,11 @@ from typing import Any
 
 import runlens
 from runlens.errors import nearest
-from runlens.rules import RULES
-from runlens.rules.rule import FOLDERS, Rule
+from runlens.rules import LISTED, RULES
+from runlens.rules.rule import FOLDERS, Listed, Rule
 
 FOLDER = Path(runlens.__file__).parent / "rules"
-LIST = "RULES of runlens/rules/__init__.py"
+LIST = "LISTED of runlens/rules/__init__.py"
 
 
 def file_of(rule: Rule[Any]) -> Path:
@@ -53,7 +53,15 @@ def misplaced(rule: Rule[Any]) -> str:
 def faults() -> list[str]:
     """Return what is wrong with the list of rules, a line each."""
     lines = [f"{path} is not in {LIST}" for path in unregistered()]
+    lines += [line for row in LISTED if (line := differing(row))]
     return lines + [line for rule in RULES if (line := misplaced(rule))]
+
+
+def differing(row: Listed) -> str:
+    """Say in what the row of a rule differs from its file; empty where it does not."""
+    rule = row.load()
+    wanted = Listed(*(getattr(rule, name) for name in Listed._fields))
+    return "" if row == wanted else f"{row} in {LIST} is {wanted} in {place_of(rule)}"
 
 
 def unknown(slug: str) -> str:

@@ -9,11 +9,10 @@ keeps its level an info.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from runlens.diagnosis import Finding, Outcome, Severity
 from runlens.patterns import lazy_re
-from runlens.rules.rule import Rule
+from runlens.rules.rule import Asked
 from runlens.run import RL_TASKS, Run, Task
 
 PART = "ebft_ce"
@@ -23,7 +22,7 @@ WANT_A_FALL = {"plateau", "not-learning", "stuck-at-chance"}
 THE_LOSS = lazy_re(r"\b[Tt]rain(ing)?[ _]loss\b")
 
 
-def judges(rule: Rule[Any]) -> bool:
+def judges(rule: Asked) -> bool:
     """Whether a rule reads the shape of a training loss."""
     return rule.family == "LOS" and AS_TASK in rule.tasks
 
