@@ -8,8 +8,12 @@ stability gives one, it is named.
 
 import re
 from functools import cache
-from math import log
 from typing import Literal, NamedTuple
+
+from runlens.naming import Meaning, classify, words
+from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL
+from runlens.naming.classify import AVERAGES, split_of
+from runlens.naming.quantities import PARTS
 
 Better = Literal["lower", "higher", ""]
 SPOKEN = {"grad_norm": "gradient norm", "dpo_acc": "preference accuracy"}  # others: as written
@@ -196,59 +200,16 @@ METRICS = (
 # fmt: on
 
 NAMES = {metric.name: metric for metric in METRICS}
-BASE_2 = log(2.0)
 LONGEST = 300  # characters of a name that may be known
 
-# logged name (as `plain` writes it) -> canonical, where a unit or a sign differs
-# fmt: off
-_SCALED = {
-    "fairseq": {
-        "loss": ("train_loss", BASE_2), "nll_loss": ("train_nll_loss", BASE_2),
-        "train_loss": ("train_loss", BASE_2), "val_loss": ("eval_loss", BASE_2),
-        "valid_loss": ("eval_loss", BASE_2), "valid_nll_loss": ("eval_nll_loss", BASE_2),
-        "train_nll_loss": ("train_nll_loss", BASE_2), "clip": ("clip_share", 0.01),
-    },
-    "": {
-        "train_lr_1e_3": ("learning_rate", 1e-3), "train_total_tokens_b": ("tokens", 1e9),
-        "entropy_loss": ("entropy", -1.0), "train_entropy_loss": ("entropy", -1.0),
-        "iteration_time_ms": ("step_time", 1e-3), "dt_ms": ("step_time", 1e-3),
-        "elapsed_time_per_iteration_ms": ("step_time", 1e-3), "step_avg_ms": ("step_time", 1e-3),
-        "bf16_mfu": ("mfu", 0.01), "acc_1": ("train_accuracy", 0.01),
-        "prec_1": ("train_accuracy", 0.01), "metrics_map50_95_b": ("eval_map", 1.0),
-        "metrics_map_0_5_0_95": ("eval_map", 1.0), "metrics_map50_b": ("eval_map50", 1.0),
-        "metrics_map_0_5": ("eval_map50", 1.0), "metrics_accuracy_top1": ("eval_accuracy", 1.0),
-        "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
-    },
-}
-# fmt: on
-# W&B's system records, one a card: gpu.0.gpu in percent, memory in bytes
-_CARD = re.compile(r"system_gpu_(\d+)_(gpu|memory_allocated_bytes)")
-_CARD_METRICS = {"gpu": ("gpu_util", 1.0), "memory_allocated_bytes": ("gpu_mem", 2.0**-30)}
-# names that mean something else under one framework
-_SPECIAL = {
-    "kto": {"kl": "kto_kl"},
-    "reward-model": {"accuracy": "dpo_acc", "mean_reward": "mean_reward"},
-}
 _TRAIN = re.compile(r"^(?:training|train|trn)_")
 _EVAL = re.compile(r"^(?:evaluation|validation|valid|eval|val|test|dev)_(?=.)")
 _LIGHTNING_LR = re.compile(r"lr_(?:adam|sgd|adagrad|rms|lion|radam|nadam)[a-z_]*?(?:_(pg[1-9]))?")
-# words by which a mean, or the sum of an episode, is told from one value; and whose mean it may be
-_MEANS = {"mean", "avg", "average", "averaged", "running"}
-_EPISODES = {"episode", "episodes", "episodic", "ep", "per", "total", "cumulative"}
-_REWARDS = {"reward", "rew", "return"}
-_AVERAGED = {"train_loss", "eval_loss"}  # a mean accuracy is the mean of classes
+_OWNED = re.compile(r"'s\b")  # LightGBM: "valid_1's auc"
 _RANK = re.compile(r"_(?:rank|gpu|node)_?(\d+)$")
 _DATALOADER = re.compile(r"loss_(dataloader_idx_\d+)(?:_epoch)?")
-# parts of a loss: eval_policy_loss is none of an evaluation set by the name of policy
-_PART = (
-    r"policy|value|vf|pg|actor|critic|kl|nll|ce|bce|cross|entropy|ctc|attention|att|aux|"
-    r"auxiliary|moe|router|load|balance|balancing|z|mlm|nsp|dpo|sft|reward|ranking|margin|box|"
-    r"bbox|giou|cls|obj|dfl|seg|mask|rpn|roi|class|classification|regression|reg|regularization|"
-    r"focal|dice|triplet|contrastive|itc|itm|mse|mae|rmse|l1|l2|huber|recon|reconstruction|rec|"
-    r"commit|commitment|vq|codebook|perceptual|adv|adversarial|g|d|gen|disc|generator|"
-    r"discriminator|distill|distillation|kd|mel|duration|pitch|energy|postnet|gate|diffusion"
-)
-_PARTS = re.compile(rf"(?:{_PART})(?:_(?:{_PART}))*")
+# a chart of W&B saved as CSV: "smooth-sky-7 - train/loss", "... - train/loss__MAX"
+_OF_RUN = re.compile(r"(?P<run>.+?) - (?P<metric>.+?)(?P<extreme>__MIN|__MAX)?")
 # scores of quality by the last words of their names, and the words that may stand after them
 _HIGHER = (
     r"f1|f_1|accuracy|acc|bleu|sacrebleu|chrf|rouge(?:\d|l|lsum)?|meteor|bertscore|mcc|"
@@ -265,8 +226,8 @@ _BY_TOKEN = re.compile(r"wer|cer|ter|bleu|sacrebleu|chrf|rouge.*|meteor|bertscor
 
 def plain(name: str) -> str:
     """Write a logged name in lower case with ``_`` between its words, whatever stood there."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name.strip())
-    return re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", _OWNED.sub("", name.strip()))
+    return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
 
 
 _CANONICAL = {plain(a): metric.name for metric in METRICS for a in (metric.name, *metric.aliases)}
@@ -276,49 +237,79 @@ _CANONICAL = {plain(a): metric.name for metric in METRICS for a in (metric.name,
 def naming(logged: str, framework: str = "") -> Naming:
     """Return the canonical name for a logged one; names that we do not know stay as they are.
 
-    Prefixes (``train/``, ``eval/``, ``val_``, ``validation/``), evaluation sets
-    (``eval_<set>_loss`` -> ``eval_loss:<set>``), reward functions (``rewards/<f>/mean`` ->
-    ``reward:<f>``) and rank suffixes are understood by rule. ``framework`` decides where two of
-    them use one name for different things.
+    Names of frameworks are known as they are written, all others by their words: prefixes and
+    suffixes (``train/``, ``Loss/val``), evaluation sets (``eval_<set>_loss`` ->
+    ``eval_loss:<set>``), reward functions (``rewards/<f>/mean`` -> ``reward:<f>``), ranks.
+    ``framework`` decides where two of them use one name for different things.
     """
     if len(logged) > LONGEST:
-        return Naming(logged)  # no framework's, and made of prefixes it would recurse for ever
+        return Naming(logged)  # no framework's, and long to look through
     name = plain(logged)
     rank = _RANK.search(name)
     if rank and name not in _CANONICAL:
         base = naming(name[: rank.start()], framework)
         return Naming(f"{base.metric}:rank{rank[1]}", base.factor)
-    if card := _CARD.fullmatch(name):
-        metric, factor = _CARD_METRICS[card[2]]
+    return (
+        _as_written(name, framework)
+        or _by_words(logged)
+        or _of_reward_function(logged, name)
+        or _of_run(logged, framework)
+        or _by_prefix(logged, name, framework)
+    )
+
+
+def _as_written(name: str, framework: str) -> Naming | None:
+    """Look a name up that a framework writes so."""
+    if card := CARD.fullmatch(name):
+        metric, factor = CARD_METRICS[card[2]]
         return Naming(metric if card[1] == "0" else f"{metric}:rank{card[1]}", factor)
-    for table in (_SCALED.get(framework, {}), _SCALED[""]):
+    for table in (SCALED.get(framework, {}), SCALED[""]):
         if name in table:
             return Naming(*table[name])
-    if name in _SPECIAL.get(framework, {}):
-        return Naming(_SPECIAL[framework][name])
-    if name in _CANONICAL:
-        return Naming(_CANONICAL[name])
-    return _averaged(name, framework) or _by_prefix(logged, name, framework)
+    known = SPECIAL.get(framework, {}).get(name) or _CANONICAL.get(name)
+    return Naming(known) if known else None
 
 
-def _averaged(name: str, framework: str) -> Naming | None:
-    """Return what a mean is of: ``avg_val_loss``, ``mean_100_episode_reward``; None for others."""
-    words = name.split("_")
-    of_one = [word for word in words if word not in _MEANS]
-    of_step = [word for word in of_one if word not in _EPISODES and not word.isdigit()]
-    many = {f"{word}s" for word in _REWARDS} if of_step != words else set()
-    if len(of_step) == 1 and of_step[0] in _REWARDS | many:
-        return Naming("reward")
-    if of_one == words or not of_one:
+def _of_reward_function(logged: str, name: str) -> Naming | None:
+    """Name the reward of one function among several: ``rewards/format/mean``."""
+    reward = re.fullmatch(r"rewards?_(.+?)(?:_(mean|std))?", name)
+    if not reward or "/" not in logged or reward[1] in {"chosen", "rejected"}:
         return None
-    inner = naming("_".join(of_one), framework)
-    return inner if inner.metric in _AVERAGED else None
+    return Naming(("reward_std:" if reward[2] == "std" else "reward:") + reward[1])
+
+
+def _by_words(logged: str) -> Naming | None:
+    """Name what the words of a name say without doubt, as a mean or a single value."""
+    meaning = classify(logged)
+    if not meaning.sure or meaning.statistic not in AVERAGES:
+        return None
+    return Naming(canonical(meaning))
+
+
+def canonical(meaning: Meaning) -> str:
+    """Return our name for a meaning whose quantity is known.
+
+    >>> canonical(Meaning("val", "loss"))
+    'eval_loss'
+    """
+    quantity = meaning.quantity
+    if meaning.split in {"val", "test"}:
+        of_batch = quantity == "loss" and meaning.scope == "step"
+        return f"eval_{quantity}{'_step' if of_batch else ''}"
+    of_epoch = quantity == "loss" and meaning.scope == "epoch"
+    return f"train_{quantity}{'_epoch' * of_epoch}" if f"train_{quantity}" in NAMES else quantity
+
+
+def _of_run(logged: str, framework: str) -> Naming | None:
+    """Name the metric behind the name of a run; extremes over runs or points stay as written."""
+    of_run = _OF_RUN.fullmatch(logged)
+    if not of_run or of_run["extreme"]:
+        return None
+    inner = naming(of_run["metric"], framework)
+    return inner if base(inner.metric) in NAMES else None
 
 
 def _by_prefix(logged: str, name: str, framework: str) -> Naming:
-    reward = re.fullmatch(r"rewards?_(.+?)(?:_(mean|std))?", name)
-    if reward and "/" in logged and reward[1] not in {"chosen", "rejected"}:
-        return Naming(("reward_std:" if reward[2] == "std" else "reward:") + reward[1])
     if optimizer := _LIGHTNING_LR.fullmatch(name):
         return Naming(f"learning_rate:{optimizer[1]}" if optimizer[1] else "learning_rate")
     train = _TRAIN.sub("", name)
@@ -327,29 +318,29 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
         known = base(inner.metric) in NAMES or logged[5:6] == "/"
         return inner if known else Naming(logged)
     held_out = _EVAL.sub("", name)
-    return Naming(logged) if held_out == name else _evaluated(logged, held_out, framework)
+    if held_out == name:
+        return Naming(_scored_after(name) or logged)
+    return _evaluated(logged, held_out, framework)
 
 
 def _evaluated(logged: str, held_out: str, framework: str) -> Naming:
-    if held_out.endswith("_epoch"):
-        whole = naming(plain(logged).removesuffix("_epoch"), framework)  # Lightning: its mean
-        if base(whole.metric) in NAMES:
-            return whole
-    if held_out == "loss_step":
-        return Naming("eval_loss_step")
     if dataloader := _DATALOADER.fullmatch(held_out):
         return Naming(f"eval_loss:{dataloader[1]}")  # Lightning, with several of them
-    mean = _averaged(held_out, framework)
-    if held_out == "loss" or "train_loss" in {_CANONICAL.get(held_out), mean and mean.metric}:
-        return Naming("eval_loss")
     if set_of := re.fullmatch(r"(.+)_loss", held_out):
         # an evaluation set of the Trainer, or a component such as val/box_loss
-        parts = _PARTS.fullmatch(set_of[1])
-        of_set = logged.startswith(("eval_", "eval/")) and not parts
+        of_part = set(set_of[1].split("_")) <= PARTS
+        of_set = logged.startswith(("eval_", "eval/")) and not of_part
         return Naming(f"eval_loss:{set_of[1]}" if of_set else f"eval_{held_out}")
     inner = naming(held_out, framework)
     metric = inner.metric if inner.metric in NAMES else held_out
     return Naming(f"eval_{metric.removeprefix('train_').removeprefix('eval_')}", inner.factor)
+
+
+def _scored_after(name: str) -> str:
+    """Name a score whose split comes last: ``F1/val``; "" for others."""
+    score, _, last = name.rpartition("_")
+    of_set = score and split_of(words(last)) in {"val", "test"}
+    return f"eval_{score}" if of_set and quality(f"eval_{score}") else ""
 
 
 class Quality(NamedTuple):

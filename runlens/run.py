@@ -126,6 +126,8 @@ class Run:
     task_why: str = ""
     segments: tuple[Segment, ...] = ()
     log_tail: tuple[str, ...] = ()
+    # metrics that no name says for sure: "train_loss" -> "xent", which was taken for it
+    taken: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return one_line(

@@ -51,11 +51,13 @@ def test_named_columns_make_a_log(write: object, tmp_path: Path) -> None:
 
 def test_choice_counts_against_what_would_be_guessed(tmp_path: Path) -> None:
     """Other steps, and other columns of the same meaning, give way."""
-    text = "global_step,sample,loss,smoothed\n" + "".join(f"{n},{7 * n},9,{n}\n" for n in range(5))
+    text = "global_step,sample,loss,smoothed\n" + "".join(
+        f"{n},{7 * n},9,{n * n}\n" for n in range(5)
+    )
     (tmp_path / "metrics.csv").write_text(text)
     run = read(tmp_path, columns={"step": "sample", "train_loss": "smoothed"})
     assert run.curve("train_loss").step.tolist() == [0, 7, 14, 21, 28]
-    assert run.curve("train_loss").value.tolist() == [0, 1, 2, 3, 4]
+    assert run.curve("train_loss").value.tolist() == [0, 1, 4, 9, 16]
     assert run.history.metrics == ("train_loss",) or set(run.history.metrics) == {"train_loss"}
 
 
@@ -90,9 +92,9 @@ def test_name_that_no_table_has_is_told_with_the_nearest(tmp_path: Path) -> None
     assert problem.where == "[columns]"
     assert "'my_los'" in problem.text
     assert "did you mean 'my_loss'?" in problem.text
-    (tmp_path / "b.csv").write_text("it,objective\n1,0.5\n2,0.4\n")
-    with pytest.raises(NothingReadable, match="did you mean 'objective'"):
-        read(tmp_path / "b.csv", columns={"train_loss": "objectiv"})
+    (tmp_path / "b.csv").write_text("it,quantile\n1,0.5\n2,0.4\n")
+    with pytest.raises(NothingReadable, match="did you mean 'quantile'"):
+        read(tmp_path / "b.csv", columns={"train_loss": "quantil"})
     state = {"log_history": [{"step": 1, "loss": 1.0}], "global_step": 1}
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "trainer_state.json").write_text(json.dumps(state))

@@ -180,9 +180,9 @@ def test_a_loss_of_a_name_of_its_own_is_the_training_loss(tmp_path: Path) -> Non
     rows = [{"step": n, "train_loss_local": 1 / n, "lr": 0.1} for n in range(1, 6)]
     assert "train_loss" in read(state(tmp_path, rows)).history.metrics
     for row in rows:
-        row["train_loss_global"] = 2.0
+        row["train_loss_teacher"] = 2.0
     metrics = read(state(tmp_path, rows)).history.metrics
-    assert {"train_loss_local", "train_loss_global"} <= set(metrics)
+    assert {"train_loss_local", "train_loss_teacher"} <= set(metrics)
 
 
 @pytest.mark.parametrize("word", ["auto", [400]])

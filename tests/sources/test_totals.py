@@ -66,30 +66,3 @@ def test_parts_of_different_steps_have_no_sum(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text("epoch,train/box_loss,train/cls_loss\n1,2,3\n2,2,\n3,2,3\n")
     assert "train/loss" not in with_totals(csv_log.read(path).series)
-
-
-def test_the_only_loss_is_the_loss(tmp_path: Path) -> None:
-    """Whatever its kind; on held-out data the one of the same kind."""
-    run = read(table(tmp_path, "train/nll_loss", "val/nll_loss", "val/rmse_loss", "lr"))
-    assert set(run.history.metrics) == {
-        "train_loss",
-        "eval_loss",
-        "eval_rmse_loss",
-        "learning_rate",
-    }
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        ("train/nll_loss", "train/kl_loss"),  # which of them, and in what sum?
-        ("nll_loss", "loss"),
-        ("value_loss", "reward"),  # of reinforcement learning: no measure of it
-        ("aux_loss", "accuracy"),
-        ("val/mse_loss", "accuracy"),
-        ("lr", "accuracy"),
-    ],
-)
-def test_one_loss_of_several_is_not_the_loss(tmp_path: Path, columns: tuple[str, ...]) -> None:
-    """It may be a part, or a means to an end."""
-    assert set(with_totals(csv_log.read(table(tmp_path, *columns)).series)) == set(columns)

@@ -11,8 +11,10 @@ import numpy as np
 
 from runlens.history import BoolArray, FloatArray
 from runlens.metrics import base, naming
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
+from runlens.sources.merging.objective import MEASURES, counts
 from runlens.sources.reading import Series, SourceReading
 from runlens.sources.totals import with_totals
 
@@ -93,6 +95,8 @@ def content(reading: SourceReading) -> Content:
         name, factor = naming(logged, reading.framework)
         name = as_test(name) if of_test(logged) and name in named else name
         series = known[logged]
+        if name in MEASURES and counts(series.step, series.value):
+            continue  # an index that a flattened table calls so
         scaled = series if factor == 1.0 else series._replace(value=series.value * factor)
         if name not in named or len(scaled.step) > len(named[name].step):
             rivals |= {spelled[name]: name} if name in named else {}
@@ -116,7 +120,7 @@ def _repeats(one: Series, longer: Series) -> bool:
 
 def of_test(logged: str) -> bool:
     """Tell whether a metric was logged for the test set: Lightning does so once, at the end."""
-    return bool(_OF_TEST.match(logged))
+    return classify(logged).split == "test" or bool(_OF_TEST.match(logged))
 
 
 def as_test(name: str) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
-from runlens.patterns import lazy_re
 from runlens.redaction import purged, redacted
 from runlens.run import Configured, Event, Problem, Run, Segment
 from runlens.sources.merging import settings
@@ -34,6 +33,7 @@ from runlens.sources.merging.launches import (
     with_steps_of_bars,
 )
 from runlens.sources.merging.likeness import Content
+from runlens.sources.merging.objective import Chosen, chosen
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.merging.task import SCRATCH_LOSS, typed
 from runlens.sources.reading import SourceReading
@@ -45,8 +45,6 @@ TRUST = (
     "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "sb3_monitor",
     "config", "model_card", "console",
 )  # fmt: skip
-# a name of one's own for the training loss: "train_loss_local", "Train/total loss"
-_OWN_LOSS = lazy_re(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
 BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
@@ -104,7 +102,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     group = with_rewinds(with_steps_of_bars(group))
     readings = [one.reading for one in group]
     sources = [redacted(_shown(reading.path, place)) for reading in readings]
-    metrics, problems, starts = _metrics(group)
+    (metrics, taken), problems, starts = _metrics(group)
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
@@ -140,6 +138,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         task_why=why,
         segments=_segments(metrics),
         log_tail=_tail(ended),
+        taken=taken,
     )
 
 
@@ -190,7 +189,7 @@ def _inside(where: str, place: Path) -> str:
     return where.removeprefix(f"{place.parent if place.is_file() else place}/")
 
 
-def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], list[int]]:
+def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
     """Return the columns of each metric, with epoch and time filled, and the launches' starts."""
     starts = boundaries(group)
     parts = parts_of(group, range(len(group)), starts)
@@ -209,15 +208,7 @@ def _metrics(group: list[Content]) -> tuple[dict[str, Columns], list[Problem], l
             time=time.fill(key, columns.time),
         )
         disagreements += said
-    return _with_train_loss(metrics), problems_of(disagreements), starts
-
-
-def _with_train_loss(metrics: dict[str, Columns]) -> dict[str, Columns]:
-    """Call the only training loss of a run so, whatever else is in its name."""
-    candidates = [name for name in metrics if _OWN_LOSS.search(name.lower())]
-    if "train_loss" in metrics or len(candidates) != 1:
-        return metrics
-    return {("train_loss" if n == candidates[0] else n): rows for n, rows in metrics.items()}
+    return chosen(metrics), problems_of(disagreements), starts
 
 
 def _as_fraction(name: str, value: FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from runlens.metrics import plain
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
@@ -72,14 +73,22 @@ def is_step(name: str) -> bool:
 
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
-    plains = {plain(name) for name in names}
     steps = {plain(name) for name in names if is_step(name)}
-    if any(METRIC.search(name) for name in plains):
+    if any(METRIC.search(plain(name)) or _is_loss(name) for name in names):
         return bool(steps)
-    return any(WEAK_METRIC.search(name) for name in plains) and bool(steps - set(WEAK_STEPS))
+    weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
+    return weak and bool(steps - set(WEAK_STEPS))
 
 
 def has_metric(names: Iterable[str]) -> bool:
     """Whether one of these names is of something that trainings measure."""
-    plains = [plain(name) for name in names]
-    return any(METRIC.search(name) or WEAK_METRIC.search(name) for name in plains)
+    return any(
+        METRIC.search(plain(name)) or WEAK_METRIC.search(plain(name)) or classify(name).quantity
+        for name in names
+    )
+
+
+def _is_loss(name: str) -> bool:
+    """Whether a name is that of a loss under whatever word, of a split that it names."""
+    meaning = classify(name)
+    return meaning.quantity == "loss" and (meaning.sure or bool(meaning.split))

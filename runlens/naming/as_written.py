@@ -1,0 +1,38 @@
+"""Names as frameworks write them, where a unit, a sign or a meaning is their own."""
+
+from math import log
+
+from runlens.patterns import lazy_re
+
+BASE_2 = log(2.0)
+
+# logged name (as `plain` writes it) -> canonical, where a unit or a sign differs
+# fmt: off
+SCALED = {
+    "fairseq": {
+        "loss": ("train_loss", BASE_2), "nll_loss": ("train_nll_loss", BASE_2),
+        "train_loss": ("train_loss", BASE_2), "val_loss": ("eval_loss", BASE_2),
+        "valid_loss": ("eval_loss", BASE_2), "valid_nll_loss": ("eval_nll_loss", BASE_2),
+        "train_nll_loss": ("train_nll_loss", BASE_2), "clip": ("clip_share", 0.01),
+    },
+    "": {
+        "train_lr_1e_3": ("learning_rate", 1e-3), "train_total_tokens_b": ("tokens", 1e9),
+        "entropy_loss": ("entropy", -1.0), "train_entropy_loss": ("entropy", -1.0),
+        "iteration_time_ms": ("step_time", 1e-3), "dt_ms": ("step_time", 1e-3),
+        "elapsed_time_per_iteration_ms": ("step_time", 1e-3), "step_avg_ms": ("step_time", 1e-3),
+        "bf16_mfu": ("mfu", 0.01), "acc_1": ("train_accuracy", 0.01),
+        "prec_1": ("train_accuracy", 0.01), "metrics_map50_95_b": ("eval_map", 1.0),
+        "metrics_map_0_5_0_95": ("eval_map", 1.0), "metrics_map50_b": ("eval_map50", 1.0),
+        "metrics_map_0_5": ("eval_map50", 1.0), "metrics_accuracy_top1": ("eval_accuracy", 1.0),
+        "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
+    },
+}
+# fmt: on
+# W&B's system records, one a card: gpu.0.gpu in percent, memory in bytes
+CARD = lazy_re(r"system_gpu_(\d+)_(gpu|memory_allocated_bytes)")
+CARD_METRICS = {"gpu": ("gpu_util", 1.0), "memory_allocated_bytes": ("gpu_mem", 2.0**-30)}
+# names that mean something else under one framework
+SPECIAL = {
+    "kto": {"kl": "kto_kl"},
+    "reward-model": {"accuracy": "dpo_acc", "mean_reward": "mean_reward"},
+}

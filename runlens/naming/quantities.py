@@ -1,0 +1,75 @@
+"""What a set of words measures, once its split, statistic and fillers are taken off.
+
+A row is a quantity and the sets of words under which it is met. Nothing is guessed from a part of
+a name: a word that no row knows makes the name unknown.
+"""
+
+Bag = frozenset[str]
+
+
+def _bags(table: dict[str, str]) -> dict[Bag, str]:
+    return {
+        frozenset(row.split()): name for name, rows in table.items() for row in rows.split(" | ")
+    }
+
+
+def _ordered(rows: str) -> tuple[Bag, ...]:
+    return tuple(frozenset(row.split()) for row in rows.split(" | "))
+
+
+# whatever else a run logs, these are what they say
+QUANTITIES: dict[Bag, str] = _bags({
+    "loss": "loss | total loss | overall loss | lm loss | full loss | combined loss",
+    "accuracy": "acc | acc1 | acc total | acc overall",
+    "token_accuracy": "tokens acc",
+    "ppl": "ppl",
+    "reward": "reward | return | episode reward | episode return | episode total reward | "
+              "total reward | total return | rollout reward | rollout return | env reward | "
+              "rollout episode reward | rollout episode return | environment reward | "
+              "episode cumulative reward | environment cumulative reward | cumulative reward | "
+              "total episode return | reward score | rollout reward score | env return | "
+              "env episode return | env episode reward",
+    "learning_rate": "lr | lr group0 | lr group 0 | lr 0 | lr0 | lr pg0 | lr pg 0 | base lr | "
+                     "policy lr | actor lr | lr param group0 | lr param group 0 | lr adam | "
+                     "lr adamw | lr sgd | lr rmsprop | train lr",
+    "grad_norm": "gnorm | total gnorm | gnorm total | gnorm 2 | gnorm l2 | l2 gnorm | "
+                 "gnorm 2.0 total | gnorm 2 0 total | gnorm preclip | gnorm pre clip | "
+                 "gnorm before clip | gnorm unclipped | gnorm raw | actor gnorm | overall gnorm",
+    "explained_variance": "explainedvariance",
+    "value_loss": "value loss | loss v | cri loss | critic value loss",
+    "policy_loss": "policy loss | actor loss | act loss | actor policy loss | pg loss | "
+                   "policy surrogate loss | surrogate loss",
+    "clip_ratio": "clipfrac | ppo clipfrac | pg clipfrac | policy clipfrac",
+    "kl_step": "approxkl | ppo kl | policy approxkl",
+    "d_loss": "disc loss | loss d",
+    "g_loss": "gen loss | loss g",
+    "throughput_tokens": "tokens sec | throughput tokens sec | tps",
+    "throughput_samples": "samples sec | throughput samples sec",
+    "throughput_steps": "step sec | steps_per_sec",
+    "gpu_util": "gpu util",
+    "mfu": "mfu",
+})  # fmt: skip
+
+# what is the loss of a run that logs none of its own: in the order in which they are believed.
+# A word of the objective comes before the loss by its kind, that before a measure of distance
+OBJECTIVES = _ordered(
+    "cost | objective | criterion | total cost | objective loss | criterion loss | energy | "
+    "nll | nll loss | ce | ce loss | bce | bce loss | logloss | ctc | ctc loss | "
+    "elbo | elbo loss | neg elbo | mlm loss | softmax loss | contrastive loss | "
+    "infonce | infonce loss | triplet loss | diffusion loss | "
+    "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
+    "smooth l1 loss | l2 loss | l1 loss | mae | mae loss | l2 | l1 | dice loss | error"
+)
+# what an agent is judged by where no reward is logged
+SCORES_OF_AGENTS = _ordered(
+    "score | episode score | total score | successrate | rollout successrate | winrate"
+)
+# words of a part of a loss: a loss of such a word is none of an evaluation set of that name
+(PARTS,) = _ordered(
+    "policy value vf pg actor critic kl nll ce bce cross entropy ctc attention att aux auxiliary "
+    "moe router load balance balancing z mlm nsp dpo sft reward ranking margin box bbox giou cls "
+    "class classification obj dfl seg mask rpn roi regression reg regularization focal dice "
+    "triplet contrastive itc itm mse mae rmse l1 l2 huber recon reconstruction rec commit "
+    "commitment vq codebook perceptual adv adversarial g d gen disc generator discriminator "
+    "distill distillation kd mel duration pitch energy postnet gate diffusion"
+)

@@ -1,0 +1,67 @@
+"""A logged name as words: ``Val/EpochLoss`` -> ``val epoch loss``, in one spelling of each."""
+
+from functools import cache
+
+from runlens.naming.vocabulary import GLUED, PHRASES, SYNONYMS
+from runlens.patterns import lazy_re
+
+# a mixed-case term is one word: mAP, IoU, F1; "EpRewMean" and "XEntLoss" are several
+_TERMS = lazy_re(r"m?IoU|mAP|RougeL|rougeL|BatchNorm|AdamW|LoRA")
+_HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_OWNED = lazy_re(r"['\N{RIGHT SINGLE QUOTATION MARK}]s\b")  # LightGBM: "valid_1's auc"
+_APART = lazy_re(r"[^a-z0-9@]+")
+_AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
+_NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
+LONGEST_GLUED = 24  # characters of a word that may be several: "trainloss"
+
+
+@cache
+def words(name: str) -> tuple[str, ...]:
+    """Split a name at separators, humps and known words written as one; unify the spelling.
+
+    >>> words("Val/EpochLoss"), words("valid_1's binary_logloss"), words("trainAcc@1")
+    (('val', 'epoch', 'loss'), ('val', '1', 'binary', 'logloss'), ('train', 'acc1'))
+    """
+    text = _TERMS.sub(lambda term: f" {term[0].lower()} ", _OWNED.sub("", name.strip()))
+    text = _HUMPS.sub(" ", text).lower()
+    found = [part for piece in _APART.split(text) for part in _parts(piece) if part]
+    return _with_phrases([SYNONYMS.get(word, word) for word in found])
+
+
+def _parts(piece: str) -> tuple[str, ...]:
+    """Take a piece without separators apart where it is two known words, or a word and a number."""
+    piece = _AT.sub(r"\1\2", piece).strip("@")
+    if piece in SYNONYMS or piece in GLUED or len(piece) > LONGEST_GLUED:
+        return (piece,)
+    if glued := _unglued(piece):
+        return glued
+    numbered = _NUMBERED.fullmatch(piece)
+    if numbered and (numbered[1] in GLUED or numbered[1] in SYNONYMS):
+        return numbered[1], numbered[2]
+    return (piece,)
+
+
+def _unglued(piece: str) -> tuple[str, ...]:
+    """Return the known words that a piece is made of, the longest first; nothing for others."""
+    if piece in GLUED:
+        return (piece,)
+    for cut in range(len(piece) - 2, 1, -1):
+        if piece[:cut] in GLUED and (rest := _unglued(piece[cut:])):
+            return piece[:cut], *rest
+    return ()
+
+
+def _with_phrases(found: list[str]) -> tuple[str, ...]:
+    """Write neighbours that are one word of the field as that word: ``learning rate`` -> ``lr``."""
+    joined: list[str] = []
+    at = 0
+    while at < len(found):
+        for length in (4, 3, 2):
+            if short := PHRASES.get(tuple(found[at : at + length])):
+                joined.append(short)
+                at += length
+                break
+        else:
+            joined.append(found[at])
+            at += 1
+    return tuple(joined)

@@ -1,0 +1,130 @@
+"""The curve that a run is judged by, where none is called a loss or a reward.
+
+`nll`, `xent` or `train_mse` is the training loss of a run that logs no other, `success_rate` the
+reward of an agent that logs none. Which was taken is kept, so that a user can object.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import Columns, FloatArray, IntArray
+from runlens.naming import Meaning, classify, words
+from runlens.naming.classify import AVERAGES, BY_LETTER
+from runlens.patterns import lazy_re
+
+# a name of one's own for the training loss: "train_loss_local", "Train/total loss"
+_OWN_LOSS = lazy_re(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
+# what is logged where no single loss measures success
+OTHER_MEASURES = frozenset((
+    "reward", "reward_raw", "value_loss", "policy_loss", "d_loss", "g_loss", "dpo_margin",
+    "dpo_chosen",
+))  # fmt: skip
+PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
+OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
+MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
+FEWEST = 5  # values from which a curve is told from a count
+
+
+class Chosen(NamedTuple):
+    """The metrics of a run with the ones it is judged by, and which names were taken for them."""
+
+    metrics: dict[str, Columns]
+    taken: dict[str, str]  # canonical -> the name that stood there
+
+
+def chosen(metrics: Mapping[str, Columns]) -> Chosen:
+    """Give a run that has no training loss, evaluation loss or reward the best that it logs."""
+    known = {name: classify(name) for name in metrics}
+    taken: dict[str, str] = {}
+    train = _training(metrics, known)
+    if train:
+        taken["train_loss"] = train
+    if held_out := _held_out(metrics, known, train):
+        taken["eval_loss"] = held_out
+    if not taken and (reward := _reward(metrics, known)):
+        taken["reward"] = reward
+    ours = {name: canonical for canonical, name in taken.items()}
+    return Chosen({ours.get(name, name): rows for name, rows in metrics.items()}, taken)
+
+
+def _training(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
+    """Return the name that is the training loss, "" where there is one already or none."""
+    if "train_loss" in metrics:
+        return ""
+    own = [name for name in metrics if _OWN_LOSS.search(name.lower())]
+    if len(own) == 1:
+        return own[0]
+    if OTHER_MEASURES & metrics.keys():
+        return ""
+    found = [n for n in _objectives(metrics, known) if known[n].split in {"", "train"}]
+    best = min(found, key=lambda name: (known[name].rank, known[name].split == ""), default="")
+    return "" if best and _is_a_part(best, known) else best
+
+
+def _objectives(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> list[str]:
+    return [
+        name
+        for name, meaning in known.items()
+        if meaning.quantity == "loss"
+        and meaning.statistic in {*AVERAGES, "sum"}
+        and not meaning.sure
+        and not ("elbo" in meaning.kind and _rises(metrics[name]))
+    ]
+
+
+def _is_a_part(best: str, known: Mapping[str, Meaning]) -> bool:
+    """Whether another part of a loss stands beside one: its sum with that is not logged."""
+    return any(
+        meaning.split in {"", "train"}
+        and meaning.kind != known[best].kind
+        and ("loss" in words(name) or PARTS_WITHOUT_LOSS & set(words(name)))
+        for name, meaning in known.items()
+        if name != best
+    )
+
+
+def _held_out(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], train: str) -> str:
+    """Return the name that is the evaluation loss: of the kind of the training loss."""
+    if "eval_loss" in metrics or OTHER_MEASURES & metrics.keys():
+        return ""
+    of_kind = {known[train].kind} if train else set()
+    found = [
+        name
+        for name in _objectives(metrics, known)
+        if known[name].split in {"val", "test"}
+        and (_allowed(known[name], of_kind) if train or "train_loss" in metrics else True)
+    ]
+    return min(found, key=lambda n: (known[n].split == "test", known[n].rank), default="")
+
+
+def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
+    return meaning.kind in kinds or (meaning.rank == BY_LETTER and not meaning.kind)
+
+
+def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
+    """Return the name of what an agent is judged by, "" where there is none."""
+    of_agent = any(OF_AGENTS & set(words(name)) for name in metrics)
+    if "reward" in metrics or ("train_loss" in metrics and not of_agent):
+        return ""
+    found = [
+        name
+        for name, meaning in known.items()
+        if meaning.quantity == "reward" and meaning.statistic in AVERAGES
+    ]
+    return min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
+
+
+def _rises(rows: Columns) -> bool:
+    """Whether a curve ends above its beginning: a bound that is driven up is no loss."""
+    value = rows.value[np.isfinite(rows.value)]
+    fifth = max(1, len(value) // 5)
+    return len(value) > 1 and bool(np.median(value[-fifth:]) > np.median(value[:fifth]))
+
+
+def counts(step: IntArray, value: FloatArray) -> bool:
+    """Whether values are their own steps, or number the rows: no measure of anything."""
+    if len(value) < FEWEST or not np.isfinite(value).all():
+        return False
+    return bool((value == step).all() or (np.diff(value) == 1).all())

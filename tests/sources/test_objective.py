@@ -1,0 +1,116 @@
+"""The curve that a run is judged by, where none is called a loss or a reward."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.run import Run
+
+
+def run_of(folder: Path, *columns: str, values: str = "falling", rows: int = 8) -> Run:
+    """Read a table of these columns; each falls, rises, or holds the number of its row."""
+    lines = [",".join(("epoch", *(f'"{column}"' for column in columns)))]
+    for row in range(1, rows + 1):
+        value = {"falling": 2 / row, "rising": row / 10, "counting": float(row)}[values]
+        cells = [f"{value + place / 100:g}" for place in range(len(columns))]
+        lines.append(",".join((str(row), *cells)))
+    (folder / "metrics.csv").write_text("\n".join([*lines, ""]))
+    return read(folder)
+
+
+@pytest.mark.parametrize(
+    ("train", "held_out"),
+    [
+        ("Loss/train", "Loss/val"),
+        ("loss/train", "loss/test"),
+        ("EpochLoss", "ValLoss"),
+        ("losses/total", "val/total_loss"),
+        ("train_mse", "val_mse"),
+        ("mse_train", "mse_val"),
+        ("tr_loss", "va_loss"),
+        ("t_loss", "v_loss"),
+        ("nll", "dev_nll"),
+        ("train/nll_loss", "val/nll_loss"),
+        ("cost", "val_cost"),
+        ("xent", "xent_dev"),
+        ("train/loss_sum", "val/loss_sum"),
+        ("training's binary_logloss", "valid_1's binary_logloss"),
+        ("train-rmse", "eval-rmse"),
+        ("eager-sun-3 - train/loss", "eager-sun-3 - val/loss"),
+        ("loss.train.mean", "loss.val.mean"),
+    ],
+)
+def test_both_losses_are_found(tmp_path: Path, train: str, held_out: str) -> None:
+    """In any order, with any separator, by any word for the loss."""
+    run = run_of(tmp_path, train, held_out)
+    assert set(run.history.metrics) == {"train_loss", "eval_loss"}
+    assert run.curve("train_loss").value[0] == pytest.approx(2.0)
+
+
+def test_what_was_taken_is_said(tmp_path: Path) -> None:
+    """A name that says nothing for sure can be objected to."""
+    assert run_of(tmp_path, "xent", "acc").taken == {"train_loss": "xent"}
+    assert not run_of(tmp_path, "Loss/train", "acc").taken
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("train/nll_loss", "train/kl_loss"),  # which of them, and in what sum?
+        ("mse", "kl"),
+        ("value_loss", "mse"),  # of reinforcement learning: no measure of it
+        ("loss_G", "loss_D"),
+        ("aux_loss", "accuracy"),
+        ("box_loss", "cls_loss"),
+        ("best_val_loss", "accuracy"),
+        ("lr", "accuracy"),
+    ],
+)
+def test_a_part_is_not_the_loss(tmp_path: Path, columns: tuple[str, ...]) -> None:
+    """It may be a part, or a means to an end."""
+    assert not {"train_loss", "eval_loss"} & set(run_of(tmp_path, *columns).history.metrics)
+
+
+@pytest.mark.parametrize("columns", [("mse", "loss"), ("kl_loss", "total_loss"), ("nll", "loss")])
+def test_a_loss_comes_before_its_parts(tmp_path: Path, columns: tuple[str, str]) -> None:
+    """Whatever their order."""
+    part, whole = columns
+    run = run_of(tmp_path, *columns)
+    assert run.curve("train_loss").value[0] == pytest.approx(2.01)
+    assert part in run.history.metrics
+    assert not run.taken, whole
+
+
+def test_an_evaluation_of_another_kind_is_not_that_of_the_loss(tmp_path: Path) -> None:
+    """Their distance would say nothing."""
+    run = run_of(tmp_path, "loss", "val_mse")
+    assert set(run.history.metrics) == {"train_loss", "eval_mse"}
+
+
+def test_a_bound_that_rises_is_no_loss(tmp_path: Path) -> None:
+    """An ELBO is driven up, its negative down."""
+    assert "train_loss" not in run_of(tmp_path, "elbo", values="rising").history.metrics
+    assert "train_loss" in run_of(tmp_path, "elbo", values="falling").history.metrics
+
+
+@pytest.mark.parametrize("name", ["train_loss", "reward", "Loss/train"])
+def test_the_number_of_a_row_is_no_metric(tmp_path: Path, name: str) -> None:
+    """A table that was flattened may call its index a loss."""
+    run = run_of(tmp_path, name, "lr", values="counting")
+    assert not {"train_loss", "reward"} & set(run.history.metrics)
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [
+        (("eval/success_rate", "rollout/ep_len_mean"), "eval_success_rate"),
+        (("Score", "episode length"), "Score"),
+        (("eval/mean_reward", "n_updates"), "eval_reward"),
+    ],
+)
+def test_an_agent_is_judged_by_what_it_logs(
+    tmp_path: Path, columns: tuple[str, ...], name: str
+) -> None:
+    """Where it logs no reward of its training."""
+    assert run_of(tmp_path, *columns).taken == {"reward": name}
