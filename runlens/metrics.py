@@ -326,7 +326,7 @@ def _by_prefix(logged: str, name: str, framework: str) -> Naming:
 def _evaluated(logged: str, held_out: str, framework: str) -> Naming:
     if dataloader := _DATALOADER.fullmatch(held_out):
         return Naming(f"eval_loss:{dataloader[1]}")  # Lightning, with several of them
-    if set_of := re.fullmatch(r"(.+)_loss", held_out):
+    if set_of := re.fullmatch(r"(.+)_loss(?:_epoch)?", held_out):
         # an evaluation set of the Trainer, or a component such as val/box_loss
         of_part = set(set_of[1].split("_")) <= PARTS
         of_set = logged.startswith(("eval_", "eval/")) and not of_part

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens.metrics import naming, quality
-from runlens.naming import classify
 
 # (framework, as logged, canonical): the alias table of the design, read in the frameworks' sources
 TABLE = [
@@ -177,19 +176,3 @@ def test_scores_of_quality(name: str, kind: str, of: str, sign: float) -> None:
 def test_what_says_nothing_of_quality(name: str) -> None:
     """Losses and what follows from them, halves of a trade, speed; and no training metric."""
     assert quality(naming(name).metric) is None
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [*"/_.- :", "train", "eval", "val", "test", "loss", "acc", "epoch", "step", "mean",
-             "rank0", "rewards", " - ", "'s", "Loss", "dataloader_idx_1"]
-        ),
-        max_size=8,
-    ).map("".join)
-    | st.text(max_size=40)
-)  # fmt: skip
-def test_every_name_has_a_meaning_or_stays(name: str) -> None:
-    """Whatever words it is made of; val_loss/epoch once recursed for ever."""
-    assert naming(name).metric or not name.strip()
-    classify(name)
