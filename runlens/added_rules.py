@@ -7,10 +7,9 @@ which are trusted.
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import lru_cache, partial
-from glob import glob
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
@@ -23,12 +22,12 @@ import numpy as np
 from runlens.diagnosis import SEVERITIES, Finding, Outcome
 from runlens.patterns import lazy_re
 from runlens.plugins import LONGEST, attempted, points, said
+from runlens.rule_files import LOST
 from runlens.rules import LISTED
 from runlens.rules.rule import FOLDERS, Rule
 from runlens.run import Problem, Run, Task
 from runlens.signals import Signals
 
-LOST = "its rules"
 SLUG = lazy_re(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -44,26 +43,6 @@ class Added:
 def added(files: Iterable[str] = ()) -> Added:
     """Return the rules of installed packages and of these files, each loaded once a process."""
     return _added(tuple(sys.path), tuple((file, _stamp(file)) for file in files))
-
-
-def files_of(patterns: Sequence[str], home: Path) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Return the files that patterns name, in order, and a problem for each that names none.
-
-    Args:
-        patterns: as a shell would expand them, ``my_rules/*.py``; files that begin with an
-            underscore are passed over.
-        home: the folder that they start from.
-
-    """
-    found: dict[str, None] = {}
-    problems = []
-    for pattern in patterns:
-        names = sorted(glob(str(home / pattern), recursive=True))  # noqa: PTH207 - may be absolute
-        paths = [str(Path(name).resolve()) for name in names if Path(name).is_file()]
-        found |= dict.fromkeys(path for path in paths if not Path(path).name.startswith("_"))
-        if not paths:
-            problems.append(Problem(pattern, "names no file; see rules in the settings", LOST))
-    return tuple(found), tuple(problems)
 
 
 class _Offered(NamedTuple):

@@ -28,26 +28,28 @@ The nearest file upwards of the current folder counts; it is never looked for in
     gpu_hour_price = 2.5                      # what is lost after an onset, in your currency
 
 Rules over several runs (`outlier`, `regression`, ...) are ignored, lowered and limited as the
-others; silences are for findings of single runs. Files of rules are code: they are run only where
-the settings file was named by hand, or lies outside of the runs that are read.
+others; silences are for findings of single runs. Where no file is found, `runlens.toml` in the
+user's own configuration folder counts. A file of another user, or within what is read, is not used,
+and files of rules are code: see `runlens.trust`.
 """
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from fnmatch import fnmatchcase
 from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runlens.added_rules import LOST, Added, added, files_of
+from runlens.added_rules import Added, added
 from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
+from runlens.rule_files import LOST, files_of
 from runlens.rules import LISTED
 from runlens.rules.rule import Asked, Listed, loaded
 from runlens.run import Problem
 from runlens.silences import Silence, parsed, quietened
+from runlens.trust import is_trusted, own_folder, what_to_do, why_not_run, why_not_used
 
 if TYPE_CHECKING:
     from runlens.crossrun.rule import CrossFinding, CrossRule
@@ -56,11 +58,6 @@ NAMES = ("runlens.toml", "pyproject.toml")
 KEYS = ("select", "ignore", "preview", "rules", "severity", "limits", "silence", "columns", "audit")
 LONGEST = 40  # characters of a value that a message repeats
 OF_AUDIT = ("gpu_hour_price",)
-# what lies in the folder of a run, and not beside the settings of a project
-OF_A_RUN = (
-    "checkpoint-*", "trainer_state.json", "training_args.bin", "events.out.tfevents.*",
-    "run-*.wandb", "adapter_config.json", "*.safetensors", "pytorch_model*.bin",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,12 +126,17 @@ class Settings:
 
 
 def find(folder: Path) -> Path | None:
-    """Return the nearest settings file at or above `folder`; None where there is none."""
-    for place in (folder, *folder.parents):
-        for name in NAMES:
-            path = place / name
-            if path.is_file() and (name == NAMES[0] or b"tool.runlens" in _bytes(path)):
-                return path
+    """Return the nearest settings file at or above `folder`, else the user's own; None for none."""
+    places = (folder, *folder.parents, own_folder())
+    return next((path for path in map(in_folder, places) if path), None)
+
+
+def in_folder(folder: Path) -> Path | None:
+    """Return the settings file of a folder; None where it has none."""
+    for name in NAMES:
+        path = folder / name
+        if path.is_file() and (name == NAMES[0] or b"tool.runlens" in _bytes(path)):
+            return path
     return None
 
 
@@ -146,62 +148,67 @@ def load(
     Args:
         path: the file; None gives the settings as they come.
         today: decides which silences still hold; the day of the machine where it is left out.
-        places: what is read. Files of rules that lie there are not run, nor any that a settings
-            file names which lies there or in the folder of a run: who got a run from others must
-            not run their code by diagnosing it. None: the file was named by hand, and is trusted.
+        places: what is read, for a file that was found: one of another user, or within what is
+            read, is not used, and its rule files are run only where the user trusts them. None:
+            the file was named by hand, and is trusted.
 
     """
     if path is None:
         return Settings()
+    given = places is None
+    refused = "" if given else why_not_used(path, places or ())
+    if refused and not is_trusted(path):
+        return Settings(problems=(_refusal(path, f"{refused}, so it is not used", "its settings"),))
     try:
-        document: Mapping[str, Any] = tomllib.loads(_text(path))
-    except (ValueError, RecursionError) as error:  # as TOMLDecodeError, and numbers too long
-        raise BadSettings(one_line(f"{path}: is no TOML: {error}")) from None
-    try:
-        if path.name == NAMES[1]:
-            document = _table("[tool.runlens]", _table("[tool]", document, "tool"), "runlens")
-        files, problems = _rule_files(document.get("rules", []), path, places)
+        document = _document(path)
+        files, problems = files_of(_patterns(document), path.resolve().parent)
+        unsafe = why_not_run(path, files) if (files or refused) and not given else ""
+        if unsafe and refused:
+            return Settings(
+                problems=(_refusal(path, f"{refused}, and it {unsafe}", "its settings"),)
+            )
+        if unsafe:
+            problems = (_refusal(path, f"{unsafe}, so they are not run", LOST), *problems)
         day = today or date.today()  # noqa: DTZ011 - the user's own day
-        return _settings(document, day, files, problems)
+        return _settings(document, day, () if unsafe else files, problems)
     except (BadSettings, ValueError) as error:  # 0xfff...: Python writes out no such number
         raise BadSettings(one_line(f"{path}: {error}")) from None
 
 
-def _rule_files(
-    patterns: object, path: Path, places: Sequence[str | Path] | None
-) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Return the files of rules, and what keeps some from being used."""
+def rule_files(path: Path) -> tuple[str, ...]:
+    """Return the rule files that a settings file names; raise BadSettings as `load` does."""
+    try:
+        return files_of(_patterns(_document(path)), path.resolve().parent)[0]
+    except BadSettings as error:
+        raise BadSettings(one_line(f"{path}: {error}")) from None
+
+
+def _document(path: Path) -> Mapping[str, Any]:
+    try:
+        document: Mapping[str, Any] = tomllib.loads(_text(path))
+    except (ValueError, RecursionError) as error:  # as TOMLDecodeError, and numbers too long
+        raise BadSettings(f"is no TOML: {error}") from None
+    if path.name == NAMES[1]:
+        return _table("[tool.runlens]", _table("[tool]", document, "tool"), "runlens")
+    return document
+
+
+def _patterns(document: Mapping[str, Any]) -> list[str]:
+    patterns = document.get("rules", [])
     if not isinstance(patterns, list) or not all(isinstance(one, str) for one in patterns):
         raise BadSettings('rules takes a list of files: ["my_rules/*.py"]')
-    home = path.resolve().parent
-    if places is None or not patterns:
-        return files_of(patterns, home)
-    if _within(home, places) or _holds_run(home):
-        text = "lies inside of a run, or of what is read: its rules are used only with --config"
-        return (), (Problem(str(path), text, LOST),)
-    files, problems = files_of(patterns, home)
-    inside = [file for file in files if _within(Path(file), places)]
-    told = [Problem(file, "lies inside of what is read: it is not run", LOST) for file in inside]
-    return tuple(file for file in files if file not in inside), (*problems, *told)
+    return patterns
 
 
-def _within(path: Path, places: Sequence[str | Path]) -> bool:
-    return any(path.is_relative_to(Path(place).resolve()) for place in places)
-
-
-def _holds_run(folder: Path) -> bool:
-    try:
-        names = [one.name for one in folder.iterdir()]
-    except OSError:  # nobody can tell
-        return True
-    return any(fnmatchcase(name, mark) for name in names for mark in OF_A_RUN)
+def _refusal(path: Path, why: str, lost: str) -> Problem:
+    return Problem(str(path), f"{why}; {what_to_do(path)}", lost)
 
 
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(one_line(f"{path}: cannot be read ({error})")) from None
+        raise BadSettings(f"cannot be read ({error})") from None
 
 
 def _bytes(path: Path) -> bytes:

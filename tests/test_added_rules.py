@@ -21,13 +21,20 @@ NAMED = 'rules = ["mine/*.py"]\n'
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the current folder: settings that name a rule, and a run below it."""
+    """Return the current folder: settings that name a rule and are trusted, a run below it."""
     home = tmp_path / "project"
     rule_file(home / "mine" / "own.py", "own-rule")
     (home / "runlens.toml").write_text(NAMED)
     shutil.copytree(SICK, home / "runs" / "a")
     monkeypatch.chdir(home)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    trusted()
     return home
+
+
+def trusted() -> None:
+    """Trust the current folder as it is now."""
+    assert lens("trust", ".").exit_code == 0
 
 
 def test_a_rule_file_of_the_settings_is_asked_and_listed(project: Path) -> None:
@@ -66,6 +73,7 @@ def test_settings_hold_for_rule_files_as_for_all_rules(
 def test_limits_as_set_are_shown_on_the_page(project: Path) -> None:
     """The page says what is in force here."""
     (project / "runlens.toml").write_text(f"{NAMED}[limits.own-rule]\nmost = 7\n")
+    trusted()
     assert "most = 7.0" in lens("rules", "own-rule").stdout
 
 
@@ -84,6 +92,7 @@ def test_a_broken_file_is_a_problem_and_settings_may_still_speak_of_its_rule(
     """Nobody loses a night's report for it."""
     (project / "mine" / "own.py").write_text(content)
     (project / "runlens.toml").write_text(f"{NAMED}[limits.own-rule]\nmost = 7\n")
+    trusted()
     result = lens("diagnose", "runs/a", "--no-html", COLUMNS="400")
     assert result.exit_code == 0
     shown = " ".join(result.stdout.split())  # it may be wrapped
@@ -143,32 +152,6 @@ def test_settings_with_rule_files_can_be_sent_to_a_worker(project: Path) -> None
     assert list(added(settings.rule_files).origins) == ["own-rule"]
 
 
-@pytest.mark.parametrize("inside", ["at its top", "above it", "in the place"])
-def test_a_run_cannot_bring_its_own_rules(
-    inside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who got a run from others does not run their code by diagnosing it; --config is a choice."""
-    run = tmp_path / "run"
-    shutil.copytree(SICK, run)
-    proof = tmp_path / "proof"
-    rule_file(run / "mine" / "own.py", "own-rule", f"open({str(proof)!r}, 'w').close()\n")
-    if inside == "above it":
-        shutil.copytree(SICK, run / "checkpoint-9")
-        monkeypatch.chdir(run / "checkpoint-9")
-    else:
-        monkeypatch.chdir(run if inside == "at its top" else tmp_path)
-    settings = (tmp_path if inside == "in the place" else run) / "runlens.toml"
-    settings.write_text('rules = ["**/mine/*.py"]\n')
-    place = run if inside == "in the place" else Path()
-    result = lens("diagnose", place, "--no-html", "-v", COLUMNS="400")
-    assert result.exit_code == 0
-    assert not proof.exists()
-    assert "lies inside of" in " ".join(result.stdout.split())
-    assert "own-rule" not in result.stdout
-    lens("diagnose", place, "--no-html", "--config", settings)
-    assert proof.exists()
-
-
 def test_new_prints_a_rule_that_judges_its_cases_as_drawn(project: Path) -> None:
     """The way of CONTRIBUTING: print, name, test."""
     begun = lens("rules", "--new", "my-first-rule").stdout
@@ -176,6 +159,7 @@ def test_new_prints_a_rule_that_judges_its_cases_as_drawn(project: Path) -> None
     (rule,) = load(project / "runlens.toml").added().rules
     assert (rule.slug, rule.title) == ("my-first-rule", "My first rule")
     assert misjudged(rule) == []
+    trusted()
     tested = lens("rules", "my-first-rule", "--test")
     assert (tested.exit_code, tested.stdout.split(":")[1].split()[:3]) == (0, ["3", "of", "3"])
     assert lens("rules", "--new", "My Rule").exit_code == 2
@@ -186,6 +170,7 @@ def test_a_rule_that_raises_is_told_once_with_its_line(project: Path) -> None:
     begun = lens("rules", "--new", "own-rule").stdout.replace("curve.at(", "curve.of(")
     (project / "mine" / "own.py").write_text(begun)
     line = begun[: begun.index("curve.of(")].count("\n") + 1
+    trusted()
     tested = lens("rules", "own-rule", "--test")
     assert tested.exit_code == 1
     assert tested.stdout.splitlines() == [
@@ -201,6 +186,7 @@ from runlens.rules.rule import drawn
 RULE = replace(RULE, bad=(drawn("it rises", train_loss="0:2.2 300:1.1 600:8"),))
 """
     rule_file(project / "mine" / "own.py", "own-rule", "from dataclasses import replace" + more)
+    trusted()
     tested = lens("rules", "own-rule", "--test")
     assert tested.exit_code == 0
     assert tested.stdout.splitlines()[1].startswith(
@@ -221,6 +207,7 @@ RULE = replace(
 )
 """
     rule_file(project / "mine" / "own.py", "own-rule", more)
+    trusted()
     tested = lens("rules", "own-rule", "--test")
     assert tested.exit_code == 1
     assert [line.split(": ")[1] for line in tested.stdout.splitlines()] == [

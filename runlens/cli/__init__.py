@@ -30,6 +30,7 @@ COMMANDS = {
     "compare": "runlens.cli.compare",
     "audit": "runlens.cli.audit",
     "rules": "runlens.cli.rules",
+    "trust": "runlens.cli.trust",
     "sources": "runlens.cli.sources",
     "export": "runlens.cli.export",
     "demo": "runlens.cli.demo",

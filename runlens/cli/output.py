@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from runlens.errors import one_line
 from runlens.report.terminal import Options
 
 if TYPE_CHECKING:
@@ -74,8 +75,16 @@ def append(path: Path, content: str) -> None:
 
 
 def write(path: Path, content: str, mode: Literal["w", "a"] = "w") -> None:
-    """Write a result; a folder that is missing or read-only is one clear line, exit code 2."""
+    """Write a result; a folder that is missing or read-only is one clear line, exit code 2.
+
+    A new file comes in the place of the old one when it is whole.
+    """
+    from runlens.written import write_beside
+
     try:
+        if mode == "w":
+            write_beside(path, content.encode())
+            return
         with path.open(mode, encoding="utf-8") as handle:
             handle.write(content)
     except OSError as error:
@@ -85,16 +94,22 @@ def write(path: Path, content: str, mode: Literal["w", "a"] = "w") -> None:
         ) from None
 
 
-def nearest_settings(config: str | None, places: Sequence[str] = ()) -> "Settings":
+def nearest_settings(
+    config: str | None, places: Sequence[str] = (), *, quiet: bool = False
+) -> "Settings":
     """Return the settings in a file, or in the nearest one above the current folder.
 
-    `places` are what is read: no rule is run that is named there.
+    `places` are what is read: no rule is run that is named there. What of the settings is not
+    used is told on stderr, but where `quiet`: the caller tells it.
     """
     from runlens.settings import find, load
 
     if config:
         return load(Path(config))
-    return load(find(Path.cwd()), places=places)
+    settings = load(find(Path.cwd()), places=places)
+    for problem in () if quiet else settings.problems:
+        click.echo(f"runlens: {one_line(f'{problem.where}: {problem.text}')}", err=True)
+    return settings
 
 
 def emit(content: str, output: str | None, encoding: str = "utf-8") -> None:

@@ -49,7 +49,7 @@ def command(
         click.echo(_begun(slug), nl=False)
         return
     try:
-        settings = nearest_settings(config)
+        settings = nearest_settings(config, quiet=True)
     except RunLensError as error:
         raise click.UsageError(str(error)) from None
     added = settings.added()

@@ -103,20 +103,6 @@ def test_spark_of_few_points_has_as_many() -> None:
     assert made.spark.points == (10,) * 5
 
 
-def test_no_secret_is_kept() -> None:
-    """Masked as the readers of configs do, whatever the reader left."""
-    config = {
-        "api_key": Configured("abc", "drawn"),
-        "hub": Configured("hf_" + "a" * 30, "drawn"),
-        "lr": Configured(1e-4, "drawn"),
-    }
-    assert kept(HEALTHY, config=config).config == {
-        "api_key": "(hidden)",
-        "hub": "(hidden)",
-        "lr": 1e-4,
-    }
-
-
 @pytest.mark.parametrize(
     ("config", "gpus"),
     [

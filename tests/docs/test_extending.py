@@ -20,7 +20,11 @@ def test_the_commands_for_a_rule_in_a_file_run_in_a_new_folder(tmp_path: Path) -
     ran = subprocess.run(
         ["bash", "-euc", script],  # noqa: S607 - of the machine
         cwd=tmp_path,
-        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        env=os.environ
+        | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -1,0 +1,41 @@
+"""Files that are whole or not there: written beside, then moved over the old one."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+
+def write_beside(path: Path, content: bytes) -> None:
+    """Write a file whole; where that fails with OSError the old one stays as it was."""
+    replaced(path, lambda new: _write(new, content))
+
+
+def replaced(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` make a file beside `path`, and move it over; what it raises leaves the old one.
+
+    What is no regular file (a pipe, ``/dev/stdout``) is written as it stands. A link is followed,
+    permissions of the old file are kept.
+    """
+    if path.exists() and not path.is_file():
+        write(path)
+        return
+    at = path.resolve()
+    new = at.with_name(f".{at.name[:100]}.{token_hex(4)}{at.suffix}")
+    try:
+        write(new)
+        if at.exists():
+            new.chmod(at.stat().st_mode & 0o7777)
+        new.replace(at)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
