@@ -21,7 +21,7 @@ import numpy as np
 
 from runlens.diagnosis import SEVERITIES, Finding, Outcome
 from runlens.patterns import lazy_re
-from runlens.plugins import LONGEST, attempted, points, said
+from runlens.plugins import ASKED, LONGEST, attempted, points, said, time_limit
 from runlens.rule_files import LOST
 from runlens.rules import LISTED
 from runlens.rules.rule import FOLDERS, Rule
@@ -161,7 +161,8 @@ def _checked(
 ) -> Outcome:
     """Ask a rule of others; raise TypeError or ValueError where its outcome is none."""
     try:
-        outcome = check(run, signals, limits)
+        with time_limit(ASKED):
+            outcome = check(run, signals, limits)
     except SystemExit as error:
         raise RuntimeError(f"the rule ended the program ({error})") from None
     if not isinstance(outcome, Outcome):

@@ -1,6 +1,6 @@
 """Runs the rules over a run and puts the diagnosis together. No rule can stop another one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runlens import advice, incidents, verdict
+from runlens import advice, faults, incidents, verdict
 from runlens.diagnosis import (
     SEVERITIES,
+    Advice,
     Diagnosis,
     Finding,
     Incident,
@@ -19,12 +20,13 @@ from runlens.diagnosis import (
     SettingRow,
     ThinCurve,
 )
+from runlens.faults import Made, survived
 from runlens.history import Curve, FloatArray
 from runlens.metrics import NAMES, base
 from runlens.rules import LISTED
 from runlens.rules.loss import cross_entropy
 from runlens.rules.rule import ADVICE, Asked, Case, Rule, loaded, unmet
-from runlens.run import Run
+from runlens.run import Problem, Run
 from runlens.settings import Settings
 from runlens.signals import Signals
 from runlens.sources import read
@@ -58,8 +60,15 @@ def diagnose(
 
     """
     settings = settings or Settings()
-    chosen = rules is not None
     run = place if isinstance(place, Run) else read(place, columns=settings.columns)
+    with np.errstate(all="ignore"):
+        return _diagnosed(run, rules, settings, preview=preview)
+
+
+def _diagnosed(
+    run: Run, rules: Iterable[Asked] | None, settings: Settings, *, preview: bool
+) -> Diagnosis:
+    chosen = rules is not None
     signals = Signals(run)
     trial = preview or settings.preview
     asked = [rule for rule in settings.rules(rules) if trial or not rule.preview]
@@ -73,6 +82,8 @@ def diagnose(
         outcomes[slug] = Outcome("passed", reason)
     outcomes |= _until_lost(asked, outcomes, kept, run.last_step - 0.1 * covered)
     made = incidents.incidents(kept, covered, _slack(signals))
+    lost: list[Problem] = []
+    do_first = _part(lambda: advice.first_steps(run, made), Advice, "what to do first", lost)
     return Diagnosis(
         run_id=run.id,
         run_name=run.name,
@@ -92,13 +103,15 @@ def diagnose(
             outcomes,
             {rule.slug for rule in asked if not rule.tasks or run.task in rule.tasks},
         ),
-        problems=run.problems if chosen else (*run.problems, *settings.all_problems()),
-        do_first=advice.first_steps(run, made),
-        curves=_curves(run, kept),
-        epochs=_epochs(run, signals),
+        do_first=do_first,
+        curves=_part(lambda: _curves(run, kept), dict[str, ThinCurve], "all curves", lost),
+        epochs=_part(
+            lambda: _epochs(run, signals), tuple[tuple[float, float], ...], "epochs", lost
+        ),
         events=run.events,
-        settings=_settings(run, made),
+        settings=_part(lambda: _settings(run, made), tuple[SettingRow, ...], "all settings", lost),
         log_tail=run.log_tail,
+        problems=(*run.problems, *([] if chosen else settings.all_problems()), *lost),
     )
 
 
@@ -114,6 +127,18 @@ def _settled(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
         else outcome
         for slug, outcome in outcomes.items()
     }
+
+
+def _part(
+    work: Callable[[], Made], nothing: Callable[[], Made], what: str, lost: list[Problem]
+) -> Made:
+    """Return one part of the report; nothing where it fails, which is a problem."""
+
+    def failed(told: str) -> Made:
+        lost.append(Problem("report", told, what))
+        return nothing()
+
+    return survived(work, failed)
 
 
 def _until_lost(
@@ -145,6 +170,15 @@ def _judged(made: tuple[Incident, ...], asked: list[Asked]) -> tuple[Incident, .
 
 def examine(rule: Asked, run: Run, signals: Signals) -> Outcome:
     """Ask one rule. What it needs and lacks is `unmet`; what it throws is `error`."""
+    try:
+        return _examined(rule, run, signals)
+    except Exception as error:  # noqa: BLE001 - a broken rule must not cost the report
+        faults.keep(error)
+        leave_out = f"ignore = ['{rule.slug}'] in the settings leaves it out"
+        return Outcome("error", f"{faults.words(error)}; {leave_out}")
+
+
+def _examined(rule: Asked, run: Run, signals: Signals) -> Outcome:
     if rule.tasks and run.task not in rule.tasks:
         part = signals.keep("cross-entropy", lambda: _cross_entropy(run))
         if part and cross_entropy.judges(rule):
@@ -155,12 +189,9 @@ def examine(rule: Asked, run: Run, signals: Signals) -> Outcome:
     ]
     if missing:
         return unmet("not logged: " + ", ".join(need.replace("|", " or ") for need in missing))
-    try:
-        with np.errstate(all="ignore"):
-            whole = loaded(rule)
-            outcome = whole.check(run, signals, whole.limits)
-    except Exception as error:  # noqa: BLE001 - a broken rule must not cost the report
-        return Outcome("error", f"{type(error).__name__}: {error}")
+    with np.errstate(all="ignore"):
+        whole = loaded(rule)
+        outcome = whole.check(run, signals, whole.limits)
     return outcome._replace(
         findings=tuple(_completed(one, rule.slug, run) for one in outcome.findings)
     )
@@ -188,7 +219,7 @@ def judged_otherwise(rule: Rule[Any], case: Case) -> Misjudged | None:
         return Misjudged(case.name, f"cannot be drawn: {error}")
     outcome = _beside_others(rule, run)
     if outcome.status == "error":
-        return Misjudged(case.name, outcome.reason, raised_at(rule, run))
+        return Misjudged(case.name, *raised(rule, run))
     status = "found" if case in rule.bad else "passed"
     if outcome.status != status:
         told = outcome.findings[0].title if outcome.findings else outcome.reason
@@ -213,21 +244,23 @@ def _beside_others(rule: Rule[Any], run: Run) -> Outcome:
     return _settled({rule.slug: outcome, **asked})[rule.slug]
 
 
-def raised_at(rule: Rule[Any], run: Run) -> str:
-    """Return the last line of the rule's own file that was reached before it raised."""
+def raised(rule: Rule[Any], run: Run) -> tuple[str, str]:
+    """Return what a rule raises, and the last line of its own file that it reached before."""
     check = rule.check.args[0] if isinstance(rule.check, partial) else rule.check
     code = getattr(check, "__code__", None)
     try:
         with np.errstate(all="ignore"):
             rule.check(run, Signals(run), rule.limits)
     except Exception as error:  # noqa: BLE001 - what it raises is what is asked for
-        if code:
-            from traceback import walk_tb
+        said = f"{type(error).__name__}: {error}"
+        if not code:
+            return said, ""
+        from traceback import walk_tb
 
-            trace = walk_tb(error.__traceback__)
-            lines = [line for frame, line in trace if frame.f_code.co_filename == code.co_filename]
-            return f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}"
-    return ""
+        trace = walk_tb(error.__traceback__)
+        lines = [line for frame, line in trace if frame.f_code.co_filename == code.co_filename]
+        return said, f"{code.co_filename}:{lines[-1] if lines else code.co_firstlineno}"
+    return "raised before, and not again", ""
 
 
 def found_as_well(case: Case, rules: Iterable[Asked]) -> list[Finding]:
@@ -270,7 +303,8 @@ def _value_at(curve: Curve, at: float, column: FloatArray) -> float | None:
     if not known.any():
         return None
     steps = curve.step[known]
-    if at < steps[0] - (steps[-1] - steps[0]) or at > 2 * steps[-1] - steps[0] + 1:
+    first, last = float(steps[0]), float(steps[-1])
+    if at < first - (last - first) or at > 2 * last - first + 1:
         return None
     return round(float(np.interp(at, steps, column[known])), 6)
 

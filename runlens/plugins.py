@@ -7,13 +7,15 @@
     [project.entry-points."runlens.formats"]
     one-line = "my_package.one_line:render_all"    # list of Diagnosis -> str
 
-A plugin that cannot be loaded is a problem that is told, never a traceback.
+A plugin that cannot be loaded, or that hangs, is a problem that is told, never a traceback.
 """
 
 import os
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -23,6 +25,10 @@ from runlens.run import Problem
 
 Group = Literal["runlens.rules", "runlens.sources", "runlens.formats"]
 
+# seconds of the clock after which code of others is given up: the slowest import of the field
+# (torch and transformers from a network disk) takes ten, a reader some minutes for gigabytes
+ASKED, READING = 30.0, 600.0
+AGAIN = 1.0  # seconds after which what went on all the same is stopped again
 LONGEST = 300  # characters of what a plugin's error says
 INSTALLED = (".dist-info", ".egg-info")  # folders that tell of an installed package
 LISTED = "entry_points.txt"
@@ -60,10 +66,43 @@ def attempted(
 
     """
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), time_limit(ASKED):
             return load(), None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - theirs, not ours
         return None, Problem(origin, f"{failed}: {said(error)}", lost)
+
+
+class _Expired(BaseException):
+    """The time is over; no ``except Exception`` of a plugin stops it."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer by the clock.
+
+    Only the main thread can be stopped, and on Windows not even that: elsewhere nothing is limited.
+    Where another timer of the process runs, that one counts.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or not hasattr(signal, "setitimer")
+        or signal.getitimer(signal.ITIMER_REAL)[0]
+    ):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _Expired
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    except _Expired:
+        raise TimeoutError(f"given up after {seconds:g} s") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
 
 
 def said(error: BaseException) -> str:

@@ -61,6 +61,9 @@ class Event(NamedTuple):
     data: Mapping[str, Any] = {}
 
 
+WHOLE_FILE = "the whole file"  # lost, where nothing of a file was read
+
+
 class Problem(NamedTuple):
     """Something lost or doubtful in the input."""
 

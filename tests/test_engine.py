@@ -53,10 +53,8 @@ def test_a_broken_rule_stops_no_other() -> None:
         rule("fine", found(one())),
     ]
     made = diagnose(SFT, rules)
-    assert made.reasons("error") == {
-        "broken": "ZeroDivisionError: by zero",
-        "huge": "MemoryError: ",
-    }
+    assert made.reasons("error")["broken"].startswith("ZeroDivisionError: by zero (test_engine.py:")
+    assert "ignore = ['huge']" in made.reasons("error")["huge"]
     assert [finding.rule for finding in made.findings] == ["fine"]
     assert made.health == "warning"
 

@@ -5,7 +5,6 @@ Imports stand inside the commands, so that `runlens --version` loads neither num
 
 import os
 import shlex
-import sys
 from enum import IntEnum
 from importlib import import_module
 from typing import Any
@@ -22,6 +21,8 @@ class ExitCode(IntEnum):
     REACHED = 1  # a finding of the --fail-on level
     USAGE = 2  # wrong usage (click's own)
     UNREADABLE = 3  # nothing readable
+    FAULT = 70  # of RunLens itself (EX_SOFTWARE of sysexits.h)
+    NOT_WRITTEN = 74  # stdout is full or closed (EX_IOERR)
     INTERRUPTED = 130
 
 
@@ -61,6 +62,8 @@ class Lazy(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(COMMANDS[cmd_name]).command
+        if not any(one.name == "traceback" for one in command.params):
+            command.params.append(_traceback(hidden=True))
         return command
 
     def resolve_command(
@@ -72,11 +75,14 @@ class Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's own signature
-        """Run and end; what a closed pipe did not take is dropped, in silence."""
-        try:
+        """Run and end. No traceback: a fault of ours is one line, and so is a stdout that is full.
+
+        What a closed pipe did not take is dropped, in silence.
+        """
+        from runlens.cli import ending
+
+        with ending.one_line_each(alone=not args and extra.get("args") is None):
             return super().main(*args, **extra)
-        finally:
-            _let_go()
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; an interrupt ends with 130, a closed pipe in silence."""
@@ -98,20 +104,28 @@ def _meant(word: str) -> str:
     return nearest(word, list(COMMANDS))
 
 
-def _let_go() -> None:
-    """Write out what stdout still holds, or forget it where nobody reads any more.
+def _traceback(*, hidden: bool = False) -> click.Option:
+    """Return the option that each command takes, and that only the group's help names."""
+    return click.Option(
+        ["--traceback"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        hidden=hidden,
+        callback=lambda _ctx, _param, wanted: ending_shows(wanted=wanted),
+        help="Show the traceback of an internal fault, to report it.",
+    )
 
-    Python would try again at its end, and tell of the failure.
-    """
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+
+def ending_shows(*, wanted: bool) -> None:
+    """Let a fault show its traceback, where that is wanted."""
+    if wanted:
+        from runlens.cli import ending
+
+        ending.show_tracebacks()
 
 
-@click.group(cls=Lazy)
+@click.group(cls=Lazy, params=[_traceback()])
 @click.version_option(__version__, prog_name="runlens")
 def main() -> None:
     """Say what went wrong in a training run, at which step, why, and what to change.
@@ -128,7 +142,8 @@ def main() -> None:
     is ever written into it. Results go to stdout, everything else to stderr.
 
     Exit codes: 0 diagnosed (whatever was found), 1 the --fail-on level was reached, 2 wrong
-    usage, 3 nothing readable, 130 interrupted.
+    usage, 3 nothing readable, 70 an internal fault (--traceback shows it), 74 stdout is full or
+    closed, 130 interrupted.
 
     \b
     Completion with TAB in this bash (zsh_source, fish_source likewise):

@@ -43,6 +43,7 @@ SHOWN = (
 Place = Run | str | Path
 
 
+@np.errstate(all="ignore")  # what is beyond float64 is infinite
 def compare(
     a: Place,
     b: Place,

@@ -1,5 +1,6 @@
 """A diagnosis as JSON: the contract, `runlens.diagnosis/1`, with its schema."""
 
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -7,6 +8,10 @@ from typing import Any
 import msgspec
 
 from runlens.diagnosis import Diagnosis, spell_out
+
+# what steers a terminal or turns the text around, and JSON lets stand: DEL and C1, line ends and
+# directions of Unicode, the mark of byte order, tags
+_STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 def render(diagnosis: Diagnosis, *, full: bool = False) -> str:
@@ -27,7 +32,13 @@ def written(document: Any) -> str:  # noqa: ANN401 - JSON is of any type
         encoded = msgspec.json.encode(plain, enc_hook=_number)
     except UnicodeEncodeError:
         encoded = msgspec.json.encode(_whole(plain), enc_hook=_number)
-    return msgspec.json.format(encoded, indent=1).decode() + "\n"
+    return _STEERING.sub(_escaped, msgspec.json.format(encoded, indent=1).decode()) + "\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    r"""Return a character as JSON's escapes: ``\u009b``, two of them beyond the first 65,536."""
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401 - JSON is of any type

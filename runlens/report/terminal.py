@@ -2,11 +2,12 @@
 
 import io
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.console import Console
 from rich.text import Text
 
+from runlens.faults import survived
 from runlens.wording import MINUS, NARROW
 
 WIDEST = 120
@@ -50,6 +51,11 @@ def printed(lines: Iterable[Text | str], options: Options) -> str:
     for line in lines:
         console.print(line)
     return characters(buffer.getvalue(), options)
+
+
+def part(lines: Callable[[], Iterable[Text | str]]) -> list[Text | str]:
+    """Return the lines of one part of a report; where it fails, a line that says so."""
+    return survived(lambda: list(lines()), lambda told: [f"! cannot be shown: {clean(told)}", ""])
 
 
 def clean(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from rich.text import Text
 
@@ -10,8 +11,9 @@ from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix, Incident
 from runlens.report.facts import checks, shortened, when_and_why
 from runlens.report.missing import UNTESTED, told
 from runlens.report.spark import spark
-from runlens.report.terminal import WIDEST, Options, characters, clean, cut, printed, wrapped
+from runlens.report.terminal import WIDEST, Options, characters, clean, cut, part, printed, wrapped
 from runlens.report.values import counted, evidence_value, value_of, worst_first
+from runlens.run import WHOLE_FILE
 from runlens.wording import count, step
 
 STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
@@ -26,7 +28,6 @@ MAIN = (
     "len_mean",
 )
 SHOWN_CURVES = 4
-WHOLE_FILE = "the whole file"  # what a problem says it lost where nothing of a file was read
 SHOWN_PROBLEMS = 3
 SHOWN_SOURCES = 4
 NAME_WIDTH = 16
@@ -81,16 +82,15 @@ def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     for name, words in when_and_why(diagnosis):
         yield from wrapped(f"{name + ':':<6}{clean(words)}", options, " " * 6)
     yield ""
-    yield from _what_was_read(diagnosis, options)
+    yield from part(lambda: _what_was_read(diagnosis, options))
     if diagnosis.do_first.steps:
-        yield from _do_first(diagnosis, options)
-    yield from _curves(diagnosis, options)
+        yield from part(lambda: _do_first(diagnosis, options))
+    yield from part(lambda: _curves(diagnosis, options))
     if diagnosis.incidents:
-        yield from _incidents(diagnosis, options)
-    if options.verbose:
-        for finding in diagnosis.findings:
-            yield from _finding(finding, options)
-    yield from _checks(diagnosis, options)
+        yield from part(lambda: _incidents(diagnosis, options))
+    for finding in diagnosis.findings if options.verbose else ():
+        yield from part(partial(_finding, finding, options))
+    yield from part(lambda: _checks(diagnosis, options))
 
 
 def _head(diagnosis: Diagnosis, options: Options) -> Text:

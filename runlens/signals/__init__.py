@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -108,8 +109,9 @@ class Signals:
             curve = self.run.curve(metric)
             known = curve.at(np.isfinite(curve.epoch))
             if len(known) >= FEWEST_EPOCH_POINTS and known.epoch[-1] > known.epoch[0]:
-                covered = float(known.step[-1] - known.step[0])
-                return covered / float(known.epoch[-1] - known.epoch[0]) or None
+                covered = float(known.step[-1]) - float(known.step[0])
+                per = covered / (float(known.epoch[-1]) - float(known.epoch[0]))
+                return per if 0 < per < inf else None
         state = self.run.state
         if state.planned_steps and state.planned_epochs:
             return state.planned_steps / state.planned_epochs

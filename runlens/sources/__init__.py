@@ -2,11 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from runlens.errors import NothingReadable, SeveralRuns
+from runlens.faults import survived
 from runlens.redaction import purged
-from runlens.run import Problem, Run
+from runlens.run import WHOLE_FILE, Problem, Run
 from runlens.sources import added, case, console, stdin, tensorboard, trainer_state, wandb_dir
 from runlens.sources.addresses import is_on_server
 from runlens.sources.configs import config_files, model_card
@@ -59,10 +63,27 @@ def find(place: str | Path) -> list[tuple[Reader | StoreReader, Path]]:
 def readings_of(
     reader: Reader | StoreReader, source: Path, columns: Columns = AS_FOUND
 ) -> list[SourceReading]:
-    """Read one source that `find` named: one reading, or one for each run of a store."""
-    if table := _table(reader):
-        return [table.read(source, columns)]
-    return reader.read_all(source) if isinstance(reader, StoreReader) else [reader.read(source)]
+    """Read one source that `find` named: one reading, or one for each run of a store.
+
+    A reader that fails costs what it read, and no more.
+    """
+    return survived(
+        partial(_readings_of, reader, source, columns), partial(_unread, kind_of(reader), source)
+    )
+
+
+def _unread(kind: str, source: Path, told: str) -> list[SourceReading]:
+    problem = Problem(str(source), f"{told} (reader {kind})", WHOLE_FILE)
+    return [SourceReading(source, kind, problems=[problem])]
+
+
+def _readings_of(
+    reader: Reader | StoreReader, source: Path, columns: Columns
+) -> list[SourceReading]:
+    with np.errstate(all="ignore"):  # what is beyond float64 is infinite
+        if table := _table(reader):
+            return [table.read(source, columns)]
+        return reader.read_all(source) if isinstance(reader, StoreReader) else [reader.read(source)]
 
 
 def _sources(
@@ -108,10 +129,18 @@ def _found(
     ours = [
         (one, source)
         for one in READERS
-        for source in _sources(one, place, names, columns)
+        for source in survived(
+            partial(_sources, one, place, names, columns), partial(_missed, one, place, problems)
+        )
         if source not in claimed
     ]
     return [*ours, *theirs], problems
+
+
+def _missed(reader: Described, place: Path, problems: list[Problem], told: str) -> list[Path]:
+    text = f"could not be searched for {reader.LOOKS_FOR}: {told}"
+    problems.append(Problem(str(place), text, "what it would have read"))
+    return []
 
 
 def kinds_among(folder: Path, files: Sequence[str], columns: Columns = AS_FOUND) -> set[str]:
@@ -139,7 +168,10 @@ def read_all(
         return wandb_api.read_all(place)
     if str(place) == stdin.PLACE:
         with stdin.spooled() as path:
-            runs = _runs(path, stdin.NAME, [stdin.read(path, columns)], [], columns)
+            readings = survived(
+                lambda: [stdin.read(path, columns)], partial(_unread, stdin.NAME, path)
+            )
+            runs = _runs(path, stdin.NAME, readings, [], columns)
         return [replace(run, name=stdin.NAME) for run in runs]
     if case.is_case(place):
         return [case.read(place)]
@@ -156,7 +188,8 @@ def _runs(
     columns: Columns,
 ) -> list[Run]:
     """Join readings to runs; the first of them tells what was not read."""
-    runs = runs_of(place, given, readings)
+    with np.errstate(all="ignore"):
+        runs = runs_of(place, given, readings)
     measured = _measured(runs) if _of_training(place, readings) else []
     unnamed = unused(columns, readings)
     if not measured:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from runlens.errors import one_line
-from runlens.plugins import attempted, points, said
+from runlens.plugins import ASKED, READING, attempted, points, said, time_limit
 from runlens.run import Problem
 from runlens.sources.reading import Reader, SourceReading, StoreReader, series
 
@@ -33,14 +33,16 @@ class AddedReader:
     def find(self, place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
         """List what it claims; raises what the reader raises, which `claims` tells."""
         copied = {folder: list(files) for folder, files in names.items()}
-        return [Path(path) for path in self._reader.find(place, copied)]
+        with time_limit(ASKED):
+            return [Path(path) for path in self._reader.find(place, copied)]
 
     def read_all(self, path: Path) -> list[SourceReading]:
         """Read what it claimed; a failure is a reading with nothing but the problem."""
         try:
             own = self._reader
-            read = own.read_all(path) if isinstance(own, StoreReader) else [own.read(path)]
-            return [_sound(one) for one in read]
+            with time_limit(READING):
+                read = own.read_all(path) if isinstance(own, StoreReader) else [own.read(path)]
+                return [_sound(one) for one in read]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - theirs, not ours
             text = f"cannot be read by {self.origin}: {said(error)}"
             return [SourceReading(path, self.kind, problems=[Problem(str(path), text, "all")])]

@@ -1,13 +1,12 @@
 """Examines very many mutants in several processes: ``make fuzz N=100000 SEED=1``.
 
-    python -m tests.fuzz.long_run 100000 [SEED]
+    python -m tests.fuzz.long_run 100000 [SEED [PROCESSES]]
 
-Prints how far it is, then a summary; exit code 1 where a mutant failed. A failure names the mutant
-by number and seed, from which it can be made again: ``mutant(NUMBER, SEED)``.
+Prints how far it is, failures as they come, then a summary; exit code 1 where a mutant failed. A
+failure names the mutant by number and seed, from which it can be made again.
 """
 
 import faulthandler
-import os
 import resource
 import sys
 import time
@@ -19,7 +18,7 @@ from tests.fuzz.mutants import Outcome, run
 
 PART = 500  # mutants that a process takes at a time
 PART_LIMIT = 900.0  # seconds; a part takes two, on a loaded machine some twenty
-TOLD = 20  # failures printed
+TOLD = 60  # failures printed
 MOST_MEMORY = 4 * 2**30  # bytes a process may ask for before it is refused more
 REPORTED = 10.0  # seconds between two lines of progress
 
@@ -38,18 +37,21 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def examine_all(count: int, seed: int) -> Outcome:
-    """Examine as many mutants as asked for, on all cores."""
+def examine_all(count: int, seed: int, processes: int | None = None) -> Outcome:
+    """Examine as many mutants as asked for, on all cores or on fewer."""
     parts = [range(first, min(first + PART, count)) for first in range(0, count, PART)]
     outcome, began, told = Outcome(), time.monotonic(), time.monotonic()
-    with ProcessPoolExecutor(os.cpu_count(), initializer=limit_memory) as pool:
+    with ProcessPoolExecutor(processes, initializer=limit_memory) as pool:
         waiting = {pool.submit(partial(examined, part, seed)): part for part in parts}
         for done in as_completed(waiting):
             part = waiting[done]
+            before = len(outcome.failures)
             try:
                 outcome.add(done.result())
             except BrokenProcessPool:
                 outcome.failures.append(f"a process died at mutants {part.start} to {part.stop}")
+            for failure in outcome.failures[before:TOLD]:
+                print(failure, flush=True)
             if time.monotonic() - told > REPORTED:
                 told = time.monotonic()
                 rate = outcome.mutants / (told - began)
@@ -62,11 +64,10 @@ def main() -> None:
     """Examine and report."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    processes = int(sys.argv[3]) if len(sys.argv) > 3 else None
     began = time.monotonic()
-    outcome = examine_all(count, seed)
+    outcome = examine_all(count, seed, processes)
     took = time.monotonic() - began
-    for failure in outcome.failures[:TOLD]:
-        print(failure)
     counts = ", ".join(f"{kind} {number:,}" for kind, number in sorted(outcome.kinds.items()))
     print(f"{outcome.mutants:,} mutants in {took:.0f} s ({count / took:.0f}/s): {counts}")
     print(

@@ -23,21 +23,23 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from runlens import diagnose, read_all
+from runlens import diagnose, faults, read_all
 from runlens.errors import NothingReadable
-from runlens.report import json as json_report
-from runlens.report import text as text_report
-from runlens.report.html import page
-from runlens.report.terminal import Options
 from tests.fuzz.corpus import Sample, samples
 from tests.fuzz.known import CHECKED, check_values
 from tests.fuzz.mutations import MUTATIONS
+from tests.fuzz.outputs import check_outputs
+from tests.fuzz.sealed import SEALED
+from tests.fuzz.texts import TEXTS
 
 SLOW = 2.0  # CPU seconds; a sample takes hundredths
-HANG = 20.0  # CPU seconds after which a mutant is given up
+HANG = 5.0  # CPU seconds after which a mutant is given up
 GREW = 128.0  # MiB by which no mutant may raise the most memory ever held
 DIAGNOSED = 10  # one mutant of a kind in so many is diagnosed
-RENDERED = 30  # and shown in all forms
+RENDERED = 60  # and shown in all forms
+SEALED_SHARE = 0.3  # of the files with checksums: damaged within, the checksums made anew
+BYTES_SHARE = 0.5  # of the others: damaged as bytes, the rest as text
+BESIDE_SHARE = 0.3  # of all: with a whole file of another kind beside
 WARM = 2  # mutants of each kind after which all that is loaded late has been loaded
 
 
@@ -50,6 +52,8 @@ class Mutant:
     sample: Sample
     data: bytes
     others: tuple[Sample, ...] = ()  # of which bytes may be in it
+    beside: tuple[tuple[str, bytes], ...] = ()  # whole files
+    sealed: bool = False  # its checksums are right, whatever it holds
 
     @property
     def turn(self) -> int:
@@ -93,19 +97,27 @@ def mutant(number: int, seed: int) -> Mutant:
     dice = random.Random(f"{seed}/{number}")
     mine = kinds()[number % len(kinds())]
     sample, other = dice.choices([one for one in samples() if one.kind == mine], k=2)
+    sealed = mine in SEALED and dice.random() < SEALED_SHARE
     data = bytearray(sample.data)
-    for mutate in dice.choices(MUTATIONS, k=dice.choice((1, 1, 2, 3))):
-        mutate(data, dice, other.data)
-    return Mutant(number, seed, sample, bytes(data), (sample, other))
+    ways = MUTATIONS if mine in CHECKED or dice.random() < BYTES_SHARE else TEXTS
+    for mutate in dice.choices(ways, k=dice.choice((1, 1, 2, 3))):
+        if sealed:
+            data[:] = SEALED[mine](bytes(data), mutate, dice, other.data)
+        else:
+            mutate(data, dice, other.data)
+    sibling = dice.choice(samples())
+    near = dice.random() < BESIDE_SHARE and sibling.name != sample.name
+    beside = (*sample.beside, *([(sibling.name, sibling.data)] if near else []))
+    return Mutant(number, seed, sample, bytes(data), (sample, other), beside, sealed)
 
 
 def examine(one: Mutant, folder: Path, outcome: Outcome) -> None:
     """Read and merge one mutant, diagnose and show it if it is its turn."""
-    for name, data in ((one.sample.name, one.data), *one.sample.beside):
+    for name, data in ((one.sample.name, one.data), *one.beside):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    if one.sample.kind in CHECKED:
+    if one.sample.kind in CHECKED and not one.sealed:
         check_values(folder / one.sample.name, one.sample.kind, one.others)
     try:
         runs = read_all(folder)
@@ -123,10 +135,7 @@ def examine(one: Mutant, folder: Path, outcome: Outcome) -> None:
         broken = [name for name, said in diagnosis.outcomes.items() if said.status == "error"]
         assert not broken, {name: diagnosis.outcomes[name] for name in broken}
         if rendered:
-            text_report.render(diagnosis, Options(verbose=True))
-            json_report.render(diagnosis, full=True)
-            page.render(diagnosis, static=True)
-            page.render(diagnosis)
+            check_outputs(diagnosis)
 
 
 def _check_one_line(message: str) -> None:
@@ -143,11 +152,15 @@ def run(numbers: range, seed: int = 0) -> Outcome:
             folder = Path(place) / "run"
             folder.mkdir()
             began, held = time.process_time(), memory()
+            faults.forget()
             try:
                 with _time_limit():
                     examine(one, folder, outcome)
             except Exception:  # noqa: BLE001 - each one is a finding
                 outcome.failures.append(_told(one, traceback.format_exc()))
+            # what the net caught is no less a fault
+            swallowed = ["".join(traceback.format_exception(error)) for error in faults.caught()]
+            outcome.failures += [_told(one, f"survived: {trace}") for trace in swallowed]
             took, grew = time.process_time() - began, memory() - held
             if took > SLOW:
                 outcome.failures.append(_told(one, f"took {took:.1f} CPU seconds"))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runlens.engine import examine, judged_otherwise, raised_at
+from runlens.engine import examine, judged_otherwise, raised
 from runlens.history import History, Observation, columns
 from runlens.rules import RULES, template
 from runlens.rules.rule import Case, Rule
@@ -94,7 +94,7 @@ def test_poor_data_breaks_no_rule(rule: Rule[Any], values: list[float]) -> None:
         run = Run("poor", "poor", history, task=task)
         outcome = examine(rule, run, Signals(run))
         if outcome.status == "error":
-            wanted(None, f"{raised_at(rule, run)}: {rule.slug}: {outcome.reason}")
+            wanted(None, f"{raised(rule, run)[1]}: {rule.slug}: {outcome.reason}")
 
 
 @pytest.mark.parametrize(("rule", "case"), [*cases("bad"), *cases("good")])

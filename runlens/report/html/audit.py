@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from runlens.nights import Audit
 from runlens.report.html.components import audit_issues, audit_origin, audit_runs, audit_verdict
-from runlens.report.html.shell import Section, document
+from runlens.report.html.shell import Section, document, part
 
 
 def render(audit: Audit) -> str:
@@ -22,8 +22,8 @@ def render(audit: Audit) -> str:
 
 def _sections(audit: Audit) -> Iterator[Section]:
     """Return the parts in the order in which a reader needs them."""
-    yield Section("verdict", audit_verdict.verdict(audit))
-    yield Section("issues", audit_issues.issues(audit), "Issues")
-    yield Section("all-runs", audit_runs.runs(audit), "Runs")
-    yield Section("unread", audit_origin.unread(audit), "Could not be read")
-    yield Section("provenance", audit_origin.provenance(audit), "Provenance")
+    yield part("verdict", lambda: audit_verdict.verdict(audit))
+    yield part("issues", lambda: audit_issues.issues(audit), "Issues")
+    yield part("all-runs", lambda: audit_runs.runs(audit), "Runs")
+    yield part("unread", lambda: audit_origin.unread(audit), "Could not be read")
+    yield part("provenance", lambda: audit_origin.provenance(audit), "Provenance")

@@ -20,7 +20,7 @@ from runlens.report.html.components import (
 )
 from runlens.report.html.components.tables import section, sub
 from runlens.report.html.element import Child, Markup, cut
-from runlens.report.html.shell import Embedded, Section, document
+from runlens.report.html.shell import Embedded, Section, document, part
 
 NAME, TWO = 60, 2  # characters of a name in the head of the page
 
@@ -77,9 +77,9 @@ def main_figure(comparison: Comparison) -> Figure | None:
 def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterator[Section]:
     """Return the parts in the order in which a reader needs them."""
     pair = comparison.pairs[0]
-    fair = Section(
+    fair = part(
         "fair",
-        _part(
+        lambda: _part(
             "fair",
             "Is the comparison fair?",
             compare_fairness.note(pair),
@@ -88,17 +88,17 @@ def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterat
         "Fairness",
     )
     doubted = pair.verdict.result == "not_comparable"
-    yield Section("verdict", compare_verdict.verdict(comparison))
+    yield part("verdict", lambda: compare_verdict.verdict(comparison))
     if doubted:
         yield fair
-    yield Section(
+    yield part(
         "numbers",
-        _part("numbers", "In numbers", "", compare_measures.numbers(pair)),
+        lambda: _part("numbers", "In numbers", "", compare_measures.numbers(pair)),
         "Numbers",
     )
-    yield Section(
+    yield part(
         "settings",
-        _part(
+        lambda: _part(
             "settings",
             "What differs in the settings",
             compare_settings.note(pair),
@@ -106,15 +106,15 @@ def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterat
         ),
         "Settings",
     )
-    yield Section("curves", compare_curves.curves(comparison, figure, zoom=zoom), "Curves")
-    yield Section(
+    yield part("curves", lambda: compare_curves.curves(comparison, figure, zoom=zoom), "Curves")
+    yield part(
         "part",
-        _part("part", "Where they part", "", compare_partings.partings(pair)),
+        lambda: _part("part", "Where they part", "", compare_partings.partings(pair)),
         "Where they part",
     )
-    yield Section(
+    yield part(
         "diagnosis",
-        _part(
+        lambda: _part(
             "diagnosis",
             "Diagnosis",
             compare_diagnosis.health(pair),
@@ -130,19 +130,20 @@ def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterat
 def _many(
     comparison: Comparison, figure: Figure | None, metric: str, *, zoom: bool
 ) -> Iterator[Section]:
-    yield Section("verdict", compare_verdict.overview(comparison))
-    yield Section("runs", compare_many.ranking(comparison), "All runs")
-    curves = compare_many.curves(comparison, figure, metric, zoom=zoom)
-    yield Section("curves", curves, "Curves")
+    yield part("verdict", lambda: compare_verdict.overview(comparison))
+    yield part("runs", lambda: compare_many.ranking(comparison), "All runs")
+    yield part(
+        "curves", lambda: compare_many.curves(comparison, figure, metric, zoom=zoom), "Curves"
+    )
     if metric:
-        yield Section("cells", compare_many.cells(comparison, metric))
-    yield Section("details", compare_many.details(comparison), "One by one")
+        yield part("cells", lambda: compare_many.cells(comparison, metric))
+    yield part("details", lambda: compare_many.details(comparison), "One by one")
     yield from _end(comparison)
 
 
 def _end(comparison: Comparison) -> Iterator[Section]:
-    yield Section("problems", compare_origin.problems(comparison), "Data problems")
-    yield Section("provenance", compare_origin.provenance(comparison), "Provenance")
+    yield part("problems", lambda: compare_origin.problems(comparison), "Data problems")
+    yield part("provenance", lambda: compare_origin.provenance(comparison), "Provenance")
 
 
 def _part(anchor: str, title: str, note: str, body: Child) -> Markup:

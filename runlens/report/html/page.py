@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from runlens.diagnosis import Diagnosis
+from runlens.faults import survived
 from runlens.report.facts import loud
 from runlens.report.html.charts import data
 from runlens.report.html.charts.model import Figure
@@ -17,7 +18,8 @@ from runlens.report.html.components.provenance import problems, provenance
 from runlens.report.html.components.settings import settings
 from runlens.report.html.components.timeline import timeline
 from runlens.report.html.components.verdict import do_first, verdict
-from runlens.report.html.shell import Embedded, Section, document
+from runlens.report.html.element import NOTHING
+from runlens.report.html.shell import Embedded, Section, document, part
 
 
 def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
@@ -26,7 +28,7 @@ def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
     With `static` the plotly bundle is left out, and with it the button "Zoom and pan"; the page
     is then below 500 kB. The same diagnosis gives the same bytes.
     """
-    figure = timeline_figure(diagnosis)
+    figure = _figure(diagnosis)
     plotly = figure is not None and not static
     return document(
         _title(diagnosis),
@@ -39,8 +41,12 @@ def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
 
 def embedded(diagnosis: Diagnosis) -> Embedded:
     """Return the static parts of the report, to stand in a notebook."""
-    figure = timeline_figure(diagnosis)
+    figure = _figure(diagnosis)
     return Embedded(_title(diagnosis), tuple(_sections(diagnosis, figure, zoom=False)))
+
+
+def _figure(diagnosis: Diagnosis) -> Figure | None:
+    return survived(lambda: timeline_figure(diagnosis), lambda _: None)
 
 
 def _title(diagnosis: Diagnosis) -> str:
@@ -49,18 +55,21 @@ def _title(diagnosis: Diagnosis) -> str:
 
 def _sections(diagnosis: Diagnosis, figure: Figure | None, *, zoom: bool) -> Iterator[Section]:
     """Return the parts in the order in which a reader needs them."""
-    yield Section("verdict", verdict(diagnosis))
+    yield part("verdict", lambda: verdict(diagnosis))
     if diagnosis.do_first.steps or diagnosis.do_first.diff:
-        yield Section("do-first", do_first(diagnosis.do_first), "Do first")
-    yield Section("figures", key_figures(diagnosis))
-    yield Section("timeline", timeline(diagnosis, figure, zoom=zoom), "Timeline")
+        yield part("do-first", lambda: do_first(diagnosis.do_first), "Do first")
+    yield part("figures", lambda: key_figures(diagnosis))
+    yield part("timeline", lambda: timeline(diagnosis, figure, zoom=zoom), "Timeline")
     if diagnosis.incidents:
         name = "Incidents" if loud(diagnosis) else "Notes"
-        yield Section("incidents", incidents(diagnosis), name)
-    yield Section("checks", checks(diagnosis), "Checks")
-    if others := multiples(diagnosis, metrics_shown(figure)):
-        yield Section("metrics", others, "Metrics")
-    yield Section("settings", settings(diagnosis), "Settings")
-    yield Section("log", log(diagnosis), "Log")
-    yield Section("problems", problems(diagnosis), "Data problems")
-    yield Section("provenance", provenance(diagnosis), "Provenance")
+        yield part("incidents", lambda: incidents(diagnosis), name)
+    yield part("checks", lambda: checks(diagnosis), "Checks")
+    others = part(
+        "metrics", lambda: multiples(diagnosis, metrics_shown(figure)) or NOTHING, "Metrics"
+    )
+    if others.body:
+        yield others
+    yield part("settings", lambda: settings(diagnosis), "Settings")
+    yield part("log", lambda: log(diagnosis), "Log")
+    yield part("problems", lambda: problems(diagnosis), "Data problems")
+    yield part("provenance", lambda: provenance(diagnosis), "Provenance")

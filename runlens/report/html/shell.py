@@ -1,9 +1,10 @@
 """The page around every report: one file that loads nothing, with a policy that enforces it."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from runlens.faults import survived
 from runlens.report.html import assets
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.version import __version__
@@ -20,6 +21,15 @@ class Section(NamedTuple):
     anchor: str
     body: Markup
     link: str = ""
+
+
+def part(anchor: str, build: Callable[[], Markup], link: str = "") -> Section:
+    """Return one part of a page; where it fails it says so, and the others are shown."""
+    return Section(anchor, survived(build, lambda told: _failed(anchor, told)), link)
+
+
+def _failed(anchor: str, told: str) -> Markup:
+    return el("section", el("p", f"This part cannot be shown: {told}"), id=anchor)
 
 
 class Embedded(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import whole
+from runlens.sources.reading import as_number
 
 MOST_TEMPLATES = 4096  # that are remembered
 MOST_NUMBERS = 2000  # in one line
@@ -112,6 +113,10 @@ def _follow(plan: _Plan[Static], parts: Pieces) -> Parsed[Static] | None:
         counters[index] = whole(parts[place])
     try:
         values = [float(parts[place]) / factor for place, factor in plan.values]
-    except ValueError:  # 12,345
-        values = [float(parts[place].replace(",", "")) / factor for place, factor in plan.values]
+    except ValueError:  # 12,345; or a time, of which only the parser knows what it means here
+        numbers = [as_number(parts[place].replace(",", "")) for place, _ in plan.values]
+        pairs = zip(numbers, plan.values, strict=True)
+        values = [number / factor for number, (_, factor) in pairs if number is not None]
+        if len(values) < len(numbers):
+            return None
     return Parsed(plan.first.static, tuple(counters), tuple(values))

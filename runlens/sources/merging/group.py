@@ -8,8 +8,11 @@ not contradict each other. Everything else stays a run of its own.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, product
 
+from runlens.faults import survived
+from runlens.run import WHOLE_FILE, Problem
 from runlens.sources.merging.candidates import ALL, Pair, candidates
 from runlens.sources.merging.likeness import (
     Content,
@@ -31,7 +34,25 @@ def grouped(readings: Iterable[SourceReading]) -> tuple[list[list[Content]], str
 
     The text says what was not compared, where there was too much; it is empty otherwise.
     """
-    contents = [content(reading) for reading in readings]
+    contents = [
+        one
+        for reading in readings
+        for one in survived(partial(_contents, reading), partial(_unused, reading))
+    ]
+    apart = [[one] for one in contents]
+    return survived(lambda: _grouped(contents), lambda told: (apart, f"was not joined: {told}"))
+
+
+def _contents(reading: SourceReading) -> list[Content]:
+    return [content(reading)]
+
+
+def _unused(reading: SourceReading, told: str) -> list[Content]:
+    reading.problems.append(Problem(str(reading.path), told, WHOLE_FILE))
+    return []
+
+
+def _grouped(contents: Sequence[Content]) -> tuple[list[list[Content]], str]:
     measured = [one for one in contents if one.measured]
     pairs, not_compared = candidates(measured)
     groups = _Joining(measured, pairs).groups()

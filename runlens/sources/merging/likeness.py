@@ -3,16 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from runlens.faults import survived
 from runlens.history import BoolArray, FloatArray
-from runlens.metrics import base, naming
+from runlens.metrics import Naming, base, naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
+from runlens.run import Problem
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
 from runlens.sources.merging.objective import MEASURES, counts
 from runlens.sources.reading import Series, SourceReading
@@ -92,7 +94,9 @@ def content(reading: SourceReading) -> Content:
     rivals: dict[str, str] = {}  # the name that another one has
     known = with_totals(reading.series)
     for logged in sorted(known, key=of_test):  # stable; validation keeps its name
-        name, factor = naming(logged, reading.framework)
+        name, factor = survived(
+            partial(naming, logged, reading.framework), partial(_unnamed, reading, logged)
+        )
         name = as_test(name) if of_test(logged) and name in named else name
         series = known[logged]
         if name in MEASURES and counts(series.step, series.value):
@@ -109,6 +113,12 @@ def content(reading: SourceReading) -> Content:
         if logged not in named and not _repeats(known[logged], known[spelled[name]])
     }
     return Content(reading, named | others, _home(reading.path))
+
+
+def _unnamed(reading: SourceReading, logged: str, told: str) -> Naming:
+    problem = Problem(str(reading.path), f"{logged} keeps its name: {told}", "what it means")
+    reading.problems.append(problem)
+    return Naming(logged)
 
 
 def _repeats(one: Series, longer: Series) -> bool:

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from os.path import commonpath
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from runlens.errors import NothingReadable
+from runlens.faults import survived
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import NAMES, base
 from runlens.redaction import purged, redacted
-from runlens.run import Configured, Event, Problem, Run, Segment
+from runlens.run import WHOLE_FILE, Configured, Event, Problem, Run, Segment
 from runlens.sources.merging import settings
 from runlens.sources.merging.align import aligned
 from runlens.sources.merging.combine import (
@@ -34,6 +36,7 @@ from runlens.sources.merging.launches import (
 )
 from runlens.sources.merging.likeness import Content
 from runlens.sources.merging.objective import Chosen, chosen
+from runlens.sources.merging.run_names import distinctly_named, run_name, shown
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.merging.task import SCRATCH_LOSS, typed
 from runlens.sources.reading import SourceReading
@@ -50,12 +53,6 @@ LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no m
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
 MOST_PROBLEMS = 200
-# folders that trainers make in every run: their names tell no run from another
-EVERYWHERE = frozenset(
-    ("checkpoint", "checkpoints", "ckpt", "ckpts", "files", "log", "logs", "model", "models", "out",
-     "output", "outputs", "result", "results", "run", "runs", "save", "saves", "tb", "tb_logs",
-     "tensorboard", "train", "training")
-)  # fmt: skip
 
 
 def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[Run]:
@@ -70,11 +67,39 @@ def runs_of(place: Path, given: str, readings: Iterable[SourceReading]) -> list[
     if not_compared:
         lost.append(Problem(str(place), not_compared, "some logs of one run may be told apart"))
     told = _told_by(groups, lost)
-    runs = [
-        _run(place, given, group, told[number], alone=len(groups) == 1)
-        for number, group in enumerate(groups)
-    ]
-    return sorted(_distinctly_named(runs), key=lambda run: run.name)
+    runs, failed = [], []
+    for number, group in enumerate(groups):
+        made, problems = _merged(place, given, group, told[number], alone=len(groups) == 1)
+        runs += made
+        failed += problems
+    if failed and not runs:
+        raise NothingReadable(given, failed[0].text, [one[:2] for one in failed])
+    if failed:
+        runs[0] = replace(runs[0], problems=(*runs[0].problems, *_shown_problems(failed, place)))
+    return sorted(distinctly_named(runs), key=lambda run: run.name)
+
+
+def _merged(
+    place: Path, given: str, group: list[Content], lost: list[Problem], *, alone: bool
+) -> tuple[list[Run], list[Problem]]:
+    """Merge a group to one run. Where that fails, each reading is a run, but those that fail too.
+
+    These are told by their readings, and returned as problems.
+    """
+
+    def unmerged(where: Path, told: str) -> Problem:
+        return Problem(str(where), f"could not be merged: {told}", WHOLE_FILE)
+
+    def apart(told: str) -> tuple[list[Run], list[Problem]]:
+        if len(group) == 1:
+            problem = unmerged(group[0].reading.path, told)
+            group[0].reading.problems.append(problem)
+            return [], [*lost, problem]
+        parts = [_merged(place, given, [one], [], alone=False) for one in group]
+        problems = [problem for _, some in parts for problem in some]
+        return [run for some, _ in parts for run in some], [*lost, unmerged(place, told), *problems]
+
+    return survived(lambda: ([_run(place, given, group, lost, alone=alone)], []), apart)
 
 
 def _clean(reading: SourceReading) -> SourceReading:
@@ -101,7 +126,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     group = tests_apart(aligned(with_counts_continued(sorted(group, key=_trust))))
     group = with_rewinds(with_steps_of_bars(group))
     readings = [one.reading for one in group]
-    sources = [redacted(_shown(reading.path, place)) for reading in readings]
+    sources = [redacted(shown(reading.path, place)) for reading in readings]
     (metrics, taken), problems, starts = _metrics(group)
     framework = _framework(readings)
     config = settings.joined(readings, sources)
@@ -126,7 +151,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     return Run(
         id=next((reading.run_id for reading in readings if reading.run_id), redacted(given)),
-        name=redacted(_name(place, group, alone=alone)),
+        name=redacted(run_name(place, group, alone=alone)),
         history=history,
         config=config,
         state=concluded(ended, _events(ended, (), place), plan, _last_time(metrics)),
@@ -154,7 +179,7 @@ def _first(metrics: dict[str, Columns], name: str) -> float | None:
     """
     rows = metrics.get(name)
     first = rows.value[np.isfinite(rows.value)][:4] if rows is not None else np.array([])
-    if len(first) > 1 and first[0] > max(SCRATCH_LOSS, LEAP * first[1]):
+    if len(first) > 1 and first[0] > max(SCRATCH_LOSS, LEAP * float(first[1])):
         first = first[1:]
     return float(first[:3].max()) if len(first) else None
 
@@ -167,15 +192,6 @@ def _trust(one: Content) -> tuple[int, bool, str]:
         not one.measured,
         str(one.reading.path),
     )
-
-
-def _shown(path: Path, place: Path) -> str:
-    if path == place:
-        return path.name
-    try:
-        return str(path.relative_to(place))
-    except ValueError:
-        return str(path)
 
 
 def _shown_problems(problems: Sequence[Problem], place: Path) -> tuple[Problem, ...]:
@@ -199,16 +215,31 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
     time = Clock.of([(part.key, part.series.time) for part in every])
     metrics: dict[str, Columns] = {}
     disagreements: list[Disagreement] = []
+    lost: list[Problem] = []
     for name, some in parts.items():
-        columns, said = combined(name, some) if len(some) > 1 else (_alone(some[0]), [])
-        key = columns.segment.astype(np.int64) * FAR + columns.step
-        metrics[name] = columns._replace(
-            value=_as_fraction(name, columns.value),
-            epoch=epoch.fill(key, columns.epoch),
-            time=time.fill(key, columns.time),
-        )
-        disagreements += said
-    return chosen(metrics), problems_of(disagreements), starts
+        made = survived(partial(_metric, name, some, epoch, time), partial(_none, name, lost))
+        if made:
+            metrics[name] = made[0]
+            disagreements += made[1]
+    return chosen(metrics), [*problems_of(disagreements), *lost], starts
+
+
+def _metric(
+    name: str, parts: list[Part], epoch: Clock, time: Clock
+) -> tuple[Columns, list[Disagreement]] | None:
+    """Return the columns of one metric, and what its sources disagree about."""
+    columns, said = combined(name, parts) if len(parts) > 1 else (_alone(parts[0]), [])
+    key = columns.segment.astype(np.int64) * FAR + columns.step
+    filled = columns._replace(
+        value=_as_fraction(name, columns.value),
+        epoch=epoch.fill(key, columns.epoch),
+        time=time.fill(key, columns.time),
+    )
+    return filled, said
+
+
+def _none(name: str, lost: list[Problem], told: str) -> None:
+    lost.append(Problem(name, told, "the whole metric"))
 
 
 def _as_fraction(name: str, value: FloatArray) -> FloatArray:
@@ -324,35 +355,3 @@ def _last_time(metrics: dict[str, Columns]) -> float | None:
 def _tail(readings: Sequence[SourceReading]) -> tuple[str, ...]:
     """Return the last lines of the longest log: the others are copies or parts of it."""
     return max((reading.log_tail for reading in readings), key=len, default=())
-
-
-def _name(place: Path, group: Sequence[Content], *, alone: bool) -> str:
-    resolved = place.resolve()
-    if alone:
-        says_little = not resolved.is_dir() or resolved.name.lower() in EVERYWHERE
-        return f"{resolved.parent.name}/{resolved.name}" if says_little else resolved.name
-    folder = Path(commonpath([one.folder for one in group]))
-    if not folder.is_relative_to(place) or folder == place:
-        named = [one.reading.run_name for one in group if one.reading.run_name]
-        trained = [one for one in group if one.measured]
-        return named[0] if named else _shown(_furthest(trained or group), place)
-    stored = [one.reading.run_name or one.reading.run_id for one in group if one.reading.in_store]
-    return "/".join([str(folder.relative_to(place)), *stored[:1]])
-
-
-def _furthest(some: Sequence[Content]) -> Path:
-    """Return the path that stands for readings; of checkpoints alone, the folder of the last."""
-    states = [one.reading for one in some if one.reading.hints.snapshot]
-    if len(states) < len(some):
-        return next(one.reading.path for one in some if not one.reading.hints.snapshot)
-    return max(states, key=lambda one: one.hints.done_steps or 0).path.parent
-
-
-def _distinctly_named(runs: Sequence[Run]) -> list[Run]:
-    seen: dict[str, int] = {}
-    made = []
-    for run in runs:
-        seen[run.name] = seen.get(run.name, 0) + 1
-        number = seen[run.name]
-        made.append(run if number == 1 else replace(run, name=f"{run.name} ({number})"))
-    return made
