@@ -24,7 +24,7 @@ from runlens.patterns import lazy_re
 from runlens.plugins import ASKED, LONGEST, attempted, points, said, time_limit
 from runlens.rule_files import LOST
 from runlens.rules import LISTED
-from runlens.rules.rule import FOLDERS, Rule
+from runlens.rules.rule import FOLDERS, Rule, values
 from runlens.run import Problem, Run, Task
 from runlens.signals import Signals
 
@@ -139,9 +139,10 @@ def _fault(rule: Rule[Any]) -> str:
         return f"severity of {rule.slug} is {rule.severity!r}; use {', '.join(SEVERITIES)}"
     if not isinstance(rule.page, str) or not isinstance(rule.title, str):
         return f"{rule.slug} needs a title and a page (the docstring of its module)"
-    if not is_dataclass(rule.limits) or isinstance(rule.limits, type):
+    known = is_dataclass(rule.limits) or isinstance(rule.limits, msgspec.Struct)
+    if not known or isinstance(rule.limits, type):
         return f"limits of {rule.slug} are {_kind(rule.limits)}; they are a dataclass, Limits()"
-    for name, value in vars(replace(rule.limits)).items():
+    for name, value in values(rule.limits).items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             return f"limit {name} of {rule.slug} is {_kind(value)}; limits are numbers"
     if not callable(rule.check):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from runlens.crossrun.rule import CrossRule
-from runlens.rules.rule import Rule
+from runlens.rules.rule import Rule, values
 
 OVER_RUNS = "XRN"  # the family of rules over several runs
 
@@ -21,6 +21,6 @@ def rule_page(rule: Rule[Any] | CrossRule[Any]) -> str:
         f"Holds for: {tasks}",
         f"Needs: {needs}",
         "Limits in force:",
-        *(f"    {name} = {value!r}" for name, value in vars(rule.limits).items()),
+        *(f"    {name} = {value!r}" for name, value in values(rule.limits).items()),
     ]
     return "\n".join(lines) + "\n"

@@ -35,7 +35,7 @@ and files of rules are code: see `runlens.trust`.
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf, isnan
 from pathlib import Path
@@ -46,7 +46,7 @@ from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
 from runlens.rule_files import LOST, files_of
 from runlens.rules import LISTED
-from runlens.rules.rule import Asked, Listed, loaded
+from runlens.rules.rule import Asked, Listed, limited, loaded, values
 from runlens.run import Problem
 from runlens.silences import Silence, parsed, quietened
 from runlens.trust import is_trusted, own_folder, what_to_do, why_not_run, why_not_used
@@ -97,14 +97,14 @@ class Settings:
         if rule.slug not in self.limits:
             return rule
         whole = loaded(rule)
-        return replace(whole, limits=replace(whole.limits, **self.limits[rule.slug]))
+        return replace(whole, limits=limited(whole.limits, self.limits[rule.slug]))
 
     def cross_rules(self) -> "list[CrossRule[Any]]":
         """Return the rules over several runs that are asked, with their limits as set."""
         from runlens.crossrun import CROSS_RULES
 
         return [
-            replace(rule, limits=replace(rule.limits, **self.limits.get(rule.slug, {})))
+            replace(rule, limits=limited(rule.limits, self.limits.get(rule.slug, {})))
             for rule in CROSS_RULES
             if (not self.select or rule.slug in self.select) and rule.slug not in self.ignore
         ]
@@ -314,7 +314,7 @@ def _limits(of: "Asked | CrossRule[Any]", own: object) -> dict[str, Any]:
     slug = rule.slug
     if not isinstance(own, dict):
         raise BadSettings(f"limits of {slug} take a table")
-    defaults = {item.name: getattr(rule.limits, item.name) for item in fields(rule.limits)}
+    defaults = values(rule.limits)
     _known(f"limit of {slug}", own, list(defaults))
     made = {name: _as_kind(type(defaults[name]), value) for name, value in own.items()}
     for name, value in made.items():

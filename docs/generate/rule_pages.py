@@ -14,7 +14,7 @@ from runlens.crossrun.rule import CrossRule
 from runlens.engine import examine
 from runlens.how_to_log import how_to_log
 from runlens.rules import RULES
-from runlens.rules.rule import FOLDERS, Case, Rule
+from runlens.rules.rule import FOLDERS, Case, Rule, values
 from runlens.signals import Signals
 
 FOLDER = "reference/rules"
@@ -88,7 +88,7 @@ def _text(rule: Rule[Any] | CrossRule[Any], tasks: str, needs: str) -> str:
 
 def _limits(rule: Rule[Any] | CrossRule[Any], body: str) -> str:
     """Return what the docstring says of the limits, their names as code, and the values."""
-    known = vars(rule.limits)
+    known = values(rule.limits)
     if not known:
         return escaped(body) + "\n"
     names = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))

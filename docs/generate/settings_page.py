@@ -9,7 +9,7 @@ from runlens import settings
 from runlens.crossrun import CROSS_RULES
 from runlens.crossrun.rule import CrossRule
 from runlens.rules import RULES
-from runlens.rules.rule import Rule
+from runlens.rules.rule import Rule, values
 
 
 def example() -> str:
@@ -25,7 +25,7 @@ def page() -> str:
     rows = [
         (f"[{rule.slug}](rules/{rule.slug}.md)", f"`{name}`", f"`{value!r}`")
         for rule in every
-        for name, value in vars(rule.limits).items()
+        for name, value in values(rule.limits).items()
     ]
     parts = [
         "# Settings\n",

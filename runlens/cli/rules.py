@@ -44,6 +44,7 @@ def command(
     from runlens.errors import RunLensError, nearest
     from runlens.rule_page import rule_page
     from runlens.rules import RULES
+    from runlens.rules.rule import limited
 
     if new:
         click.echo(_begun(slug), nl=False)
@@ -66,7 +67,7 @@ def command(
             ctx.exit(ExitCode.REACHED)
     else:
         rule = known[slug]
-        limits = replace(rule.limits, **settings.limits.get(slug, {}))
+        limits = limited(rule.limits, settings.limits.get(slug, {}))
         click.echo(rule_page(replace(rule, limits=limits)), nl=False)
         if slug in added.origins:
             click.echo(f"From: {added.origins[slug]}")

@@ -22,10 +22,10 @@ Fixes
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import cost
 from runlens.crossrun.groups import named, shown
@@ -45,8 +45,7 @@ from runlens.wording import number, percent
 STOPPED = frozenset({"killed", "stopped-early"})
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 3

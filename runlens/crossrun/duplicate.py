@@ -18,8 +18,9 @@ Fixes
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from runlens import cost
 from runlens.crossrun.groups import seeds, signature
@@ -38,8 +39,7 @@ from runlens.wording import count, duration, number
 HOUR = 3600.0
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     settings: int = 8

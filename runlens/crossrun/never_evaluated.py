@@ -15,7 +15,7 @@ Fixes
     Hold 1 to 5 % of the data out; evaluate ten times a run or more (eval_strategy, eval_steps).
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import cost
 from runlens.crossrun.rule import CrossFinding, CrossRule, Rows, done, together
@@ -24,8 +24,7 @@ from runlens.rules.rule import LOSS_TASKS
 from runlens.wording import number
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     runs: int = 3

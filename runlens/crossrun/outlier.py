@@ -25,7 +25,8 @@ Fixes
 import math
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runlens.crossrun.groups import named
 from runlens.crossrun.rule import (
@@ -51,8 +52,7 @@ from runlens.run import RL_TASKS
 from runlens.wording import number, percent
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 5

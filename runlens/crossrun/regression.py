@@ -26,8 +26,9 @@ Fixes
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from runlens.crossrun.groups import deltas, named
 from runlens.crossrun.rule import (
@@ -51,8 +52,7 @@ from runlens.nights import RunRow
 from runlens.wording import count, number, percent
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     good: int = 5

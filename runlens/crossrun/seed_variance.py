@@ -25,7 +25,8 @@ Fixes
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runlens.crossrun.groups import seeds, signature
 from runlens.crossrun.rule import (
@@ -48,8 +49,7 @@ from runlens.nights import RunRow
 from runlens.wording import number, percent, times
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 3

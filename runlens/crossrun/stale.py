@@ -18,7 +18,8 @@ Fixes
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runlens.crossrun.rule import CrossFinding, CrossRule, Rows
 from runlens.nights import RunRow
@@ -27,8 +28,7 @@ from runlens.wording import count, duration, number
 HOUR = 3600.0
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     hours: float = 6.0

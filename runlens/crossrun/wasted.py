@@ -23,7 +23,8 @@ Fixes
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runlens import cost
 from runlens.crossrun.rule import (
@@ -41,8 +42,7 @@ HOUR, MINUTE = 3600.0, 60.0
 BROKEN = frozenset({"crashed", "killed"})
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     runs: int = 2

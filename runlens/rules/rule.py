@@ -1,9 +1,11 @@
 """What a rule is: a page, limits, a pure function, and drawn cases for and against it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from runlens.diagnosis import Finding, Outcome, Severity
 from runlens.rules.cases import Case, drawn, message
@@ -93,6 +95,17 @@ class Listed(NamedTuple):
         folder, file = FOLDERS[self.family], self.slug.replace("-", "_")
         rule: Rule[Any] = import_module(f"runlens.rules.{folder}.{file}").RULE
         return rule
+
+
+def values(limits: Any) -> dict[str, Any]:  # noqa: ANN401 - of any rule
+    """Return the numbers of some limits by name, of a struct of ours or of a dataclass."""
+    names = limits.__struct_fields__ if isinstance(limits, Struct) else vars(limits)
+    return {name: getattr(limits, name) for name in names}
+
+
+def limited(limits: Limits, own: Mapping[str, Any]) -> Limits:
+    """Return limits with some of their numbers set."""
+    return type(limits)(**{**values(limits), **own})
 
 
 Asked = Rule[Any] | Listed

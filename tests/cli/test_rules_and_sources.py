@@ -9,7 +9,7 @@ import pytest
 from runlens.crossrun import CROSS_RULES
 from runlens.crossrun.rule import CrossRule
 from runlens.rules import RULES
-from runlens.rules.rule import Rule
+from runlens.rules.rule import Rule, values
 from runlens.sources import described, kind_of, libraries
 from runlens.sources.libraries import library
 from runlens.sources.stores import trackio_db
@@ -31,7 +31,7 @@ def test_a_rule_shows_its_page_with_its_limits(rule: Rule[Any] | CrossRule[Any])
     shown = lens("rules", rule.slug).stdout
     assert shown.startswith(f"{rule.slug}: {rule.title}")
     assert rule.page.strip() in shown
-    assert all(f"{name} = {value!r}" in shown for name, value in vars(rule.limits).items())
+    assert all(f"{name} = {value!r}" in shown for name, value in values(rule.limits).items())
     assert all(task in shown for task in rule.tasks)
 
 

@@ -9,6 +9,7 @@ import pytest
 from runlens import crossrun
 from runlens.crossrun import CROSS_RULES, CrossRule, findings
 from runlens.rules import RULES
+from runlens.rules.rule import values
 from runlens.settings import Settings
 from tests.auditing.made import START, row
 
@@ -22,14 +23,14 @@ def test_page_is_complete(rule: CrossRule[Any]) -> None:
     lines = rule.page.splitlines()
     assert [line for line in lines if line in SECTIONS] == SECTIONS
     limits = rule.page.split("\nLimits\n")[1].split("\nFixes\n")[0]
-    assert [name for name in vars(rule.limits) if f"{name}:" not in limits] == []
+    assert [name for name in values(rule.limits) if f"{name}:" not in limits] == []
 
 
 @EACH
 def test_every_limit_is_used(rule: CrossRule[Any]) -> None:
     """A limit that can be set and changes nothing is a lie to the user."""
     source = inspect.getsource(inspect.getmodule(rule.check))  # type: ignore[arg-type]
-    assert [name for name in vars(rule.limits) if f"limits.{name}" not in source] == []
+    assert [name for name in values(rule.limits) if f"limits.{name}" not in source] == []
 
 
 @EACH

@@ -18,7 +18,7 @@ from runlens.cli import COMMANDS, main
 from runlens.crossrun import CROSS_RULES
 from runlens.crossrun.rule import CrossRule
 from runlens.rules import RULES
-from runlens.rules.rule import Rule
+from runlens.rules.rule import Rule, values
 from runlens.sources import described, kind_of
 from tests.docs import written
 
@@ -67,8 +67,8 @@ def test_every_rule_has_a_page_with_its_limits_and_its_cases() -> None:
         heads = re.findall(r"^## (.+)$", page, re.MULTILINE)
         assert tuple(heads) == SECTIONS, rule.slug
         assert f"]({rule.slug}.md)" in index
-        values = {name: f"| `{name}` | `{value!r}` |" for name, value in vars(rule.limits).items()}
-        assert [name for name, row in values.items() if row not in page] == [], rule.slug
+        rows = {name: f"| `{name}` | `{value!r}` |" for name, value in values(rule.limits).items()}
+        assert [name for name, row in rows.items() if row not in page] == [], rule.slug
 
 
 def test_every_rule_that_looks_at_a_curve_shows_it_bad_and_good() -> None:
@@ -118,7 +118,7 @@ def test_every_limit_is_in_the_table_of_limits() -> None:
     """With the rule it belongs to."""
     page = settings_page.page()
     for rule in EVERY_RULE:
-        for name, value in vars(rule.limits).items():
+        for name, value in values(rule.limits).items():
             assert f"(rules/{rule.slug}.md) | `{name}` | `{value!r}` |" in page
 
 

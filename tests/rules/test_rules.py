@@ -11,7 +11,7 @@ import pytest
 from runlens.engine import examine, judged_otherwise, raised
 from runlens.history import History, Observation, columns
 from runlens.rules import RULES, template
-from runlens.rules.rule import Case, Rule
+from runlens.rules.rule import Case, Rule, values
 from runlens.run import Run, Task
 from runlens.signals import Signals
 from tests.rules import registered
@@ -126,7 +126,7 @@ def test_page_is_complete(rule: Rule[Any]) -> None:
         there == SECTIONS, f"the docstring of {place} needs the lines {SECTIONS}, it has {there}"
     )
     limits = rule.page.split("\nLimits\n")[1].split("\nFixes\n")[0]
-    for name in vars(rule.limits):
+    for name in values(rule.limits):
         told = re.search(rf"\b{name}\b", limits)
         wanted(told, f"limit {name}: explain it under *Limits* of the docstring of {place}")
 
@@ -135,6 +135,6 @@ def test_page_is_complete(rule: Rule[Any]) -> None:
 def test_every_limit_is_used(rule: Rule[Any]) -> None:
     """A limit that can be set and changes nothing is a lie to the user."""
     source = registered.file_of(rule).read_text(encoding="utf-8")
-    for name in vars(rule.limits):
+    for name in values(rule.limits):
         used = re.search(rf"\blimits\.{name}\b", source)
         wanted(used, f"limit {name}: nothing in {registered.place_of(rule)} reads limits.{name}")

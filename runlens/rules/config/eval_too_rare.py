@@ -17,10 +17,10 @@ Fixes
     the loss: 10 completions every 1,000 steps.
 """
 
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Fix, Outcome
@@ -37,8 +37,7 @@ HELD_OUT = 0.05  # of the data
 SHARE = 0.05  # of the steps between evaluations of a longer run
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 5

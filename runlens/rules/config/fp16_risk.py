@@ -16,7 +16,8 @@ Fixes
 """
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Fix, Outcome
@@ -41,8 +42,7 @@ _TRAINED_IN_BF16 = lazy_re(
 )
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Nothing to tune."""
 
 

@@ -18,7 +18,7 @@ Fixes
     The nearer end of the usual range.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens.diagnosis import Fix, Outcome
 from runlens.rules.config.method import Usual, advice, usual_rates
@@ -28,8 +28,7 @@ from runlens.signals import Signals
 from runlens.wording import rate, step, times
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     beyond: float = 3.0

@@ -15,7 +15,7 @@ Fixes
     max_grad_norm: 1.0.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Outcome
@@ -26,8 +26,7 @@ from runlens.signals import Signals
 from runlens.wording import number
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     loose: float = 10.0

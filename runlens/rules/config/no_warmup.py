@@ -17,7 +17,7 @@ Fixes
     warmup_ratio: 0.05; 3 to 10 % are usual.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Outcome
@@ -30,8 +30,7 @@ from runlens.wording import rate
 _WARMS_ITSELF = ("onecycle", "one_cycle", "wsd", "warmup_stable", "inverse_sqrt", "noam")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     shortest: int = 100

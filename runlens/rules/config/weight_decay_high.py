@@ -14,7 +14,7 @@ Fixes
     weight_decay: 0.01.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Outcome
@@ -25,8 +25,7 @@ from runlens.signals import Signals
 from runlens.wording import number
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     high: float = 0.1

@@ -27,10 +27,10 @@ Fixes
     template; evaluate the adapter that is trained; then look at the split, in this order.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -70,8 +70,7 @@ ABOVE = 0.5  # nat above training loss from the first look on: another mask or t
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 4

@@ -20,9 +20,8 @@ Fixes
     Fewer epochs; dropout, weight decay; more data; a split drawn from the same source.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -54,8 +53,7 @@ from runlens.signals.trend import kendall
 from runlens.wording import loss, percent, step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 3

@@ -26,9 +26,8 @@ Fixes
     Hash the rows of both sets and drop the overlap; split by source before any augmentation.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -57,8 +56,7 @@ MANY_TIMES = 2.0  # from here on a ratio reads better as times than as percent
 LIKE_ONE_FACTOR = 0.15  # a ratio this close to 1 / accumulation steps is that factor
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 3

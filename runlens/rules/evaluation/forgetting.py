@@ -17,9 +17,9 @@ Fixes
 """
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -44,8 +44,7 @@ from runlens.wording import number, percent, step
 LOWER_IS_BETTER = lazy_re(r"loss|ppl|perplexity|error|nll|bits", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 3

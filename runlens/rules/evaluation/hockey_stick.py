@@ -32,7 +32,7 @@ Fixes
     more dropout, smaller LoRA rank, weight decay, more data.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import experiments, fixes
 from runlens.diagnosis import (
@@ -71,8 +71,7 @@ from runlens.wording import loss, percent, step
 SURER = Cause("The model grows surer of its answers, also of the wrong ones", "most likely")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     rise: float = 0.05

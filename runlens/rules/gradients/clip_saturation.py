@@ -31,10 +31,10 @@ Fixes
     Else half the learning rate.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome
@@ -55,8 +55,7 @@ KNOWN_SIZE = frozenset({"sft", "pretrain", "classification", "dpo", "reward-mode
 TREND_P = 0.01
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     share: float = 0.50

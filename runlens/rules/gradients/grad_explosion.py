@@ -26,10 +26,10 @@ Fixes
     Adam epsilon, bf16 for fp16.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -57,8 +57,7 @@ POLICY = frozenset({"grpo", "ppo"})  # of language models: the norms of others h
 RISING_TAU = 0.1  # Kendall's tau from which a reward rises
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     ratio: float = 10.0

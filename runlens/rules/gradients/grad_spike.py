@@ -24,9 +24,8 @@ Fixes
     half of the learning rate and twice the accumulation.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -52,8 +51,7 @@ WINDOW = 51
 SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     ratio: float = 10.0

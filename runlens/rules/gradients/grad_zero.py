@@ -18,10 +18,10 @@ Fixes
     meets frozen embeddings, or use_reentrant: false; look at the labels; bf16 for fp16.
 """
 
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -57,8 +57,7 @@ from runlens.wording import rate as as_rate
 TEXT = LANGUAGE_TASKS | PREFERENCE_TASKS | RL_TASKS  # tasks whose labels have masks
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     least: float = 1e-8

@@ -17,7 +17,7 @@ Fixes
     Read the exception and its last frame in own code; resume from the last checkpoint.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
@@ -37,8 +37,7 @@ from runlens.run import Run, State
 from runlens.signals import Signals
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     complete: float = 0.99

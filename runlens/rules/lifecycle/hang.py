@@ -18,7 +18,7 @@ Fixes
     the end of an epoch; async_prefetch: false with FSDP; the same collectives on each rank.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -47,8 +47,7 @@ from runlens.signals import Signals
 from runlens.wording import duration
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     floor: float = SILENCE

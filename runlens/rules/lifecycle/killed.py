@@ -19,7 +19,7 @@ Fixes
     time limit; save so often that at most ten minutes are lost.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -53,8 +53,7 @@ OUT_OF_HOST_MEMORY = {5, 12, 67}  # rows of the message table
 HUNG_UP = lazy_re(r"got signal: 1\b|\bSIGHUP\b(?! handler)|Received 1 death signal")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     complete: float = 0.99

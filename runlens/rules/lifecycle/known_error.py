@@ -15,7 +15,7 @@ Fixes
     The cure of the row, as in common practice and in the frameworks' own documentation.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome, Severity
@@ -39,8 +39,7 @@ CLASSES = ("known", "hardware", "config", "data")
 TOLD_ONLY = lazy_re(r"(^|[\s\[])(I|INFO|DEBUG)\s*[|:\]]")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     complete: float = 0.99

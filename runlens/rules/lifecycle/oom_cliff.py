@@ -19,7 +19,7 @@ Fixes
     happened in an evaluation; a memory snapshot to see what holds it.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Confidence,
@@ -44,8 +44,7 @@ from runlens.signals import Signals
 from runlens.wording import step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     long: float = 0.05

@@ -22,10 +22,10 @@ Fixes
     over from the checkpoint before the joint where they were lost.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -51,8 +51,7 @@ from runlens.wording import loss, number, step
 from runlens.wording import rate as as_rate
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 5

@@ -18,9 +18,8 @@ Fixes
     terminal.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import Cause, Confidence, Evidence, Finding, Moment, Outcome
 from runlens.rules.lifecycle.ending import (
@@ -45,8 +44,7 @@ SAID = {
 SURE = {"certain": 0.95, "likely": 0.75, "guess": 0.5}
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     done: float = 0.95

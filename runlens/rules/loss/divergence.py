@@ -40,9 +40,9 @@ Fixes
 """
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -78,8 +78,7 @@ NEEDED = {
 FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 12

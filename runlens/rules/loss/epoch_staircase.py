@@ -18,9 +18,8 @@ Fixes
     One or two epochs; a lower learning rate for later epochs; remove duplicates.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Mark, Moment, Outcome, RuledOut
@@ -33,8 +32,7 @@ from runlens.signals.cycles import EpochSteps, epoch_steps
 from runlens.wording import loss, percent, step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 30

@@ -37,9 +37,8 @@ Fixes
     again: no packing for a while, beta2 0.95, and once fp32 to tell the precision apart.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -63,8 +62,7 @@ FEW = 2  # a pair is no series
 POINTS = 2.0  # logged points of a spike that one batch explains
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

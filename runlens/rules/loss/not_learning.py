@@ -30,10 +30,10 @@ Fixes
     labels, their shift and label smoothing.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -69,8 +69,7 @@ ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
 SAME_EVAL = 1e-6  # relative range of evaluations of weights that did not move
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

@@ -22,10 +22,10 @@ Fixes
     a decaying schedule; check the labels.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -51,8 +51,7 @@ from runlens.wording import loss, percent, step
 EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 30

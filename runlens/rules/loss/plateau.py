@@ -32,9 +32,8 @@ Fixes
     it is low, to a third where it is high; warm-up 5 %; weight decay 0.01; more LoRA capacity.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -62,8 +61,7 @@ SCRATCH_PATIENCE = 2.0  # on the run lengths, where the model may have been new
 SCRATCH_START = 5.5  # from here on a start is read as that of an untrained model
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

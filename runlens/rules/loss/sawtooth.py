@@ -23,9 +23,8 @@ Fixes
     by accumulation.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -48,8 +47,7 @@ from runlens.signals.cycles import Cycle, cycle, detrended, evenly
 from runlens.wording import loss, number, step, times
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 40

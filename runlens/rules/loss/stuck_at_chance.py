@@ -28,10 +28,10 @@ Fixes
     tokenizer, or a new head.
 """
 
-from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -60,8 +60,7 @@ MOST_CLASSES = 1_000
 SHORT_WARMUP = 0.5  # of the covered steps: a run that is warming up longer is not judged
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

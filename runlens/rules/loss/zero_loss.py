@@ -32,10 +32,10 @@ Fixes
     loss is best; no duplicates, dropout 0.05, more data.
 """
 
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -59,8 +59,7 @@ DECIMALS = 6  # at most, to which a logger rounds
 SINGLE = 1e-7  # relative error of a number in single precision
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     level: float = 0.02

@@ -28,9 +28,8 @@ Fixes
     logging_nan_inf_filter: false shows the NaN; then as for nan-loss, by what stood before it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import causes, fixes
 from runlens.diagnosis import (
@@ -65,8 +64,7 @@ from runlens.signals.noise import frozen_run
 from runlens.wording import loss, step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 2

@@ -22,10 +22,10 @@ Fixes
     1.0.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import causes, fixes
 from runlens.diagnosis import (
@@ -50,8 +50,7 @@ OVERFLOW, FLOOR = 44, (43, 45)  # rows of the message table
 SKIPPED = "skipped"  # DeepSpeed's count of skipped updates so far
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     floor: float = 1.0

@@ -19,10 +19,10 @@ Fixes
 """
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -55,8 +55,7 @@ HELD_OUT = lazy_re(
 )
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     lasting: float = 0.5

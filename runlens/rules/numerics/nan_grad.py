@@ -20,9 +20,8 @@ Fixes
     finite.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import causes, fixes
 from runlens.diagnosis import (
@@ -43,8 +42,7 @@ from runlens.signals.noise import longest_true
 from runlens.wording import count, percent, step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     share: float = 0.05

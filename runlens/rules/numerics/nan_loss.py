@@ -22,9 +22,9 @@ Fixes
 """
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import causes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, Severity
@@ -51,8 +51,7 @@ SAID = 85  # row of the message table: a log line that says that the loss is NaN
 OTHER_LOSS = lazy_re(r"(eval|val|valid|validation|test)[a-z]*[_/ ]?loss", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     isolated_share: float = 0.01

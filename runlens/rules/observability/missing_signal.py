@@ -17,10 +17,10 @@ Fixes
     The line or the setting that logs each of them.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes, layers
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
@@ -84,8 +84,7 @@ SIGNALS = (
 )
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 8

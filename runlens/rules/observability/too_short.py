@@ -14,7 +14,7 @@ Fixes
     logging_steps: 10, or 1 in reinforcement learning.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Fix, Moment, Outcome
@@ -28,8 +28,7 @@ BY_REWARD = ("reward", "policy_loss", "value_loss")
 OFTEN, IN_RL = 10, 1  # logging_steps: TRL's default, and what axolotl's page advises for GRPO
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 8

@@ -16,9 +16,8 @@ Fixes
     stops at a KL limit.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome, Severity
@@ -35,8 +34,7 @@ TARGET_KL = 0.02  # stable-baselines3 uses 0.01 to 0.03
 SMALL_RANGE = 0.1  # a clip range below it clips early by itself
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     alarm: float = 0.3

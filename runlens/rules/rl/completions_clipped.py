@@ -20,10 +20,10 @@ Fixes
     shorter answers; leave cut completions out of the loss.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -49,8 +49,7 @@ RANDOM = 2.0  # nats a token at the end: far above what a language model has on 
 WHOLE = 1e-6  # tokens: a mean that is the limit is a whole number
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     alarm: float = 0.8

@@ -20,9 +20,8 @@ Fixes
     half of the learning rate.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -45,8 +44,7 @@ from runlens.wording import number, step
 S4 = "axolotl's page on training stability"
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     similar: float = 1.0

@@ -25,10 +25,10 @@ Fixes
     completions a prompt, a higher upper clip limit.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -56,8 +56,7 @@ CLIP_HIGH = 0.28  # upper clip limit of DAPO
 ENTROPY_BONUS = 0.005  # 0.001 to 0.01 is usual
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     absolute: float = 0.01

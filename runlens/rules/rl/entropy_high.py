@@ -15,9 +15,8 @@ Fixes
     Half of the learning rate or more steps; check the reward; a lower temperature.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, Outcome
@@ -29,8 +28,7 @@ from runlens.signals import Signals
 from runlens.wording import number, step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     high: float = 1.0

@@ -23,10 +23,10 @@ Fixes
     correct by importance sampling; mask what is too far off.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome, Severity
@@ -44,8 +44,7 @@ LASTING = 3  # points in a row from which a stretch is one
 FIRST_PART = 0.1  # of the run: apart from the start on, no staleness that grew
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     alarm: float = 1.0

@@ -25,10 +25,10 @@ Fixes
     outliers nothing is changed.
 """
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -59,8 +59,7 @@ CLIMB_FROM = 0.5  # of the limit: the last point below it is before the climb
 BEGINNING = 0.5  # of the run: first points above the limit that come down within it are no rise
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     alarm: float = 2.0

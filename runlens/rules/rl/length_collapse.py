@@ -20,9 +20,8 @@ Fixes
     of the learning rate.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -46,8 +45,7 @@ from runlens.wording import number, step
 PAYS = 1.0  # standard deviations of the reward that were gained
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

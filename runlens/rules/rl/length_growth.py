@@ -20,10 +20,10 @@ Fixes
     completions out of the loss, a reward that does not pay for length.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -47,8 +47,7 @@ UNDER_WAY = 0.25  # of the growth: from here on the lengths stay above what they
 UNBIASED = ("dr_grpo", "dapo", "bnpo")  # losses without a bias of length (TRL)
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 30

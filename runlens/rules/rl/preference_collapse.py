@@ -25,11 +25,11 @@ Fixes
     of the supervised loss (rpo_alpha); look at ten pairs; swap them where they are reversed.
 """
 
-from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -53,8 +53,7 @@ STILL = 1e-4  # margin of a model that did not move
 SIGMOID_START = (0.5, 1.0)  # a first loss in here is that of the logistic loss, ln 2
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 10

@@ -29,10 +29,10 @@ Fixes
     a tighter clip range; stop an update at a KL limit.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -62,8 +62,7 @@ BACK, BACK_SHARE = 5, 0.05  # points, share of those after the best: so long it 
 LAST = 10  # points at the end that are looked at, where the fall lasted as long
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 30

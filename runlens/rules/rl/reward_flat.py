@@ -31,10 +31,10 @@ Fixes
     moved; 16 completions a prompt; half of beta; prompts that are neither always nor never solved.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -60,8 +60,7 @@ EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 CEILING = 0.5  # share of points exactly at the highest value
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

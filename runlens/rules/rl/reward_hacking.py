@@ -19,10 +19,10 @@ Fixes
     before the onset.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome
@@ -36,8 +36,7 @@ from runlens.wording import count, number, step
 TRUE_MEASURES = ("eval_reward", "eval_accuracy", "eval_success_rate", "eval_score")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 30

@@ -30,10 +30,10 @@ Fixes
     dataset columns arrive; a longer completion limit; easier prompts or a reward for form.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -58,8 +58,7 @@ from runlens.wording import number, percent, step
 PENALTIES = ("penal", "repet", "overlong", "too_long", "toolong", "soft_punish")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     zero: float = 0.01

@@ -22,10 +22,10 @@ Fixes
     nor never solved.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -47,8 +47,7 @@ from runlens.signals import Signals
 from runlens.wording import number, percent, step
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     dead_share: float = 0.95

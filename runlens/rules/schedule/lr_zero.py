@@ -20,9 +20,8 @@ Fixes
     steps handed to the scheduler are one number; count devices and accumulation only once.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -49,8 +48,7 @@ from runlens.wording import rate as as_rate
 NEAR_RATIO = 0.03  # a planned total this close to a whole multiple of the zero step is one
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 10

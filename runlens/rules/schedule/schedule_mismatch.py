@@ -27,9 +27,8 @@ Fixes
     let the run finish.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Cause,
@@ -58,8 +57,7 @@ FULL_FROM = 0.99  # share of the planned steps from which a run counts as comple
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 10

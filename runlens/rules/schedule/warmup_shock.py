@@ -30,10 +30,10 @@ Fixes
     A third of the peak rate; warm-up over 5 % of the steps.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
@@ -58,8 +58,7 @@ PICKED = 1.5  # standard errors beyond the largest of as many values by chance
 WIDTH = 5  # points of a level
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

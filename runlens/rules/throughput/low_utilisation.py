@@ -22,9 +22,9 @@ Fixes
 """
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -52,8 +52,7 @@ TINY = 5e7  # parameters
 NO_CUDA = lazy_re(r"apple|\bM[1-9]\b|\bmps\b|\bcpu\b", re.IGNORECASE)  # pinned memory is CUDA's
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 10

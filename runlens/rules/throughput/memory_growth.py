@@ -21,9 +21,8 @@ Fixes
     torch_empty_cache_steps; fewer or non-persistent loader workers for memory of the process.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from runlens import experiments, fixes
 from runlens.diagnosis import (
@@ -58,8 +57,7 @@ SPOKEN = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20

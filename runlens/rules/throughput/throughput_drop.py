@@ -24,10 +24,10 @@ Fixes
     Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -52,8 +52,7 @@ from runlens.wording import duration, number, percent, step
 UPDATES = ("train_loss", "value_loss", "policy_loss", "critic_loss", "actor_loss", "q_loss")
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 20
