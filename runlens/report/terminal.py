@@ -1,11 +1,9 @@
 """What all reports for the terminal share: width, colour, characters."""
 
-import io
 import textwrap
 from collections.abc import Callable, Iterable
 
-from rich.console import Console
-from rich.text import Text
+import click
 
 from runlens.faults import survived
 from runlens.wording import MINUS, NARROW
@@ -14,6 +12,9 @@ WIDEST = 120
 END = 12  # characters at the end of a name by which it differs from its siblings
 SPACES = f" {NARROW}\u00a0"
 PLAIN = str.maketrans({NARROW: " ", MINUS: "-", "×": "x", "→": ">", "≥": ">=", "≤": "<=", "…": "~"})
+
+
+Line = str | tuple[str | tuple[str, str], ...]  # pieces, of which some have a style
 
 
 class Options:
@@ -34,26 +35,27 @@ class Options:
         self.ascii_only = ascii_only
 
 
-def printed(lines: Iterable[Text | str], options: Options) -> str:
+def printed(lines: Iterable[Line], options: Options) -> str:
     """Return lines as the terminal of `options` gets them."""
-    buffer = io.StringIO()
-    console = Console(
-        file=buffer,
-        width=options.width,
-        force_terminal=options.color,
-        color_system="standard" if options.color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        soft_wrap=True,
-        legacy_windows=False,
+    return characters("".join(f"{_joined(line, options)}\n" for line in lines), options)
+
+
+def _joined(line: Line, options: Options) -> str:
+    if isinstance(line, str):
+        return line
+    return "".join(
+        piece if isinstance(piece, str) else _styled(*piece) if options.color else piece[0]
+        for piece in line
     )
-    for line in lines:
-        console.print(line)
-    return characters(buffer.getvalue(), options)
 
 
-def part(lines: Callable[[], Iterable[Text | str]]) -> list[Text | str]:
+def _styled(text: str, style: str) -> str:
+    """Return text in a style, ``bold red``; empty for none."""
+    words = style.split()
+    return click.style(text, fg=words[-1], bold="bold" in words or None) if words else text
+
+
+def part(lines: Callable[[], Iterable[Line]]) -> list[Line]:
     """Return the lines of one part of a report; where it fails, a line that says so."""
     return survived(lambda: list(lines()), lambda told: [f"! cannot be shown: {clean(told)}", ""])
 

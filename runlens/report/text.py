@@ -4,14 +4,22 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from rich.text import Text
-
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix, Incident
 from runlens.report.facts import checks, shortened, when_and_why
 from runlens.report.missing import UNTESTED, told
 from runlens.report.spark import spark
-from runlens.report.terminal import WIDEST, Options, characters, clean, cut, part, printed, wrapped
+from runlens.report.terminal import (
+    WIDEST,
+    Line,
+    Options,
+    characters,
+    clean,
+    cut,
+    part,
+    printed,
+    wrapped,
+)
 from runlens.report.values import counted, evidence_value, value_of, worst_first
 from runlens.run import WHOLE_FILE
 from runlens.wording import count, step
@@ -74,7 +82,7 @@ def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:
     return characters(clean(line) + "\n", options or Options())
 
 
-def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     yield _head(diagnosis, options)
     yield from wrapped(diagnosis.verdict.sentence, options)
     if diagnosis.verdict.second:
@@ -93,7 +101,7 @@ def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
     yield from part(lambda: _checks(diagnosis, options))
 
 
-def _head(diagnosis: Diagnosis, options: Options) -> Text:
+def _head(diagnosis: Diagnosis, options: Options) -> Line:
     state = diagnosis.state
     done = f"step {step(diagnosis.last_step)}"
     if state.planned_steps and state.planned_steps != diagnosis.last_step:
@@ -101,9 +109,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Text:
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
     name = cut(name, max(8, options.width - len(word) - len(done) - 3))
     gap = max(1, options.width - len(word) - 2 - len(name) - len(done))
-    return Text.assemble(
-        (word, STYLES.get(diagnosis.health, "bold green")), f"  {name}{' ' * gap}{done}"
-    )
+    return ((word, STYLES.get(diagnosis.health, "bold green")), f"  {name}{' ' * gap}{done}")
 
 
 def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
@@ -130,18 +136,18 @@ def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     yield ""
 
 
-def _do_first(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+def _do_first(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     yield "Do this first"
     for place, (what, why) in enumerate(diagnosis.do_first.steps, 1):
         text = f"{place}. {clean(what)}" + (f": {clean(why)}" if why else "") + "."
         yield from wrapped(text, options, "     ", "  ")
     for sign, line in diagnosis.do_first.diff:
         style = {"-": "red", "+": "green"}.get(sign, "")
-        yield Text.assemble("       ", (f"{sign} {clean(line)}", style))
+        yield ("       ", (f"{sign} {clean(line)}", style))
     yield ""
 
 
-def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     wanted = [finding.metric for finding in diagnosis.findings if finding.severity != "info"]
     names = [name for name in dict.fromkeys([*MAIN, *wanted]) if name in diagnosis.curves]
     cells = 60 if options.width >= WIDEST else min(30, options.width - NAME_WIDTH - 22)
@@ -154,7 +160,7 @@ def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
         yield ""
 
 
-def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
+def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     yield "Incidents"
     for place, incident in enumerate(diagnosis.incidents, 1):
         lead = incident.findings[0]
@@ -164,7 +170,7 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Text | str]:
         text = f"  {place} {head}{lead.rule:<20} {at:<12} {proof}"
         first, *more = wrapped(text, options, " " * 13)
         begin, end = (len(part) for part in first.partition(head.rstrip())[:2])
-        yield Text.assemble(
+        yield (
             first[:begin],
             (first[begin : begin + end], STYLES[incident.severity]),
             first[begin + end :],
@@ -197,10 +203,10 @@ def _evidence(item: Evidence) -> str:
     return f"{item.what}: {shown} (limit {sign} {evidence_value(item, item.limit)})"
 
 
-def _finding(finding: Finding, options: Options) -> Iterator[Text | str]:
+def _finding(finding: Finding, options: Options) -> Iterator[Line]:
     head = (finding.severity.upper(), STYLES[finding.severity])
     told = f"confidence in the finding {finding.confidence.value:.2f}"
-    yield Text.assemble(head, f" {finding.rule}, {told}")
+    yield (head, f" {finding.rule}, {told}")
     yield from wrapped(finding.title, options, "  ", "  ")
     if finding.seen:
         yield from wrapped(finding.seen, options, "  ", "  ")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.places import SICK, a_run, lens, shell
 
-RED = "\x1b[1;31m"
+RED = "\x1b[31m\x1b[1m"
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich.text import Text
-
 from runlens.nights import ISSUE_STATES, Audit, Issue, IssueState
 from runlens.report import audited
 from runlens.report.audited import Told
-from runlens.report.terminal import Options, characters, clean, cut, printed, wrapped
+from runlens.report.terminal import Line, Options, characters, clean, cut, printed, wrapped
 from runlens.report.text import STYLES
 from runlens.wording import count, step
 
@@ -30,7 +28,7 @@ def verdict(audit: Audit, options: Options | None = None) -> str:
     return characters(clean(line) + "\n", options or Options())
 
 
-def _lines(audit: Audit, options: Options) -> Iterator[Text | str]:
+def _lines(audit: Audit, options: Options) -> Iterator[Line]:
     yield _head(audit, options)
     yield from wrapped(audit.verdict, options)
     yield from wrapped(audited.lede(audit), options)
@@ -47,7 +45,7 @@ def _lines(audit: Audit, options: Options) -> Iterator[Text | str]:
         yield from wrapped(alarms, options)
 
 
-def _head(audit: Audit, options: Options) -> Text:
+def _head(audit: Audit, options: Options) -> Line:
     health, word = audited.health(audit)
     said = (word or health).upper()
     night = f"night {audit.night.number}, {clean(audited.date(audit.night))}"
@@ -55,10 +53,10 @@ def _head(audit: Audit, options: Options) -> Text:
     named = cut(clean(audited.sources(audit.night)), room)
     gap = max(2, options.width - len(said) - 2 - len(named) - len(night))
     style = STYLES.get(health, "bold green")
-    return Text.assemble((said, style), f"  {named}{' ' * gap}{night}")
+    return ((said, style), f"  {named}{' ' * gap}{night}")
 
 
-def _issues(some: Sequence[Issue], state: IssueState, options: Options) -> Iterator[Text | str]:
+def _issues(some: Sequence[Issue], state: IssueState, options: Options) -> Iterator[Line]:
     if not some:
         return
     yield ""
@@ -70,7 +68,7 @@ def _issues(some: Sequence[Issue], state: IssueState, options: Options) -> Itera
         yield f"{INDENT}and {count(len(some) - most, 'more issue')} (-v lists them)"
 
 
-def _issue(issue: Issue, options: Options) -> Iterator[Text | str]:
+def _issue(issue: Issue, options: Options) -> Iterator[Line]:
     spent = audited.issue_hours(issue)
     tail = f" {spent} GPU-hours after onset." if spent[0].isdigit() else ""
     tail += "" if issue.money is None else f" Cost {audited.money(issue)}."
@@ -79,7 +77,7 @@ def _issue(issue: Issue, options: Options) -> Iterator[Text | str]:
     word = issue.severity.upper()
     begin = first.index(word)
     end = begin + len(word)
-    yield Text.assemble(first[:begin], (word, STYLES[issue.severity]), first[end:])
+    yield (first[:begin], (word, STYLES[issue.severity]), first[end:])
     yield from rest
     if issue.state == "resolved" and not options.verbose:
         return

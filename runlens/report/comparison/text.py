@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich.text import Text
-
 from runlens.comparison import Check, Comparison, Pair, Result
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.report import compared
 from runlens.report.comparison import words
-from runlens.report.terminal import Options, characters, clean, cut, printed, wrapped
+from runlens.report.terminal import Line, Options, characters, clean, cut, printed, wrapped
 from runlens.wording import count, step
 
 STYLES: dict[Result, str] = {
@@ -41,7 +39,7 @@ def verdict(comparison: Comparison, options: Options | None = None) -> str:
     return characters("".join(f"{clean(line)}\n" for line in lines), options or Options())
 
 
-def _lines(comparison: Comparison, options: Options) -> Iterator[Text | str]:
+def _lines(comparison: Comparison, options: Options) -> Iterator[Line]:
     names = compared.names(comparison.runs)
     if len(comparison.pairs) == 1:
         yield from _pair(comparison, 0, names, options)
@@ -65,7 +63,7 @@ def _run(label: str, name: str, run: Diagnosis, options: Options) -> list[str]:
     return wrapped(text + run.verdict.sentence, options, "   ")
 
 
-def _row(pair: Pair, label: str, name: str, options: Options) -> Iterator[Text | str]:
+def _row(pair: Pair, label: str, name: str, options: Options) -> Iterator[Line]:
     measure = compared.deciding(pair)
     numbers = ""
     if measure:
@@ -74,7 +72,7 @@ def _row(pair: Pair, label: str, name: str, options: Options) -> Iterator[Text |
         numbers = f"{clean(measure.metric)} {value}" + (f" ({difference})" if comparable else "")
     head = f"  {label}  {cut(clean(name), TABLE_NAME):<{TABLE_NAME}}  "
     result = compared.RESULT_WORDS[pair.verdict.result].upper()
-    yield Text.assemble(head, (f"{result:<15}", STYLES[pair.verdict.result]), f" {numbers}")
+    yield (head, (f"{result:<15}", STYLES[pair.verdict.result]), f" {numbers}")
     likely = next((words.change(one, label) for one in pair.settings if one.rank == 1), "")
     if likely:
         yield from wrapped(likely, options, HANG + "  ", HANG)
@@ -82,11 +80,11 @@ def _row(pair: Pair, label: str, name: str, options: Options) -> Iterator[Text |
 
 def _pair(
     comparison: Comparison, index: int, names: Sequence[str], options: Options
-) -> Iterator[Text | str]:
+) -> Iterator[Line]:
     pair, label = comparison.pairs[index], "B"  # as its sentences say
     word = words.result(pair, label)
     which = f"  (B is run {compared.label(index)})" if index else ""
-    yield Text.assemble((word.upper(), STYLES[pair.verdict.result]), which)
+    yield ((word.upper(), STYLES[pair.verdict.result]), which)
     yield from wrapped(pair.verdict.sentence, options)
     if pair.verdict.second:
         yield from wrapped(pair.verdict.second, options)
