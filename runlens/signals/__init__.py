@@ -10,6 +10,7 @@ import numpy as np
 from runlens.history import Curve, FloatArray
 from runlens.run import Run
 from runlens.signals import noise, phases
+from runlens.signals.inputs import Inputs
 from runlens.signals.noise import Levels
 from runlens.signals.shape import Shape
 from runlens.signals.trend import Trend, trend
@@ -68,6 +69,11 @@ class Signals:
         """Return the usual number of steps between two points of a metric; at least 1."""
         steps = np.diff(self.curve(metric).step)
         return max(1, int(np.median(steps))) if len(steps) else 1
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """What was put in, dated: rate against plan, batch, passes, launches, machine."""
+        return Inputs(self.run)
 
     @cached_property
     def warmup(self) -> phases.Warmup:

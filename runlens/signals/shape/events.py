@@ -1,5 +1,7 @@
 """Sudden changes: spikes off the course, and jumps between two phases."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from runlens.history import FloatArray, IntArray
@@ -11,15 +13,16 @@ from runlens.signals.shape.segments import Pieces
 TALL = 8.0  # noises from which a point is off the course, and
 TAIL = 4.0  # multiples of the 95th percentile of the residuals: heavy tails are no spikes
 WIDEST = 0.015  # share of the curve that a spike may last; longer ones are phases
-STEEP = 4.0  # noises of the step between two pieces that make a jump
-OF_RANGE = 0.15  # and share of the range of the smooth curve
 BACK = 0.35  # share of the first range within which a curve that leapt back starts anew
 
 
 def spikes(
-    step: IntArray, value: FloatArray, course: FloatArray, scaled: FloatArray
+    step: IntArray, value: FloatArray, course: FloatArray, scaled: FloatArray, taken: set[int]
 ) -> list[Event]:
-    """Return what stands out of its course for a few points; arrays of shape (n,)."""
+    """Return what stands out of its course for a few points; arrays of shape (n,).
+
+    Not what stands beside a jump, whose first points are in `taken`.
+    """
     residual = scaled - course
     noise = GAUSSIAN * float(np.median(np.abs(residual - np.median(residual))))
     noise = max(noise, 1e-3 * float(np.ptp(course)), 1e-12)
@@ -34,7 +37,10 @@ def spikes(
     return [
         _spike(step, value, course, residual, group, noise)
         for group in groups
-        if group[-1] - group[0] + 1 <= longest and group[0] > 0 and group[-1] < len(value) - 1
+        if not taken.intersection(range(group[0] - 2, group[-1] + 3))
+        and group[-1] - group[0] + 1 <= longest
+        and group[0] > 0
+        and group[-1] < len(value) - 1
     ]
 
 
@@ -65,38 +71,19 @@ def _spike(
     )
 
 
-def jumps(step: IntArray, value: FloatArray, grid: Coarse, pieces: Pieces) -> list[Event]:
-    """Return the steps between two pieces that no slope explains; values of shape (n,)."""
-    span = float(np.ptp(pieces.fitted))
-    found = []
-    for (first, end), (_, last) in zip(pieces.cuts, pieces.cuts[1:], strict=False):
-        height = float(pieces.fitted[end] - pieces.fitted[end - 1])
-        slopes = [
-            abs(float(pieces.fitted[b] - pieces.fitted[a])) / max(b - a, 1)
-            for a, b in ((first, end - 1), (end, last - 1))
-        ]
-        if abs(height) - max(slopes) < max(STEEP * pieces.sigma, OF_RANGE * span):
-            continue
-        where = _sharpest(value, grid, end)
-        if where is not None:
-            found.append(_jump(step, value, grid, pieces, (first, end, last), where))
-    return found
-
-
-def _sharpest(value: FloatArray, grid: Coarse, cut: int) -> int | None:
-    """Return the index of the first point past the step, among the blocks beside the cut."""
-    low = max(int(grid.start[max(cut - 2, 0)]), 1)
-    high = int(grid.start[cut + 2]) if cut + 2 < len(grid.start) else len(value)
-    places = np.arange(low, high)
-    if not len(places):
-        return None
-    width = max(3, grid.size)
-    left = np.array([np.median(value[max(0, at - width) : at]) for at in places])
-    right = np.array([np.median(value[at : at + width]) for at in places])
-    own = np.abs(value[places] - value[places - 1])
-    gap = np.abs(right - left)
-    near = gap >= 0.8 * gap.max()
-    return int(places[np.argmax(np.where(near, own, -1.0))])
+def jumps(
+    step: IntArray,
+    value: FloatArray,
+    grid: Coarse,
+    pieces: Pieces,
+    places: Mapping[int, tuple[int, bool]],
+) -> list[Event]:
+    """Return the jumps between pieces; values of shape (n,), places as `borders` finds them."""
+    return [
+        _jump(step, value, grid, pieces, (first, end, last), places[end][0])
+        for (first, end), (_, last) in zip(pieces.cuts, pieces.cuts[1:], strict=False)
+        if places[end][1]
+    ]
 
 
 def _jump(

@@ -7,6 +7,7 @@ import numpy as np
 from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import GAUSSIAN
 from runlens.signals.shape.axis import Coarse, block_medians, coarse, to_scale, unscaled
+from runlens.signals.shape.borders import borders, sharpened
 from runlens.signals.shape.data import NAN, NOWHERE, Effect, Noise, Phase, PhaseKind, Point
 from runlens.signals.shape.events import jumps, spikes
 from runlens.signals.shape.head import head
@@ -31,10 +32,17 @@ class Body:
     pieces: Pieces
     noise: Noise
     swing: Cycles | None
+    borders: dict[int, tuple[int, bool]]  # of the pieces, in blocks: first point, and if a jump
 
     def at(self, place: int) -> Point:
         """Return a point by its place among those of the body."""
         return Point(int(self.index[place]), int(self.step[place]), float(self.value[place]))
+
+    def begin(self, block: int) -> int:
+        """Return the first point of a block; past the last block the number of points."""
+        if block in self.borders:
+            return self.borders[block][0]
+        return int(self.grid.start[block]) if block < len(self.grid.start) else len(self.value)
 
 
 def shape_of(step: IntArray, value: FloatArray) -> Shape:
@@ -57,8 +65,9 @@ def shape_of(step: IntArray, value: FloatArray) -> Shape:
     found = [_phase(body, part) for part in _stretches(body)]
     if begins:
         found = _with_plunge(found, body, x[: begins + 1], y[: begins + 1], chance)
-    events = spikes(body.step, body.value, body.course, body.scaled)
-    events += jumps(body.step, body.value, body.grid, body.pieces)
+    events = jumps(body.step, body.value, body.grid, body.pieces, body.borders)
+    taken = {at for at, jump in body.borders.values() if jump}
+    events += spikes(body.step, body.value, body.course, body.scaled, taken)
     made = Shape(
         tuple(sorted([*found, *_gone_phases(step, value)], key=lambda phase: phase.first.index)),
         tuple(sorted(events, key=lambda event: event.after.step)),
@@ -98,10 +107,21 @@ def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
     swing = cycles(scaled)
     if swing is not None:
         grid = grid._replace(value=block_medians(calmed(scaled, swing), grid.size))
-    pieces = divide(grid.step, grid.value)
+    pieces = sharpened(grid, divide(grid.step, grid.value), scaled)
     course = np.interp(step.astype(np.float64), grid.step, pieces.fitted)
     noise = _noise(scaled - course, value, grid)
-    return Body(index, step, value, scaled, course, grid, pieces, noise, swing)
+    return Body(
+        index,
+        step,
+        value,
+        scaled,
+        course,
+        grid,
+        pieces,
+        noise,
+        swing,
+        borders(grid, pieces, scaled),
+    )
 
 
 def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
@@ -120,9 +140,7 @@ def _stretches(body: Body) -> list[Stretch]:
 
 
 def _phase(body: Body, part: Stretch) -> Phase:
-    start = body.grid.start
-    first = int(start[part.first])
-    last = int(start[part.last + 1]) - 1 if part.last + 1 < len(start) else len(body.value) - 1
+    first, last = body.begin(part.first), body.begin(part.last + 1) - 1
     inside = body.value[first : last + 1]
     return Phase(
         kind=part.kind,

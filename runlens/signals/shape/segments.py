@@ -26,7 +26,7 @@ class Pieces(NamedTuple):
     fitted: FloatArray  # shape (m,)
     sigma: float  # of the residual
     memory: float  # lag-1 autocorrelation of the residual, bounded
-    gain: float  # of log-likelihood over the limit; 0 where the curve is one constant
+    gain: float  # of log-likelihood over the limit; 0 where the curve is one constant, or recut
 
 
 def longest_memory(count: int) -> float:
@@ -37,7 +37,7 @@ def longest_memory(count: int) -> float:
 def divide(step: FloatArray, y: FloatArray) -> Pieces:
     """Return the pieces of y, shape (m,) with m of 4 to some hundred."""
     count = len(y)
-    floor = (ROUNDED * max(float(np.ptp(y)), 1e-300)) ** 2
+    floor = (ROUNDED * max(float(np.ptp(y)), 1e-100)) ** 2
     costs = _costs(step, y, _shortest(count))
     paths = _paths(costs, _most(count))
     best, gain = _whole(y), 0.0
@@ -49,6 +49,13 @@ def divide(step: FloatArray, y: FloatArray) -> Pieces:
             best, gain = (cuts, fitted), beyond
     residual = y - best[1]
     return Pieces(best[0], best[1], *_scatter(residual, len(best[0]), floor), gain)
+
+
+def refitted(step: FloatArray, y: FloatArray, cuts: tuple[tuple[int, int], ...]) -> Pieces:
+    """Return the pieces between other cuts."""
+    fitted = _fit(step, y, cuts)
+    floor = (ROUNDED * max(float(np.ptp(y)), 1e-100)) ** 2
+    return Pieces(cuts, fitted, *_scatter(y - fitted, len(cuts), floor), 0.0)
 
 
 def _whole(y: FloatArray) -> tuple[tuple[tuple[int, int], ...], FloatArray]:
