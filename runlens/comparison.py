@@ -67,6 +67,7 @@ class Measure(NamedTuple):
     note: str = ""
     outcome: Outcome = ""  # of B against A by this metric alone
     p_b_better: float | None = None  # that a repeat of B is better than a repeat of A
+    p_equal: float | None = None  # that the configurations differ by less than `delta`
     smallest: float | None = None  # difference that would be seen in four cases of five
     delta: float | None = None  # difference that counts as none
 
@@ -168,6 +169,7 @@ class CompareVerdict(NamedTuple):
     effect: float | None = None
     interval: tuple[float, float] | None = None
     p_b_better: float | None = None  # that a repeat of B is better than a repeat of A
+    p_equal: float | None = None  # that they differ by less than `delta`
     smallest: float | None = None
     delta: float | None = None
     noise_from: NoiseFrom = ""

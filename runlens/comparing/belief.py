@@ -42,7 +42,7 @@ class Belief(NamedTuple):
     limit: float  # times the noise: half the width of the 95 % interval
     p_higher: float  # that a fresh repeat of B lies above one of A
     p_sign: float  # that the configurations differ to the side that was seen
-    p_equal: float  # that they differ by less than delta
+    p_equal: float  # that the configurations differ by less than delta
     delta: float
 
     @property

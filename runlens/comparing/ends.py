@@ -19,12 +19,13 @@ from runlens.signals.noise import mad, running_median
 FEWEST = 12  # points of a training curve from which more than the last one is the end
 FEWEST_JITTER = 4  # points, from which second differences tell the jitter of one value
 JITTER_OF = 8  # last points whose second differences tell it
+MOST_ALIKE = 0.99  # neighbours: beyond it a curve is all wander
 DEGREE = 2  # of the slow curve: in the logarithm of the place, over the last two thirds
 SHARES = (1 / 40, 1 / 20, 1 / 10)  # lengths of blocks, of all points
 FEWEST_BLOCKS = 5
 CHI2 = 0.455  # median of chi-squared with one degree of freedom
 GROWTH = 1.4  # of the window, a trial
-AGREE = 2.0  # errors within which a longer mean agrees with a shorter one
+AGREE = 2.6  # errors within which a longer mean agrees with a shorter one
 LONGEST = 0.5  # of all points: a window is never longer
 SPIKE = 5  # points of the running median; three points in a row are no spike
 WINSOR = 4.0  # deviations to which single points are drawn in
@@ -68,22 +69,21 @@ def _jitter(value: FloatArray) -> float:
 
 def _without_spikes(value: FloatArray) -> FloatArray:
     """Draw single points in that stick out of a running median; steps and phases stay."""
-    middle = running_median(value, SPIKE)
+    middle = running_median(value, SPIKE).copy()
+    middle[-(SPIKE // 2) :] = np.median(value[-SPIKE:])  # a running median repeats the last value
     width = WINSOR * mad(value - middle)
     return np.clip(value, middle - width, middle + width) if width else value
 
 
 def _noise(value: FloatArray) -> tuple[float, float]:
-    """Return (deviation of one point, long-run deviation: that of a mean times the root of n)."""
+    """Return (deviation of one point, long-run deviation: that of a mean times the root of n).
+
+    Of the part before the end, so that what happens at the end is no noise.
+    """
     count = len(value)
-    start = count // 3
-    part = value[start:]
-    at = np.log(np.arange(start, count) + 1.0)
-    at = (at - at.mean()) / at.std()
-    residual = part - np.polynomial.polynomial.polyval(
-        at, np.polynomial.polynomial.polyfit(at, part, DEGREE)
-    )
-    long_run = float(residual.std())
+    start, stop = count // 3, max(count - count // 10, count // 3 + FEWEST // 2)
+    residual = _residual(value[start:stop], start)
+    long_run = float(residual.std() * _inflation(residual))
     for share in SHARES:
         length = max(2, round(share * count))
         many = len(residual) // length
@@ -96,19 +96,43 @@ def _noise(value: FloatArray) -> tuple[float, float]:
     return float(np.sqrt(np.median(bends**2) / 6 / CHI2)), long_run
 
 
+def _residual(part: FloatArray, start: int) -> FloatArray:
+    """Return a part of a curve less a slow curve through it: a parabola in the log of the place."""
+    at = np.log(np.arange(start, start + len(part)) + 1.0)
+    at = (at - at.mean()) / at.std()
+    fit = np.polynomial.polynomial.polyfit(at, part, DEGREE)
+    return np.asarray(part - np.polynomial.polynomial.polyval(at, fit), dtype=np.float64)
+
+
+def _inflation(residual: FloatArray) -> float:
+    """Return how much autocorrelation widens the error of a mean, by AR(1).
+
+    The root of (1 + r) / (1 - r). What a fitted curve takes from r is given back: (1 + 4 r) / n of
+    the mean (Kendall 1954), and as much for each degree of the curve.
+    """
+    count = len(residual)
+    power = float(residual @ residual)
+    if not power:
+        return 1.0
+    found = float(residual[1:] @ residual[:-1]) / power
+    if found <= 2 / count**0.5:  # no more than chance
+        return 1.0
+    found = min(found + (1 + 4 * found) * (1 + DEGREE / 2) / count, MOST_ALIKE)
+    return float(np.sqrt((1 + found) / (1 - found)))
+
+
 def _level(value: FloatArray, long_run: float) -> tuple[float, int]:
     """Return (mean of the last stretch over which nothing moves, its length)."""
     count = len(value)
     window = max(3, count // 50)
     low, high = -np.inf, np.inf
-    level, chosen = float(np.median(value[-window:])), window
+    level, chosen = float(value[-window:].mean()), window
     while window <= LONGEST * count:
-        stretch = value[-window:]
-        mean = float(np.median(stretch)) if window < 2 * JITTER_OF else float(stretch.mean())
-        error = AGREE * long_run / window**0.5
+        mean = float(value[-window:].mean())
         if not low <= mean <= high:
             break
         level, chosen = mean, window
+        error = AGREE * long_run / window**0.5
         low, high = max(low, mean - error), min(high, mean + error)
         window = int(np.ceil(window * GROWTH))
     return level, chosen

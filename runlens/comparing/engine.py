@@ -10,9 +10,9 @@ from runlens.comparing.align import Axis, along, choose, unit_of
 from runlens.comparing.difference import drawn
 from runlens.comparing.measures import Terms
 from runlens.comparing.seeds import between
-from runlens.comparing.terms import equal, terms_of
+from runlens.comparing.terms import equal, one_seed, terms_of
 from runlens.comparison import MOST_RUNS, Align, Comparison, Pair, Parting
-from runlens.diagnosis import Diagnosis, ThinCurve
+from runlens.diagnosis import Diagnosis, Finding, ThinCurve
 from runlens.engine import diagnose, thinned
 from runlens.errors import BadSettings
 from runlens.history import Curve
@@ -109,7 +109,7 @@ def _pair(
     diff = findings.difference(judged_a, judged_b)
     by_step = parting.partings(a, b, "step")
     settings = changed.differing(a, b, by_step, diff)
-    terms = terms._replace(equal=equal(a, b, settings))
+    terms = terms._replace(equal=equal(a, b, settings), one_seed=one_seed(a, b))
     found = verdict.Found(
         a,
         b,
@@ -118,6 +118,7 @@ def _pair(
         measures.measures(a, b, axis.kind, terms),
         settings,
         diff,
+        (_critical(judged_a), _critical(judged_b)),
     )
     return Pair(
         a=judged_a,
@@ -139,6 +140,11 @@ def _pair(
         },
         problems=axis.problems,
     )
+
+
+def _critical(judged: Diagnosis) -> list[Finding]:
+    """Return the critical findings that last to the end of a run."""
+    return [one for one in judged.findings if one.severity == "critical" and one.end is None]
 
 
 def _cleared(by_step: Sequence[Parting], a: Run, b: Run, axis: Axis) -> tuple[Parting, ...]:

@@ -1,5 +1,7 @@
 """Whether two runs were evaluated on the same data."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from runlens.comparing.align import shared
@@ -27,6 +29,7 @@ TRAINED_ON = lazy_re(
     r"(_(name|id|version|path|files?|set|mix|mixer))?(\.\d+)?(\.(path|name))?$"
     r"|(^|[._])train(ing)?_(files?|path|set|texts?)$"
 )
+SIZE = lazy_re(r"size$|_split$")  # of a part of the training data: of others another part
 SPLIT_SEEDS = ("split_seed", "val_split_seed", "data_split_seed")
 ROUNDED = 6e-4  # seconds, and samples a second: the Trainer rounds them to 3 or 4 decimals
 SLACK = 0.002  # relative, beside it: values are kept as float32 too
@@ -76,13 +79,22 @@ def evaluation_set(a: Run, b: Run, one: Settings, two: Settings) -> Check:
             return Check(WHAT, False, why, hard=True)
     if gap := _by_losses(a, b, one, two):
         return Check(WHAT, False, gap, hard=True)
+    return _by_names(named, sizes, other_data(one, two))
+
+
+def _by_names(
+    named: Sequence[Pair], sizes: tuple[tuple[float, float] | None, ...], other: str
+) -> Check:
+    """Check by what the settings name: one set for both, or other training data and no word."""
+    if any(pair.a and pair.b and not SIZE.search(pair.key.lower()) for pair in named):
+        return Check(WHAT, True, "the same by its name", hard=True)
+    if other:
+        why = f"{other}, and nothing says that both are evaluated on one set"
+        return Check(WHAT, False, why, hard=True)
     if sizes[0] and sizes[1]:
         return Check(WHAT, True, f"{sizes[0][0]:,.0f} samples in each evaluation", hard=True)
     if any(pair.a and pair.b for pair in named):
-        return Check(WHAT, True, "the same by its name", hard=True)
-    if other := other_data(one, two):
-        why = f"{other}, and nothing says that both are evaluated on one set"
-        return Check(WHAT, False, why, hard=True)
+        return Check(WHAT, True, "the same by its size", hard=True)
     return Check(WHAT, None, "not known to be equal", hard=True)
 
 

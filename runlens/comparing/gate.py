@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from runlens.comparing.canonical import Pair, Settings, last_part, number, typed
 from runlens.comparing.evaluated import before_training, evaluation_set, training_data
 from runlens.comparing.fairness import fair
+from runlens.comparing.other_data import by_curves
 from runlens.comparing.rewards import WHAT as REWARD
 from runlens.comparing.rewards import reward
 from runlens.comparing.signs import Signs, common, whole_ratio
@@ -84,6 +85,7 @@ def _of_losses(a: Run, b: Run, signs: Signs) -> list[Check]:
         evaluation_set(a, b, one, two),
         *before_training(a, b, one, two),
         *training_data(a, b, one, two),
+        *by_curves(signs),
         _equal("Label smoothing", ("label_smoothing_factor",), one, two),
         _scale(signs),
     ]
@@ -122,7 +124,8 @@ def _task(a: Run, b: Run) -> Check:
     """Check the task. Two runs on tokens are told apart by their losses, which proves nothing."""
     if a.task == b.task and a.task != "other":
         return Check(TASK, True, f"{a.task} in both", hard=True)
-    if "other" in {a.task, b.task} or {a.task, b.task} <= TOKEN_TASKS:
+    tasks = {a.task, b.task}
+    if "other" in tasks or tasks <= TOKEN_TASKS or tasks <= RL_TASKS:
         return Check(TASK, None, f"{NOT_KNOWN}: {a.task} and {b.task}", hard=True)
     return Check(TASK, False, f"the task of A is {a.task}, that of B {b.task}", hard=True)
 

@@ -14,7 +14,7 @@ from runlens.comparing.ends import End, end
 from runlens.comparing.evaluated import samples
 from runlens.comparing.parting import is_clock
 from runlens.comparing.seeds import Kind, SeedNoise, best
-from runlens.comparing.spread import prior, with_sampling
+from runlens.comparing.spread import coupled, prior, with_sampling
 from runlens.comparison import Align, Measure, NoiseFrom, Outcome
 from runlens.metrics import Better, base, spoken
 from runlens.run import RL_TASKS, Run
@@ -41,6 +41,7 @@ class Terms(NamedTuple):
     noise: SeedNoise | None = None
     equal: float = 0.0
     delta: float | None = None
+    one_seed: bool = False  # both began alike, with one order of the data
     metric: str = ""
     directions: Mapping[str, Better] = {}
 
@@ -84,10 +85,10 @@ def _judged(pair: Pairing) -> list[str]:
     held_out = sorted((name for name in sided if is_held_out(name)), key=rank)
     task = [name for name in TRAIN_OF_TASK if name in sided]
     policy = bool({a.task, b.task} & RL_TASKS)
-    known = [name for name in ("train_loss",) if name in sided and not policy]
-    first = [*task, *held_out] if policy else [*held_out, *task]
-    rest = sorted(name for name in sided & both if name not in {*first, *known})
-    order = list(dict.fromkeys([*first, *known, *rest]))
+    losses = [name for name in ("train_loss",) if name in sided and not policy]
+    first = [*task, *held_out] if policy else [*held_out, *losses, *task]
+    rest = sorted(name for name in sided & both if name not in first)
+    order = list(dict.fromkeys([*first, *rest]))
     return sorted(order, key=lambda name: name != terms.metric)[:MOST_METRICS]
 
 
@@ -144,6 +145,8 @@ def _measure(
         return Measure(metric, what, a, b, difference, better=towards, note=note)
     kind: Kind = "best" if what.startswith("Best") else "last"
     believed, source = _believed(pair, metric, kind, (ends[0], ends[1]))
+    if believed is not None and pair.terms.one_seed and what.startswith("Last"):
+        believed = _by_one_seed(pair, metric, difference, believed)
     if believed is None:
         equal: Outcome = "equivalent" if difference == 0 else "cannot_tell"
         note = remark or "what repeats differ by is not known: give --seeds"
@@ -165,6 +168,7 @@ def _measure(
         note=remark,
         outcome=_outcome(pair, difference, believed, towards),
         p_b_better=p_better if towards else None,
+        p_equal=believed.p_equal,
         smallest=believed.smallest,
         delta=believed.delta,
     )
@@ -184,6 +188,18 @@ def _believed(
         spread = terms.noise.spread(metric, kind, spread)
     difference = ends[1].value - ends[0].value
     return believe(difference, spread, equal=terms.equal, delta=terms.delta), spread.source
+
+
+def _by_one_seed(pair: Pairing, metric: str, difference: float, believed: Belief) -> Belief:
+    """Return how equal two runs of one seed are: by how closely they stayed together."""
+    both = common(pair.a, pair.b, metric, pair.kind)
+    if both is None:
+        return believed
+    spread = coupled(both.b - both.a, held_out=is_held_out(metric))
+    closer = believe(difference, spread, share=1.0, delta=believed.delta)
+    if closer is None or closer.p_equal <= believed.p_equal:
+        return believed
+    return believed._replace(p_equal=closer.p_equal)
 
 
 def _is_share(metric: str, ends: tuple[End, End]) -> bool:
@@ -293,12 +309,27 @@ def _deciding(rows: list[Measure], pair: Pairing) -> tuple[Measure, ...]:
     """Mark the row on which the verdict rests."""
     known = [row for row in rows if row.better and row.difference is not None]
     ends = [row for row in known if not row.what.startswith(("Best", "Gap", "Median"))]
-    names = list(dict.fromkeys(row.metric for row in ends if _decides(row.metric, pair)))
+    names = list(dict.fromkeys(row.metric for row in ends))
+    names.sort(key=lambda name: not _decides(name, pair))  # what training is for comes first
     if not names:
         return tuple(rows)
     of = [row for row in ends if row.metric == names[0]]
-    chosen = of[0] if len(of) == 1 or _own_ends(pair.a, pair.b) else of[-1]
-    return tuple(row._replace(decides=row is chosen) for row in rows)
+    chosen = _at_the_right_end(of, _own_ends(pair.a, pair.b))
+    return tuple(chosen[1] if row is chosen[0] else row for row in rows)
+
+
+def _at_the_right_end(of: Sequence[Measure], own: bool | None) -> tuple[Measure, Measure]:
+    """Return which row of one metric decides, of the own ends and the equal end, and it marked.
+
+    Where it is not known whether the runs ended as planned, both have to say the same.
+    """
+    last, there = of[0], of[-1]
+    chosen = last if own else there
+    marked = chosen._replace(decides=True)
+    if own is None and last is not there and last.outcome != there.outcome:
+        note = "at their own ends and at the equal end they stand otherwise"
+        marked = marked._replace(outcome="cannot_tell", note=note, p_b_better=None)
+    return chosen, marked
 
 
 def _decides(metric: str, pair: Pairing) -> bool:
@@ -312,14 +343,16 @@ def _is_loss(metric: str) -> bool:
     return better(metric) == "lower" and "loss" in metric.lower()
 
 
-def _own_ends(a: Run, b: Run) -> bool:
-    """Whether both runs came to the end of their own plan, as far as is known.
+def _own_ends(a: Run, b: Run) -> bool | None:
+    """Return whether both runs came to the end of their own plan; None where nothing tells.
 
     By planned steps, by a learning rate that has decayed, or by a setting that is the last step of
-    each. Where nothing tells, the shorter one was cut, as far as is known.
+    each.
     """
     by_plan = [_ended(run) for run in (a, b)]
-    return all(by_plan) if None not in by_plan else False not in by_plan and _planned_by(a, b)
+    if False in by_plan:
+        return False
+    return True if None not in by_plan or _planned_by(a, b) else None
 
 
 def _ended(run: Run) -> bool | None:

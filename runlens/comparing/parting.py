@@ -27,6 +27,7 @@ FLOAT64 = 1e-12
 MOST_DIGITS = 6  # a value that needs no more was rounded by whoever wrote it
 FEWEST_DIGITS = 3
 SAMPLED = 1_000  # points by which the rounding of a curve is told
+FEWEST_AGREEING = 20  # different values in one order: no two trainings write the same
 FEWEST_VALUES = 5  # different ones, from which their rounding can be told
 EPOCH = 0.0101  # logs round epochs to two digits
 OF_EPOCH = 0.01
@@ -71,9 +72,28 @@ def same_values(a: Run, b: Run) -> Sameness:
         most = max(len(distinct(run.curve(metric).step)) for run in (a, b))
         equal &= len(both.at) == most and not differing(both).any()
         values, metrics = values + len(both.at), metrics + bool(len(both.at))
+    if not equal and (written := _one_sequence(a, b)):
+        return written
     one_alone = set(a.history.metrics) ^ set(b.history.metrics)
     trained = {"train_loss", "eval_loss", "reward"}
     return Sameness(equal and bool(values) and not one_alone & trained, values, metrics)
+
+
+def _one_sequence(a: Run, b: Run) -> Sameness | None:
+    """Return the sameness of runs whose values agree one by one, though not their steps.
+
+    One of them may have logged an epoch in place of a step. None where a metric differs, or where
+    too few different values agree to be no chance.
+    """
+    values, metrics, different = 0, 0, 0
+    for metric in sorted(set(a.history.metrics) & set(b.history.metrics)):
+        if is_clock(metric):
+            continue
+        one, two = a.curve(metric).value, b.curve(metric).value
+        if len(one) != len(two) or not np.array_equal(one, two, equal_nan=True):
+            return None
+        values, metrics, different = values + len(one), metrics + 1, different + len(np.unique(one))
+    return Sameness(True, values, metrics) if different >= FEWEST_AGREEING else None
 
 
 def partings(a: Run, b: Run, kind: Align) -> tuple[Parting, ...]:

@@ -14,11 +14,12 @@ import math
 import numpy as np
 
 from runlens.comparing.belief import Spread
-from runlens.comparing.ends import FEWEST_JITTER, End
+from runlens.comparing.ends import FEWEST_JITTER, End, end
 from runlens.history import FloatArray
 
 SHARE = 0.18  # of the geometric mean of jitter and span: median of 42 groups of repeats
 SHARE_OF_MEAN = 0.10  # the same of a mean, by its error in place of the jitter
+DOUBT_OF_MEAN = 0.6  # repeats see other batches, and may wander where one curve does not show it
 DOUBT = 0.55  # standard deviation of the logarithm of that, over the groups
 OF_JITTER = 0.4  # of the jitter of one value: no repeat is closer
 FEW = 8  # values below which the jitter itself is a guess
@@ -47,13 +48,27 @@ def _of_curve(end: End) -> tuple[float, float]:
         if end.error:  # a mean of many points: its own error takes the place of the jitter
             return math.hypot(
                 SHARE_OF_MEAN * math.sqrt(end.error * max(end.span, end.error)), end.error
-            ), DOUBT
+            ), DOUBT_OF_MEAN
         seed = SHARE * math.sqrt(end.jitter * max(end.span, end.jitter))
         doubt = DOUBT if end.points >= FEW else DOUBT_FEW
         return math.hypot(seed, OF_JITTER * end.jitter), doubt
     if end.points > 1 and end.span > 0:
         return OF_SPAN * end.span, DOUBT_BLIND
     return OF_LEVEL * abs(end.value) if end.points <= 1 else 0.0, DOUBT_BLIND
+
+
+def coupled(difference: FloatArray, *, held_out: bool) -> Spread:
+    """Return the spread of the difference of two runs with one seed, by its own curve B - A.
+
+    Runs that began alike and saw the same data in the same order may stay together to the end: what
+    parts them is then far less than what parts two seeds. It tells how equal they are, and is never
+    what a claim of a difference rests on, since a difference that grows would count as noise.
+    """
+    known = end(difference, held_out=held_out)
+    if known is None or known.points < FEW:
+        return Spread(0.0, DOUBT_BLIND)
+    deviation, doubt = _of_curve(known)
+    return Spread(deviation, doubt, source="prior")
 
 
 def measured(levels: list[FloatArray], before: Spread) -> Spread:

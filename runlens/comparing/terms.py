@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from runlens.comparing.canonical import Settings
+from runlens.comparing.canonical import Pair, Settings
 from runlens.comparing.groups import group
 from runlens.comparing.measures import Terms
 from runlens.comparing.rows import recorded
@@ -30,6 +30,14 @@ def equal(a: Run, b: Run, settings: Sequence[SettingDifference]) -> float:
         return 0.0
     both = all(recorded(Settings(run)) for run in (a, b))
     return REPEATED if both and any(row.rank for row in settings) else NOT_RECORDED
+
+
+def one_seed(a: Run, b: Run) -> bool:
+    """Whether both runs recorded the same seed."""
+    one, two = Settings(a), Settings(b)
+    keys = [key for key in one.known if group(key) == "seed" and key in two.known]
+    pairs = [Pair(key, one.known[key], two.known[key]) for key in keys]
+    return bool(pairs) and not any(pair.differs for pair in pairs)
 
 
 def terms_of(

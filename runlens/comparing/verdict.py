@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from runlens.comparing import vetoes
 from runlens.comparing.gate import STILL, TASK
 from runlens.comparing.groups import group
 from runlens.comparing.parting import Sameness
@@ -33,6 +34,7 @@ class Found(NamedTuple):
     measures: Sequence[Measure]
     settings: Sequence[SettingDifference]
     diff: DiagnosisDiff
+    critical: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())  # of A and of B
 
 
 def of(found: Found) -> CompareVerdict:
@@ -118,6 +120,7 @@ def _judged(deciding: Measure, found: Found) -> CompareVerdict:
         effect=deciding.difference,
         interval=deciding.interval,
         p_b_better=deciding.p_b_better,
+        p_equal=deciding.p_equal,
         smallest=deciding.smallest,
         delta=deciding.delta,
         noise_from=deciding.noise_from,
@@ -126,28 +129,30 @@ def _judged(deciding: Measure, found: Found) -> CompareVerdict:
 
 def _told(deciding: Measure, found: Found) -> CompareVerdict:
     where, news = _where(deciding), _diagnosis(found.diff)
+    if deciding.favours and (against := vetoes.against(deciding, found.measures, found.critical)):
+        return CompareVerdict(against.sentence, against.second, against.result)
     if deciding.favours:
         winner = deciding.favours.upper()
-        sentence = f"{winner} is better {where}: {_values(deciding)}{_beside(deciding)}."
+        sentence = f"{winner} is better {where}: {vetoes.values(deciding)}{_beside(deciding)}."
         result: Literal["better", "worse"] = "better" if winner == "B" else "worse"
         return CompareVerdict(sentence, _caveat(deciding, found), result)
     if ruined := _ruined(deciding, found.diff):
         name, finding = ruined
         winner, result = ("A", "worse") if name == "B" else ("B", "better")
-        sentence = f"{winner} is better {where}: {_values(deciding)}."
+        sentence = f"{winner} is better {where}: {vetoes.values(deciding)}."
         fault = f"{name} was lost to {finding.rule} from step {step(finding.onset.step)} on"
         return CompareVerdict(sentence, f"{fault}.", result)
     keys = [row.key for row in found.settings if row.rank]
     if deciding.outcome == "equivalent":
         return CompareVerdict(*_equal(deciding, keys, where), "equivalent")
-    sentence = f"Cannot tell which is better {where}: {_values(deciding)}{_beside(deciding)}."
+    sentence = f"Cannot tell which is better {where}: {vetoes.values(deciding)}{_beside(deciding)}."
     second = " ".join(part for part in (_to_know(deciding), news) if part)
     return CompareVerdict(sentence, second, "cannot_tell")
 
 
 def _equal(deciding: Measure, keys: Sequence[str], where: str) -> tuple[str, str]:
     """Return both sentences on runs that are as good as one."""
-    values = _values(deciding)
+    values = vetoes.values(deciding)
     if not deciding.difference:
         write = loss if is_loss(deciding.metric) else number
         values = f"{spoken(deciding.metric)} {write(deciding.a or 0.0)} in both"
@@ -240,13 +245,6 @@ def _where(measure: Measure) -> str:
     if place:
         return f"at {place}"
     return "at their best" if first.startswith("Best") else "at the end"
-
-
-def _values(measure: Measure) -> str:
-    """Return both numbers with their metric: ``eval loss 1.394 in B against 1.665 in A``."""
-    write = loss if is_loss(measure.metric) else number
-    a, b = (math.nan if value is None else value for value in (measure.a, measure.b))
-    return f"{spoken(measure.metric)} {write(b)} in B against {write(a)} in A"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -93,7 +93,7 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 2)):
         a_run(tmp_path / "sweep" / name, seed)
     told = answer(tmp_path, "compare", a="sweep/a", b="sweep#b", align="step")
-    assert told["schema"] == "runlens.comparison/1"
+    assert told["schema"] == "runlens.comparison/2"
     assert told["align"]["axis"] == "step"
     assert [run["name"] for run in told["runs"]] == ["a", "b"]
 

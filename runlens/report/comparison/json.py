@@ -1,4 +1,4 @@
-"""A comparison as JSON: the contract, `runlens.comparison/1`, with its schema."""
+"""A comparison as JSON: the contract, `runlens.comparison/2`, with its schema."""
 
 from typing import Any
 

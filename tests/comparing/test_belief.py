@@ -1,0 +1,68 @@
+"""What a difference lets one believe: intervals that cover, answers that hold."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from runlens.comparing.belief import Belief, Spread, believe
+
+KNOWN = Spread(1.0, 0.01)
+
+
+def of(difference: float, spread: Spread = KNOWN, **how: float) -> Belief:
+    """Return the belief of a spread that is known."""
+    found = believe(difference, spread, **how)
+    assert found is not None
+    return found
+
+
+def test_a_known_deviation_gives_the_normal_interval() -> None:
+    """1.96 deviations of a difference, which is the root of two as large as that of a run."""
+    found = of(0.0)
+    assert found.noise == pytest.approx(2**0.5)
+    assert found.limit == pytest.approx(1.96, abs=0.01)
+    assert found.p_higher == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("freedom", [4, 8, 20])
+def test_repeats_alone_give_students_interval(freedom: int) -> None:
+    """From five repeats on the prior has no say."""
+    found = of(0.0, Spread(100.0, 0.5, measured=1.0, freedom=freedom))
+    assert found.limit == pytest.approx(stats.t.ppf(0.975, freedom), rel=0.01)
+
+
+def test_few_repeats_are_helped_by_the_prior() -> None:
+    """Two repeats alone would need 12.7 deviations."""
+    alone = of(0.0, Spread(0.0, 1.0, measured=1.0, freedom=1))
+    helped = of(0.0, Spread(1.0, 0.55, measured=1.0, freedom=1))
+    assert helped.limit * helped.noise < alone.limit * alone.noise / 2
+
+
+def test_intervals_cover_what_they_say_where_the_prior_holds() -> None:
+    """Of 4,000 pairs of equal configurations 95 % lie within, half is above one half."""
+    rng = np.random.default_rng(0)
+    deviation = np.exp(0.55 * rng.normal(size=4_000))
+    difference = 2**0.5 * deviation * rng.normal(size=4_000)
+    width = (found := of(0.0, Spread(1.0, 0.55))).limit * found.noise
+    assert (abs(difference) <= width).mean() == pytest.approx(0.95, abs=0.012)
+
+
+def test_the_smallest_difference_is_seen_in_four_cases_of_five() -> None:
+    """A known deviation, so that chance alone decides."""
+    rng = np.random.default_rng(0)
+    found = of(0.0)
+    seen = found.smallest + 2**0.5 * rng.normal(size=20_000) > found.limit * found.noise
+    assert seen.mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_equality_needs_a_reason_or_a_sharp_ruler() -> None:
+    """One run against one never shows it where a setting was changed; ten against ten do."""
+    assert of(0.0).p_equal < 0.9
+    assert of(0.0, equal=0.5).p_equal > 0.9
+    assert of(0.0, share=0.2**0.5).p_equal > 0.9
+    assert of(0.0, delta=20.0).p_equal > 0.9
+
+
+def test_nothing_known_is_nothing_believed() -> None:
+    """No prior, no repeats."""
+    assert believe(1.0, Spread(0.0, 1.0)) is None

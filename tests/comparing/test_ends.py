@@ -1,0 +1,68 @@
+"""What a curve reached at its end, and how far chance could have moved that."""
+
+import numpy as np
+import pytest
+
+from runlens.comparing.ends import End, end
+from runlens.comparing.spread import prior
+from runlens.history import FloatArray
+from tests.comparing.drawn_runs import falling
+
+
+def of(value: FloatArray, *, held_out: bool = False) -> End:
+    """Return the end of a curve."""
+    found = end(value, held_out=held_out)
+    assert found is not None
+    return found
+
+
+def test_a_plateau_counts_in_full() -> None:
+    """150 points of 300: the error is a twelfth of the scatter of one."""
+    reward = np.random.default_rng(3).normal(0.5, 0.25, 300)
+    found = of(reward)
+    assert found.window > 100
+    assert found.error == pytest.approx(0.25 / found.window**0.5, rel=1.0)
+
+
+@pytest.mark.parametrize("last", [6, 9, 15])
+def test_an_explosion_of_the_last_points_is_the_end(last: int) -> None:
+    """Not hidden by what lay before it; a single point is a spike."""
+    loss = falling(300, 1)
+    loss[-last:] = 8.0
+    assert of(loss).value == pytest.approx(8.0, abs=0.1)
+    spike = falling(300, 1)
+    spike[-1] = 50.0
+    assert of(spike).value == pytest.approx(1.0, abs=0.05)
+
+
+def test_autocorrelated_points_keep_their_error() -> None:
+    """The true scatter of the ends of AR(.98) curves is within a factor of two of the error."""
+    rng = np.random.default_rng(0)
+    ends = []
+    for _ in range(30):
+        noise, at = np.zeros(1_500), 0.0
+        for place in range(1_500):
+            at = 0.98 * at + 0.02 * (1 - 0.98**2) ** 0.5 * rng.normal()
+            noise[place] = at
+        ends.append(of(falling(1_500) + noise))
+    spread = np.std([one.value for one in ends])
+    assert 0.5 < np.median([one.error for one in ends]) / spread < 2
+
+
+def test_the_last_evaluation_is_the_end() -> None:
+    """With the jitter of its neighbours."""
+    value = falling(20, 2, 0.01)
+    found = of(value, held_out=True)
+    assert (found.value, found.window) == (value[-1], 1)
+    assert found.jitter == pytest.approx(0.01, rel=0.8)
+    assert end(np.empty(0), held_out=True) is None
+
+
+def test_the_prior_grows_with_jitter_and_span() -> None:
+    """A quarter of the jitter, or of the way, halves it; a level alone gives a hundredth."""
+    known = End(1.0, 0.0, 0.01, 1.0, 20, 1)
+    base = prior((known, known)).deviation
+    for wider in (known._replace(jitter=0.0025), known._replace(span=0.25)):
+        assert prior((wider, wider)).deviation == pytest.approx(base / 2, rel=0.1)
+    one = End(3.0, 0.0, 0.0, 0.0, 1, 1)
+    assert prior((one, one)).deviation == pytest.approx(0.03)
