@@ -14,8 +14,14 @@ from runlens.version import __version__
 
 IssueState = Literal["new", "back", "ongoing", "resolved"]
 ISSUE_STATES: tuple[IssueState, ...] = ("new", "back", "ongoing", "resolved")  # as a page shows
+# what a state alone does not say: an ongoing issue has more runs or is graver than on the last
+# night, or somebody acknowledged it; a resolved one is fixed, its runs were deleted, or nobody
+# runs the job any more
+Detail = Literal["", "growing", "acknowledged", "fixed", "deleted", "unused"]
+TOLD: frozenset[str] = frozenset({"new", "back", "growing"})  # statuses that are news
 
 SCHEMA = "runlens.audit/1"
+SHRUNK = 0.5  # share of a source's places that may be missing before nothing is taken for deleted
 EVALS = "eval.points"  # how often it was evaluated
 
 
@@ -77,6 +83,9 @@ class RunRow:
     findings: tuple[FoundRow, ...] = ()
     spark: SparkRow = SparkRow()  # noqa: RUF009 - a constant
     problems: int = 0
+    user: str = ""  # who started it, as the tracker has it
+    url: str = ""  # its own page on the tracker
+    tags: tuple[str, ...] = ()
 
     @property
     def hours(self) -> float | None:
@@ -93,6 +102,38 @@ class Unread(NamedTuple):
     why: str
     what_to_do: str = ""
     tries: int = 1  # nights on which it was tried
+
+
+class Ack(NamedTuple):
+    """Somebody knows of an issue: it is not told again before a day, unless it gets graver."""
+
+    by: str
+    at: str  # ISO, UTC
+    until: str  # ISO, UTC: the first moment at which it does not hold any more
+    note: str = ""
+
+
+class SourceState(NamedTuple):
+    """How well a source is known: an audit of what it cannot list says nothing of it."""
+
+    source: str
+    listed: str = ""  # when it was last listed, ISO, UTC; empty: never
+    runs: int = 0  # places that were listed then
+    tries: int = 0  # nights on end on which it could not be listed; 0: it was
+    why: str = ""
+    what_to_do: str = ""
+    missing: int = 0  # places that were not listed tonight, of those that are known
+    first: bool = False  # tonight is the first night on which it was listed
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether more than half of its places are missing: unmounted, moved, or deleted."""
+        return self.missing > SHRUNK * self.known
+
+    @property
+    def known(self) -> int:
+        """Places that are known: those listed, and those missing."""
+        return self.runs + self.missing
 
 
 @dataclass(frozen=True)
@@ -113,11 +154,41 @@ class Issue:
     untimed: int = 0  # runs whose hours are not known; if all are, gpu_hours says nothing
     money: float | None = None  # where a price is configured
     why: str = ""  # of cross-run rules: numbers and limits
+    detail: Detail = ""
+    source: str = ""
+    tonight: tuple[str, ...] = ()  # keys of the runs that were not known to have it before
+    graver_than: Severity | None = None  # its severity on the last night, where it rose
+    suspect: str = ""  # what changed between the last good and the first bad run
+    odds: str = ""  # how many runs have it, and how many have not since it was last seen
+    first_date: str = ""  # of the first night, ISO, UTC
+    last_date: str = ""  # of the night on which it was last seen
+    changed: int = 0  # night on which it came into its state and detail
+    acknowledged: Ack | None = None
+    # kept by the store, and not told:
+    onset: float = 0.0  # the earliest step at which a run shows it
+    clean: tuple[str, ...] = ()  # keys of the runs without it since it was last seen
+    unseen: int = 0  # nights on end on which its source was listed and no fresh run had it
+    # run key -> (step, loudness) at which it was known when the issue was resolved
+    accounted: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
 
     @property
     def loudness(self) -> int:
         """0 for critical, 1 for warning, 2 for info."""
         return SEVERITIES.index(self.severity)
+
+    @property
+    def status(self) -> str:
+        """The detail where there is one, else the state."""
+        return self.detail or self.state
+
+    @property
+    def open(self) -> bool:
+        """Whether it is not resolved."""
+        return self.state != "resolved"
+
+    def ended_on(self, night: int) -> bool:
+        """Whether it was resolved on a night."""
+        return not self.open and self.changed == night
 
 
 class Night(NamedTuple):
@@ -142,6 +213,11 @@ class Audit:
     unread: tuple[Unread, ...] = ()
     expected_false_alarms: float | None = None  # of this many runs, by the measured rate
     pages: Mapping[str, str] = field(default_factory=dict)  # run key -> relative link
+    sources: tuple[SourceState, ...] = ()
+    ran: int = 0  # runs that are new or went on since last night
+    broke: tuple[str, ...] = ()  # keys of those that are faulty since
+    finished: tuple[str, ...] = ()  # of those that ended well
+    went_quiet: tuple[str, ...] = ()  # of the runs that nothing was heard of since
 
     @property
     def counts(self) -> dict[str, int]:
@@ -151,6 +227,11 @@ class Audit:
             found[issue.state] += 1
         found |= {"runs": len(self.runs), "unread": len(self.unread)}
         return found
+
+    @property
+    def unlisted(self) -> tuple[SourceState, ...]:
+        """The sources that could not be listed tonight, or have lost more than half."""
+        return tuple(one for one in self.sources if one.tries or one.shrunk)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON contract."""
@@ -165,13 +246,23 @@ class Audit:
                 "runs": [_run(row) for row in self.runs],
                 "unread": [one._asdict() for one in self.unread],
                 "expected_false_alarms": self.expected_false_alarms,
+                "sources": [one._asdict() | {"shrunk": one.shrunk} for one in self.sources],
+                "last_night": {
+                    "ran": self.ran,
+                    "broke": self.broke,
+                    "finished": self.finished,
+                    "went_quiet": self.went_quiet,
+                },
             }
         )
         return plain
 
 
 def _plain(issue: Issue) -> dict[str, Any]:
-    return {name: getattr(issue, name) for name in Issue.__dataclass_fields__}
+    kept = {"onset", "clean", "unseen", "accounted"}
+    shown = {name: getattr(issue, name) for name in Issue.__dataclass_fields__ if name not in kept}
+    ack = issue.acknowledged
+    return shown | {"status": issue.status, "acknowledged": ack._asdict() if ack else None}
 
 
 def _run(row: RunRow) -> dict[str, Any]:

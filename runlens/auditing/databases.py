@@ -107,7 +107,7 @@ class Sqlite(Database):
                 " a local disk, or use postgresql://."
             )
             self.notes = (note,)
-        self._lock: FileLock | None = None
+        self._locks: list[FileLock] = []
         url = URL.create("sqlite", database=str(path))
         self.engine = create_engine(url, connect_args={"timeout": PATIENCE})
         event.listen(self.engine, "connect", self._connected)
@@ -131,14 +131,13 @@ class Sqlite(Database):
             return False
         except OSError as error:
             raise BadStore(self.shown, f"cannot be locked ({error.strerror})") from None
-        self._lock = lock
+        self._locks.append(lock)
         return True
 
     def unlock(self) -> None:
-        """Give the file back."""
-        if self._lock:
-            self._lock.release()
-            self._lock = None
+        """Give the files back."""
+        while self._locks:
+            self._locks.pop().release()
 
 
 class Postgres(Database):
@@ -176,15 +175,13 @@ class Postgres(Database):
         """Take a session's advisory lock on a connection that is kept for it."""
         key = int.from_bytes(sha256(name.encode()).digest()[:8], signed=True)
         try:
-            connection = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": key})
-            if not taken.scalar():
-                connection.close()
-                return False
+            if self._locked is None:
+                connection = self.engine.connect()
+                self._locked = connection.execution_options(isolation_level="AUTOCOMMIT")
+            asked = text("SELECT pg_try_advisory_lock(:key)")
+            return bool(self._locked.execute(asked, {"key": key}).scalar())
         except SQLAlchemyError as error:
             raise BadStore(self.shown, _said(error)) from error
-        self._locked = connection
-        return True
 
     def unlock(self) -> None:
         """Give the lock back; a connection that broke has none."""

@@ -6,9 +6,9 @@ again, and issues are made only when all is stored, in the transaction that clos
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,14 +16,17 @@ from typing import Any, NamedTuple
 
 from runlens import crossrun
 from runlens.auditing import issues, schedule, versions
+from runlens.auditing.issues import Tonight
+from runlens.auditing.known import Listing, Outgoing
 from runlens.auditing.plan import Chosen, Plan, Unit, named, planned, seconds
+from runlens.auditing.sights import SHRANK, fingerprint, shrunk
 from runlens.auditing.store import Store
+from runlens.auditing.telling import last_night, verdict
 from runlens.auditing.work import Job, Judged
 from runlens.errors import BadSettings
-from runlens.nights import Audit, Issue, Night, RunRow
+from runlens.nights import Ack, Audit, Issue, Night, SourceState
 from runlens.settings import Settings
 from runlens.sources.addresses import is_on_server
-from runlens.wording import count
 
 DATE = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -61,6 +64,7 @@ def audit(
     now: datetime | None = None,
     cache: str | Path | bool | None = None,
     on_result: Callable[[Progress], None] | None = None,
+    messages: Callable[[Audit], Sequence[Outgoing]] | None = None,
 ) -> Audit:
     """Read, judge and compare all runs of some sources that changed since the last night.
 
@@ -77,6 +81,8 @@ def audit(
         cache: folder of normalized histories; the user's cache folder where it is not given, none
             with False.
         on_result: called with each result, and once before the first.
+        messages: makes what is to be told of the night; it is stored in the transaction that
+            closes the night, and waits there until `auditing.delivery` has delivered it.
 
     Raises:
         RunLensError: a store that cannot be used, a wrong option. What cannot be read is listed
@@ -101,32 +107,32 @@ def audit(
     began = time.monotonic()
     with Store(store) as opened:
         night = opened.open_night(asked.sources, moment.strftime(DATE))
-        _judge_all(opened, night, asked, cache)
-        rows = tuple(opened.runs(*asked.sources))
-        made = _issues(opened, night, rows, asked)
-        night = opened.close_night(night, made, round(time.monotonic() - began, 1))
-        return Audit(
-            night,
-            verdict(made, rows),
-            made,
-            rows,
-            opened.unread(*asked.sources),
-            issues.expected_false_alarms(rows),
-        )
+        listings = _judge_all(opened, night, asked, cache)
+        found = _night(opened, night, asked, {one.source for one in listings if _whole(one)})
+        told = messages(found.audit) if messages else ()
+        spent = round(time.monotonic() - began, 1)
+        closed = opened.close_night(night, found.issues, spent, told)
+        return replace(found.audit, night=closed)
 
 
-def _judge_all(store: Store, night: Night, asked: _Asked, cache: str | Path | bool | None) -> None:
-    """Judge what changed and store each result at once."""
+def _whole(listing: Listing) -> bool:
+    """Whether all that a source holds was listed: else silence means nothing."""
+    state = SourceState(listing.source, runs=listing.runs, missing=listing.missing)
+    return listing.full and not listing.unread and not state.shrunk
+
+
+def _judge_all(
+    store: Store, night: Night, asked: _Asked, cache: str | Path | bool | None
+) -> list[Listing]:
+    """Judge what changed and store each result at once; return how the sources were listed."""
     judged_with = versions.judging(asked.settings)
-    plans = [_planned(store, source, asked, judged_with) for source in asked.sources]
+    acks = store.acks(asked.sources)
+    plans = [_planned(store, source, asked, judged_with, acks) for source in asked.sources]
     units = [unit for plan in plans for unit in plan.changed]
     unchanged = sum(plan.unchanged for plan in plans)
     asked.tell(Progress(0, len(units), unchanged))
     for plan in plans:
-        store.forget(plan.source, plan.gone)
-        for unread in plan.unread:
-            lost = Judged(Unit(plan.source, unread.place, ""), unread=unread)
-            store.put(night, [lost], judged_with)
+        for lost in _take(store, night, plan, judged_with):
             asked.tell(Progress(0, len(units), unchanged, lost))
     with ExitStack() as stack:
         job = Job(asked.settings, _cache(cache, units, stack))
@@ -136,12 +142,34 @@ def _judge_all(store: Store, night: Night, asked: _Asked, cache: str | Path | bo
             else:
                 store.put(night, [judged], judged_with)
             asked.tell(Progress(done, len(units), unchanged, judged))
+    return [plan.listing for plan in plans]
 
 
-def _planned(store: Store, source: str, asked: _Asked, judged_with: str) -> Plan:
+def _take(store: Store, night: Night, plan: Plan, judged_with: str) -> Iterator[Judged]:
+    """Store what a listing says by itself; hand out what could not be read."""
+    listing = plan.listing
+    store.listed(night, listing)
+    if listing.unread:
+        yield Judged(Unit(plan.source, plan.source, ""), unread=listing.unread)
+        return
+    store.forget(plan.source, plan.moved)
+    store.found_again(plan.source, plan.again)
+    if plan.accepted or _whole(listing):
+        store.miss(night, plan.source, plan.missed)
+    for unread in plan.unread:
+        lost = Judged(Unit(plan.source, unread.place, ""), unread=unread)
+        store.put(night, [lost], judged_with)
+        yield lost
+
+
+def _planned(
+    store: Store, source: str, asked: _Asked, judged_with: str, acks: Mapping[str, Ack]
+) -> Plan:
     known = store.known_stamps(source)
     chosen = Chosen(known, judged_with, asked.since, asked.filters, asked.settings)
-    return planned(source, chosen)
+    plan = planned(source, chosen)
+    plan.accepted = fingerprint(SHRANK, source, source) in acks
+    return plan
 
 
 def _results(units: Iterable[Unit], job: Job, asked: _Asked) -> Iterator[Judged]:
@@ -167,27 +195,41 @@ def _cache(
     return str(given)
 
 
-def _issues(
-    store: Store, night: Night, rows: tuple[RunRow, ...], asked: _Asked
-) -> tuple[Issue, ...]:
+class _Night(NamedTuple):
+    """What a night gives, and all issues that are to be stored."""
+
+    audit: Audit
+    issues: tuple[Issue, ...]
+
+
+def _night(store: Store, night: Night, asked: _Asked, listed: Collection[str]) -> _Night:
+    """Return the issues of all runs, and what is told of the night."""
     moment = datetime.strptime(night.date, DATE).replace(tzinfo=UTC).timestamp()
+    rows = tuple(store.runs(*asked.sources))
     found = crossrun.findings(rows, moment, asked.settings.cross_rules())
     crossed = [asked.settings.lowered_crossed(one) for one in found]
-    price = asked.settings.gpu_hour_price
-    known = store.known_issues(asked.sources)
-    return issues.issues(rows, known, night, fresh=store.fresh(night), crossed=crossed, price=price)
-
-
-def verdict(found: Iterable[Issue], rows: tuple[RunRow, ...]) -> str:
-    """Return the night in one sentence: the largest of what is new, or that nothing is."""
-    some = list(found)
-    new = [issue for issue in some if issue.state in {"new", "back"}]
-    if not new:
-        ongoing = sum(issue.state == "ongoing" for issue in some)
-        return f"Nothing new: {count(len(rows), 'run')} read, {count(ongoing, 'ongoing issue')}."
-    worst = max(new, key=lambda issue: (-issue.loudness, issue.gpu_hours, len(issue.runs)))
-    spent = f", {worst.gpu_hours:,.0f} GPU-hours after onset" if worst.gpu_hours >= 1 else ""
-    return (
-        f"{count(len(new), 'new issue')} since last night: the largest is {worst.rule} in"
-        f" {count(len(worst.runs), 'run')} of {worst.group}{spent}."
+    states = store.source_states(night)
+    lost = {
+        fingerprint(SHRANK, one.source, one.source): shrunk(one) for one in states if one.shrunk
+    }
+    tonight = Tonight(
+        night,
+        store.fresh(night),
+        listed,
+        store.acks(asked.sources),
+        asked.settings.gpu_hour_price,
     )
+    known = store.known_issues(asked.sources)
+    made = issues.issues(rows, known, tonight, crossed, lost)
+    told = tuple(one for one in made if one.open or one.changed == night.number)
+    audit = Audit(
+        night,
+        verdict(told, rows, states),
+        told,
+        rows,
+        store.unread(*asked.sources),
+        issues.expected_false_alarms(rows),
+        sources=states,
+        **last_night(told, rows, tonight),
+    )
+    return _Night(audit, made)

@@ -2,19 +2,26 @@
 
 An issue is one rule in one group of one source. It is made of findings that lead an incident, a
 warning or worse (one accident, one issue, as loud as the worst that came of it), and of what rules
-over several runs found.
+over several runs found. Issues belong to their source: an audit of several sources shows those of
+each.
 
-How it lives. *Fresh* runs are those that are new on this night, or whose records grew since the
-last one; a run that was only judged again by other rules is not fresh. Old runs keep their
-findings for ever, so an issue lives from fresh runs alone:
+**Never silent.** A run with a warning or worse always belongs to an open issue, to a dated
+acknowledgement, or to a resolved issue that accounts for it: one that was told, and ended with
+that run at that step and that loud. A run that is not accounted for opens its issue again,
+whether it is new or not.
+
+How an issue lives. *Fresh* runs are those that are new since its source's last night, or whose
+records grew since then; a run that was only judged again by other rules is not fresh.
 
 - `new`: not known, and some run has it.
-- `ongoing`: known and open, and a fresh run has it; or no fresh run tells anything.
-- `resolved`: known and open, no fresh run has it, and a fresh run of its group could have had it
-  and has not: it is over, nothing else broke it, and it did as many steps as the earliest onset.
-  Also when no run has it any more, and after 14 nights on which no fresh run had it: what nobody
-  runs any more is no news.
-- `back`: known as resolved, and a fresh run has it that did not have it before.
+- `ongoing`: known and open. `growing`: a run has it that had it not, or it is graver than before.
+  `acknowledged`: somebody knows of it until a day; a graver severity ends that.
+- `resolved`, because it is
+  - `fixed`: no run of those it had shows it any more, or so many runs in a row had it not that
+    chance does not explain it (`odds`);
+  - `deleted`: its runs are gone;
+  - `unused`: nobody ran it for 14 nights on which its source was listed.
+- `back`: resolved, and a run has it that is not accounted for; or an acknowledgement has ended.
 
 What a rule over several runs says of the present (`CrossFinding.standing`: a run has gone quiet, a
 job got worse) is ongoing as long as it is found, and resolved when it is not.
@@ -24,112 +31,68 @@ Within one night a faulty run outweighs a clean one: the order of runs that over
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
-from runlens import cost
+from runlens.auditing.sights import SHRANK, Sight, place_of, sights
 from runlens.crossrun.rule import CrossFinding
-from runlens.diagnosis import SEVERITIES, Severity
-from runlens.nights import ISSUE_STATES, FoundRow, Issue, IssueState, Night, RunRow
-from runlens.rules import LISTED
+from runlens.diagnosis import SEVERITIES
+from runlens.nights import ISSUE_STATES, Ack, Detail, Issue, IssueState, Night, RunRow
 from runlens.wording import count
 
-QUIET = 14  # nights without a fresh run that has it, after which an issue counts as resolved
-DIGITS = 16  # of a fingerprint, hexadecimal
+QUIET = 14  # nights without a fresh run that has it, after which nobody runs it any more
+# Below this chance, that many clean runs in a row are no accident: the usual 5 %
+BY_CHANCE = 0.05
 # share of healthy runs with a loud finding: benchmarks/power.py, calm noise (docs/accuracy.md)
 FALSE_ALARMS = 0.003
 
-_TITLES = {rule.slug: rule.title for rule in LISTED}
 
+@dataclass(frozen=True)
+class Tonight:
+    """What is known of a night besides its rows."""
 
-class Seen(NamedTuple):
-    """A run that shows an issue, and what it cost after the onset."""
-
-    row: RunRow
-    says: str
-    severity: Severity
-    onset: float | None = None  # step
-    gpu_hours: float | None = None  # None: not known
-
-
-@dataclass
-class Sight:
-    """What tonight's rows show of one issue."""
-
-    rule: str
-    group: str
-    project: str
-    severity: Severity
-    title: str
-    seen: list[Seen]
-    why: str = ""
-    standing: bool = False
-
-    @property
-    def cost(self) -> cost.Cost:
-        """The GPU-hours after the onset."""
-        return cost.total(one.gpu_hours for one in self.seen)
-
-
-def fingerprint(rule: str, group: str, source: str, about: str = "") -> str:
-    """Return the name of an issue: no step, value, run or machine is in it."""
-    text = f"{rule}\x1f{group}\x1f{_plain(source)}\x1f{about}"
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
-
-
-def _plain(source: str) -> str:
-    """Return a source as it is named on every system: ``./runs/`` and ``runs`` are one."""
-    return source.replace("\\", "/").rstrip("/").removeprefix("./") or source
-
-
-def place_of(row: RunRow) -> str:
-    """Return the setup under which the issues of a run are counted: its group, else its job."""
-    return row.group or row.job or row.task
-
-
-def of_run(row: RunRow, found: FoundRow) -> str:
-    """Return the fingerprint of the issue to which a finding belongs."""
-    return fingerprint(found.rule, place_of(row), row.project)
+    night: Night
+    fresh: Collection[str] | None = None  # run keys; None: all of them
+    listed: Collection[str] | None = None  # sources that were listed in full; None: all of them
+    acks: Mapping[str, Ack] = field(default_factory=dict)  # by fingerprint
+    price: float | None = None  # of a GPU-hour, in whatever currency
 
 
 def issues(
     rows: Sequence[RunRow],
     known: Iterable[Issue],
-    night: Night,
-    fresh: Collection[str] | None = None,
+    tonight: Tonight,
     crossed: Iterable[CrossFinding] = (),
-    price: float | None = None,
+    incidents: Mapping[str, Sight] | None = None,
 ) -> tuple[Issue, ...]:
-    """Return the issues of a night: new, back, ongoing, then those resolved on it.
+    """Return the issues of a night as they are to be stored: new, back, ongoing, resolved.
 
-    Issues that were resolved on an earlier night and are not back are left out: they stay in the
-    store as they are.
+    Those that were resolved on earlier nights are among them where what they account for changed.
 
     Args:
         rows: all runs of the sources, the old ones too.
         known: all issues of the sources that the store has, resolved ones too.
-        night: tonight.
-        fresh: keys of the runs that are new or grew on this night; all where none are given.
+        tonight: the night.
         crossed: what rules over several runs found in `rows`.
-        price: of a GPU-hour, in whatever currency.
+        incidents: of the sources themselves, by fingerprint.
 
     """
-    now_fresh = {row.key for row in rows} if fresh is None else set(fresh)
-    sights = _sights(rows, crossed)
-    before = {one.fingerprint: one for one in known}
-    by_place: dict[tuple[str, str], list[RunRow]] = defaultdict(list)
+    before = {issue.fingerprint: issue for issue in known}
+    found = {**sights(rows, crossed), **(incidents or {})}
+    group: dict[tuple[str, str], list[RunRow]] = defaultdict(list)
     for row in rows:
-        for place in {place_of(row), row.task} if row.key in now_fresh else ():
-            by_place[row.project, place].append(row)  # a fault may go through all of a task
+        group[row.project, place_of(row)].append(row)
+        if row.job and row.job != place_of(row):
+            group[row.project, row.job].append(row)  # a fault may go through all of a task
+    present = frozenset(row.key for row in rows)
     made = []
-    for print_ in sights.keys() | before.keys():
-        old, sight = before.get(print_), sights.get(print_)
-        state = _state(old, sight, now_fresh, by_place, night)
-        if state and sight:
-            made.append(_issue(print_, sight, state, old, night, now_fresh, price))
-        elif state and old:  # nobody shows it any more
-            made.append(replace(old, state=state))
+    for print_ in found.keys() | before.keys():
+        old, sight = before.get(print_), found.get(print_)
+        if old is None and sight is not None:
+            made.append(_began(print_, sight, tonight))
+        elif old is not None:
+            about = (sight.project, sight.group) if sight else ("", "")
+            now = _followed(old, sight, _Around(group[about], present), tonight)
+            made += [now] if now.open or old.open or now.accounted != old.accounted else []
     return tuple(sorted(made, key=_order))
 
 
@@ -138,93 +101,137 @@ def expected_false_alarms(rows: Iterable[RunRow]) -> float:
     return FALSE_ALARMS * sum(row.health != "unknown" for row in rows)
 
 
+def by_chance(faulty: int, runs: int, clean: int) -> float:
+    """Return how likely so many clean runs in a row are, if nothing has changed.
+
+    The rate is what `faulty` of `runs` tell of it: a beta distribution, begun with Jeffreys' prior
+    (one half each); the chance is that of the beta-binomial for no fault in `clean` runs.
+    """
+    chance = 1.0
+    for at in range(clean):
+        chance *= (runs - faulty + 0.5 + at) / (runs + 1 + at)
+    return chance
+
+
 def _order(issue: Issue) -> tuple[object, ...]:
+    """Return the rank: by state, the gravest first, then by what it cost."""
+    loud = issue.rule != SHRANK, issue.loudness
     state = ISSUE_STATES.index(issue.state)
-    return state, -issue.gpu_hours, issue.loudness, -len(issue.runs), issue.fingerprint
+    return state, *loud, -issue.gpu_hours, -len(issue.runs), issue.fingerprint
 
 
-def _sights(rows: Sequence[RunRow], crossed: Iterable[CrossFinding]) -> dict[str, Sight]:
-    """Return what the rows show, by fingerprint."""
-    made: dict[str, Sight] = {}
-    for row in rows:
-        for found in row.findings:
-            if not found.leads or found.alarm == "info":
-                continue
-            print_ = of_run(row, found)
-            sight = made.setdefault(
-                print_,
-                Sight(found.rule, place_of(row), row.project, found.alarm, "", []),
-            )
-            hours = cost.after_onset(row, found)
-            says = f"{row.name}: {found.title}"
-            sight.seen.append(Seen(row, says, found.alarm, found.onset, hours))
-    for sight in made.values():
-        sight.seen.sort(key=_worst_first)
-        sight.severity = min((one.severity for one in sight.seen), key=SEVERITIES.index)
-        sight.title = _title(sight)
-    by_key = {row.key: row for row in rows}
-    for one in crossed:
-        made[fingerprint(one.rule, one.group, one.project, one.about)] = _of_crossed(one, by_key)
-    return made
-
-
-def _worst_first(seen: Seen) -> tuple[object, ...]:
-    return (
-        SEVERITIES.index(seen.severity),
-        -(seen.gpu_hours or 0.0),
-        seen.onset if seen.onset is not None else float("inf"),
-        seen.row.key,
+def _began(print_: str, sight: Sight, tonight: Tonight) -> Issue:
+    night = tonight.night
+    blank = Issue(print_, sight.rule, sight.severity, sight.group, sight.title)
+    began = replace(
+        blank,
+        source=sight.project,
+        first_night=night.number,
+        first_date=night.date,
+        tonight=sight.keys,
     )
+    return _seen(_moved(began, "new", "", night), sight, tonight)
 
 
-def _title(sight: Sight) -> str:
-    runs = count(len({one.row.key for one in sight.seen}), "run")
-    title = _TITLES.get(sight.rule) or sight.rule.replace("-", " ").capitalize()  # an added rule
-    return f"{title}: {runs} of {sight.group}."
+@dataclass(frozen=True)
+class _Around:
+    """What else ran: the runs of the issue's group, and the keys of all runs."""
+
+    group: Sequence[RunRow]
+    present: frozenset[str]
 
 
-def _of_crossed(one: CrossFinding, by_key: Mapping[str, RunRow]) -> Sight:
-    """Return a finding over several runs; its hours are the runs' together, on the first one."""
-    runs = [by_key[key] for key in one.runs if key in by_key]
-    known = max(len(runs) - one.untimed, 0)
-    hours = [one.gpu_hours if at == 0 else 0.0 for at in range(known)]
-    spent = [*hours, *(None for _ in range(len(runs) - known))]
-    seen = [
-        Seen(row, one.worst, one.severity, None, hour)
-        for row, hour in zip(runs, spent, strict=True)
-    ]
-    return Sight(
-        one.rule, one.group, one.project, one.severity, one.title, seen, one.why, one.standing
-    )
+def _followed(old: Issue, sight: Sight | None, around: _Around, tonight: Tonight) -> Issue:
+    """Return what became of a known issue."""
+    old = replace(old, tonight=(), graver_than=None)
+    if not old.open:
+        return _resolved(old, sight, tonight)
+    if sight is None:
+        ending: Detail = "fixed" if around.present & set(old.runs) or not old.runs else "deleted"
+        return _ended(old, None, ending, tonight)
+    return _open(old, sight, around, tonight)
 
 
-def _state(
-    old: Issue | None,
-    sight: Sight | None,
-    fresh: Collection[str],
-    by_place: Mapping[tuple[str, str], list[RunRow]],
-    night: Night,
-) -> IssueState | None:
-    """Return the state of an issue tonight; None: resolved before, and not back."""
-    if old is None:
-        return "new"
-    showing = {one.row.key for one in sight.seen if _shows(one, sight, fresh)} if sight else set()
-    if old.state == "resolved":
-        return "back" if showing - set(old.runs) else None
-    if showing:
-        return "ongoing"
-    if sight is None or night.number - old.last_night >= QUIET:
-        return "resolved"
-    onsets = [one.onset for one in sight.seen if one.onset is not None]
-    clean = any(
-        _could_show(row, min(onsets, default=0.0)) for row in by_place[sight.project, sight.group]
-    )
-    return "resolved" if clean else "ongoing"
+def _resolved(old: Issue, sight: Sight | None, tonight: Tonight) -> Issue:
+    """Return a resolved issue, back where a run shows it that is not accounted for."""
+    marks = sight.marks if sight else {}
+    unknown = tuple(key for key, mark in marks.items() if not _accounts(old, key, mark))
+    if sight and (unknown or not sight.seen):
+        back = replace(_moved(old, "back", "", tonight.night), tonight=unknown, accounted={})
+        return _seen(back, sight, tonight)
+    return replace(old, accounted={key: old.accounted[key] for key in marks})
 
 
-def _shows(one: Seen, sight: Sight, fresh: Collection[str]) -> bool:
-    """Whether a run shows an issue tonight, not only in what it left behind."""
-    return sight.standing or one.row.key in fresh
+def _accounts(old: Issue, key: str, mark: tuple[int, int]) -> bool:
+    """Whether a run is as far and as loud as when the issue was resolved."""
+    known = old.accounted.get(key)
+    return known is not None and mark[0] <= known[0] and mark[1] >= known[1]
+
+
+def _open(old: Issue, sight: Sight, around: _Around, tonight: Tonight) -> Issue:
+    night, fresh = tonight.night, tonight.fresh
+    had = set(old.runs)
+    new = tuple(key for key in sight.keys if key not in had)
+    graver = old.severity if sight.severity != old.severity and _graver(sight, old) else None
+    ack = tonight.acks.get(old.fingerprint)
+    holds = ack is not None and ack.at <= night.date < ack.until and not graver
+    now = _seen(replace(old, tonight=new, graver_than=graver), sight, tonight)
+    shows = any(sight.standing or fresh is None or one.row.key in fresh for one in sight.seen)
+    shows = shows or bool(new) or (sight.standing and not sight.seen)
+    if shows:
+        now = replace(now, last_night=night.number, last_date=night.date, clean=(), unseen=0)
+        now = replace(now, odds=_odds(now, around))
+    else:
+        now = _waited(now, around, tonight)
+        if ending := _ending(now, around):
+            return _ended(now, sight, ending, tonight)
+    if holds:
+        return replace(_moved(now, "ongoing", "acknowledged", night), acknowledged=ack)
+    if old.detail == "acknowledged" and not graver:
+        return _moved(replace(now, acknowledged=None), "back", "", night)
+    detail: Detail = "growing" if new or graver else ""
+    return _moved(replace(now, acknowledged=None), "ongoing", detail, night)
+
+
+def _graver(sight: Sight, old: Issue) -> bool:
+    return SEVERITIES.index(sight.severity) < old.loudness
+
+
+def _waited(now: Issue, around: _Around, tonight: Tonight) -> Issue:
+    """Return an open issue that no fresh run shows, with what speaks for its end."""
+    listed = tonight.listed is None or now.source in tonight.listed
+    now = replace(now, clean=_clean(now, around, tonight), unseen=now.unseen + listed)
+    return replace(now, odds=_odds(now, around))
+
+
+def _ending(now: Issue, around: _Around) -> Detail:
+    """Return how an issue ends that no fresh run shows; empty: it does not."""
+    if now.clean and by_chance(*_share(now, around), len(now.clean)) <= BY_CHANCE:
+        return "fixed"
+    return "unused" if now.unseen >= QUIET else ""
+
+
+def _clean(now: Issue, around: _Around, tonight: Tonight) -> tuple[str, ...]:
+    """Return the runs that could have shown the issue since it was last seen, and have not."""
+    fresh = around.present if tonight.fresh is None else tonight.fresh
+    kept = [key for key in now.clean if key in around.present and key not in now.runs]
+    able = [row.key for row in around.group if row.key in fresh and _could_show(row, now.onset)]
+    return tuple(dict.fromkeys([*kept, *(key for key in able if key not in now.runs)]))
+
+
+def _share(now: Issue, around: _Around) -> tuple[int, int]:
+    """Return (runs that have it, runs that could have it), those after its last sight left out."""
+    after = {*now.clean, *now.runs}
+    others = [one for one in around.group if one.key not in after and _could_show(one, now.onset)]
+    return len(now.runs), len(now.runs) + len(others)
+
+
+def _odds(now: Issue, around: _Around) -> str:
+    if not now.runs:
+        return ""
+    faulty, runs = _share(now, around)
+    since = f"; 0 of {len(now.clean)} since" if now.clean else ""
+    return f"{faulty} of {count(runs, 'run')}{since}"
 
 
 def _could_show(row: RunRow, onset: float) -> bool:
@@ -233,31 +240,39 @@ def _could_show(row: RunRow, onset: float) -> bool:
     return over and row.steps >= onset
 
 
-def _issue(
-    print_: str,
-    sight: Sight,
-    state: IssueState,
-    old: Issue | None,
-    night: Night,
-    fresh: Collection[str],
-    price: float | None,
-) -> Issue:
-    keys = tuple(dict.fromkeys(one.row.key for one in sight.seen))
+def _ended(old: Issue, sight: Sight | None, ending: Detail, tonight: Tonight) -> Issue:
+    """Return a resolved issue, which accounts for the runs that show it still."""
+    marks = sight.marks if sight else {}
+    ended = replace(old, accounted=marks, acknowledged=None, clean=(), unseen=0)
+    return _moved(ended, "resolved", ending, tonight.night)
+
+
+def _moved(issue: Issue, state: IssueState, detail: Detail, night: Night) -> Issue:
+    """Return an issue in a state, with the night on which it came into it."""
+    if (state, detail) == (issue.state, issue.detail) and issue.changed:
+        return issue
+    return replace(issue, state=state, detail=detail, changed=night.number)
+
+
+def _seen(issue: Issue, sight: Sight, tonight: Tonight) -> Issue:
+    """Return an issue with what tonight's rows show of it."""
     spent = sight.cost
-    seen_now = any(_shows(one, sight, fresh) for one in sight.seen)
-    return Issue(
-        fingerprint=print_,
-        rule=sight.rule,
+    onsets = [one.onset for one in sight.seen if one.onset is not None]
+    made = replace(
+        issue,
         severity=sight.severity,
-        group=sight.group,
         title=sight.title,
-        state=state,
-        runs=keys,
+        group=sight.group,
+        source=sight.project,
+        runs=sight.keys,
         worst=sight.seen[0].says if sight.seen else "",
-        first_night=old.first_night if old else night.number,
-        last_night=night.number if seen_now or old is None else old.last_night,
+        onset=min(onsets, default=0.0),
         gpu_hours=spent.gpu_hours,
         untimed=spent.untimed,
-        money=spent.money(price),
+        money=spent.money(tonight.price),
         why=sight.why,
     )
+    if issue.state in {"new", "back"} and issue.changed == tonight.night.number:
+        night = tonight.night
+        made = replace(made, last_night=night.number, last_date=night.date, clean=(), unseen=0)
+    return made

@@ -13,7 +13,9 @@ class Known(NamedTuple):
     stamp: str  # of the content when it was last tried
     judged_with: str = ""  # version of rules and limits; empty where nothing was judged
     tries: int = 0  # nights on end on which nothing could be read; 0: it was read
-    set_aside: bool = False  # it killed its workers: not tried before its stamp changes
+    set_aside: bool = False  # not tried before its stamp changes: it killed its workers, ...
+    missed: int = 0  # nights on which it was looked for by itself, and was not there
+    gone: bool = False  # that was so on two nights; it may come back
 
 
 class IssueNight(NamedTuple):
@@ -25,6 +27,29 @@ class IssueNight(NamedTuple):
     severity: Severity
     runs: int
     gpu_hours: float
+    detail: str = ""
+
+
+class Listing(NamedTuple):
+    """How well a source was listed on a night."""
+
+    source: str
+    full: bool  # all that it holds was asked for
+    runs: int = 0  # places
+    missing: int = 0  # known places that it did not hold
+    unread: Unread | None = None  # why it could not be listed
+
+
+class Outgoing(NamedTuple):
+    """A message to one address, as it waits for its delivery."""
+
+    address: str  # digest of it
+    title: str
+    body: str
+    document: str = "{}"  # JSON: fingerprints and run keys that it tells of
+    night: int = 0
+    made: str = ""  # ISO, UTC
+    tries: int = 0  # so far
 
 
 class Stamped(Protocol):

@@ -13,11 +13,12 @@ from sqlalchemy.schema import CreateSchema
 
 from runlens.auditing import schema
 from runlens.auditing.databases import Database
+from runlens.auditing.version2 import issues_by_source
 from runlens.errors import BadStore
 from runlens.version import __version__
 
 Migration = Callable[[Connection, str], None]  # the second: what stands before a table's name
-MIGRATIONS: tuple[Migration, ...] = ()  # from version 1 to 2, from 2 to 3, ...
+MIGRATIONS: tuple[Migration, ...] = (issues_by_source,)  # from version 1 to 2, from 2 to 3, ...
 
 
 def migrate(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""One message about a night, where something changed, through apprise (the extra ``notify``).
+"""Sends messages through apprise (the extra ``notify``).
 
 Names of strangers stay text: apprise escapes plain text for the markup of each service; where a
 service renders plain text as Markdown all the same, it is escaped here. `@` is parted from what
@@ -9,111 +9,49 @@ ours holds more of them than the service and, of generic ones and mail, the host
 import logging
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from runlens.errors import one_line
-from runlens.nights import ISSUE_STATES, Audit, Issue, IssueState, Unread
 from runlens.patterns import lazy_re
-from runlens.wording import count
 
 LONGEST = 1800  # characters of a message; chats cut at 2,000 (Discord) and show less at once
-LINE, WORST, VERDICT, PLACE = 240, 200, 300, 120  # characters
-LEAST = 0.05  # GPU-hours that are worth a word
+ROOM = 120  # characters for the title
 TIMEOUT = 30  # seconds for one service
-TOLD: tuple[IssueState, ...] = ("new", "back", "resolved")
 RENDERS = frozenset({"discord"})  # services that read plain text as Markdown
 HOST_SHOWN = frozenset({"json", "xml", "form", "mailto", "http", "https"})  # and with a final s
 CHATS_NOT = frozenset({"json", "jsons", "xml", "xmls", "form", "forms", "mailto", "mailtos"})
-MISSING = (
-    "no message was sent: apprise is not installed "
-    '(pip install "runlens-training[notify]")'
-)  # fmt: skip
+MISSING = 'apprise is not installed (pip install "runlens-training[notify]")'
 _MARKDOWN = lazy_re(r"([\\`*_{}\[\]()#+\-.!|<>~])")
 _STATUS = lazy_re(r"error=(\d{3})")
 _NO_JOINT = "\u200b"  # zero-width space
 
 
-class Message(NamedTuple):
-    """A message in plain text."""
-
-    title: str
-    lines: tuple[str, ...]
-
-    @property
-    def body(self) -> str:
-        """The lines as one text."""
-        return "\n".join(self.lines)
-
-
-def changed(audit: Audit) -> bool:
-    """Whether a night is worth a message: an issue is new, back or gone, or a place unreadable."""
-    return any(issue.state in TOLD for issue in audit.issues) or bool(_newly_unread(audit))
-
-
-def message(audit: Audit, page: str | Path | None = None, most: int = LONGEST) -> Message:
-    """Return the message of a night, at most `most` characters long.
+def send(title: str, body: str, url: str) -> str:
+    """Send one message in plain text.
 
     Args:
-        audit: the night.
-        page: where its page can be read: a path or a URL; the last line names it.
-        most: characters; what has no room is counted. Markdown escapes are reckoned with.
-
-    """
-    end = [f"Report: {one_line(str(page))}"] if page else []
-    head = [_cut(audit.verdict, VERDICT), _counts(audit)]
-    room = most - sum(_cost(line) for line in (*head, *end)) - _cost("and 99,999 more")
-    told = [*_parts(audit)]
-    lines: list[str] = []
-    for line in told:
-        if room < _cost(line):
-            break
-        room -= _cost(line)
-        lines.append(line)
-    while lines and lines[-1].endswith(":"):  # a heading without a line below it
-        lines.pop()
-    left = sum(line.startswith("- ") for line in told) - sum(x.startswith("- ") for x in lines)
-    more = [f"and {left:,} more"] if left else []
-    return Message(
-        _cut(f"RunLens, night {audit.night.number}: {', '.join(audit.night.sources)}", PLACE),
-        (*head, *lines, *more, *end),
-    )
-
-
-def send(audit: Audit, urls: Iterable[str], page: str | Path | None = None) -> tuple[str, ...]:
-    """Send the message of a night to each address, if anything changed.
-
-    Args:
-        audit: the night.
-        urls: addresses as apprise takes them (``slack://``, ``discord://``, ``mailto://``,
+        title: one line.
+        body: its lines; where a service has no room for them, the last before the link go first.
+        url: an address as apprise takes it (``slack://``, ``discord://``, ``mailto://``,
             ``workflows://``, ``json://``, ...); any other ``https://`` address gets JSON by POST.
-        page: where the page can be read: a path or a URL.
 
     Returns:
-        One line for each address that got no message: which, why, what to do. Nothing is raised:
-        an audit is worth more than its message.
+        Why it was not delivered, empty if it was. Nothing is raised: an audit is worth more than
+        its message.
 
     """
-    if not changed(audit):
-        return ()
-    wanted = list(urls)
     try:
         import apprise
     except ImportError:
-        return (MISSING,)
-    failed = []
+        return MISSING
     with _silent():
-        for number, url in enumerate(wanted, 1):
-            which = f"message {number} of {len(wanted)} ({_named(url)})"
-            if reason := _sent(apprise, url, audit, page):
-                failed.append(f"{which} was not delivered: {reason}")
-    return tuple(failed)
+        return _sent(apprise, url, title, body)
 
 
-def _sent(apprise: Any, url: str, audit: Audit, page: str | Path | None) -> str:  # noqa: ANN401 - a module
+def _sent(apprise: Any, url: str, title: str, body: str) -> str:  # noqa: ANN401 - a module
     """Send one message; return why that failed, empty if it did not."""
     try:
         service = apprise.Apprise.instantiate(_known(apprise, url))
@@ -123,10 +61,9 @@ def _sent(apprise: Any, url: str, audit: Audit, page: str | Path | None) -> str:
                 "write the address"
             )
         schema = _scheme(str(service.url()))
-        most = min(LONGEST, int(service.body_maxlen) - PLACE)
-        text = message(audit, page, most)
+        most = min(LONGEST, int(service.body_maxlen) - ROOM)
         chat = schema not in CHATS_NOT
-        title, body = (_safe(part, schema, chat=chat) for part in (text.title, text.body))
+        title, body = (_safe(part, schema, chat=chat) for part in (title, fitted(body, most)))
         sender = apprise.Apprise(asset=apprise.AppriseAsset(app_id="RunLens"))
         sender.add(service)
         result = sender.notify(
@@ -159,7 +96,7 @@ def _scheme(url: str) -> str:
     return url.partition("://")[0].strip().lower()
 
 
-def _named(url: str) -> str:
+def named(url: str) -> str:
     """Return which address is meant without its secrets."""
     scheme = _scheme(url) if "://" in url else ""
     if not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
@@ -179,48 +116,25 @@ def _safe(text: str, schema: str, *, chat: bool) -> str:
     return _MARKDOWN.sub(r"\\\1", parted) if schema in RENDERS else parted
 
 
+def fitted(body: str, most: int) -> str:
+    """Return the first lines of a message and its last, in at most so many characters.
+
+    Markdown escapes are reckoned with; what has no room is counted.
+    """
+    *lines, last = body.split("\n")
+    room = most - _cost(last) - _cost("and 99 more lines")
+    kept: list[str] = []
+    for line in lines:
+        if (room := room - _cost(line)) < 0:
+            break
+        kept.append(line)
+    left = len(lines) - len(kept)
+    return "\n".join([*kept, *([f"and {left} more lines"] if left else []), last])
+
+
 def _cost(line: str) -> int:
     """Return the most characters that a line takes, escaped and with its end."""
     return len(line) + len(_MARKDOWN.findall(line)) + line.count("@") + 1
-
-
-def _counts(audit: Audit) -> str:
-    known = audit.counts
-    states = ", ".join(f"{known[state]:,} {state}" for state in ISSUE_STATES)
-    unread = f" {count(known['unread'], 'place')} could not be read." if audit.unread else ""
-    return f"Issues: {states}. {count(known['runs'], 'run')}.{unread}"
-
-
-def _parts(audit: Audit) -> Iterator[str]:
-    for state in TOLD:
-        some = [issue for issue in audit.issues if issue.state == state]
-        if some:
-            yield f"{state.capitalize()}:"
-        for issue in some:
-            yield _issue(issue)
-    missed = _newly_unread(audit)
-    if missed:
-        yield "Could not be read:"
-    for one in missed:
-        yield f"- {_cut(one.place, PLACE)}: {_cut(one.why, LINE)}"
-
-
-def _issue(issue: Issue) -> str:
-    if issue.state == "resolved":
-        return f"- {_cut(issue.title, LINE)}"
-    known = issue.untimed < len(issue.runs) and issue.gpu_hours >= LEAST
-    spent = f" {issue.gpu_hours:,.1f} GPU-hours after onset." if known else ""
-    worst = f" Worst: {_cut(issue.worst, WORST)}" if issue.worst else ""
-    return f"- {issue.severity}: {_cut(issue.title, LINE)}{spent}{worst}"
-
-
-def _newly_unread(audit: Audit) -> Sequence[Unread]:
-    return [one for one in audit.unread if one.tries <= 1]
-
-
-def _cut(text: str, most: int) -> str:
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 @contextmanager

@@ -1,14 +1,14 @@
 """What a night has to do: the places of each source that changed since they were judged."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from runlens.auditing.known import Known
+from runlens.auditing.known import Known, Listing
 from runlens.auditing.places import Place, places
 from runlens.auditing.tree import Folder, printed, scanned
 from runlens.errors import BadSettings, RunLensError
@@ -18,6 +18,7 @@ from runlens.settings import Settings
 from runlens.sources import kinds_among
 from runlens.sources.addresses import PREFIX, is_on_server, parsed
 
+CLOSED, OPEN_IT = "no permission to look there", "try chmod +rx, or another user"
 ROW_COST = 100  # bytes that one row of a W&B run counts for
 _SPAN = lazy_re(r"(\d+(?:\.\d+)?)\s*([mhdw])")
 _SECONDS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -52,8 +53,19 @@ class Plan:
     source: str
     changed: list[Unit] = field(default_factory=list)
     unchanged: int = 0
-    gone: list[str] = field(default_factory=list)  # places that are no more
-    unread: list[Unread] = field(default_factory=list)  # of what could not even be listed
+    present: int = 0  # places that were listed
+    missed: list[str] = field(default_factory=list)  # places that are known, and not there
+    again: list[str] = field(default_factory=list)  # places that were missing, and are there
+    moved: list[str] = field(default_factory=list)  # places that are parts of others now
+    unread: list[Unread] = field(default_factory=list)  # of what could not be looked into
+    failed: Unread | None = None  # why the source could not be listed
+    accepted: bool = False  # somebody knows that more than half of the source is missing
+    full: bool = True  # all that the source holds was asked for
+
+    @property
+    def listing(self) -> Listing:
+        """How well the source was listed."""
+        return Listing(self.source, self.full, self.present, len(self.missed), self.failed)
 
 
 class Chosen(NamedTuple):
@@ -78,6 +90,11 @@ class Chosen(NamedTuple):
         """Whether its content was not judged before."""
         before = self.known.get(unit.place)
         return before is None or before.stamp != unit.stamp or before.tries > 0
+
+    def is_back(self, place: str) -> bool:
+        """Whether a place was missing before."""
+        before = self.known.get(place)
+        return before is not None and (before.missed > 0 or before.gone)
 
 
 def named(source: str | Path) -> str:
@@ -105,7 +122,7 @@ def planned(source: str, chosen: Chosen) -> Plan:
     try:
         make(plan, chosen)
     except RunLensError as error:
-        plan.unread.append(told(source, str(error)))
+        plan.failed = told(source, str(error))
     plan.changed.sort(key=lambda unit: (-unit.cost, unit.place))  # the dearest must not come last
     return plan
 
@@ -121,24 +138,38 @@ def _local(plan: Plan, chosen: Chosen) -> None:
         _file(plan, chosen)
         return
     root = scanned(plan.source)
+    if root.closed:
+        plan.failed = Unread(plan.source, CLOSED, OPEN_IT)
+        return
     found = places(root, partial(kinds_among, columns=chosen.settings.columns))
     closed = [folder.path for folder in root.walk() if folder.closed]
-    plan.unread += [
-        Unread(path, "no permission to look there", "try chmod +rx, or another user")
-        for path in closed
-    ]
+    plan.unread += [Unread(path, CLOSED, OPEN_IT) for path in closed]
     for place in found:
         _take(plan, chosen, place, root)
     present = {place.name for place in found}
+    plan.present = len(present)
     unseen = tuple(f"{path}/" for path in closed)
-    plan.gone = [
+    absent = [
         place
         for place in chosen.known
         if place not in present and not f"{place}/".startswith(unseen)
     ]
-    if not found and not closed:
+    _part(plan, chosen, absent, present)
+    if not found and not closed and not plan.missed:
         what = "point at a folder that holds runs"
         plan.unread.append(Unread(plan.source, "holds no run that a reader knows", what))
+
+
+def _part(plan: Plan, chosen: Chosen, absent: Iterable[str], present: Collection[str]) -> None:
+    """Tell what is missing from what lies in another place now, and from what was never read."""
+    above = {str(folder) for place in present for folder in PurePath(place).parents}
+    for place in absent:
+        inside = any(str(folder) in present for folder in PurePath(place).parents)
+        unread = not chosen.known[place].stamp and chosen.known[place].tries > 0
+        if inside or place in above or unread:
+            plan.moved.append(place)
+        elif not chosen.known[place].gone:
+            plan.missed.append(place)
 
 
 def _file(plan: Plan, chosen: Chosen) -> None:
@@ -146,8 +177,9 @@ def _file(plan: Plan, chosen: Chosen) -> None:
         about = Path(plan.source).stat()
     except OSError as error:
         why = f"cannot be looked at ({error.strerror or error})"
-        plan.unread.append(Unread(plan.source, why, "check the path, or mount what holds it"))
+        plan.failed = Unread(plan.source, why, "check the path, or mount what holds it")
         return
+    plan.present = 1
     stamp = f"{about.st_size}-{about.st_mtime_ns}"
     _add(plan, chosen, Unit(plan.source, plan.source, stamp, cost=about.st_size))
 
@@ -166,6 +198,7 @@ def _take(plan: Plan, chosen: Chosen, place: Place, root: Folder) -> None:
     )
     if old or not _meets(inside, place.folder.name, chosen.filters):
         plan.unchanged += 1
+        plan.again += [unit.place] if chosen.is_back(unit.place) else []
     else:
         _add(plan, chosen, unit)
 
@@ -177,6 +210,8 @@ def _meets(inside: str, name: str, filters: Mapping[str, Any]) -> bool:
 
 
 def _add(plan: Plan, chosen: Chosen, unit: Unit) -> None:
+    if chosen.is_back(unit.place):
+        plan.again.append(unit.place)
     if chosen.is_due(unit):
         plan.changed.append(unit._replace(fresh=chosen.is_fresh(unit)))
     else:
@@ -184,13 +219,16 @@ def _add(plan: Plan, chosen: Chosen, unit: Unit) -> None:
 
 
 def _remote(plan: Plan, chosen: Chosen) -> None:
-    from runlens.sources.wandb_api import listed
+    from runlens.sources.wandb_api import listed, looked_up
 
-    present = set()
-    for run in listed(plan.source, since=chosen.since, filters=chosen.filters):
+    plan.full = chosen.since is None and not chosen.filters  # else others are absent too
+    found = {run.place: run for run in listed(plan.source, chosen.since, chosen.filters)}
+    absent = [place for place in chosen.known if place not in found] if plan.full else []
+    wanted = [place for place in absent if not chosen.known[place].gone]
+    found |= {run.place: run for run in looked_up(plan.source, wanted)}
+    plan.present = len(found)
+    for run in found.values():
         stamp = f"{run.state} {run.heartbeat} {run.history_lines}"
-        present.add(run.place)
         unit = Unit(plan.source, run.place, stamp, cost=ROW_COST * run.history_lines)
         _add(plan, chosen, unit)
-    if chosen.since is None and not chosen.filters:  # else what was not asked for is absent too
-        plan.gone = [place for place in chosen.known if place not in present]
+    _part(plan, chosen, [place for place in absent if place not in found], ())

@@ -1,7 +1,8 @@
 """The tables of a store, as a team may query them, and how a row becomes JSON and back.
 
 `document` is the whole run or issue; the other columns, `findings` and `issue_runs` repeat what
-one would ask for. `units` tells what was read with which stamp, and what could not be read.
+one would ask for. `sources` tells how well each source is known, `units` what was read with which
+stamp, what could not be read, and what is gone: its runs stay, and are shown nowhere.
 """
 
 import json
@@ -24,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from runlens.nights import FoundRow, Issue, RunRow, SparkRow
+from runlens.nights import Ack, FoundRow, Issue, RunRow, SparkRow
 
 NULL_AT = 0xF0000  # a private plane of Unicode: it stands for what databases refuse
 REFUSED = {0: NULL_AT} | {code: NULL_AT + code for code in range(0xD800, 0xE000)}
@@ -77,6 +78,21 @@ audits = Table(
     Column("sources", Words, nullable=False),  # a JSON list
 )
 
+sources = Table(
+    "sources",
+    METADATA,
+    Column("source", Words, primary_key=True),
+    Column("night", Integer, nullable=False),  # the last one that was closed
+    Column("listed", Words, nullable=False),  # when it was last listed, ISO, UTC; empty: never
+    Column("runs", Integer, nullable=False),  # places that were listed then
+    Column("missing", Integer, nullable=False),  # known places that were not
+    Column("tries", Integer, nullable=False),  # nights on end on which it could not be listed
+    Column("tried", Integer, nullable=False),  # the last night on which that was tried
+    Column("error", Words, nullable=False),
+    Column("what_to_do", Words, nullable=False),
+    Column("first", Integer, nullable=False),  # night on which it was first listed
+)
+
 nights = Table(
     "nights",
     METADATA,
@@ -103,6 +119,10 @@ units = Table(
     Column("audit", Words, nullable=False),  # that tried it last
     Column("night", Integer, nullable=False),
     Column("fresh", Boolean, nullable=False),  # new or changed on that night
+    # nights on which it was looked for by itself, and was not there
+    Column("missed", Integer, nullable=False, server_default="0"),
+    Column("missed_on", Integer, nullable=False, server_default="0"),  # the last of them
+    Column("gone", Words, nullable=False, server_default=""),  # since when, ISO, UTC
 )
 
 runs = Table(
@@ -150,7 +170,7 @@ findings = Table(
 issues = Table(
     "issues",
     METADATA,
-    Column("audit", Words, primary_key=True),
+    Column("source", Words, primary_key=True),
     Column("fingerprint", Words, primary_key=True),
     Column("position", Integer, nullable=False),  # in the order in which a page shows them
     Column("rule", Words, nullable=False),
@@ -158,6 +178,7 @@ issues = Table(
     Column("run_group", Words, nullable=False),
     Column("title", Words, nullable=False),
     Column("state", Words, nullable=False),
+    Column("detail", Words, nullable=False),
     Column("first_night", Integer, nullable=False),
     Column("last_night", Integer, nullable=False),
     Column("gpu_hours", Double, nullable=False),
@@ -168,23 +189,50 @@ issues = Table(
 issue_runs = Table(
     "issue_runs",
     METADATA,
-    Column("audit", Words, primary_key=True),
+    Column("source", Words, primary_key=True),
     Column("fingerprint", Words, primary_key=True),
     Column("position", Integer, primary_key=True, autoincrement=False),  # the worst first
     Column("run_key", Words, nullable=False),
-    Index("issues_of_run", "audit", "run_key"),
+    Index("issues_by_run", "source", "run_key"),
 )
 
 issue_nights = Table(
     "issue_nights",
     METADATA,
-    Column("audit", Words, primary_key=True),
+    Column("source", Words, primary_key=True),
     Column("night", Integer, primary_key=True, autoincrement=False),
     Column("fingerprint", Words, primary_key=True),
     Column("state", Words, nullable=False),
+    Column("detail", Words, nullable=False),
     Column("severity", Words, nullable=False),
     Column("runs", Integer, nullable=False),
     Column("gpu_hours", Double, nullable=False),
+)
+
+acknowledgements = Table(
+    "acknowledgements",
+    METADATA,
+    Column("fingerprint", Words, primary_key=True),
+    Column("at", Words, primary_key=True),  # ISO, UTC
+    Column("by", Words, nullable=False),
+    Column("until", Words, nullable=False),  # ISO, UTC
+    Column("note", Words, nullable=False),
+    Column("ended", Words, nullable=False),  # when its issue was resolved; empty: it was not
+)
+
+messages = Table(
+    "messages",
+    METADATA,
+    Column("audit", Words, primary_key=True),
+    Column("night", Integer, primary_key=True, autoincrement=False),
+    Column("address", Words, primary_key=True),  # a digest: addresses are secrets
+    Column("title", Words, nullable=False),
+    Column("body", Words, nullable=False),
+    Column("document", Text, nullable=False),  # JSON: fingerprints and runs that it tells of
+    Column("made", Words, nullable=False),  # ISO, UTC
+    Column("delivered", Words, nullable=False),  # ISO, UTC; empty: not yet
+    Column("tries", Integer, nullable=False),
+    Column("error", Words, nullable=False),
 )
 
 # what could not be read, as a view of its own
@@ -193,7 +241,16 @@ UNREAD = (
     " set_aside FROM {prefix}units WHERE error <> ''"
 )
 
-_SAME_ISSUE = ("fingerprint", "rule", "severity", "title", "state", "first_night", "last_night")
+_SAME_ISSUE = (
+    "fingerprint",
+    "rule",
+    "severity",
+    "title",
+    "state",
+    "detail",
+    "first_night",
+    "last_night",
+)
 _SAME = ("place", "name", "job", "sweep", "task", "framework", "state", "health", "verdict")
 
 
@@ -240,7 +297,7 @@ def _whole(value: int) -> int:
 
 
 def issue_columns(issue: Issue) -> dict[str, Any]:
-    """Return an issue as the columns of `issues`, but for its audit and position."""
+    """Return an issue as the columns of `issues`, but for its source and position."""
     return {name: getattr(issue, name) for name in _SAME_ISSUE} | {
         "run_group": issue.group,
         "gpu_hours": number(issue.gpu_hours) or 0.0,
@@ -263,6 +320,7 @@ def row_of(text: str) -> RunRow:
     plain = _loaded(text)
     plain["findings"] = tuple(FoundRow(**_of(FoundRow._fields, one)) for one in plain["findings"])
     spark = SparkRow(**_of(SparkRow._fields, plain["spark"]))
+    plain["tags"] = tuple(plain.get("tags") or ())
     plain["spark"] = spark._replace(points=tuple(spark.points))
     return RunRow(**_of(RunRow.__dataclass_fields__, plain))
 
@@ -270,7 +328,13 @@ def row_of(text: str) -> RunRow:
 def issue_of(text: str) -> Issue:
     """Return the issue of a document; fields that this RunLens does not know are left out."""
     plain = _loaded(text)
-    return Issue(**_of(Issue.__dataclass_fields__, plain | {"runs": tuple(plain["runs"])}))
+    for name in ("runs", "tonight", "clean"):
+        plain[name] = tuple(plain.get(name) or ())
+    ack = plain.get("acknowledged")
+    plain["acknowledged"] = Ack(**_of(Ack._fields, ack)) if ack else None
+    marks = plain.get("accounted") or {}
+    plain["accounted"] = {key: (steps, loud) for key, (steps, loud) in marks.items()}
+    return Issue(**_of(Issue.__dataclass_fields__, plain))
 
 
 def _loaded(text: str) -> dict[str, Any]:

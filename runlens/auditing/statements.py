@@ -12,8 +12,10 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
+    Update,
     and_,
     bindparam,
+    case,
     delete,
     func,
     insert,
@@ -22,12 +24,22 @@ from sqlalchemy import (
 )
 
 from runlens.auditing import schema
-from runlens.auditing.known import Judgement, Stamped
-from runlens.auditing.schema import findings, issue_nights, issue_runs, issues, nights, runs, units
+from runlens.auditing.known import Judgement, Listing, Stamped
+from runlens.auditing.schema import (
+    findings,
+    issue_nights,
+    issue_runs,
+    issues,
+    nights,
+    runs,
+    sources,
+    units,
+)
 from runlens.nights import Issue, Night, Unread
 
 Columns = dict[str, Any]  # one row, by column
 MOST_PLACES = 500  # in one question
+GONE_AFTER = 2  # nights on which a place was looked for by itself, and was not there
 
 _DELETE_RUNS = tuple(
     delete(table).where(table.c.source == bindparam("s"), table.c.run_key == bindparam("k"))
@@ -38,14 +50,14 @@ _DELETE_UNITS = delete(units).where(
 )
 
 
-def audit_of(sources: Sequence[str]) -> str:
+def audit_of(asked: Sequence[str]) -> str:
     """Return what names an audit of these sources in the tables."""
-    return sha256(listed(sources).encode()).hexdigest()[:16]
+    return sha256(listed(asked).encode()).hexdigest()[:16]
 
 
-def listed(sources: Sequence[str]) -> str:
+def listed(asked: Sequence[str]) -> str:
     """Return the sources of an audit as the table has them."""
-    return json.dumps(sorted(set(sources)))
+    return json.dumps(sorted(set(asked)))
 
 
 def where(table: Table, **values: str | int) -> ColumnElement[bool]:
@@ -58,21 +70,32 @@ def of(table: Table, **values: str | int) -> Select[Any]:
     return select(table).where(where(table, **values))
 
 
-def night_of(row: Row[Any], sources: Sequence[str]) -> Night:
+def night_of(row: Row[Any], asked: Sequence[str]) -> Night:
     """Return a row of `nights`."""
-    return Night(row.night, row.date, tuple(sources), row.read, row.unchanged, row.seconds)
+    return Night(row.night, row.date, tuple(asked), row.read, row.unchanged, row.seconds)
 
 
-def open_night(connection: Connection, sources: Sequence[str], date: str) -> Row[Any]:
-    """Return the open night of an audit, or a new one."""
-    audit = audit_of(sources)
+def open_night(connection: Connection, asked: Sequence[str], date: str) -> Row[Any]:
+    """Return the open night of an audit, or a new one.
+
+    Nights of all audits that share a source are counted together, so that of two nights of a
+    source the later one has the higher number.
+    """
+    audit = audit_of(asked)
     if not connection.execute(of(schema.audits, audit=audit)).all():
-        connection.execute(insert(schema.audits), {"audit": audit, "sources": listed(sources)})
+        connection.execute(insert(schema.audits), {"audit": audit, "sources": listed(asked)})
     newest = of(nights, audit=audit).order_by(nights.c.night.desc()).limit(1)
     last = connection.execute(newest).one_or_none()
-    if last and last.open:
+    before = select(func.max(sources.c.night)).where(sources.c.source.in_(asked))
+    taken = connection.execute(before).scalar() or 0
+    if last and last.open and last.night > taken:
         return last
-    row = {"audit": audit, "night": last.night + 1 if last else 1, "date": date, "open": True}
+    number = 1 + max(taken, last.night if last else 0)
+    if last and last.open:  # another audit was faster
+        mine = where(nights, audit=audit, night=last.night)
+        connection.execute(update(nights).where(mine).values(night=number))
+        return connection.execute(newest).one()
+    row = {"audit": audit, "night": number, "date": date, "open": True}
     connection.execute(insert(nights), row | {"read": 0, "unchanged": 0, "seconds": 0.0})
     return connection.execute(newest).one()
 
@@ -87,8 +110,7 @@ def unit_columns(
     """Return a unit as the columns of `units`; a failure is counted once a night."""
     known = of(units, source=unit.source, place=unit.place)
     before = connection.execute(known).one_or_none()
-    tonight = (audit_of(night.sources), night.number)
-    again = before is not None and (before.audit, before.night) == tonight
+    again = before is not None and before.night == night.number
     fresh = unit.fresh or (before is not None and again and bool(before.fresh))
     row = {
         "source": unit.source,
@@ -102,6 +124,9 @@ def unit_columns(
         "audit": audit_of(night.sources),
         "night": night.number,
         "fresh": fresh,
+        "missed": 0,
+        "missed_on": 0,
+        "gone": "",
     }
     if not unread:
         return row
@@ -118,7 +143,7 @@ def put_units(connection: Connection, rows: Sequence[Columns]) -> None:
     """Insert or replace units."""
     if rows:
         gone = [{"s": row["source"], "u": row["place"]} for row in rows]
-        _delete(connection, [_DELETE_UNITS], gone)
+        _each(connection, [_DELETE_UNITS], gone)
         connection.execute(insert(units), rows)
 
 
@@ -134,7 +159,7 @@ def put_rows(connection: Connection, judged: Sequence[Judgement]) -> None:
     for source, mine in places.items():
         _delete_runs(connection, source, mine)
     # a run may have moved here from a unit that is not among these
-    _delete(connection, _DELETE_RUNS, [{"s": row["source"], "k": row["run_key"]} for row in new])
+    _each(connection, _DELETE_RUNS, [{"s": row["source"], "k": row["run_key"]} for row in new])
     if new:
         connection.execute(insert(runs), new)
     if found:
@@ -144,7 +169,7 @@ def put_rows(connection: Connection, judged: Sequence[Judgement]) -> None:
 def forget(connection: Connection, source: str, places: Sequence[str]) -> None:
     """Delete units with all that was known of them."""
     _delete_runs(connection, source, places)
-    _delete(connection, [_DELETE_UNITS], [{"s": source, "u": place} for place in places])
+    _each(connection, [_DELETE_UNITS], [{"s": source, "u": place} for place in places])
 
 
 def _delete_runs(connection: Connection, source: str, places: Sequence[str]) -> None:
@@ -153,59 +178,66 @@ def _delete_runs(connection: Connection, source: str, places: Sequence[str]) -> 
         some = places[start : start + MOST_PLACES]
         mine = and_(runs.c.source == source, runs.c.unit.in_(some))
         keys = connection.scalars(select(runs.c.run_key).where(mine)).all()
-        _delete(connection, _DELETE_RUNS, [{"s": source, "k": key} for key in keys])
+        _each(connection, _DELETE_RUNS, [{"s": source, "k": key} for key in keys])
 
 
-def _delete(connection: Connection, kinds: Sequence[Delete], which: Sequence[Columns]) -> None:
+def _each(
+    connection: Connection, kinds: Sequence[Delete | Update], which: Sequence[Columns]
+) -> None:
     for kind in kinds if which else ():
         connection.execute(kind, which)
 
 
-def put_issues(connection: Connection, audit: str, night: int, given: Sequence[Issue]) -> None:
+def put_issues(
+    connection: Connection, asked: Sequence[str], night: int, given: Sequence[Issue]
+) -> None:
     """Insert or replace issues, their runs, and how this night saw them."""
-    connection.execute(delete(issue_nights).where(where(issue_nights, audit=audit, night=night)))
+    for source in asked:
+        connection.execute(
+            delete(issue_nights).where(where(issue_nights, source=source, night=night))
+        )
     if not given:
         return
-    names = [{"a": audit, "f": issue.fingerprint} for issue in given]
+    names = [{"s": issue.source, "f": issue.fingerprint} for issue in given]
     for table in (issues, issue_runs):
-        mine = and_(table.c.audit == bindparam("a"), table.c.fingerprint == bindparam("f"))
+        mine = and_(table.c.source == bindparam("s"), table.c.fingerprint == bindparam("f"))
         connection.execute(delete(table).where(mine), names)
-    connection.execute(
-        insert(issues), [_issue(audit, place, issue) for place, issue in enumerate(given)]
-    )
+    rows = [
+        schema.issue_columns(issue) | {"source": issue.source, "position": place}
+        for place, issue in enumerate(given)
+    ]
+    connection.execute(insert(issues), rows)
     links = [
-        {"audit": audit, "fingerprint": issue.fingerprint, "position": place, "run_key": key}
-        for issue in given
-        for place, key in enumerate(issue.runs)
+        {"source": one.source, "fingerprint": one.fingerprint, "position": place, "run_key": key}
+        for one in given
+        for place, key in enumerate(one.runs)
     ]
     if links:
         connection.execute(insert(issue_runs), links)
-    connection.execute(insert(issue_nights), [_seen(audit, night, issue) for issue in given])
+    told = [_seen(night, one) for one in given if one.open or one.changed in {0, night}]
+    if told:
+        connection.execute(insert(issue_nights), told)
 
 
-def _issue(audit: str, position: int, issue: Issue) -> Columns:
-    return schema.issue_columns(issue) | {"audit": audit, "position": position}
-
-
-def _seen(audit: str, night: int, issue: Issue) -> Columns:
-    names = ("fingerprint", "state", "severity", "gpu_hours")
+def _seen(night: int, issue: Issue) -> Columns:
+    names = ("source", "fingerprint", "state", "detail", "severity", "gpu_hours")
     row = {name: getattr(issue, name) for name in names}
-    return row | {"audit": audit, "night": night, "runs": len(issue.runs)}
+    return row | {"night": night, "runs": len(issue.runs)}
 
 
-def name_findings(connection: Connection, audit: str, sources: Sequence[str]) -> None:
+def name_findings(connection: Connection, asked: Sequence[str]) -> None:
     """Write into the findings the fingerprint of the issue that they belong to."""
     fingerprint = (
         select(func.coalesce(func.min(issues.c.fingerprint), ""))
         .join(
             issue_runs,
             and_(
-                issue_runs.c.audit == issues.c.audit,
+                issue_runs.c.source == issues.c.source,
                 issue_runs.c.fingerprint == issues.c.fingerprint,
             ),
         )
         .where(
-            issues.c.audit == audit,
+            issues.c.source == findings.c.source,
             issues.c.rule == findings.c.rule,
             issue_runs.c.run_key == findings.c.run_key,
         )
@@ -217,29 +249,91 @@ def name_findings(connection: Connection, audit: str, sources: Sequence[str]) ->
     )
     connection.execute(
         update(findings).where(mine).values(fingerprint=fingerprint),
-        [{"s": source} for source in sources],
+        [{"s": source} for source in asked],
     )
 
 
-def fresh(connection: Connection, audit: str, night: int) -> set[str]:
-    """Return the keys of the runs whose units were new or had changed on a night."""
+def fresh(connection: Connection, source: str) -> set[str]:
+    """Return the keys of the runs that are new or changed since the last closed night."""
     same = and_(units.c.source == runs.c.source, units.c.place == runs.c.unit)
-    mine = where(units, audit=audit, night=night, fresh=True, tries=0)
+    closed = select(sources.c.night).where(sources.c.source == source).scalar_subquery()
+    mine = and_(
+        where(units, source=source, fresh=True, tries=0, gone=""),
+        units.c.night > func.coalesce(closed, 0),
+    )
     return set(connection.execute(select(runs.c.run_key).join(units, same).where(mine)).scalars())
 
 
-def counted(
-    connection: Connection, audit: str, night: int, sources: Sequence[str]
-) -> tuple[int, int]:
+def miss(connection: Connection, night: Night, source: str, places: Sequence[str]) -> None:
+    """Count that places were looked for by themselves and were not there; once a night."""
+    mine = and_(
+        units.c.source == bindparam("s"),
+        units.c.place == bindparam("u"),
+        units.c.missed_on != night.number,
+        units.c.gone == "",
+    )
+    changed = (
+        update(units)
+        .where(mine)
+        .values(
+            missed=units.c.missed + 1,
+            missed_on=night.number,
+            gone=case((units.c.missed + 1 >= GONE_AFTER, night.date), else_=""),
+        )
+    )
+    _each(connection, [changed], [{"s": source, "u": place} for place in places])
+
+
+def found_again(connection: Connection, source: str, places: Sequence[str]) -> None:
+    """Take back that places were missing, or gone."""
+    mine = and_(units.c.source == bindparam("s"), units.c.place == bindparam("u"))
+    changed = update(units).where(mine).values(missed=0, missed_on=0, gone="")
+    _each(connection, [changed], [{"s": source, "u": place} for place in places])
+
+
+def put_listing(connection: Connection, night: Night, one: Listing) -> None:
+    """Keep how well a source was listed; a failure is counted once a night."""
+    before = connection.execute(of(sources, source=one.source)).one_or_none()
+    kept = before._asdict() if before else blank_source(one.source)
+    unread = one.unread
+    if unread:
+        again = kept["tried"] == night.number and kept["tries"] > 0
+        kept |= {"tries": kept["tries"] + (not again), "tried": night.number}
+        kept |= {"error": unread.why or "cannot be listed", "what_to_do": unread.what_to_do}
+    else:
+        kept |= {"tries": 0, "tried": night.number, "error": "", "what_to_do": ""}
+        kept |= {"first": kept["first"] or night.number}
+    if one.full and not unread:
+        kept |= {"listed": night.date, "runs": one.runs, "missing": one.missing}
+    connection.execute(delete(sources).where(where(sources, source=one.source)))
+    connection.execute(insert(sources), kept)
+
+
+def blank_source(source: str) -> Columns:
+    """Return a source that was never listed."""
+    row: Columns = dict.fromkeys(("night", "runs", "missing", "tries", "tried", "first"), 0)
+    return row | {"source": source, "listed": "", "error": "", "what_to_do": ""}
+
+
+def close_sources(connection: Connection, asked: Sequence[str], night: int) -> None:
+    """Keep that a night of these sources was closed."""
+    for source in asked:
+        if not connection.execute(of(sources, source=source)).all():
+            connection.execute(insert(sources), blank_source(source))
+        mine = where(sources, source=source)
+        connection.execute(update(sources).where(mine).values(night=night))
+
+
+def counted(connection: Connection, night: int, asked: Sequence[str]) -> tuple[int, int]:
     """Return how many runs were read on a night, and how many there are."""
     same = and_(units.c.source == runs.c.source, units.c.place == runs.c.unit)
-    read = where(units, audit=audit, night=night, tries=0)
     total, new = 0, 0
-    for source in sources:
-        chosen = select(func.count()).select_from(runs).where(runs.c.source == source)
-        total += connection.execute(chosen).scalar_one()
+    for source in asked:
         chosen = select(func.count()).select_from(runs.join(units, same))
-        new += connection.execute(chosen.where(runs.c.source == source, read)).scalar_one()
+        there = where(units, source=source, gone="")
+        total += connection.execute(chosen.where(there)).scalar_one()
+        read = where(units, source=source, gone="", night=night, tries=0)
+        new += connection.execute(chosen.where(read)).scalar_one()
     return new, total
 
 

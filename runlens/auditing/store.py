@@ -5,23 +5,23 @@ any point and started again leaves the store of an undisturbed one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
-from runlens.auditing import schema, statements
+from runlens.auditing import outbox, schema, statements
 from runlens.auditing.databases import opened
-from runlens.auditing.known import IssueNight, Judgement, Known, Stamped
+from runlens.auditing.known import IssueNight, Judgement, Known, Listing, Outgoing, Stamped
 from runlens.auditing.migrations import migrate
-from runlens.auditing.schema import issue_nights, issues, nights, runs, units
+from runlens.auditing.schema import issue_nights, issues, nights, runs, sources, units
 from runlens.auditing.statements import audit_of, night_of, of, unit_columns
 from runlens.errors import BadStore
-from runlens.nights import Issue, Night, RunRow, Unread
+from runlens.nights import Ack, Issue, Night, RunRow, SourceState, Unread
 
 PAGE = 500  # rows fetched at a time
-SHOWN_SOURCES = 3  # in a message
 
 
 class Store:
@@ -35,7 +35,7 @@ class Store:
 
         """
         self._database = opened(place)
-        self._locked = ""  # the audit that this process holds
+        self._locked = ""  # the audit whose sources this process holds
         try:
             migrate(self._database)
         except BaseException:
@@ -67,36 +67,42 @@ class Store:
         """Close all connections; a night that is open stays open, to be continued."""
         self._database.close()
 
-    def open_night(self, sources: Sequence[str], date: str) -> Night:
+    def open_night(self, asked: Sequence[str], date: str) -> Night:
         """Begin a night of these sources, or continue the one that was never closed.
 
         Nobody else may audit the same sources in this store until the night or the store is
         closed, or this process ends, however it ends.
 
         Args:
-            sources: what is audited; their order means nothing.
+            asked: the sources that are audited; their order means nothing.
             date: of a night that begins, ISO, UTC. One that is continued keeps its own.
 
         Raises:
             BadStore: where another audit of the same sources is at work.
 
         """
-        audit = audit_of(sources)
-        self._lock(audit, sources)
+        audit = audit_of(asked)
+        self._lock(audit, asked)
         with self._database.writing() as connection:
-            return night_of(statements.open_night(connection, sources, date), sources)
+            return night_of(statements.open_night(connection, asked, date), asked)
 
-    def nights(self, sources: Sequence[str]) -> tuple[Night, ...]:
-        """Return all nights of these sources, the first first."""
-        chosen = of(nights, audit=audit_of(sources)).order_by(nights.c.night)
+    def nights(self, asked: Sequence[str]) -> tuple[Night, ...]:
+        """Return all nights of an audit of these sources, the first first."""
+        chosen = of(nights, audit=audit_of(asked)).order_by(nights.c.night)
         with self._database.reading() as connection:
-            return tuple(night_of(row, sources) for row in connection.execute(chosen))
+            return tuple(night_of(row, asked) for row in connection.execute(chosen))
 
     def known_stamps(self, source: str) -> dict[str, Known]:
         """Return what is known of the units of a source, by place."""
         table = units.c
         chosen = select(
-            table.place, table.stamp, table.judged_with, table.tries, table.set_aside
+            table.place,
+            table.stamp,
+            table.judged_with,
+            table.tries,
+            table.set_aside,
+            table.missed,
+            table.gone != "",
         ).where(table.source == source)
         with self._database.reading() as connection:
             return {place: Known(*rest) for place, *rest in connection.execute(chosen)}
@@ -129,15 +135,54 @@ class Store:
             row = unit_columns(connection, night, unit, unread, "")
             statements.put_units(connection, [row | {"set_aside": True}])
 
+    def listed(self, night: Night, listing: Listing) -> None:
+        """Keep how well a source was listed, or why it could not be."""
+        with self._database.writing() as connection:
+            statements.put_listing(connection, night, listing)
+
+    def source_states(self, night: Night) -> tuple[SourceState, ...]:
+        """Return how well the sources of a night are known, in the order asked for."""
+        asked = tuple(dict.fromkeys(night.sources))
+        with self._database.reading() as connection:
+            found = {
+                row.source: SourceState(
+                    row.source,
+                    row.listed,
+                    row.runs,
+                    row.tries,
+                    row.error,
+                    row.what_to_do,
+                    row.missing,
+                    first=row.first == night.number,
+                )
+                for row in connection.execute(select(sources).where(sources.c.source.in_(asked)))
+            }
+        return tuple(found.get(source, SourceState(source)) for source in asked)
+
+    def miss(self, night: Night, source: str, places: Iterable[str]) -> None:
+        """Keep that units were looked for by themselves and were not there.
+
+        On the second such night they are gone: their runs are kept, and shown nowhere.
+        """
+        with self._database.writing() as connection:
+            statements.miss(connection, night, source, list(places))
+
+    def found_again(self, source: str, places: Iterable[str]) -> None:
+        """Keep that units that were missing or gone are there."""
+        with self._database.writing() as connection:
+            statements.found_again(connection, source, list(places))
+
     def forget(self, source: str, places: Iterable[str]) -> None:
-        """Take units that are gone, and their runs, out of the store."""
+        """Delete units that are read as parts of other units now, and their runs."""
         with self._database.writing() as connection:
             statements.forget(connection, source, list(places))
 
-    def runs(self, *sources: str) -> Iterator[RunRow]:
-        """Hand out the rows of all runs of these sources, by source and key, some at a time."""
-        page = select(runs.c.run_key, runs.c.document).order_by(runs.c.run_key).limit(PAGE)
-        for source in dict.fromkeys(sources):
+    def runs(self, *asked: str) -> Iterator[RunRow]:
+        """Hand out the rows of all runs of these sources that are there, by source and key."""
+        same = and_(units.c.source == runs.c.source, units.c.place == runs.c.unit)
+        page = select(runs.c.run_key, runs.c.document).join(units, same).where(units.c.gone == "")
+        page = page.order_by(runs.c.run_key).limit(PAGE)
+        for source in dict.fromkeys(asked):
             last: str | None = None
             while True:
                 chosen = page.where(runs.c.source == source)
@@ -150,67 +195,118 @@ class Store:
                 last = rows[-1].run_key
 
     def fresh(self, night: Night) -> set[str]:
-        """Return the keys of the runs that are new or grew on a night."""
+        """Return the keys of the runs that are new or grew since the last night of each source."""
         with self._database.reading() as connection:
-            return statements.fresh(connection, audit_of(night.sources), night.number)
+            found = (statements.fresh(connection, source) for source in set(night.sources))
+            return set[str]().union(*found)
 
-    def unread(self, *sources: str) -> tuple[Unread, ...]:
+    def unread(self, *asked: str) -> tuple[Unread, ...]:
         """Return what could not be read when it was last tried, by source and place."""
         table = units.c
         chosen = select(table.place, table.error, table.what_to_do, table.tries)
-        chosen = chosen.where(table.error != "").order_by(table.place)
+        chosen = chosen.where(table.error != "", table.gone == "").order_by(table.place)
+        failed = select(sources.c.source, sources.c.error, sources.c.what_to_do, sources.c.tries)
+        failed = failed.where(sources.c.tries > 0)
         with self._database.reading() as connection:
             return tuple(
                 Unread(*row)
-                for source in dict.fromkeys(sources)
-                for row in connection.execute(chosen.where(table.source == source))
+                for source in dict.fromkeys(asked)
+                for row in (
+                    *connection.execute(failed.where(sources.c.source == source)),
+                    *connection.execute(chosen.where(table.source == source)),
+                )
             )
 
-    def known_issues(self, sources: Sequence[str]) -> tuple[Issue, ...]:
+    def known_issues(self, asked: Sequence[str]) -> tuple[Issue, ...]:
         """Return all issues that these sources ever had, in the order last given."""
-        audit = audit_of(sources)
-        chosen = select(issues.c.document).where(issues.c.audit == audit)
+        chosen = select(issues.c.document).where(issues.c.source.in_(set(asked)))
         chosen = chosen.order_by(issues.c.position, issues.c.fingerprint)
         with self._database.reading() as connection:
             return tuple(schema.issue_of(text) for text in connection.scalars(chosen))
 
-    def issue_nights(self, sources: Sequence[str]) -> tuple[IssueNight, ...]:
+    def issue_nights(self, asked: Sequence[str]) -> tuple[IssueNight, ...]:
         """Return which night saw which issue in which state, by night."""
         table = issue_nights.c
         chosen = select(*(table[name] for name in IssueNight._fields))
-        chosen = chosen.where(table.audit == audit_of(sources))
+        chosen = chosen.where(table.source.in_(set(asked)))
         chosen = chosen.order_by(table.night, table.fingerprint)
         with self._database.reading() as connection:
             return tuple(IssueNight(*row) for row in connection.execute(chosen))
 
-    def close_night(self, night: Night, given: Sequence[Issue], seconds: float = 0.0) -> Night:
-        """Keep the issues of a night and close it; return it with what was read on it.
+    def open_issues(self, beginning: str) -> list[str]:
+        """Return the fingerprints of the open issues that begin like this."""
+        table = issues.c
+        chosen = select(table.fingerprint).where(table.state != "resolved")
+        chosen = chosen.where(table.fingerprint.startswith(beginning, autoescape=True))
+        with self._database.reading() as connection:
+            return sorted(set(connection.scalars(chosen)))
 
-        Issues that are not among `given` stay as they were known.
+    def acknowledge(self, fingerprint: str, ack: Ack) -> Issue | None:
+        """Keep that somebody knows of an issue; return it, None where there is none open."""
+        chosen = select(issues.c.document).where(issues.c.fingerprint == fingerprint)
+        with self._database.writing() as connection:
+            found = connection.execute(chosen.where(issues.c.state != "resolved")).scalars().first()
+            if found is None:
+                return None
+            outbox.end_acks(connection, [fingerprint], ack.at)
+            outbox.put_ack(connection, fingerprint, ack)
+        return schema.issue_of(found)
+
+    def acks(self, asked: Sequence[str]) -> dict[str, Ack]:
+        """Return the acknowledgements of the issues of these sources, by fingerprint."""
+        with self._database.reading() as connection:
+            return outbox.acks(connection, sorted(set(asked)))
+
+    def pending(self, asked: Sequence[str]) -> tuple[Outgoing, ...]:
+        """Return the messages of an audit that were not delivered yet, the oldest first."""
+        with self._database.reading() as connection:
+            return outbox.pending(connection, audit_of(asked))
+
+    def sent(self, asked: Sequence[str], message: Outgoing, at: str, error: str = "") -> None:
+        """Keep that a message was delivered at a time, or why not."""
+        with self._database.writing() as connection:
+            outbox.sent(connection, audit_of(asked), message, at, error)
+
+    def close_night(
+        self,
+        night: Night,
+        given: Sequence[Issue],
+        seconds: float = 0.0,
+        messages: Sequence[Outgoing] = (),
+    ) -> Night:
+        """Keep the issues of a night with what is to be told of it, and close it.
+
+        Issues that are not among `given` stay as they were known. Returns the night with what was
+        read on it.
         """
         audit = audit_of(night.sources)
+        asked = sorted(set(night.sources))
+        given = [one if one.source else replace(one, source=asked[0]) for one in given]
         with self._database.writing() as connection:
-            statements.put_issues(connection, audit, night.number, given)
-            sources = sorted(set(night.sources))
-            statements.name_findings(connection, audit, sources)
-            read, total = statements.counted(connection, audit, night.number, sources)
+            statements.put_issues(connection, asked, night.number, given)
+            statements.name_findings(connection, asked)
+            ended = [one.fingerprint for one in given if one.ended_on(night.number)]
+            outbox.end_acks(connection, ended, night.date)
+            outbox.put(connection, audit, night, messages)
+            read, total = statements.counted(connection, night.number, asked)
             numbers = {"read": read, "unchanged": total - read, "seconds": seconds}
             statements.close(connection, audit, night.number, numbers)
+            statements.close_sources(connection, asked, night.number)
         if self._locked == audit:
             self._locked = ""
             self._database.unlock()
         return night._replace(read=read, unchanged=total - read, seconds=seconds)
 
-    def _lock(self, audit: str, sources: Sequence[str]) -> None:
+    def _lock(self, audit: str, asked: Sequence[str]) -> None:
+        """Take each of the sources for this process, or none."""
         if self._locked == audit:
             return
         if self._locked:
             raise BadStore(self.shown, "one night at a time: close the open one first")
-        if not self._database.lock(audit):
-            names = sorted(set(sources))
-            more = ", ..." if len(names) > SHOWN_SOURCES else ""
-            shown = ", ".join(names[:SHOWN_SOURCES]) + more
-            raise BadStore(
-                self.shown, f"another audit of {shown} is at work; wait until it has ended"
-            )
+        for source in sorted(set(asked)):
+            if not self._database.lock(audit_of([source])):
+                self._database.unlock()
+                raise BadStore(
+                    self.shown, f"another audit of {source} is at work; wait until it has ended"
+                )
         self._locked = audit

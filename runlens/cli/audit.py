@@ -25,10 +25,31 @@ FORMATS = {
 }  # and the file in the folder of -o
 FOR_FOLDER = ("html", "json", "markdown")
 LEVELS = ("new-critical", "critical", "new-warning", "warning")
-OPEN = {"new", "back", "ongoing"}
 
 
-@click.command(name="audit")
+class _OrAck(click.Command):
+    """The audit, and `runlens audit ack`, which is a command of its own."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - of click
+    ) -> click.Context:
+        """Hand over to `ack` where it is the first word and no source of that name lies here."""
+        if args[:1] == ["ack"] and not Path("ack").exists():
+            from runlens.cli.ack import command as ack
+
+            return ack.make_context(f"{info_name} ack", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - of click
+        """Run the command that the context was made for."""
+        return super().invoke(ctx) if ctx.command is self else ctx.command.invoke(ctx)
+
+
+@click.command(name="audit", cls=_OrAck)
 @click.argument(
     "sources", nargs=-1, metavar="SOURCE...", required=True, shell_complete=completion.places
 )
@@ -44,6 +65,13 @@ OPEN = {"new", "back", "ongoing"}
     multiple=True,
     envvar="RUNLENS_NOTIFY",
     help="Tell there what is new (or RUNLENS_NOTIFY, several with a space between).",
+)
+@click.option("--page-url", metavar="URL", help="Where the folder of -o is served, for links.")
+@click.option(
+    "--ping",
+    metavar="URL",
+    envvar="RUNLENS_PING",
+    help="Ask for it when a night is over, URL/fail when it failed (or RUNLENS_PING).",
 )
 @click.option("--tag-wandb", is_flag=True, help="WRITES to W&B: tag runs with what was found.")
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 on such an issue.")
@@ -72,21 +100,31 @@ def command(
     runlens audit runs --store a.db                         text here
     runlens audit wandb:acme/llm --store a.db -o site       and a page
     runlens audit runs --store a.db --fail-on new-critical  for CI: exit code 1
+    runlens audit ack 3f9a --store a.db --until 2026-12-01  known, until then
 
     Only runs that are new or changed are read. SOURCE is a folder of runs, wandb:entity/project,
     or the address of a W&B project. PATH is a file, or postgresql://user@host/database. What was
     stopped, however it was stopped, goes on where it was when it is started again.
 
     --filter takes name=GLOB for folders, and what W&B's API filters by: state=finished,
-    tags=nightly. --fail-on critical counts every open issue, new-critical those that are new or
-    back; warning takes critical ones along.
+    tags=nightly. --fail-on critical counts every open issue, new-critical those that are new, back
+    or growing; warning takes critical ones along. The exit code is 3 where a source could not be
+    read.
     """
     from runlens import errors
     from runlens.cli.output import nearest_settings
 
+    code, failed = ExitCode.OK, True
     try:
         settings = nearest_settings(config, sources)
-        found = _audited(sources, store, _pairs(filters), settings, how)
+        how["page"] = str(Path(output) / "index.html") if output else ""
+        _deliver(store, sources, notify)  # what earlier nights could not
+        found = _audited(sources, store, _pairs(filters), settings, notify, how)
+        try:
+            _report(found, form, output, settings, how)
+        finally:
+            _deliver(store, sources, notify)
+        failed = False
     except KeyboardInterrupt:
         _leave()
     except errors.BadStore as error:
@@ -94,21 +132,34 @@ def command(
         ctx.exit(ExitCode.USAGE)
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
-    _report(found, form, output, settings, how)
+    finally:
+        if how["ping"]:
+            _ping(how["ping"], failed=failed or bool(found.unlisted))
     if how["tag_wandb"]:
         from runlens.auditing.tags import tag
 
         for line in tag(found):
             click.echo(f"runlens: {line}", err=True)
-    if notify:
-        from runlens.auditing.notify import send
+    if found.unlisted or (not found.runs and found.unread):
+        code = ExitCode.UNREADABLE
+    elif fail_on and reached(found, fail_on):
+        code = ExitCode.REACHED
+    ctx.exit(code)
 
-        for failure in send(found, notify, page=_page(output)):
-            click.echo(f"runlens: {failure}", err=True)
-    if not found.runs and found.unread:
-        ctx.exit(ExitCode.UNREADABLE)
-    if fail_on and reached(found, fail_on):
-        ctx.exit(ExitCode.REACHED)
+
+def _deliver(store: str, sources: tuple[str, ...], notify: tuple[str, ...]) -> None:
+    from runlens.auditing.delivery import deliver
+
+    for failure in deliver(store, sources, notify):
+        click.echo(f"runlens: {failure}", err=True)
+
+
+def _ping(url: str, *, failed: bool) -> None:
+    """Tell a watcher (healthchecks.io and its like) that the audit ran: silence is its alarm."""
+    from runlens.auditing.heartbeat import ping
+
+    if why := ping(url, failed=failed):
+        click.echo(f"runlens: --ping: {why}", err=True)
 
 
 def _leave() -> NoReturn:
@@ -122,9 +173,13 @@ def _leave() -> NoReturn:
 
 def reached(audit: "Audit", level: str) -> bool:
     """Whether an audit has an open issue of a level of --fail-on."""
-    states = {"new", "back"} if level.startswith("new-") else OPEN
+    from runlens.nights import TOLD
+
     loud = {"critical"} if level.endswith("critical") else {"critical", "warning"}
-    return any(one.state in states and one.severity in loud for one in audit.issues)
+    some = [one for one in audit.issues if one.severity in loud]
+    if level.startswith("new-"):
+        return any(one.status in TOLD for one in some)
+    return any(one.open and one.status != "acknowledged" for one in some)
 
 
 def _audited(
@@ -132,12 +187,16 @@ def _audited(
     store: str,
     filters: dict[str, str | float],
     settings: "Settings",
+    notify: tuple[str, ...],
     how: Mapping[str, Any],
 ) -> "Audit":
     from contextlib import nullcontext
 
+    from runlens.auditing.delivery import outgoing
     from runlens.auditing.engine import audit
     from runlens.auditing.progress import Shown
+
+    page = how["page_url"] or how["page"] or ""
 
     chosen = {name: how[name] for name in ("since", "jobs", "cluster")}
     with nullcontext() if how["quiet"] else Shown(sys.stderr) as shown:
@@ -147,6 +206,7 @@ def _audited(
             filters=filters,
             settings=settings,
             on_result=shown,
+            messages=lambda found: outgoing(found, notify, page),
             **chosen,
         )
         if shown:
@@ -172,10 +232,6 @@ def _number(text: str) -> str | float:
         with suppress(ValueError):
             return kind(text)
     return text
-
-
-def _page(output: str | None) -> Path | None:
-    return Path(output) / "index.html" if output else None
 
 
 def _linked(audit: "Audit", folder: Path, settings: "Settings", how: Mapping[str, Any]) -> "Audit":

@@ -42,7 +42,7 @@ def nights(tmp_path: Path) -> Nights:
 
 
 def _states(audit: Audit) -> dict[str, str]:
-    return {issue.rule: issue.state for issue in audit.issues if issue.rule == "nan-loss"}
+    return {issue.rule: issue.status for issue in audit.issues if issue.rule == "nan-loss"}
 
 
 def test_three_nights(tmp_path: Path, nights: Nights) -> None:
@@ -60,7 +60,7 @@ def test_three_nights(tmp_path: Path, nights: Nights) -> None:
     rewritten(root / "run-02")
     third = nights.night(root)
     assert (third.night.read, third.night.unchanged) == (1, 3)
-    assert _states(third) == {"nan-loss": "resolved"}
+    assert _states(third) == {"nan-loss": "fixed"}
 
 
 def test_a_broken_run_is_listed_and_tried_again(tmp_path: Path, nights: Nights) -> None:
@@ -105,12 +105,22 @@ def test_a_source_that_is_gone_stops_no_other(tmp_path: Path, nights: Nights) ->
     assert nights.night(here, there).unread == ()
 
 
-def test_runs_that_were_deleted_leave_the_store(tmp_path: Path, nights: Nights) -> None:
-    """With what was found in them."""
+def test_runs_that_were_deleted_are_gone_on_the_second_night(
+    tmp_path: Path, nights: Nights
+) -> None:
+    """Their issue says that it was deleted, not that it was fixed; they may come back."""
     root = tree(tmp_path / "runs", 3)
     nights.night(root)
-    (root / "run-00" / "trainer_state.json").unlink()
-    assert {row.name for row in nights.night(root).runs} == {"run-01", "run-02"}
+    (root / "run-02").rename(tmp_path / "elsewhere")
+    first = nights.night(root)
+    assert (len(first.runs), _states(first)) == (3, {"nan-loss": "ongoing"})
+    second = nights.night(root)
+    assert ({row.name for row in second.runs}, _states(second)) == (
+        {"run-00", "run-01"},
+        {"nan-loss": "deleted"},
+    )
+    (tmp_path / "elsewhere").rename(root / "run-02")
+    assert _states(nights.night(root)) == {"nan-loss": "back"}
 
 
 def test_other_rules_judge_all_runs_anew_without_news(tmp_path: Path, nights: Nights) -> None:
@@ -170,8 +180,8 @@ def test_a_project_is_read_where_its_runs_changed(
     beats = {"a": 1.0, "b": 1.0}
     state(tmp_path / "run")
 
-    def listed(place: str, **how: Any) -> list[Listed]:
-        asked.append({"place": place} | how)
+    def listed(place: str, since: float | None, filters: Any) -> list[Listed]:
+        asked.append({"place": place, "since": since, "filters": filters})
         return [
             Listed(f"{place}/{run}", run, run, "finished", beat, 0.0, 20, "", "", "", (), "")
             for run, beat in beats.items()
@@ -182,6 +192,7 @@ def test_a_project_is_read_where_its_runs_changed(
         return read_all(tmp_path / "run")[0], True
 
     monkeypatch.setattr("runlens.sources.wandb_api.listed", listed)
+    monkeypatch.setattr("runlens.sources.wandb_api.looked_up", lambda *_: [])
     monkeypatch.setattr("runlens.sources.wandb_api.fetched", fetch)
     monkeypatch.setattr("runlens.sources.wandb_api.connected", _Nothing)
     page = "https://wandb.ai/team/words/workspace"
@@ -208,7 +219,7 @@ def test_a_server_that_cannot_be_reached_stops_no_folder(
 ) -> None:
     """The project is in the list, with what to do."""
 
-    def listed(place: str, **_: Any) -> list[Listed]:
+    def listed(place: str, *_: Any) -> list[Listed]:
         raise NothingReadable(place, "no answer from here; check the network")
 
     monkeypatch.setattr("runlens.sources.wandb_api.listed", listed)

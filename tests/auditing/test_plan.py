@@ -144,7 +144,7 @@ def test_unchanged_runs_are_not_judged_again(tmp_path: Path) -> None:
     again = _plan(tmp_path, Chosen(_known(first), "rules 1"))
     assert again.changed == []
     assert again.unchanged == 3
-    assert again.gone == []
+    assert again.missed == []
 
 
 def test_a_run_that_went_on_is_judged_again(tmp_path: Path) -> None:
@@ -174,11 +174,27 @@ def test_what_could_not_be_read_is_tried_again_and_what_was_set_aside_is_not(
     assert _plan(tmp_path, aside).changed == []
 
 
-def test_runs_that_were_deleted_are_gone(tmp_path: Path) -> None:
-    """They leave the store too."""
+def test_a_run_that_was_deleted_is_missing_and_may_be_there_again(tmp_path: Path) -> None:
+    """It leaves the store on the second night on which it is."""
     known = _known(_plan(tree(tmp_path, 3)))
-    (tmp_path / "run-02" / "trainer_state.json").unlink()
-    assert _plan(tmp_path, Chosen(known, "rules 1")).gone == [str(tmp_path / "run-02")]
+    (tmp_path / "run-02").rename(tmp_path.parent / "elsewhere")
+    missing = str(tmp_path / "run-02")
+    plan = _plan(tmp_path, Chosen(known, "rules 1"))
+    assert (plan.missed, plan.present, plan.again) == ([missing], 2, [])
+    known[missing] = known[missing]._replace(missed=2, gone=True)
+    assert _plan(tmp_path, Chosen(known, "rules 1")).missed == []
+    (tmp_path.parent / "elsewhere").rename(tmp_path / "run-02")
+    again = _plan(tmp_path, Chosen(known, "rules 1"))
+    assert (again.missed, again.again, again.changed) == ([], [missing], [])
+
+
+def test_a_run_that_is_read_with_its_folder_now_has_moved(tmp_path: Path) -> None:
+    """It is not missing, and not there twice."""
+    known = _known(_plan(tree(tmp_path / "sweep", 2)))
+    (tmp_path / "sweep" / "train.log").write_text("step 1 loss 2.0\nstep 2 loss 1.9\n" * 9)
+    plan = _plan(tmp_path, Chosen(known, "rules 1"))
+    assert [Path(unit.place).name for unit in plan.changed] == ["sweep"]
+    assert (sorted(plan.moved), plan.missed) == (sorted(known), [])
 
 
 def test_a_source_that_is_not_there_loses_no_run(tmp_path: Path) -> None:
@@ -186,9 +202,10 @@ def test_a_source_that_is_not_there_loses_no_run(tmp_path: Path) -> None:
     known = _known(_plan(tree(tmp_path / "disk", 2)))
     (tmp_path / "disk").rename(tmp_path / "unmounted")
     plan = _plan(tmp_path / "disk", Chosen(known, "rules 1"))
-    assert plan.gone == []
-    (unread,) = plan.unread
-    assert "check the path" in unread.what_to_do
+    assert plan.missed == []
+    assert plan.unread == []
+    assert plan.failed is not None
+    assert "check the path" in plan.failed.what_to_do
 
 
 def test_a_closed_folder_is_told_and_loses_no_run(
@@ -205,7 +222,7 @@ def test_a_closed_folder_is_told_and_loses_no_run(
 
     monkeypatch.setattr(os, "scandir", closed)
     plan = _plan(tmp_path, Chosen(known, "rules 1"))
-    assert plan.gone == []
+    assert plan.missed == []
     assert [one.place for one in plan.unread] == [str(tmp_path / "run-01")]
 
 
@@ -215,7 +232,7 @@ def test_since_leaves_old_runs_as_they_are(tmp_path: Path) -> None:
     os.utime(tmp_path / "run-00" / "trainer_state.json", (1e9, 1e9))
     plan = _plan(tmp_path, Chosen({}, "rules 1", since=1.1e9))
     assert [Path(unit.place).name for unit in plan.changed] == ["run-01"]
-    assert plan.gone == []
+    assert plan.missed == []
 
 
 def test_a_name_filters_folders(tmp_path: Path) -> None:

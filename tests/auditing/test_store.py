@@ -192,7 +192,7 @@ def test_units_that_are_gone_are_forgotten_with_their_runs(store_at: str) -> Non
 
 
 def test_an_open_night_is_continued_and_a_closed_one_is_followed(store: Store) -> None:
-    """The order of the sources means nothing; each audit counts its own nights."""
+    """The order of the sources means nothing; audits that share a source count on together."""
     first = store.open_night(["x", "y"], DATE)
     assert first == Night(1, DATE, ("x", "y"))
     assert store.open_night(["y", "x", "y"], "later") == Night(1, DATE, ("y", "x", "y"))
@@ -202,7 +202,10 @@ def test_an_open_night_is_continued_and_a_closed_one_is_followed(store: Store) -
     assert second == Night(2, "later", ("x", "y"))
     assert store.nights(["x", "y"]) == (closed, second)
     store.close_night(second, [])
-    assert store.open_night(["x"], DATE).number == 1
+    third = store.open_night(["x"], DATE)
+    assert third.number == 3
+    store.close_night(third, [])
+    assert store.open_night(["z"], DATE).number == 1
 
 
 def test_a_closed_night_tells_how_many_runs_were_read_on_it(store: Store) -> None:
@@ -217,9 +220,8 @@ def test_a_closed_night_tells_how_many_runs_were_read_on_it(store: Store) -> Non
 
 def issue(name: str, *runs: str, **more: Any) -> Issue:
     """Return an issue."""
-    return Issue(
-        name, "nan-loss", "critical", "group", f"NaN in {len(runs)} runs.", **more | {"runs": runs}
-    )
+    told = {"source": SOURCE} | more | {"runs": runs}
+    return Issue(name, "nan-loss", "critical", "group", f"NaN in {len(runs)} runs.", **told)
 
 
 def test_issues_live_across_nights_and_each_night_tells_what_it_saw(store: Store) -> None:
@@ -231,14 +233,14 @@ def test_issues_live_across_nights_and_each_night_tells_what_it_saw(store: Store
     store.close_night(begun(store), [other, seen])
     assert store.known_issues([SOURCE]) == (other, seen)
     assert store.known_issues(["other"]) == ()
-    gone = replace(seen, state="resolved", runs=())
+    gone = replace(seen, state="resolved", detail="deleted", runs=(), changed=2)
     store.close_night(begun(store), [gone])
     store.close_night(begun(store), [])
     assert set(store.known_issues([SOURCE])) == {other, gone}
     assert store.issue_nights([SOURCE]) == (
         IssueNight(1, "a", "new", "critical", 2, 3.5),
         IssueNight(1, "b", "new", "critical", 1, 0.0),
-        IssueNight(2, "a", "resolved", "critical", 0, 3.5),
+        IssueNight(2, "a", "resolved", "critical", 0, 3.5, "deleted"),
     )
 
 
@@ -258,7 +260,7 @@ def test_a_team_lead_asks_in_sql(store_at: str) -> None:
         ("a", "plateau", "info", None, ""),
         ("b", "nan-loss", "critical", 50.0, ""),
     ]
-    linked = "SELECT i.title, l.run_key FROM issues i JOIN issue_runs l USING (audit, fingerprint)"
+    linked = "SELECT i.title, l.run_key FROM issues i JOIN issue_runs l USING (source, fingerprint)"
     assert asked(store_at, linked) == [("NaN in 1 runs.", "runs/a")]
     assert asked(store_at, "SELECT place, why, tries FROM unread") == [("runs/c", "is damaged", 1)]
 
@@ -424,17 +426,17 @@ def test_an_older_store_is_migrated_and_keeps_what_it_holds(
     """A failing migration leaves it as it was; a second opening has nothing to do."""
     with Store(store_at) as store:
         store.put(begun(store), [good("a")], "v1")
-    before = dumped(store_at)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (broken,))
+    before, ours = dumped(store_at), migrations.MIGRATIONS
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*ours, broken))
     with pytest.raises(BadStore):
         Store(store_at)
     assert dumped(store_at) == before
-    monkeypatch.setattr(migrations, "MIGRATIONS", (more_columns,))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*ours, more_columns))
     for _ in range(2):
         with Store(store_at) as store:
             assert list(store.runs(SOURCE)) == [row("a")]
     assert asked(store_at, "SELECT cost FROM units") == [(7,)]
-    assert asked(store_at, "SELECT version FROM runlens_schema") == [(2,)]
+    assert asked(store_at, "SELECT version FROM runlens_schema") == [(3,)]
 
 
 def test_a_store_of_a_newer_runlens_is_refused_in_one_line(
@@ -442,14 +444,14 @@ def test_a_store_of_a_newer_runlens_is_refused_in_one_line(
 ) -> None:
     """What it does not know it might break."""
     with monkeypatch.context() as newer:
-        newer.setattr(migrations, "MIGRATIONS", (more_columns,))
+        newer.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, more_columns))
         Store(store_at).close()
-    with pytest.raises(BadStore, match=r"schema 2\); this is .* \(schema 1\): upgrade"):
+    with pytest.raises(BadStore, match=r"schema 3\); this is .* \(schema 2\): upgrade"):
         Store(store_at)
 
 
 def test_a_changed_schema_needs_a_migration() -> None:
-    """Stores of version 1 exist from the first release on.
+    """Stores exist from the first release on.
 
     Who changes `schema.py` after it appends the migration that does the same, and then this digest.
     """
@@ -459,7 +461,7 @@ def test_a_changed_schema_needs_a_migration() -> None:
         for column in table.columns
     ]
     digest = sha256("\n".join(sorted(columns)).encode()).hexdigest()[:12]
-    assert (len(migrations.MIGRATIONS), digest) == (0, "d6d280f85195")
+    assert (len(migrations.MIGRATIONS), digest) == (1, "1eadddd33f71")
 
 
 def test_a_password_is_never_shown(server: str) -> None:

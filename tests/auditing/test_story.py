@@ -31,7 +31,7 @@ def nan_loss(document: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def test_a_week(tmp_path: Path) -> None:
-    """One job, a run a night: broken, broken again, well, well, broken again."""
+    """One job, a run a night: broken, broken again, well for a week, broken again."""
     runs = tmp_path / "runs"
     state(runs / "nightly-1", scale=1.1)
     state(runs / "nightly-2", nan_from=12, scale=1.2)
@@ -52,20 +52,24 @@ def test_a_week(tmp_path: Path) -> None:
     second = night(runs, "--fail-on", "new-critical")
     issue = nan_loss(second)
     assert issue is not None
-    assert (issue["state"], len(issue["runs"])) == ("ongoing", 2)
-    assert second["exit_code"] == 0
+    assert (issue["status"], len(issue["runs"])) == ("growing", 2)
+    assert [Path(key).name for key in second["last_night"]["broke"]] == ["nightly-3"]
+    assert second["exit_code"] == 1
     assert (second["night"]["read"], second["night"]["unchanged"]) == (1, 2)
 
-    state(runs / "nightly-4", scale=1.4)
-    third = night(runs)
-    issue = nan_loss(third)
-    assert issue is not None
-    assert issue["state"] == "resolved"
+    for number in range(4, 9):
+        state(runs / f"nightly-{number}", scale=1 + number / 20)
+        third = night(runs, "--fail-on", "new-critical")
+        assert third["exit_code"] == 0
+        issue = nan_loss(third)
+        assert issue is not None
+        assert issue["status"] == ("fixed" if number == 8 else "ongoing")
+    assert issue["odds"] == "2 of 3 runs; 0 of 5 since"
 
-    state(runs / "nightly-5", scale=1.5)
+    state(runs / "nightly-9", scale=1.5)
     assert nan_loss(night(runs)) is None
 
-    state(runs / "nightly-6", nan_from=15, scale=1.6)
+    state(runs / "nightly-10", nan_from=15, scale=1.6)
     last = night(runs, "--fail-on", "new-critical")
     issue = nan_loss(last)
     assert issue is not None

@@ -22,7 +22,7 @@ from runlens.sources.merging.merge import runs_of
 from runlens.sources.wandb_api.as_reading import reading_of
 from runlens.sources.wandb_api.client import connected
 from runlens.sources.wandb_api.fetching import BUDGET, download
-from runlens.sources.wandb_api.listing import Listed, listed
+from runlens.sources.wandb_api.listing import Listed, listed, looked_up
 
 __all__ = [
     "BUDGET",
@@ -37,6 +37,7 @@ __all__ = [
     "fetch_all",
     "fetched",
     "listed",
+    "looked_up",
     "read",
     "read_all",
 ]
@@ -117,7 +118,7 @@ def read(place: str | Path) -> Run:
     """Read the one run at a place; raise SeveralRuns for a project that has more."""
     where = parsed(place)
     if not where.run:
-        runs = list(listed(place))
+        runs = listed(place)
         if len(runs) > 1:
             raise SeveralRuns(str(place), [one.id for one in runs])
     return read_all(place)[0]

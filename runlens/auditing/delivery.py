@@ -1,0 +1,70 @@
+"""Brings the messages of nights to their addresses, those of earlier nights first.
+
+They wait in the store from the transaction on that closed their night (`outbox`): a service that
+was down, or an audit that was killed in between, is told late, never not at all.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runlens.auditing import notify
+from runlens.auditing.known import Outgoing
+from runlens.auditing.message import Links, changed, message
+from runlens.auditing.outbox import digest
+from runlens.auditing.plan import named
+from runlens.auditing.store import Store
+from runlens.nights import Audit
+
+DATE = "%Y-%m-%dT%H:%M:%SZ"
+
+Send = Callable[[str, str, str], str]  # title, body, address -> why not
+
+
+def outgoing(audit: Audit, addresses: Sequence[str], page: str = "") -> tuple[Outgoing, ...]:
+    """Return the messages of a night, one an address; none where nothing changed."""
+    if not changed(audit):
+        return ()
+    told = message(audit, Links(page))
+    names = dict.fromkeys(digest(address) for address in addresses)
+    return tuple(Outgoing(name, told.title, told.body, told.document) for name in names)
+
+
+def deliver(
+    store: str | Path,
+    sources: Sequence[str],
+    addresses: Sequence[str],
+    send: Send = notify.send,
+    now: datetime | None = None,
+) -> tuple[str, ...]:
+    """Send what waits in a store for an audit of these sources.
+
+    A message whose address is not given any more goes to all that are: it may have been changed.
+
+    Returns:
+        One line for each message that was not delivered: which, why. It is sent again by the next
+        call, which is the next night's.
+
+    """
+    wanted = {digest(address): address for address in addresses}
+    if not wanted:
+        return ()
+    sources = [named(source) for source in sources]
+    at = (now or datetime.now(UTC)).strftime(DATE)
+    failed = []
+    with Store(store) as opened:
+        for one in opened.pending(sources):
+            known = [wanted[one.address]] if one.address in wanted else list(wanted.values())
+            reasons = [reason for address in known if (reason := _sent(one, address, send, at))]
+            error = "; ".join(reasons) if len(reasons) == len(known) else ""
+            opened.sent(sources, one, at, error)
+            failed += reasons
+    return tuple(failed)
+
+
+def _sent(one: Outgoing, address: str, send: Send, at: str) -> str:
+    late = one.tries > 0 or one.made[:10] < at[:10]
+    note = f"(late: of night {one.night}, {one.made[:10]})\n" if late else ""
+    why = send(one.title, note + one.body, address)
+    which = f"the message of night {one.night} ({notify.named(address)})"
+    return f"{which} was not delivered: {why}; it is sent again next time" if why else ""

@@ -1,0 +1,197 @@
+"""What people are told of a night: five lines at 7 AM.
+
+What broke last night and whose it is, the gravest issues first, what is over, where to read on.
+What could not be read comes before all of it: of that, nobody knows anything. An info is never
+news; it has its place in the last line.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from runlens import cost
+from runlens.auditing.sights import SHRANK
+from runlens.errors import one_line
+from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
+from runlens.wording import count
+
+SHOWN = 3  # issues that have a line of their own
+LINE, PLACE = 300, 120  # characters
+LEAST = 0.5  # GPU-hours that are worth a word
+FIRST_NIGHTS, WEEK = (1, 2, 4), 7  # on which a failure is told; then once a week
+ENDINGS = {"fixed": "fixed", "deleted": "deleted", "unused": "that nobody runs any more"}
+
+
+class Message(NamedTuple):
+    """A message in plain text, and what it tells of."""
+
+    title: str
+    lines: tuple[str, ...]
+    issues: tuple[str, ...] = ()  # fingerprints
+    runs: tuple[str, ...] = ()  # keys of the runs that are news
+
+    @property
+    def body(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+    @property
+    def document(self) -> str:
+        """What it tells of, as JSON."""
+        return json.dumps({"issues": self.issues, "runs": self.runs})
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where a night can be read."""
+
+    page: str = ""  # a URL or a path; empty: nowhere
+
+    def of_issue(self, issue: Issue) -> str:
+        """Return where an issue can be read; empty where the page has no URL."""
+        return f"{self.page}#issue={issue.fingerprint}" if "://" in self.page else ""
+
+
+def changed(audit: Audit) -> bool:
+    """Whether a night is worth a message: something is new, graver, back or over, or unreadable."""
+    return any(map(_is_news, audit.issues)) or bool(_unlisted(audit) or _unread(audit))
+
+
+def message(audit: Audit, links: Links | None = None) -> Message:
+    """Return the message of a night; what has no room is counted."""
+    links = links or Links()
+    news = [issue for issue in audit.issues if _is_news(issue)]
+    told = [issue for issue in news if issue.open]
+    told.sort(key=lambda issue: (issue.loudness, -issue.gpu_hours, -len(issue.tonight)))
+    runs = dict.fromkeys(key for issue in told for key in issue.tonight)
+    lines = _lines(audit, told, [issue for issue in news if not issue.open], links)
+    return Message(
+        _cut(f"RunLens, night {audit.night.number}: {', '.join(audit.night.sources)}", PLACE),
+        tuple(lines),
+        tuple(issue.fingerprint for issue in news),
+        tuple(runs),
+    )
+
+
+def is_told(tries: int) -> bool:
+    """Whether a failure that has lasted so many nights is told again: on 1, 2, 4, then weekly."""
+    return tries in FIRST_NIGHTS or (tries > 0 and tries % WEEK == 0)
+
+
+def _is_news(issue: Issue) -> bool:
+    if issue.severity == "info":
+        return False
+    if issue.rule == SHRANK and issue.open:
+        nights = 1 + issue.last_night - issue.first_night
+        return issue.status in TOLD or (issue.status == "ongoing" and is_told(nights))
+    return issue.status in TOLD or not issue.open
+
+
+def _unlisted(audit: Audit) -> list[SourceState]:
+    return [one for one in audit.sources if one.tries and is_told(one.tries)]
+
+
+def _unread(audit: Audit) -> list[Unread]:
+    sources = {one.source for one in audit.sources}
+    return [one for one in audit.unread if one.place not in sources and one.tries <= 1]
+
+
+def _lines(
+    audit: Audit, told: Sequence[Issue], over: Sequence[Issue], links: Links
+) -> Iterator[str]:
+    for source in _unlisted(audit):
+        yield _cut(_not_read(source), LINE)
+    yield _cut(_last_night(audit), LINE)
+    rows = {row.key: row for row in audit.runs}
+    for issue in told[:SHOWN]:
+        yield _issue(issue, rows, links)
+    if rest := told[SHOWN:]:
+        yield _rest(rest)
+    if missed := _unread(audit):
+        first = missed[0]
+        also = f", and {count(len(missed) - 1, 'more place')}" if len(missed) > 1 else ""
+        yield f"Could not be read: {_cut(first.place, PLACE)} ({_cut(first.why, PLACE)}){also}."
+    yield _cut(_known(audit, over), LINE)
+    if links.page:
+        yield f"Report: {one_line(links.page)}"
+
+
+def _not_read(source: SourceState) -> str:
+    nights = f" for {source.tries:,} nights" if source.tries > 1 else ""
+    since = f" Nothing is known of it since {source.listed[:10]}." if source.listed else ""
+    hint = f" {source.what_to_do[:1].upper()}{source.what_to_do[1:]}." if source.what_to_do else ""
+    return f"NOT READ{nights}: {_cut(source.source, PLACE)}: {source.why}.{since}{hint}"
+
+
+def _last_night(audit: Audit) -> str:
+    """Return ``2 of last night's 41 runs broke (37 GPU-h), 38 finished, 1 went quiet``."""
+    rows = {row.key: row for row in audit.runs}
+    broke = [rows[key] for key in audit.broke if key in rows]
+    ran = max(audit.ran, len(broke))
+    if not ran:
+        said = "No run ended or broke last night"
+    else:
+        hours = cost.lost(broke).gpu_hours
+        spent = f" ({hours:,.0f} GPU-h after onset)" if hours >= LEAST else ""
+        amount = f"{len(broke):,}" if broke else "None"
+        said = f"{amount} of last night's {count(ran, 'run')} broke{spent}"
+    said += f", {len(audit.finished):,} finished well" if audit.finished else ""
+    said += f", {len(audit.went_quiet):,} went quiet" if audit.went_quiet else ""
+    first = [one.source for one in audit.sources if one.first]
+    if first:
+        said += f". First night of {_cut(', '.join(first), PLACE)}: all that is known is new"
+    return f"{said}."
+
+
+def _issue(issue: Issue, rows: dict[str, RunRow], links: Links) -> str:
+    """Return one issue: how grave, whose, which runs, since when, what it cost, where it is."""
+    keys = issue.tonight or issue.runs
+    broken = [rows[key] for key in keys if key in rows]
+    users = list(dict.fromkeys(row.user for row in broken if row.user))
+    whose = f" {', '.join(f'@{user}' for user in users[:SHOWN])}" if users else ""
+    grown = f" (+{len(issue.tonight):,} tonight)" if issue.status == "growing" else ""
+    graver = f" was {issue.graver_than}," if issue.graver_than else ""
+    hours = cost.lost(broken).gpu_hours if broken else issue.gpu_hours
+    spent = f" {hours:,.0f} GPU-h after onset." if hours >= LEAST else ""
+    said = _says(broken, issue)
+    worst = f" {_cut(said, LINE // 2)}" if said else ""
+    since = f" Since {issue.suspect}." if issue.suspect else ""
+    where = [links.of_issue(issue), *(row.url for row in broken[:1])]
+    head = f"{issue.severity.upper()}{whose},{graver} {issue.status}{grown}: {issue.title}"
+    return " ".join([f"{_cut(head, LINE)}{worst}{since}{spent}", *filter(None, where)])
+
+
+def _says(broken: Sequence[RunRow], issue: Issue) -> str:
+    """Return what was found in the worst of the runs that are news."""
+    for row in broken if issue.tonight else ():
+        for found in row.findings:
+            if found.rule == issue.rule and found.leads:
+                return f"{row.name}: {found.title}"
+    return issue.worst
+
+
+def _rest(rest: Sequence[Issue]) -> str:
+    loud = Counter(issue.severity for issue in rest)
+    kinds = ", ".join(f"{loud[one]:,} {one}" for one in ("critical", "warning") if loud[one])
+    return f"and {count(len(rest), 'more issue')} ({kinds})."
+
+
+def _known(audit: Audit, over: Sequence[Issue]) -> str:
+    """Return what is over, what goes on, and what may be saved."""
+    ended = Counter[str](issue.detail for issue in over)
+    said = [f"{amount:,} {ENDINGS.get(key, 'over')}" for key, amount in ended.items()]
+    parts = [f"Over: {', '.join(said)}."] if said else []
+    going = [one for one in audit.issues if one.open and not _is_news(one)]
+    known = Counter(one.status for one in going if one.severity != "info")
+    some = [f"{amount:,} {status}" for status, amount in sorted(known.items(), reverse=True)]
+    parts += [f"Known: {', '.join(some)}."] if some else ["No other issue is open."]
+    saved = sum(one.gpu_hours for one in audit.issues if one.open and one.severity == "info")
+    parts += [f"{saved:,.0f} GPU-h may be saved (info)."] if saved >= LEAST else []
+    return " ".join(parts)
+
+
+def _cut(text: str, most: int) -> str:
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"

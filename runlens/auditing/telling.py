@@ -1,0 +1,81 @@
+"""What a night is in one sentence, and what the runs of last night came to."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from runlens.auditing.issues import Tonight
+from runlens.auditing.sights import SHRANK
+from runlens.nights import TOLD, Issue, RunRow, SourceState
+from runlens.wording import count
+
+LOUD = frozenset({"critical", "warning"})
+STALE = "stale"  # the rule of runs that are not heard of any more
+
+
+class LastNight(TypedDict):
+    """Run keys by what became of the runs since the last night."""
+
+    ran: int
+    broke: tuple[str, ...]
+    finished: tuple[str, ...]
+    went_quiet: tuple[str, ...]
+
+
+def last_night(issues: Sequence[Issue], rows: Sequence[RunRow], tonight: Tonight) -> LastNight:
+    """Return which runs broke, ended well, and fell silent since the last night.
+
+    The runs that broke are those in which a fault was found that they had not before; the gravest
+    first. What was only judged anew, by other rules, is none of last night.
+    """
+    fresh = {row.key for row in rows} if tonight.fresh is None else set(tonight.fresh)
+    broke = [key for one in issues if one.rule != STALE for key in one.tonight if key in fresh]
+    loud = {row.key for row in rows if row.health in LOUD}
+    ended = [row.key for row in rows if row.key in fresh and row.state == "finished"]
+    return {
+        "ran": len(fresh),
+        "broke": tuple(key for key in dict.fromkeys(broke) if key in loud),
+        "finished": tuple(key for key in ended if key not in loud),
+        "went_quiet": tuple(key for one in issues if one.rule == STALE for key in one.tonight),
+    }
+
+
+def verdict(
+    issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[SourceState] = ()
+) -> str:
+    """Return the night in one sentence: what could not be read, else the gravest of what is new."""
+    return " ".join(part for part in (_unlisted(sources), _news(issues, rows, sources)) if part)
+
+
+def _unlisted(sources: Sequence[SourceState]) -> str:
+    lost = [one for one in sources if one.tries]
+    if not lost:
+        return ""
+    worst = max(lost, key=lambda one: one.tries)
+    nights = f" for {worst.tries:,} nights" if worst.tries > 1 else ""
+    others = f" and {count(len(lost) - 1, 'other source')}" if len(lost) > 1 else ""
+    return f"{worst.source}{others} could not be read{nights}: {worst.why}."
+
+
+def _news(issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[SourceState]) -> str:
+    news = [issue for issue in issues if issue.status in TOLD]
+    known = sum(issue.open and issue.status not in TOLD for issue in issues)
+    loud = [issue for issue in news if issue.severity != "info"]
+    if not loud:
+        return f"Nothing new: {count(len(rows), 'run')} known, {count(known, 'ongoing issue')}."
+    worst = min(loud, key=lambda one: (one.loudness, -one.gpu_hours, -len(one.runs)))
+    if worst.rule == SHRANK:
+        return worst.title
+    spent = f", {worst.gpu_hours:,.0f} GPU-hours after onset" if worst.gpu_hours >= 1 else ""
+    where = f"{worst.rule} in {count(len(worst.runs), 'run')} of {worst.group}{spent}"
+    if sources and all(one.first or one.tries for one in sources):
+        found = count(len(loud), "new issue")
+        return f"First night: {found} to begin with, the gravest is {where}."
+    return f"{_counted(loud)} since last night: the gravest is {where}."
+
+
+def _counted(news: Sequence[Issue]) -> str:
+    """Return ``2 new issues, 1 growing, 1 back``."""
+    by = [(word, sum(one.status == word for one in news)) for word in ("new", "growing", "back")]
+    (word, amount), *rest = [pair for pair in by if pair[1]]
+    first = f"{count(amount, 'issue')} back" if word == "back" else count(amount, f"{word} issue")
+    return ", ".join([first, *(f"{many} {what}" for what, many in rest)])

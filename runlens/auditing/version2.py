@@ -1,0 +1,104 @@
+"""From version 1 of a store to version 2: issues belong to their source; places may be gone."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Boolean, Column, Connection, Integer, MetaData, Table, Text, select, text
+from sqlalchemy.schema import DropTable
+
+from runlens.auditing import schema
+from runlens.auditing.schema import Words
+from runlens.nights import Issue
+
+LONG_AGO = 14  # nights; what was resolved before needs no second look
+NEW_COLUMNS = (
+    "missed INTEGER DEFAULT 0",
+    "missed_on INTEGER DEFAULT 0",
+    "gone TEXT DEFAULT ''",
+)
+
+# what is asked of the tables of version 1
+_OLD = MetaData()
+_audits = Table("audits", _OLD, Column("audit", Words), Column("sources", Words))
+_nights = Table(
+    "nights",
+    _OLD,
+    Column("audit", Words),
+    Column("night", Integer),
+    Column("date", Words),
+    Column("open", Boolean),
+)
+_runs = Table("runs", _OLD, Column("source", Words), Column("run_key", Words))
+_issues = Table(
+    "issues", _OLD, Column("audit", Words), Column("position", Integer), Column("document", Text)
+)
+_links = Table("issue_runs", _OLD)
+_seen = Table(
+    "issue_nights",
+    _OLD,
+    *(Column(one.name, one.type) for one in schema.issue_nights.c if one.name != "detail"),
+)
+_SEEN = [one for one in _seen.c if one.name != "source"]
+
+
+def issues_by_source(connection: Connection, prefix: str) -> None:
+    """Migrate.
+
+    An issue that two audits had is kept once, the open one before the resolved one. One that was
+    resolved lately accounts for no run, so that it opens again where one still shows it: version 1
+    lost some that way.
+    """
+    for column in NEW_COLUMNS:
+        connection.execute(text(f"ALTER TABLE {prefix}units ADD COLUMN {column} NOT NULL"))
+    old = _old_issues(connection)
+    seen = [dict(row) for row in connection.execute(select(*_SEEN)).mappings()]
+    for table in (_seen, _links, _issues):
+        connection.execute(DropTable(table))
+    schema.METADATA.create_all(connection)
+    _take_issues(connection, old)
+    for one in {(row["night"], row["fingerprint"]): row for row in seen}.values():
+        if one["fingerprint"] in old:
+            row = one | {"source": old[one["fingerprint"]].source, "detail": ""}
+            connection.execute(schema.issue_nights.insert(), row)
+    _take_sources(connection)
+
+
+def _old_issues(connection: Connection) -> dict[str, Issue]:
+    """Return the issues of version 1 with their source, by fingerprint."""
+    home = {key: source for source, key in connection.execute(select(*_runs.c))}
+    asked = select(_audits.c.sources, _issues.c.document)
+    asked = asked.join(_audits, _audits.c.audit == _issues.c.audit)
+    found = []
+    for sources, document in connection.execute(asked.order_by(_issues.c.position.desc())):
+        issue = schema.issue_of(document)
+        lies = [home[key] for key in issue.runs if key in home]
+        found.append(replace(issue, source=lies[0] if lies else json.loads(sources)[0]))
+    return {issue.fingerprint: issue for issue in sorted(found, key=lambda one: one.open)}
+
+
+def _take_issues(connection: Connection, old: Mapping[str, Issue]) -> None:
+    last = max((issue.last_night for issue in old.values()), default=0)
+    for position, issue in enumerate(old.values()):
+        long_ago = not issue.open and last - issue.last_night > LONG_AGO
+        accounted = dict.fromkeys(issue.runs, (schema.GREATEST, 0)) if long_ago else {}
+        new = replace(issue, accounted=accounted, changed=issue.last_night)
+        row = schema.issue_columns(new) | {"source": issue.source, "position": position}
+        connection.execute(schema.issues.insert(), row)
+        for number, key in enumerate(issue.runs):
+            link: dict[str, Any] = {"source": issue.source, "fingerprint": issue.fingerprint}
+            link |= {"position": number, "run_key": key}
+            connection.execute(schema.issue_runs.insert(), link)
+
+
+def _take_sources(connection: Connection) -> None:
+    asked = select(_audits.c.sources, _nights.c.night, _nights.c.date)
+    asked = asked.join(_audits, _audits.c.audit == _nights.c.audit).where(~_nights.c.open)
+    newest: dict[str, tuple[int, str]] = {}
+    for sources, night, date in connection.execute(asked.order_by(_nights.c.night)):
+        newest |= dict.fromkeys(json.loads(sources), (night, date))
+    for source, (night, date) in newest.items():
+        row: dict[str, Any] = dict.fromkeys(("runs", "missing", "tries", "tried"), 0)
+        row |= {"source": source, "night": night, "listed": date, "first": 1}
+        connection.execute(schema.sources.insert(), row | {"error": "", "what_to_do": ""})

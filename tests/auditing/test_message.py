@@ -1,0 +1,130 @@
+"""What a team reads at 7 AM: when it is told, in which order, and in how many words."""
+
+from dataclasses import replace
+
+import pytest
+
+from runlens.auditing.message import LINE, PLACE, Links, changed, is_told, message
+from runlens.nights import Audit, Issue, SourceState, Unread
+from tests.report import audits
+from tests.report.diagnoses import HOSTILE
+
+REFUSED = SourceState("wandb:acme/llm", "2026-11-19T02:00:00Z", 40, 3, "refused the key")
+
+
+def issues(*some: Issue) -> Audit:
+    """Return a quiet night with these issues."""
+    return replace(audits.first(), issues=some)
+
+
+@pytest.mark.parametrize(
+    ("audit", "worth"),
+    [
+        (audits.night(), True),
+        (audits.quiet(), False),
+        (audits.first(), False),
+        (audits.unreadable(), True),
+        (replace(audits.quiet(), unread=(Unread("x", "gone", tries=2),)), False),
+        (replace(audits.quiet(), unread=(Unread("x", "gone", tries=1),)), True),
+        (issues(audits.issue("divergence", (), state="resolved", detail="fixed")), True),
+        (issues(audits.issue("divergence", (), state="ongoing", detail="growing")), True),
+        (issues(audits.issue("divergence", (), state="ongoing", detail="acknowledged")), False),
+        (issues(audits.issue("divergence", (), severity="info")), False),
+    ],
+)
+def test_a_message_is_sent_only_when_something_changed(audit: Audit, *, worth: bool) -> None:
+    """New, graver, back, over, or unreadable; what goes on is no news, and an info never is."""
+    assert changed(audit) is worth
+
+
+@pytest.mark.parametrize(
+    ("tries", "worth"),
+    [(1, True), (2, True), (3, False), (4, True), (5, False), (7, True), (14, True)],
+)
+def test_a_source_that_stays_unread_is_told_again_and_again(tries: int, *, worth: bool) -> None:
+    """On nights 1, 2 and 4, then each week."""
+    assert is_told(tries) is worth
+    assert changed(replace(audits.quiet(), sources=(REFUSED._replace(tries=tries),))) is worth
+
+
+def test_what_could_not_be_read_comes_first() -> None:
+    """For of that, nobody knows anything."""
+    told = message(replace(audits.night(), sources=(REFUSED._replace(tries=4),)))
+    assert told.lines[0] == (
+        "NOT READ for 4 nights: wandb:acme/llm: refused the key. Nothing is known of it since"
+        " 2026-11-19."
+    )
+
+
+def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
+    """Five lines and the link."""
+    night = audits.night()
+    broke = night.runs[30:34]
+    rows = [
+        replace(row, user="anna", url="https://wandb.ai/acme/llm/runs/r00030")
+        if row in broke
+        else row
+        for row in night.runs
+    ]
+    new, back, *rest = night.issues
+    keys = tuple(row.key for row in broke)
+    audit = replace(
+        night,
+        runs=tuple(rows),
+        ran=41,
+        broke=keys,
+        finished=("x",) * 30,
+        issues=(replace(new, tonight=keys, suspect="lr 2e-4 -> 5e-4"), back, *rest),
+    )
+    told = message(audit, Links("https://ci.example/audit/"))
+    assert told.lines == (
+        "4 of last night's 41 runs broke (72 GPU-h after onset), 30 finished well.",
+        (
+            "CRITICAL @anna, new: Divergence: 4 runs of sft · qwen3-8b · ultrachat · trl."
+            " sft-8b-lr2e-4-s00030: Divergence from step 400: train loss rose from 2.980 to 16.80."
+            " Since lr 2e-4 -> 5e-4. 72 GPU-h after onset."
+            " https://ci.example/audit/#issue=divergence-4 https://wandb.ai/acme/llm/runs/r00030"
+        ),
+        (
+            "CRITICAL, back: NaN loss: 1 run of sft · qwen3-8b · ultrachat · trl."
+            " sft-8b-lr2e-4-s00050: NaN loss from step 400: the last finite loss was 1.834."
+            " 18 GPU-h after onset. https://ci.example/audit/#issue=nan-loss-1"
+        ),
+        "Could not be read: wandb:acme/llm/2pq (history empty: 0 rows).",
+        "Over: 1 over. Known: 2 ongoing.",
+        "Report: https://ci.example/audit/",
+    )
+    assert told.runs == keys
+    assert "/data/runs/a" not in told.body  # it was told on an earlier night
+
+
+def test_the_gravest_comes_first_and_what_may_be_saved_is_a_last_word() -> None:
+    """Whatever it cost."""
+    info = audits.issue("clip-saturation", ("a",), severity="info", gpu_hours=9e3, title="Waste.")
+    warned = audits.issue("hockey-stick", ("b",), gpu_hours=500.0)
+    broken = audits.issue("nan-loss", ("c",), gpu_hours=1.0)
+    told = message(issues(info, warned, broken))
+    assert [line.split(",")[0] for line in told.lines[1:3]] == ["CRITICAL", "WARNING"]
+    assert told.lines[-1] == "No other issue is open. 9,000 GPU-h may be saved (info)."
+    assert len(told.issues) == 2
+
+
+def test_a_message_is_short_however_much_happened() -> None:
+    """Three issues have a line, the others a count; all of them are in its document."""
+    many = [
+        audits.issue("divergence", (f"r{at}",), fingerprint=f"f{at}", title=f"{at} {'x ' * 900}")
+        for at in range(300)
+    ]
+    told = message(issues(*many), Links("https://ci.example/"))
+    assert len(told.lines) == 7
+    assert told.lines[4] == "and 297 more issues (297 critical)."
+    assert max(map(len, told.lines)) < 3 * LINE
+    assert len(told.title) <= PLACE
+    assert len(told.issues) == 300
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_no_name_breaks_a_line(words: str) -> None:
+    """Control characters are spelled out."""
+    told = message(audits.hostile(words))
+    assert all(line.isprintable() for line in (told.title, *told.lines))
