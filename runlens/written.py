@@ -1,6 +1,5 @@
 """Files that are whole or not there: written beside, then moved over the old one."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +8,7 @@ from secrets import token_hex
 
 def write_beside(path: Path, content: bytes) -> None:
     """Write a file whole; where that fails with OSError the old one stays as it was."""
-    replaced(path, lambda new: _write(new, content))
+    replaced(path, lambda new: new.write_bytes(content))
 
 
 def replaced(path: Path, write: Callable[[Path], object]) -> None:
@@ -32,10 +31,3 @@ def replaced(path: Path, write: Callable[[Path], object]) -> None:
         with suppress(OSError):
             new.unlink()
         raise
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

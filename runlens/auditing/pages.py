@@ -4,7 +4,6 @@ The name of a file holds a digest of what the audit knows of the run: a run that
 has its page already, one that grew gets another, and pages of nobody any more are taken away.
 """
 
-import os
 import re
 import warnings
 from collections import defaultdict
@@ -29,6 +28,7 @@ from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read_all
 from runlens.version import __version__
+from runlens.written import write_beside
 
 FOLDER = "run-pages"  # beside the page of the audit
 MOST = 500  # pages, of the worst runs
@@ -138,9 +138,7 @@ def _found(row: RunRow, named: Sequence[tuple[str, Run]]) -> Run | None:
 
 def _write(path: Path, page: str) -> None:
     """Write a page whole or not at all: a killed night leaves no half of one."""
-    new = path.with_suffix(f".{os.getpid()}.new")
-    new.write_text(page, encoding="utf-8")
-    new.replace(path)
+    write_beside(path, page.encode())
 
 
 def _tidy(home: Path, kept: Collection[str]) -> None:

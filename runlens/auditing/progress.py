@@ -10,8 +10,10 @@ from typing import Any, Self, TextIO
 
 from runlens.auditing.engine import Progress
 from runlens.diagnosis import SEVERITIES
+from runlens.errors import one_line
 from runlens.nights import Audit
 from runlens.patterns import lazy_re
+from runlens.redaction import redacted
 
 PATIENCE = 1.0  # seconds after which a bar is shown
 EVERY = 10.0  # seconds between lines
@@ -24,8 +26,10 @@ def line(values: Mapping[str, object]) -> str:
 
 
 def _shown(value: object) -> str:
-    text = f"{value:.1f}" if isinstance(value, float) else str(value)
-    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    """Return a value as it may stand in a terminal: one line, no control character, no secret."""
+    text = f"{value:.1f}" if isinstance(value, float) else redacted(str(value))
+    bare = _BARE.fullmatch(text) and text.isprintable()
+    return text if bare else one_line(json.dumps(text, ensure_ascii=False))
 
 
 class Shown:

@@ -119,7 +119,7 @@ def _report(
     options = text_options(verbose=how["verbose"], no_color=how["no_color"] or to_file)
     content = (text.verdict if how["quiet"] else text.render)(comparison, options)
     emit(content, goes_to, sys.stdout.encoding)
-    if form is None and not how["no_html"] and not how["quiet"]:
+    if form is None and not how["no_html"] and (output is not None or not how["quiet"]):
         _page(comparison, places, output, how)
 
 

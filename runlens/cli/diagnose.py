@@ -171,7 +171,8 @@ def _report(
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
     emit(content, goes_to, sys.stdout.encoding)
     whole = len(diagnoses) == 1 or how["every"]
-    if form is None and not how["no_html"] and not how["quiet"] and whole:
+    wanted = output is not None or (whole and not how["quiet"])
+    if form is None and wanted and not how["no_html"]:
         _pages(diagnosed, output, how)
 
 

@@ -64,9 +64,9 @@ def file_name(run_name: str) -> str:
 def shown(path: Path) -> str:
     """Return a path as the user would type it from here."""
     try:
-        return str(path.relative_to(Path.cwd()))
+        return one_line(str(path.relative_to(Path.cwd())))
     except ValueError:
-        return str(path)
+        return one_line(str(path))
 
 
 def append(path: Path, content: str) -> None:
@@ -90,7 +90,7 @@ def write(path: Path, content: str, mode: Literal["w", "a"] = "w") -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise click.UsageError(
-            f"cannot write {path}: {reason}; name another file with -o"
+            one_line(f"cannot write {path}: {reason}; name another file with -o")
         ) from None
 
 

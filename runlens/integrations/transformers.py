@@ -98,9 +98,10 @@ def _diagnosed(folder: Path) -> "Diagnosis":
 
 def _write(page: Path, diagnosis: "Diagnosis") -> None:
     from runlens.report import html
+    from runlens.written import write_beside
 
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(html.render(diagnosis), encoding="utf-8")
+    write_beside(page, html.render(diagnosis).encode())
 
 
 if TYPE_CHECKING:

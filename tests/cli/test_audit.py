@@ -192,3 +192,16 @@ def test_a_run_that_went_on_is_news_of_the_next_night(tmp_path: Path) -> None:
     result = lens("audit", "runs", "--store", "a.db")
     assert "event=planned places=1 unchanged=2" in result.stderr
     assert "resolved=1" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["lfs\x1b[2J", "c1\x9b31m", "bidi\u202egnp", "a b\x07", 'q"\n'])
+def test_no_control_character_of_a_folder_reaches_the_log(name: str, tmp_path: Path) -> None:
+    """Nor a token in its name; a terminal obeys neither."""
+    folder = tmp_path / "runs" / f"{name}-hf_{'a1' * 17}"
+    folder.mkdir(parents=True)
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n"
+    (folder / "trainer_state.json").write_text(pointer)
+    result = lens("audit", tmp_path / "runs", "--store", tmp_path / "a.db", "--jobs", "1")
+    assert "event=unread" in result.stderr
+    assert all(char.isprintable() or char == "\n" for char in result.stderr + result.stdout)
+    assert "a1a1a1" not in result.stderr

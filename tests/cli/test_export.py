@@ -95,3 +95,20 @@ def test_nothing_readable_is_code_3(tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert "is an empty directory" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+FORMULAS = ["=cmd|'/C calc'!A0", "@SUM(1)", "+x", "-y", "\tz"]
+
+
+def test_no_name_in_a_csv_is_a_formula(tmp_path: Path) -> None:
+    """A spreadsheet would run it; --raw and the other formats have the name as logged."""
+    run = a_run(tmp_path / "run", more=dict.fromkeys([*FORMULAS, "'+x", "a-b"], 1.0))
+    path = tmp_path / "f.csv"
+    assert lens("export", run, "-o", path).exit_code == 0
+    names = set(pd.read_csv(path)["metric"])
+    assert not any(name.startswith(tuple("=+-@\t\r")) for name in names)
+    assert {"'-y", "a-b", "'+x", "'+x~"} <= names
+    assert lens("export", run, "-o", path, "--raw").exit_code == 0
+    assert {"=cmd|'/C calc'!A0", "-y"} <= set(pd.read_csv(path)["metric"])
+    assert lens("export", run, "-o", tmp_path / "f.jsonl").exit_code == 0
+    assert '"metric":"-y"' in (tmp_path / "f.jsonl").read_text()
