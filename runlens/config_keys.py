@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from runlens.naming.settings import setting_by_words
 from runlens.patterns import lazy_re
 
 
@@ -87,6 +88,7 @@ KEYS = (
     Key("adam_beta1", others=("beta1",)),
     Key("adam_beta2", others=("beta2",)),
     Key("adam_epsilon", others=("adam_eps", "eps")),
+    Key("optim_target_modules"),
     Key("optim", "optimizer", ("optimizer_name", "optimizer_type")),
     Key("bf16"),
     Key("fp16"),
@@ -232,7 +234,7 @@ def canonical_key(name: str) -> str:
         if rest in _CANONICAL:
             return _CANONICAL[rest]
         section, _, rest = rest.partition("_")
-    return name
+    return setting_by_words(name) or name
 
 
 def betas(name: str, value: object) -> dict[str, float]:

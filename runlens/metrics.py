@@ -14,6 +14,7 @@ from runlens.naming import Meaning, classify, words
 from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL
 from runlens.naming.classify import AVERAGES, split_of
 from runlens.naming.quantities import PARTS
+from runlens.naming.vocabulary import STATISTICS
 
 Better = Literal["lower", "higher", ""]
 SPOKEN = {"grad_norm": "gradient norm", "dpo_acc": "preference accuracy"}  # others: as written
@@ -273,7 +274,10 @@ def _as_written(name: str, framework: str) -> Naming | None:
 def _of_reward_function(logged: str, name: str) -> Naming | None:
     """Name the reward of one function among several: ``rewards/format/mean``."""
     reward = re.fullmatch(r"rewards?_(.+?)(?:_(mean|std))?", name)
-    if not reward or "/" not in logged or reward[1] in {"chosen", "rejected"}:
+    if not reward or "/" not in logged:
+        return None
+    of = set(reward[1].split("_"))
+    if of & {"chosen", "rejected"} or not of - STATISTICS.keys():
         return None
     return Naming(("reward_std:" if reward[2] == "std" else "reward:") + reward[1])
 

@@ -27,25 +27,33 @@ QUANTITIES: dict[Bag, str] = _bags({
               "total reward | total return | rollout reward | rollout return | env reward | "
               "rollout episode reward | rollout episode return | environment reward | "
               "episode cumulative reward | environment cumulative reward | cumulative reward | "
-              "total episode return | reward score | rollout reward score | env return | "
+              "total episode return | reward score | env return | "
               "env episode return | env episode reward",
     "learning_rate": "lr | lr group0 | lr group 0 | lr 0 | lr0 | lr pg0 | lr pg 0 | base lr | "
                      "policy lr | actor lr | lr param group0 | lr param group 0 | lr adam | "
-                     "lr adamw | lr sgd | lr rmsprop | train lr",
+                     "lr adamw | lr sgd | lr rmsprop | "
+                     "learning lr | learning policy lr",
     "grad_norm": "gnorm | total gnorm | gnorm total | gnorm 2 | gnorm l2 | l2 gnorm | "
                  "gnorm 2.0 total | gnorm 2 0 total | gnorm preclip | gnorm pre clip | "
-                 "gnorm before clip | gnorm unclipped | gnorm raw | actor gnorm | overall gnorm",
-    "explained_variance": "explainedvariance",
+                 "gnorm before clip | gnorm unclipped | gnorm raw | model gnorm | "
+                 "actor gnorm | overall gnorm",
+    "explained_variance": "explainedvariance | loss explainedvariance",
     "value_loss": "value loss | loss v | cri loss | critic value loss",
     "policy_loss": "policy loss | actor loss | act loss | actor policy loss | pg loss | "
                    "policy surrogate loss | surrogate loss",
-    "clip_ratio": "clipfrac | ppo clipfrac | pg clipfrac | policy clipfrac",
-    "kl_step": "approxkl | ppo kl | policy approxkl",
+    "clip_ratio": "clipfrac | ppo clipfrac | pg clipfrac | policy clipfrac | loss clipfrac",
+    "kl_step": "approxkl | ppo kl | policy approxkl | loss approxkl",
     "d_loss": "disc loss | loss d",
     "g_loss": "gen loss | loss g",
-    "throughput_tokens": "tokens sec | throughput tokens sec | tps",
+    "throughput_tokens": "tokens sec | throughput tokens sec | effective tokens sec",
     "throughput_samples": "samples sec | throughput samples sec",
-    "throughput_steps": "step sec | steps_per_sec",
+    "throughput_steps": "steprate",
+    "step_time": "steptime | steptime sec",
+    "tokens": "elapsed tokens | consumed tokens | global tokens",
+    "gpu_mem": "gpu mem gb | gpu mem gib",
+    "dpo_chosen": "chosen rewards",
+    "dpo_rejected": "rejected rewards",
+    "dpo_acc": "reward acc",
     "gpu_util": "gpu util",
     "mfu": "mfu",
 })  # fmt: skip
@@ -58,7 +66,7 @@ OBJECTIVES = _ordered(
     "elbo | elbo loss | neg elbo | mlm loss | softmax loss | contrastive loss | "
     "infonce | infonce loss | triplet loss | diffusion loss | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
-    "smooth l1 loss | l2 loss | l1 loss | mae | mae loss | l2 | l1 | dice loss | error"
+    "smooth l1 loss | l1 loss | mae | mae loss | l2 | l1 | dice loss | error"
 )
 # what an agent is judged by where no reward is logged
 SCORES_OF_AGENTS = _ordered(

@@ -10,12 +10,13 @@ Split = Literal["", "train", "val", "test"]
 Statistic = Literal["", "mean", "min", "max", "std", "sum", "best", "median", "other"]
 
 
-def _spelled(table: dict[str, str]) -> dict[str, str]:
+def spelled(table: dict[str, str]) -> dict[str, str]:
+    """Turn a word and its other spellings around: the word by each of them."""
     return {other: word for word, others in table.items() for other in others.split()}
 
 
 # one spelling of each word; plurals and short forms of logs
-SYNONYMS = _spelled({
+SYNONYMS = spelled({
     "train": "training trn trains trained learn",
     "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va",
@@ -43,7 +44,7 @@ SYNONYMS = _spelled({
     "episode": "ep episodes episodic",
     "avg": "average averaged avr",
     "median": "med",
-    "smooth": "smoothed ema moving running rolling exponential",
+    "smoothed": "ema moving running rolling exponential",
     "std": "stdev stddev sd deviation std_dev",
     "max": "maximum highest",
     "min": "minimum lowest",
@@ -55,6 +56,7 @@ SYNONYMS = _spelled({
     "sec": "s secs second seconds",
     "ms": "msec millisecond milliseconds",
     "tokens": "token tok toks",
+    "total": "tot",
     "samples": "sample examples example images imgs img sequences sequence seqs",
     "frac": "fraction",
     "clip": "clipped clipping",
@@ -78,6 +80,23 @@ SYNONYMS = _spelled({
 })  # fmt: skip
 
 PHRASES: dict[tuple[str, ...], str] = {
+    ("train", "rate"): "lr",  # learn_rate
+    ("grad", "global", "norm"): "gnorm",
+    ("grad", "total", "norm"): "gnorm",
+    ("grad", "l2", "norm"): "gnorm",
+    ("env", "runners"): "env",  # RLlib
+    ("sec", "per", "step"): "steptime",
+    ("sec", "per", "iter"): "steptime",
+    ("sec", "step"): "steptime",
+    ("sec", "iter"): "steptime",
+    ("time", "per", "step"): "steptime",
+    ("time", "per", "iter"): "steptime",
+    ("iter", "time"): "steptime",
+    ("step", "time"): "steptime",
+    ("step", "per", "sec"): "steprate",
+    ("iter", "per", "sec"): "steprate",
+    ("step", "sec"): "steprate",
+    ("iter", "sec"): "steprate",
     ("learning", "rate"): "lr",
     ("cross", "entropy"): "ce",
     ("sparse", "categorical", "ce"): "ce",
@@ -131,20 +150,21 @@ PHRASES: dict[tuple[str, ...], str] = {
 
 SPLITS: dict[str, Split] = {"train": "train", "tr": "train", "val": "val", "test": "test"}
 STATISTICS: dict[str, Statistic] = {
-    "mean": "mean", "avg": "mean", "smooth": "mean", "min": "min", "max": "max", "std": "std",
+    "mean": "mean", "avg": "mean", "smoothed": "mean", "min": "min", "max": "max", "std": "std",
     "sum": "sum",
     "best": "best", "median": "median", "var": "other", "variance": "other", "delta": "other",
     "diff": "other", "ratio": "other", "p50": "other", "p95": "other", "p99": "other",
-    "last": "", "final": "other", "worst": "other", "cumulative": "sum", "gap": "other",
+    "last": "", "final": "other", "worst": "other", "gap": "other",
 }  # fmt: skip
 # over what a value was taken; a metric of an epoch stands beside that of a step
 EPOCH, STEP = {"epoch"}, {"step", "iter", "batch"}
 # words that say where a value was written and nothing of what it is
 FILLERS = {
     "metrics", "metric", "scalars", "scalar", "stats", "stat", "summary", "summaries", "charts",
-    "chart", "log", "logs", "info", "performance", "perf", "progress", "monitor", "results",
+    "chart", "info", "vs", "ddp", "params", "hparams", "hyperparameters", "opt",
+    "performance", "perf", "progress", "monitor", "results",
     "result", "current", "cur", "curr", "now", "on", "in", "of", "the",
-    "per", "for", "set", "data", "dataset", "phase", "curve", "curves", "each", "over", "all",
+    "per", "for", "set", "dataset", "phase", "curve", "curves", "each", "over", "all",
     "global", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
 }  # fmt: skip
 # words that may be written as one: "trainloss", "eprewmean"

@@ -6,9 +6,10 @@ from runlens.naming.vocabulary import GLUED, PHRASES, SYNONYMS
 from runlens.patterns import lazy_re
 
 # a mixed-case term is one word: mAP, IoU, F1; "EpRewMean" and "XEntLoss" are several
-_TERMS = lazy_re(r"m?IoU|mAP|RougeL|rougeL|BatchNorm|AdamW|LoRA")
+_TERMS = lazy_re(r"m?IoU|mAP|RougeL|rougeL|BatchNorm|AdamW|LoRA|XEnt")
 _HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OWNED = lazy_re(r"['\N{RIGHT SINGLE QUOTATION MARK}]s\b")  # LightGBM: "valid_1's auc"
+_LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
@@ -22,7 +23,9 @@ def words(name: str) -> tuple[str, ...]:
     >>> words("Val/EpochLoss"), words("valid_1's binary_logloss"), words("trainAcc@1")
     (('val', 'epoch', 'loss'), ('val', '1', 'binary', 'logloss'), ('train', 'acc1'))
     """
-    text = _TERMS.sub(lambda term: f" {term[0].lower()} ", _OWNED.sub("", name.strip()))
+    text = _TERMS.sub(
+        lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
+    )
     text = _HUMPS.sub(" ", text).lower()
     found = [part for piece in _APART.split(text) for part in _parts(piece) if part]
     return _with_phrases([SYNONYMS.get(word, word) for word in found])

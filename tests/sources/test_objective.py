@@ -114,3 +114,15 @@ def test_an_agent_is_judged_by_what_it_logs(
 ) -> None:
     """Where it logs no reward of its training."""
     assert run_of(tmp_path, *columns).taken == {"reward": name}
+
+
+def test_epochs_of_an_update_are_not_those_of_the_training(tmp_path: Path) -> None:
+    """What PPO calls so is done over each rollout again."""
+    (tmp_path / "progress.csv").write_text("step,rollout/ep_rew_mean\n1,0.5\n2,0.7\n3,0.9\n")
+    config = tmp_path / "config.yaml"
+    config.write_text("learning_rate: 3e-4\nbatch_size: 64\nn_epochs: 10\n")
+    assert read(tmp_path).number("num_train_epochs") == 10
+    config.write_text(config.read_text() + "gae_lambda: 0.95\nn_steps: 2048\n")
+    run = read(tmp_path)
+    assert run.number("num_train_epochs") is None
+    assert run.number("num_iterations") == 10

@@ -8,6 +8,7 @@ from runlens.sources.merging.combine import FAR
 from runlens.sources.reading import SourceReading, as_number
 
 BEYOND = 2**1024  # float64
+ROLLOUTS = {"gae_lambda", "clip_range", "n_steps"}  # settings of PPO, whose epochs are updates
 
 
 def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
@@ -15,8 +16,11 @@ def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[st
     known: dict[str, Configured] = {}
     for reading, source in zip(readings, sources, strict=True):
         own: dict[str, Configured] = {}
+        of_updates = bool(ROLLOUTS & reading.config.keys())
         for key, value in reading.config.items():
             name = canonical_key(key)
+            if of_updates and key == "n_epochs":
+                name = "num_iterations"  # over one rollout, in stable-baselines3 and its kin
             if value is None or _says_nothing(name, value):
                 continue
             if name not in own or name == key:
