@@ -1,5 +1,7 @@
 """Shapes of drawn curves: which phases, from where to where, and what they quote."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -200,3 +202,24 @@ def test_a_swing_on_a_long_fall_goes_with_the_fall() -> None:
     assert kinds(shape) == ["fall"]
     assert shape.phases[0].swing is not None
     assert "swinging by about" in shape.describe()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_phases_cover_the_curve_in_order_whatever_it_does(seed: int) -> None:
+    """Jumps side by side, steps of noise, wild points, NaN: no gap, no overlap, no error."""
+    rng = np.random.default_rng(seed)
+    for _ in range(12):
+        count = int(rng.integers(4, 400))
+        value = np.repeat(rng.normal(0, 3, count), rng.integers(1, 9))[:count]
+        value = value + rng.choice([0.0, 0.01, 1.0]) * rng.standard_t(2, count)
+        value = np.exp(value) if rng.random() < 0.3 else value
+        value[rng.random(count) < rng.choice([0.0, 0.0, 0.1])] = np.nan
+        shape = shape_of(np.arange(count) * 10, value)
+        inner = [phase for phase in shape.phases if phase.kind != "gone"]
+        finite = np.flatnonzero(np.isfinite(value))
+        if len(finite) >= 4:
+            assert inner[0].first.index == finite[0]
+            assert inner[-1].last.index == finite[-1]
+        for one, after in pairwise(inner):
+            assert one.first.index <= one.last.index <= after.first.index
+        assert shape.describe()

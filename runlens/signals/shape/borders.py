@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from runlens.history import FloatArray
+from runlens.history import FloatArray, IntArray
 from runlens.signals.shape.axis import Coarse
 from runlens.signals.shape.segments import Pieces, refitted
 
@@ -80,7 +80,21 @@ def _sharpest(scaled: FloatArray, grid: Coarse, cut: int) -> int:
 def borders(grid: Coarse, pieces: Pieces, scaled: FloatArray) -> dict[int, tuple[int, bool]]:
     """Return for each cut, in blocks, the index of its first point and whether it is a jump."""
     found: dict[int, tuple[int, bool]] = {}
-    for _, cut in pieces.cuts[:-1]:
+    before = 0
+    for _, (cut, end) in pairwise(pieces.cuts):
         at = jump_at(grid, pieces, scaled, cut)
-        found[cut] = (int(grid.start[cut]), False) if at is None else (at, True)
+        after = int(grid.start[end]) if end < len(grid.start) else len(scaled)
+        inside = at is not None and before < at < after
+        found[cut] = (at, True) if at is not None and inside else (int(grid.start[cut]), False)
+        before = found[cut][0]
     return found
+
+
+def begins(grid: Coarse, found: dict[int, tuple[int, bool]]) -> IntArray:
+    """Return the first point of each block, shape (m + 1,), moved to the jumps; ascending."""
+    starts = np.append(grid.start, grid.total)
+    for cut, (at, _) in found.items():
+        starts[cut:] = np.maximum(starts[cut:], at)
+        starts[:cut] = np.minimum(starts[:cut], at)
+        starts[cut] = at
+    return starts

@@ -7,7 +7,7 @@ import numpy as np
 from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import GAUSSIAN
 from runlens.signals.shape.axis import Coarse, block_medians, coarse, to_scale, unscaled
-from runlens.signals.shape.borders import borders, sharpened
+from runlens.signals.shape.borders import begins, borders, sharpened
 from runlens.signals.shape.data import NAN, NOWHERE, Effect, Noise, Phase, PhaseKind, Point
 from runlens.signals.shape.events import jumps, spikes
 from runlens.signals.shape.head import head
@@ -33,16 +33,11 @@ class Body:
     noise: Noise
     swing: Cycles | None
     borders: dict[int, tuple[int, bool]]  # of the pieces, in blocks: first point, and if a jump
+    starts: IntArray  # first point of each block, moved to the jumps; shape (m + 1,)
 
     def at(self, place: int) -> Point:
         """Return a point by its place among those of the body."""
         return Point(int(self.index[place]), int(self.step[place]), float(self.value[place]))
-
-    def begin(self, block: int) -> int:
-        """Return the first point of a block; past the last block the number of points."""
-        if block in self.borders:
-            return self.borders[block][0]
-        return int(self.grid.start[block]) if block < len(self.grid.start) else len(self.value)
 
 
 def shape_of(step: IntArray, value: FloatArray) -> Shape:
@@ -110,18 +105,9 @@ def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
     pieces = sharpened(grid, divide(grid.step, grid.value), scaled)
     course = np.interp(step.astype(np.float64), grid.step, pieces.fitted)
     noise = _noise(scaled - course, value, grid)
-    return Body(
-        index,
-        step,
-        value,
-        scaled,
-        course,
-        grid,
-        pieces,
-        noise,
-        swing,
-        borders(grid, pieces, scaled),
-    )
+    found = borders(grid, pieces, scaled)
+    starts = begins(grid, found)
+    return Body(index, step, value, scaled, course, grid, pieces, noise, swing, found, starts)
 
 
 def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
@@ -136,11 +122,13 @@ def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
 
 def _stretches(body: Body) -> list[Stretch]:
     found = stretches(body.grid, body.pieces)
-    return with_swing(found, body.grid, body.pieces, body.swing) if body.swing else found
+    if body.swing:
+        found = with_swing(found, body.grid, body.pieces, body.swing)
+    return [part for part in found if body.starts[part.last + 1] > body.starts[part.first]]
 
 
 def _phase(body: Body, part: Stretch) -> Phase:
-    first, last = body.begin(part.first), body.begin(part.last + 1) - 1
+    first, last = int(body.starts[part.first]), int(body.starts[part.last + 1]) - 1
     inside = body.value[first : last + 1]
     return Phase(
         kind=part.kind,
