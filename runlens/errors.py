@@ -15,6 +15,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 SHOWN_NAMES = 8
+# what steers a terminal or is not seen, beside C0: DEL and C1, marks of direction, line ends of
+# Unicode, the mark of byte order, tags; to stand between the brackets of a pattern
+UNSEEN = (
+    "\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\U000e0000-\\U000e007f"
+)
 
 
 class RunLensError(Exception):

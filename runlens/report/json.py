@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from runlens.diagnosis import Diagnosis, spell_out
+from runlens.errors import UNSEEN
+from runlens.patterns import lazy_re
 
-# what steers a terminal or turns the text around, and JSON lets stand: DEL and C1, line ends and
-# directions of Unicode, the mark of byte order, tags
-_STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+_UNSEEN = lazy_re(f"[{UNSEEN}]")  # which JSON lets stand
 
 
 def render(diagnosis: Diagnosis, *, full: bool = False) -> str:
@@ -32,7 +32,7 @@ def written(document: Any) -> str:  # noqa: ANN401 - JSON is of any type
         encoded = msgspec.json.encode(plain, enc_hook=_number)
     except UnicodeEncodeError:
         encoded = msgspec.json.encode(_whole(plain), enc_hook=_number)
-    return _STEERING.sub(_escaped, msgspec.json.format(encoded, indent=1).decode()) + "\n"
+    return _UNSEEN.sub(_escaped, msgspec.json.format(encoded, indent=1).decode()) + "\n"
 
 
 def _escaped(found: re.Match[str]) -> str:

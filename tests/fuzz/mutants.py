@@ -18,13 +18,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from runlens import diagnose, faults, read_all
 from runlens.errors import NothingReadable
+from tests.fuzz import fields
 from tests.fuzz.corpus import Sample, samples
 from tests.fuzz.known import CHECKED, check_values
 from tests.fuzz.mutations import MUTATIONS
@@ -40,6 +41,7 @@ RENDERED = 60  # and shown in all forms
 SEALED_SHARE = 0.3  # of the files with checksums: damaged within, the checksums made anew
 BYTES_SHARE = 0.5  # of the others: damaged as bytes, the rest as text
 BESIDE_SHARE = 0.3  # of all: with a whole file of another kind beside
+STRANGER = "a stranger's run"
 WARM = 2  # mutants of each kind after which all that is loaded late has been loaded
 
 
@@ -105,6 +107,8 @@ def mutant(number: int, seed: int) -> Mutant:
             data[:] = SEALED[mine](bytes(data), mutate, dice, other.data)
         else:
             mutate(data, dice, other.data)
+    if data == sample.data and not sealed:  # it has no such text
+        dice.choice(MUTATIONS)(data, dice, other.data)
     sibling = dice.choice(samples())
     near = dice.random() < BESIDE_SHARE and sibling.name != sample.name
     beside = (*sample.beside, *([(sibling.name, sibling.data)] if near else []))
@@ -142,33 +146,48 @@ def _check_one_line(message: str) -> None:
     assert "\n" not in message.strip(), message
 
 
-def run(numbers: range, seed: int = 0) -> Outcome:
-    """Examine the mutants of these numbers."""
+def examine_stranger(number: int, seed: int, place: Path, outcome: Outcome) -> None:
+    """Read a run whose every text is hostile; diagnose and show each of its runs in all forms."""
+    folder, secrets = fields.write(number, seed, place)
+    runs = read_all(folder)
+    outcome.readable += 1
+    for one in runs:
+        outcome.diagnosed += 1
+        outcome.rendered += 1
+        check_outputs(diagnose(one, preview=True), secrets)
+
+
+def run(numbers: range, seed: int = 0, *, strangers: bool = False) -> Outcome:
+    """Examine the mutants of these numbers, or the runs of strangers."""
     outcome = Outcome()
     with tempfile.TemporaryDirectory(dir=_fast_folder()) as place, warnings.catch_warnings():
         warnings.simplefilter("error")
         for number in numbers:
-            one = mutant(number, seed)
+            one = None if strangers else mutant(number, seed)
+            told = partial(_told, number, seed, one.sample.name if one else STRANGER)
             folder = Path(place) / "run"
             folder.mkdir()
             began, held = time.process_time(), memory()
             faults.forget()
             try:
                 with _time_limit():
-                    examine(one, folder, outcome)
+                    if one:
+                        examine(one, folder, outcome)
+                    else:
+                        examine_stranger(number, seed, folder, outcome)
             except Exception:  # noqa: BLE001 - each one is a finding
-                outcome.failures.append(_told(one, traceback.format_exc()))
+                outcome.failures.append(told(traceback.format_exc()))
             # what the net caught is no less a fault
             swallowed = ["".join(traceback.format_exception(error)) for error in faults.caught()]
-            outcome.failures += [_told(one, f"survived: {trace}") for trace in swallowed]
+            outcome.failures += [told(f"survived: {trace}") for trace in swallowed]
             took, grew = time.process_time() - began, memory() - held
             if took > SLOW:
-                outcome.failures.append(_told(one, f"took {took:.1f} CPU seconds"))
+                outcome.failures.append(told(f"took {took:.1f} CPU seconds"))
             if grew > GREW and outcome.mutants > WARM * len(kinds()):
-                outcome.failures.append(_told(one, f"took {grew:.0f} MiB more than all before it"))
+                outcome.failures.append(told(f"took {grew:.0f} MiB more than all before it"))
             outcome.slowest = max(outcome.slowest, took)
             outcome.mutants += 1
-            outcome.kinds[one.sample.kind] += 1
+            outcome.kinds[one.sample.kind if one else STRANGER] += 1
             shutil.rmtree(folder)
     outcome.memory = memory()
     return outcome
@@ -196,8 +215,8 @@ def _time_limit() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _told(one: Mutant, what: str) -> str:
-    return f"mutant {one.number} of seed {one.seed} ({one.sample.name}): {what}"
+def _told(number: int, seed: int, name: str, what: str) -> str:
+    return f"mutant {number} of seed {seed} ({name}): {what}"
 
 
 def memory() -> float:

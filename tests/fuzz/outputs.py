@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 from runlens.diagnosis import Diagnosis
@@ -10,9 +11,9 @@ from runlens.report import github, html, junit, markdown, sarif, text
 from runlens.report import json as json_report
 from runlens.report.terminal import Options
 
-# C0 and C1 but line feed, DEL, marks of direction, line ends of Unicode, tags
+# C0 and C1 but tab and line feed, DEL, marks of direction, line ends of Unicode, tags
 CONTROL = re.compile(
-    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\U000e0000-\\U000e007f]"
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\U000e0000-\\U000e007f]"
 )
 COMMANDS = ("::error", "::warning", "::notice")  # of GitHub, that we write ourselves
 
@@ -29,14 +30,13 @@ def outputs(diagnosis: Diagnosis) -> dict[str, str]:
         "sarif": sarif.render_all([diagnosis]),
         "junit": junit.render_all([diagnosis]),
         "html": html.render(diagnosis),
-        "static": html.render(diagnosis, static=True),
     }
 
 
 def check_outputs(diagnosis: Diagnosis, secrets: Sequence[str] = ()) -> None:
     """Assert that no output breaks its form, and that nothing hostile stands in one."""
     for form, content in outputs(diagnosis).items():
-        own = content.partition('<script id="plotly')[0] if form == "html" else content
+        own = _without_plotly(content) if form == "html" else content
         found = CONTROL.search(own)
         assert not found, f"{form}: {own[max(0, found.start() - 60) : found.end() + 20]!r}"
         told = [one for one in secrets if one in content]
@@ -49,9 +49,48 @@ def check_outputs(diagnosis: Diagnosis, secrets: Sequence[str] = ()) -> None:
         elif form == "github":
             odd = [line for line in content.splitlines() if not line.startswith(COMMANDS)]
             assert not odd, f"github: {odd[:3]}"
-        elif form in {"html", "static", "markdown"}:
-            raw = re.search(r"<(script|img|svg)[^>]*>?canary|onerror=canary\(\)>", own)
-            assert not raw, f"{form}: {own[max(0, raw.start() - 60) : raw.end() + 20]!r}"
+        elif form == "html":
+            page = _Page()
+            page.feed(own)
+            assert not page.alive, f"{form}: {page.alive[:3]}"
+        elif form == "markdown":
+            raw = re.search(r"(?<!\\)<(?!/?(?:details|summary)>)[a-z!/]|(?<!\\)\]\((?!#)", content)
+            assert not raw, f"{form}: {content[max(0, raw.start() - 60) : raw.end() + 20]!r}"
+
+
+def _without_plotly(page: str) -> str:
+    """Leave the packed bundle out, which is ours and most of the page."""
+    before, _, bundle = page.partition('id="plotly-gz">')
+    return before + bundle.partition("</script>")[2]
+
+
+class _Page(HTMLParser):
+    """Finds in a page what strangers could bring to life: handlers, addresses, scripts."""
+
+    def __init__(self) -> None:
+        """Begin with a page in which nothing was found."""
+        super().__init__()
+        self.alive: list[str] = []
+        self._script = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep handlers and addresses of an element."""
+        data = dict(attrs).get("type") == "application/json"
+        self._script = tag in {"script", "style"} and not data
+        for name, value in attrs:
+            address = name in {"href", "src", "action"} and not (value or "").startswith("#")
+            if name.startswith("on") or (address and value != "about:srcdoc"):
+                self.alive.append(f"<{tag} {name}={value!r}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a script."""
+        del tag
+        self._script = False
+
+    def handle_data(self, data: str) -> None:
+        """Keep what would be code."""
+        if self._script and "canary" in data:
+            self.alive.append(data[:100])
 
 
 def _no_constant(name: str) -> None:

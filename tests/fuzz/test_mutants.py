@@ -4,16 +4,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from xml.etree import ElementTree as ET
 
 import pytest
 
+from runlens import diagnose, faults
 from runlens.sources import tensorboard
 from runlens.sources.reading import SourceReading
-from tests.fuzz import known, long_run, mutants
-from tests.fuzz.corpus import samples
+from tests.fuzz import known, long_run, mutants, outputs
+from tests.fuzz.corpus import ROOT, samples
 from tests.fuzz.mutations import MUTATIONS
+from tests.fuzz.outputs import check_outputs
+from tests.fuzz.texts import TEXTS
 
 MUTANTS = 5_000
+STRANGERS = 100
 PARTS = 10  # so that several processes share them
 SEED = 20_261_121
 MOST_MEMORY = 300  # MiB more than before
@@ -31,6 +36,52 @@ def test_mutants_are_survived(part: int) -> None:
     assert set(outcome.kinds) == set(mutants.kinds())
     assert outcome.diagnosed > outcome.rendered > 0
     assert mutants.memory() - before < MOST_MEMORY
+
+
+def test_hostile_texts_of_strangers_are_survived() -> None:
+    """Names, settings, logs, exceptions: no output breaks, nothing lives, no secret shows."""
+    outcome = mutants.run(range(STRANGERS), SEED, strangers=True)
+    assert outcome.failures == []
+    assert outcome.readable == STRANGERS
+    assert outcome.rendered >= STRANGERS
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("json", '{"a": "\x9b"}'),
+        ("json", '{"a": "\u2028"}'),
+        ("json", '{"a": "\U000e0041"}'),
+        ("json", '{"a": NaN}'),
+        ("json", '{"a": "planted"}'),
+        ("html", "<p><script>canary()</script>"),
+        ("html", "<p onclick='x'>"),
+        ("html", "<a href='https://canary.example'>"),
+        ("markdown", "<script>canary()</script>"),
+        ("markdown", "![x](https://canary.example/x)"),
+        ("github", "::error::a\n::set-output name=canary::x"),
+        ("junit", "<a>&b;</a>"),
+    ],
+)
+def test_what_an_output_may_not_hold_is_found(
+    form: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Should a format forget to escape, or a secret come through."""
+    diagnosis = diagnose(ROOT / "fixtures" / "divergence")
+    monkeypatch.setattr(outputs, "outputs", lambda _: {form: shown})
+    with pytest.raises((AssertionError, ET.ParseError)):
+        check_outputs(diagnosis, ["planted"])
+
+
+def test_what_the_net_caught_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault that cost only a part is a fault all the same."""
+
+    def caught(*_: object) -> list[object]:
+        return faults.survived(lambda: _raising(None), lambda _: []) or []  # type: ignore[arg-type,return-value]
+
+    monkeypatch.setattr(mutants, "read_all", caught)
+    (failure,) = mutants.run(range(1), SEED).failures
+    assert "survived: Traceback" in failure
 
 
 def test_all_readers_have_samples() -> None:
@@ -56,14 +107,15 @@ def test_most_mutants_are_damaged() -> None:
 
 def test_each_mutation_damages_a_file() -> None:
     """Whatever the dice say, and an empty file is no trouble."""
-    for mutate in MUTATIONS:
+    whole = b'{"loss": 1.5, "step": 1}\n{"loss": 0.5, "step": 2}\n' * 20
+    for mutate in (*MUTATIONS, *TEXTS):
         damaged = 0
         for seed in range(20):
-            data, empty = bytearray(b"0123456789" * 50), bytearray()
+            data, empty = bytearray(whole), bytearray()
             mutate(data, Random(seed), b"other" * 50)
             mutate(empty, Random(seed), b"")
-            damaged += data != b"0123456789" * 50
-        assert damaged > 10, mutate
+            damaged += data != whole
+        assert damaged > (10 if mutate in MUTATIONS else 0), mutate
 
 
 def _raising(_place: object) -> object:

@@ -19,7 +19,7 @@ def find(place, names):
 def read(path):
     {read}
 """
-READS = "b = SeriesBuilder(); [b.add('loss', n, 1.0 + n) for n in range(30)]; "
+READS = "b = SeriesBuilder(); [b.add('loss', n, 9.5 - n / 4) for n in range(30)]; "
 READS += "return SourceReading(path, 'own', series=b.series())"
 STORE = f"""
 {SOURCE.partition("def read")[0].replace("{mine}", "True")}
@@ -27,7 +27,7 @@ def read_all(path):
     readings = []
     for name in ("first", "second"):
         b = SeriesBuilder()
-        [b.add('loss', n, len(name) + n) for n in range(30)]
+        [b.add('loss', n, len(name) + 9 - n / 4) for n in range(30)]
         readings.append(SourceReading(path, 'own', series=b.series(), run_id=name, in_store=True))
     return readings
 """
@@ -57,7 +57,7 @@ def test_an_installed_source_is_read_and_listed(
     origin = install(tmp_path / "site", monkeypatch, "sources", mine(READS))
     (tmp_path / "run.own").touch()
     run = runlens.read(tmp_path / "run.own")
-    assert run.curve("train_loss").value.tolist() == [1.0 + step for step in range(30)]
+    assert run.curve("train_loss").value.tolist() == [9.5 - step / 4 for step in range(30)]
     assert origin.partition(" ")[0] in lens("sources", COLUMNS="160").stdout
 
 
@@ -116,7 +116,7 @@ def test_a_file_of_several_runs_is_read_into_as_many(
     install(tmp_path / "site", monkeypatch, "sources", STORE)
     place = tmp_path / "runs.own"
     place.touch()
-    assert [run.curve("train_loss").value[0] for run in runlens.read_all(place)] == [5.0, 6.0]
+    assert [run.curve("train_loss").value[0] for run in runlens.read_all(place)] == [14.0, 15.0]
 
 
 def test_of_two_sources_that_claim_a_file_the_first_reads_it(

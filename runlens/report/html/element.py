@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+from runlens.errors import UNSEEN
 from runlens.patterns import lazy_re
 
 __all__ = ["NOTHING", "Child", "Markup", "cut", "el", "join", "text"]
@@ -16,11 +17,8 @@ NOTHING = Markup()
 LONGEST = 2000  # characters of one piece of text
 PATH = "d"
 VOID = frozenset({"meta", "base", "br", "input"})
-# Control characters but tab and newline, marks that turn the reading direction, the byte order
-# mark, and halves of surrogate pairs, which UTF-8 cannot write.
-_ODD = lazy_re(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
+# what is not seen, but tab and newline; and halves of surrogate pairs, which UTF-8 cannot write
+_ODD = lazy_re(rf"[\x00-\x08\x0b-\x1f{UNSEEN}\ud800-\udfff]")
 
 
 def text(value: object) -> Markup:
@@ -34,6 +32,8 @@ def text(value: object) -> Markup:
 
 def _spelled(match: re.Match[str]) -> str:
     code = ord(match[0])
+    if code > 0xFFFF:  # noqa: PLR2004 - two bytes
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - one byte
 
 
