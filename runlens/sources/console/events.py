@@ -39,6 +39,11 @@ _RESUMED = lazy_re(
     r"|successfully loaded checkpoint",
     re.IGNORECASE,
 )
+# in lower case, what each line holds in which one of these two is found
+SAVED_OR_RESUMED = (
+    "saving model", "saving checkpoint", "saved checkpoint", "saved in", "will skip to saved",
+    "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
+)  # fmt: skip
 _RESUME_STEP = lazy_re(
     r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=]*(\d+)", re.IGNORECASE
 )
@@ -65,6 +70,14 @@ def unranked(line: str) -> str:
     """Return a line without the rank or the process that printed it."""
     found = _RANK.match(line)
     return line[found.end() :] if found else line
+
+
+def all_unranked(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines without the ranks or processes that printed them."""
+    by_ranks = "\n".join(lines)
+    if not any(word in by_ranks for word in ("rank", "default", "pid=")):
+        return lines
+    return [unranked(line) for line in lines]
 
 
 def failures(lines: Sequence[str], index: Sequence[int]) -> tuple[list[Failure], set[int]]:
@@ -95,7 +108,11 @@ def failures(lines: Sequence[str], index: Sequence[int]) -> tuple[list[Failure],
 
 def _wrong_usages(lines: Sequence[str], index: Sequence[int]) -> list[Failure]:
     """Find programs that ended at once because argparse refused their arguments."""
-    usages = [place for place, line in enumerate(lines) if _USAGE.match(unranked(line))]
+    usages = [
+        place
+        for place, line in enumerate(lines)
+        if "usage: " in line and _USAGE.match(unranked(line))
+    ]
     found = []
     for place in usages[-1:]:
         behind = (unranked(line) for line in lines[place : place + MAX_USAGE])

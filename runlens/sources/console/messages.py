@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
 from itertools import accumulate
+from math import inf
 from typing import Any, NamedTuple
 
 from runlens.patterns import lazy_re
@@ -17,6 +18,7 @@ from runlens.patterns import lazy_re
 SHOWN = 500  # characters of a line that an event keeps
 TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself
 MAX_HITS = 20_000  # different lines of one row that are looked at
+PIECE = 2**20  # characters of a text whose words are told apart at once
 LONG = 8_000  # characters: in a longer line a message is sought near the word that it needs
 _GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10}
 _SIZE = r"(\d+(?:\.\d+)?) ?([KMGT]iB)"
@@ -78,12 +80,12 @@ def search(lines: Sequence[str]) -> list[Hit]:
     that comes many times is looked at once.
     """
     distinct = list(dict.fromkeys(lines))
-    lowered = [line.lower() for line in distinct]
-    text = "\n".join(lowered)
-    starts = [0, *accumulate(len(line) + 1 for line in lowered)]
+    text = _Lowered.of(distinct)
+    known = _words(text.text)
     found: dict[str, Message] = {}
     for message in sorted(MESSAGES, key=_weak):
-        for number, at in _lines_with(message.needs, text, starts):
+        needs = tuple(need for need in message.needs if all(part in known for part in need.split()))
+        for number, at in text.places(needs, MAX_HITS):
             line = distinct[number]
             if line not in found and message.regex.search(line, *_around(line, at)):
                 found[line] = message
@@ -107,16 +109,44 @@ def _kind(message: Message, line: str) -> str:
     return "secondary" if message.kind == "kill" and _CONSEQUENCE.search(line) else message.kind
 
 
-def _lines_with(needs: tuple[str, ...], text: str, starts: list[int]) -> list[tuple[int, int]]:
-    """Return the numbers of the lines that hold one of `needs`, each once, and where in them."""
-    places: dict[int, int] = {}
-    for need in needs:
-        at = text.find(need)
-        while at >= 0 and len(places) < MAX_HITS:
-            number = bisect_right(starts, at) - 1
-            places.setdefault(number, at - starts[number])
-            at = text.find(need, starts[number + 1])
-    return sorted(places.items())
+class _Lowered(NamedTuple):
+    """Lines as one text in lower case, and where in it each of them begins."""
+
+    text: str
+    starts: list[int]
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> "_Lowered":
+        lowered = [line.lower() for line in lines]
+        return cls("\n".join(lowered), [0, *accumulate(len(line) + 1 for line in lowered)])
+
+    def places(self, needs: tuple[str, ...], most: float = inf) -> list[tuple[int, int]]:
+        """Return the numbers of lines that hold one of `needs`, each once, and where in them."""
+        found: dict[int, int] = {}
+        for need in needs:
+            at = self.text.find(need)
+            while at >= 0 and len(found) < most:
+                number = bisect_right(self.starts, at) - 1
+                found.setdefault(number, at - self.starts[number])
+                at = self.text.find(need, self.starts[number + 1])
+        return sorted(found.items())
+
+
+def lines_with(needs: tuple[str, ...], lines: Sequence[str]) -> list[int]:
+    """Return the numbers of the lines that hold one of `needs`, in upper or lower case."""
+    return [number for number, _ in _Lowered.of(lines).places(needs)]
+
+
+def _words(text: str) -> str:
+    """Return all different words of a text, a line each: what a word must stand in to be there."""
+    words: set[str] = set()
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + PIECE)
+        end = end if end >= 0 else len(text)
+        words.update(text[start:end].split())
+        start = end + 1
+    return "\n".join(words)
 
 
 def details(hit: Hit, line: str) -> dict[str, Any]:

@@ -12,14 +12,23 @@ from runlens.patterns import lazy_re
 from runlens.run import Event
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.events import (
+    SAVED_OR_RESUMED,
     Failure,
+    all_unranked,
     checkpoint,
     exit_code,
     failures,
     resumed,
     unranked,
 )
-from runlens.sources.console.messages import MESSAGES, SHOWN, TRACEBACK, details, search
+from runlens.sources.console.messages import (
+    MESSAGES,
+    SHOWN,
+    TRACEBACK,
+    details,
+    lines_with,
+    search,
+)
 from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.text import Text, stamp
 from runlens.sources.reading import SourceReading
@@ -147,21 +156,19 @@ _PATIENCE = lazy_re(
 def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> list[Event]:
     events = []
     seen: set[str] = set()
-    for at, line in others:
+    for place in lines_with((*SAVED_OR_RESUMED, "stop"), [line for _, line in others]):
+        at, line = others[place]
         if len(line) > 2 * SHOWN:
             continue
-        lower = line.lower()
-        if "av" in lower and (saved := checkpoint(line)) and saved[1] not in seen:
+        if (saved := checkpoint(line)) and saved[1] not in seen:
             step = saved[0] if saved[0] is not None else marks.step_at(at)
             if saved[0] is not None:
                 seen.add(saved[1])
             data = {"path": saved[1], "at": at}
             events.append(_event("checkpoint", step, line, where(at), data))
-        elif ("resum" in lower or "continuing" in lower or "checkpoint" in lower) and (
-            again := resumed(line)
-        ):
+        elif again := resumed(line):
             events.append(_event("resume", again[0], line, where(at), {"at": at}))
-        elif "stop" in lower and _PATIENCE.search(line) and not marks.records_after(at):
+        elif _PATIENCE.search(line) and not marks.records_after(at):
             events.append(_event("early_stop", marks.step_at(at), line, where(at), {"at": at}))
     return events
 
@@ -182,7 +189,7 @@ def _errors(
     lines = [line for _, line in others]
     index = [at for at, _ in others]
     found, quoted = failures(lines, index)
-    hits = [hit for hit in search([unranked(line) for line in lines]) if hit.line not in quoted]
+    hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     kinds = [((hit.message.row, hit.kind), hit) for hit in hits if hit.message is not _FALLBACK]
     for hit, count in _ends(kinds):
         line, at = lines[hit.line], index[hit.line]
@@ -248,8 +255,9 @@ def _end(
     if last:
         own = [item for item in last if not any(word in item.exception for word in CONSEQUENCES)]
         reading.hints.traceback = (own or last)[0].exception
+    goes_on = int(marks.at[-1]) if len(marks.at) else -1  # up to here, nothing has ended
     for at, line in others:
-        if marks.records_after(at) or len(line) > SHOWN:
+        if at < goes_on or len(line) > SHOWN:
             continue
         code = exit_code(unranked(line))
         if code is not None and not reading.hints.exit_code:
