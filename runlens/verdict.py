@@ -10,7 +10,7 @@ from runlens.history import Curve, FloatArray
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out, noise
-from runlens.wording import count, loss, percent, step
+from runlens.wording import count, loss, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 # a run is healthy only where those of these rules that hold for its task could judge it
@@ -176,9 +176,7 @@ def _doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     best = sign * float((sign * signals.smooth(metric)).min())
     lost, gained = sign * (last - best), sign * (first - best)
     if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value):
-        return (
-            f"yet it had been at {loss(best)} (smoothed) and lost {percent(lost / gained)} of that"
-        )
+        return f"yet it had been at {loss(best)} (smoothed) and lost {loss(lost)} of that again"
     evals = signals.curve("eval_loss").value
     if len(evals) >= FEWEST_POINTS:
         ends, lowest = float(evals[-2:].min()), float(evals.min())

@@ -61,7 +61,8 @@ from runlens.rules.loss.rise_forms import Bounds, Rise, rise_of
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import loss, step, times
+from runlens.signals.shape import shape_of
+from runlens.wording import count, loss, step, times
 
 ADVERSARIES = lazy_re(
     r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
@@ -81,39 +82,29 @@ FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    fewest: int = 12
-    noise_multiple: float = 4.0
-    fall_share: float = 0.5
-    level_share: float = 0.10
-    end_share: float = 0.8
-    held: float = 0.3
-    never_back: float = 0.5
-    never_back_noise: float = 6.0
-    fewest_never_back: int = 20
-    never_back_share: float = 0.95
-    jump_share: float = 0.6
+    level: float = 0.25
+    gain: float = 0.10
+    gain_alone: float = 0.30
+    errors: float = 4.0
+    slow: float = 0.10
     all_lost: float = 0.25
-    fewest_slow: int = 100
-    slow_noise: float = 2.0
-    slow_share: float = 0.2
     other_factor: float = 2.0
-    blown: float = 100.0
-    blown_peak: float = 10.0
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the training loss with its best and with its start."""
     train = surroundings.judged(signals)
-    if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+    shape = shape_of(train.step, train.value)
+    if not shape:
+        return unmet(f"only {count(len(train), 'training loss', 'training losses')}")
     if run.task == "gan-diffusion" and any(ADVERSARIES.search(m) for m in run.history.metrics):
         return unmet("an adversarial loss has no direction")
     if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
         return unmet(reason)
-    rise = rise_of(train.value, _bounds(limits), 1.0)
+    rise = rise_of(shape, _bounds(limits), 1.0)
     if isinstance(rise, Rise) and run.task in UNTYPED:
         part, _ = causes_of_rise.component(run, float(train.step[rise.at]))
-        rise = rise if part else rise_of(train.value, _bounds(limits), limits.other_factor)
+        rise = rise if part else rise_of(shape, _bounds(limits), limits.other_factor)
     if isinstance(rise, str):
         return passed(rise)
     onset = float(train.step[rise.at])
@@ -132,23 +123,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _bounds(limits: Limits) -> Bounds:
-    return Bounds(
-        noise_multiple=limits.noise_multiple,
-        fall_share=limits.fall_share,
-        level_share=limits.level_share,
-        end_share=limits.end_share,
-        held=limits.held,
-        never_back=limits.never_back,
-        never_back_noise=limits.never_back_noise,
-        fewest_never_back=limits.fewest_never_back,
-        never_back_share=limits.never_back_share,
-        jump_share=limits.jump_share,
-        fewest_slow=limits.fewest_slow,
-        slow_noise=limits.slow_noise,
-        slow_share=limits.slow_share,
-        blown=limits.blown,
-        blown_peak=limits.blown_peak,
-    )
+    return Bounds(limits.level, limits.gain, limits.gain_alone, limits.errors, limits.slow)
 
 
 def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:
@@ -156,13 +131,14 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     climb = surroundings.norm_climb(signals, onset)
     severity, out = _severity(run, signals, train, rise, climb, limits)
     how = "jumped" if rise.jump else "climbed"
-    peak, last = float(train.value[rise.at :].max()), float(np.median(train.value[-3:]))
+    peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
+    lowest = float(train.value[: rise.at].min(initial=train.value[0]))
     origin = "start" if rise.kind == "from start" else "best"
     kept = f"did not come back to its {origin}"
     return Finding(
         severity=severity,
         title=f"Divergence from step {step(onset)}: train loss rose from its {origin} "
-        f"{loss(rise.best)} to {loss(peak)} and ended at {loss(last)}.",
+        f"{loss(lowest)} to {loss(peak)} and ended at {loss(last)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
