@@ -16,24 +16,14 @@ Looks alike
     comes back. The last points of an epoch are no trend. A slow rise is the noise floor, or
     late data are harder. Adversarial and policy-gradient losses are not judged.
 Limits
-    fewest: points. noise_multiple: scales of slow noise that the end must lie above the best;
-    3 gives 0.5-0.8 % false alarms, 4 gives 0.2 %. fall_share: the rise must undo this share of
-    the fall, level_share: and be this share of the best level. end_share: of the last 10 % of
-    points that must lie above half the rise. held: the smooth curve stays above this share of
-    the rise for the last 5 %. never_back: rise over the very first points that counts where the
-    loss never returned to them, with never_back_noise scales, fewest_never_back points and
-    never_back_share of all points above the start. jump_share: of the rise within five points
-    from which it is a jump. all_lost: end within this share of the fall below the start is
-    critical. other_factor: all limits are that much wider where the task is not known. blown:
-    within the first 5 % of points loss leaves its first level by this factor and never comes
-    below it again; its highest value then lies blown_peak above its end, so that it is no sum over
-    more steps than the first row has, which would stay level.
-    Slow form, from fewest_slow points on: by slow_noise scales and level_share of the best, for
-    slow_share of the run, and by all that was gained after the first tenth of the run. It is
-    loud only where evaluation loss, a growing learning rate or one part of a composite loss
-    rules out that the data grew harder.
-    Measured on 3,000 simulated healthy runs: 0.20 % false alarms; power 92 % for ramps, 94 % for
-    jumps, 79 % for never-back; onset within 4.5 % of the run for ramps.
+    level: rise as a share of the best level that counts where it also undoes gain of what had been
+    gained; gain_alone: share of the gain that counts alone. slow: rise as a share of the level that
+    counts for a loss that was never below its start, and, for a fifth of the run or longer, as a
+    slow rise. errors: standard errors of the difference that the rise must exceed. all_lost: an end
+    within this share of the fall below the start is critical. other_factor: all limits are that
+    much wider where the task is not known.
+    A slow rise is loud only where evaluation loss, a growing learning rate or one part of a
+    composite loss rules out that the data grew harder.
 Fixes
     Go back to the last checkpoint before the onset; learning rate to a third, a fifth where the
     gradient norm had climbed tenfold; longer warm-up; clip at 1.0; bf16.
@@ -72,9 +62,9 @@ CALM = 1.5  # gradient norm over its level before: unchanged
 UNTYPED = {"other", "gan-diffusion"}
 GROWING_RATE = 1.2  # learning rate at the end over that at the onset
 NEEDED = {
-    "from best": "half of its fall, 10 % of its level, or four noise scales",
-    "from start": "half of its level, or six noise scales",
-    "slow": "all that was gained after the first tenth, and 10 % of its level",
+    "from best": "a third of the gain, or a quarter of its level and a tenth of the gain",
+    "from start": "a tenth of its level",
+    "slow": "a tenth of its level, for a fifth of the run",
 }
 FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
@@ -84,7 +74,7 @@ class Limits(Struct, frozen=True):
 
     level: float = 0.25
     gain: float = 0.10
-    gain_alone: float = 0.30
+    gain_alone: float = 0.33
     errors: float = 4.0
     slow: float = 0.10
     all_lost: float = 0.25
@@ -114,6 +104,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
             "see resume-jump"
         )
+    if rise.falls:
+        return passed(f"a new stage at step {step(onset)}: {rise.falls}")
     if learns := held_out.improving(run, signals, onset):
         return passed(f"train loss rose by {loss(rise.height)}, but {learns} meanwhile")
     part, _ = causes_of_rise.component(run, onset)

@@ -5,14 +5,21 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from runlens.history import FloatArray
+from runlens.signals.noise import GAUSSIAN, smooth, window
 from runlens.signals.shape import Shape
 from runlens.wording import loss
 
 ROUNDING = 1e-9  # of the best: no rise, but the last digit of a mean
 CROSSED = 0.1  # of the rise: the course lies above it for good from the onset on
 UNDONE = 0.5  # of the peak: a loss that fell back by more and falls on is in a new stage
+STILL = 0.05  # of the peak in the second half behind it: the loss falls on
 LASTS = 0.03  # share of the points behind the onset that a rise must cover; two points at least
 LONG = 0.2  # share of the points that a small rise must last
+HALF = 0.5  # of the rise at one point: a jump
+OWN = 1.25  # times a first value that no later one comes near: it is a level of its own
+FEW = 12  # points below which each one counts for itself
+FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
 HUGE = 10.0  # times the best: a rise that no later point has to confirm
 
 
@@ -38,6 +45,7 @@ class Rise(NamedTuple):
     needed: float  # rise that counts
     jump: bool
     kind: Literal["from best", "from start", "slow"]
+    falls: str = ""  # says that most of it is undone and the loss still falls
 
     @property
     def height(self) -> float:
@@ -45,51 +53,89 @@ class Rise(NamedTuple):
         return self.end - self.best
 
 
+class Ends(NamedTuple):
+    """The best and the last level of a curve, with the standard error of their difference."""
+
+    best: float
+    best_at: int
+    end: float
+    error: float
+
+
+def _ends(shape: Shape) -> Ends:
+    """Return the best and the last level: of smooth courses, of points where there are few."""
+    value = shape.value
+    if len(value) >= FEW:
+        course, end = smooth(value), shape.final_level()
+        edge = min(window(len(value)) // 2, len(value) // 10)  # it leans on repeated values there
+        at = edge + int(np.argmin(course[edge:]))
+        best, first = float(course[at]), float(value[0])
+        scale = shape.noise.sigma * (abs(best) if shape.scale == "log" else 1.0)
+        if float(value[1:].min()) > OWN * first > 0:
+            return Ends(first, 0, end.value, math.hypot(scale, end.error))
+        return Ends(best, at, end.value, math.hypot(scale / 2, end.error))
+    at = int(np.argmin(value))
+    tail = value[max(at + 1, len(value) - 3) :]
+    end_level = float(np.median(tail)) if len(tail) else float(value[at])
+    error = _scatter(value) * math.sqrt(1 + 1 / max(len(tail), 1))
+    return Ends(float(value[at]), at, end_level, FEW_ERRORS * error)
+
+
+def _scatter(value: FloatArray) -> float:
+    """Return the noise of few points: of neighbours, or about a line, without the largest change.
+
+    One jump and one ramp leave at least one of the two alone; it errs to the small side.
+    """
+    steps, bends = np.sort(np.abs(np.diff(value)))[:-1], np.sort(np.abs(np.diff(value, n=2)))
+    level = GAUSSIAN * float(np.median(steps)) / math.sqrt(2.0)
+    slope = GAUSSIAN * float(np.median(bends[: max(1, len(bends) - 2)])) / math.sqrt(6.0)
+    return min(level, slope)
+
+
 def rise_of(shape: Shape, limits: Bounds, factor: float) -> Rise | str:
     """Look for a rise to the end; a text says why there is none."""
-    best, end = shape.best_level(), shape.final_level()
-    height = end.value - best.value
-    if height <= ROUNDING * abs(best.value):
+    ends = _ends(shape)
+    best, best_at, height = ends.best, ends.best_at, ends.end - ends.best
+    if height <= ROUNDING * abs(best):
         return "loss is best at the end"
     start = float(shape.first.value)
-    until = shape.trend[shape.trend_step <= best.since]
-    fall = max(float(until.max(initial=start)), start) - best.value
-    needed = factor * _needed(best.value, fall, limits)
-    error = limits.errors * math.hypot(best.error, end.error)
-    best_at = int(np.searchsorted(shape.step, best.since))
-    at, jump = _onset(shape, best_at, best.value, height)
+    fall = max(start - best, 0.0)
+    needed, error = factor * _needed(best, fall, limits), limits.errors * ends.error
+    at, jump = _onset(shape.value, best_at, best, height)
     behind = len(shape.value) - at
     slow = height < needed
     if slow:
-        needed = factor * limits.slow * abs(best.value)
-        if behind < LONG * len(shape.value):
+        needed = factor * limits.slow * abs(best)
+        if behind < LONG * len(shape.value) or factor > 1:
             needed = float("inf")
     if height < max(needed, error):
-        least = max(factor * _needed(best.value, fall, limits), error)
-        return f"loss ends {loss(height)} above its best {loss(best.value)}; {loss(least)} counts"
+        least = max(factor * _needed(best, fall, limits), error)
+        return f"loss ends {loss(height)} above its best {loss(best)}; {loss(least)} counts"
     if behind < max(2.0, LASTS * len(shape.value)) and not _confirmed(shape, at):
         return "loss rose only in the last points"
-    if reason := _came_down(shape, best.value, height, fall):
-        return reason
     kind: Literal["from best", "from start", "slow"] = "slow" if slow else "from best"
     if not slow and best_at == 0:
         kind = "from start"
-    return Rise(at, best.value, best_at, start, end.value, fall, needed, jump, kind)
+    back = _came_down(shape, at, best, height, fall)
+    return Rise(at, best, best_at, start, ends.end, fall, needed, jump, kind, back)
 
 
 def _needed(best: float, fall: float, limits: Bounds) -> float:
-    """Return the rise that counts: a share of the gain, smaller where the level rises much."""
-    return min(limits.gain_alone * fall, max(limits.level * abs(best), limits.gain * fall)) or (
-        limits.level * abs(best)
-    )
+    """Return the rise that counts: a third of the gain, less where the level itself grows much.
+
+    Of a loss that was never below its start there is no gain: a share of the level counts.
+    """
+    if fall <= 0:
+        return limits.slow * abs(best)
+    return min(limits.gain_alone * fall, max(limits.level * abs(best), limits.gain * fall))
 
 
-def _came_down(shape: Shape, best: float, height: float, fall: float) -> str:
+def _came_down(shape: Shape, at: int, best: float, height: float, fall: float) -> str:
     """Say that most of the rise is undone and the loss still falls: a new stage of the task."""
-    last = shape.phases[-1]
-    after = shape.trend[shape.trend_step >= last.first.step]
-    peak = max(last.highest.value, float(after.max()) if len(after) else best) - best
-    if last.kind == "fall" and height < UNDONE * peak and height < fall:
+    course = smooth(shape.value)[at:]
+    top = int(np.argmax(course))
+    peak, halfway = float(course[top]) - best, float(course[(top + len(course)) // 2]) - best
+    if height < UNDONE * peak and height < fall and halfway - height >= STILL * peak:
         return f"loss falls again, to {loss(best + height)} from {loss(best + peak)}"
     return ""
 
@@ -100,21 +146,16 @@ def _confirmed(shape: Shape, at: int) -> bool:
     return bool(len(before)) and float(shape.value[at:].min()) > HUGE * float(before.max())
 
 
-def _onset(shape: Shape, best_at: int, best: float, height: float) -> tuple[int, bool]:
+def _onset(value: FloatArray, best_at: int, best: float, height: float) -> tuple[int, bool]:
     """Return (index, whether it is a jump) of where the rise begins, on the points as logged.
 
-    The course does not come below a tenth of the rise again after it; a jump there dates it.
+    From there on the smooth course stays above a tenth of the rise.
     """
-    low = np.flatnonzero(shape.trend <= best + CROSSED * height)
-    crossed = float(shape.trend_step[low[-1]]) if len(low) else float(shape.step[best_at])
-    reach = max(3.0 * float(np.median(np.diff(shape.trend_step))), 1.0)
-    for event in shape.events:
-        size = event.level_after - event.level_before
-        if event.kind in {"jump", "restart"} and size >= 0.5 * height:
-            near = crossed - reach <= event.after.step <= crossed + 2 * reach
-            if near and event.after.step > shape.step[best_at]:
-                return int(np.searchsorted(shape.step, event.after.step)), True
-    at = int(np.searchsorted(shape.step, crossed, side="right"))
-    at = min(max(at, best_at + 1), len(shape.value) - 1)
-    leap = float(shape.value[at] - shape.value[at - 1]) if at else 0.0
-    return at, leap >= 0.5 * height
+    course = value if len(value) < FEW else smooth(value)
+    below = np.flatnonzero(course[best_at:] <= best + CROSSED * height)
+    low = best_at + (int(below[-1]) if len(below) else 0)
+    reach = 0 if len(value) < FEW else window(len(value)) // 2
+    near = np.flatnonzero(value[max(low - reach, 0) + 1 : low + reach + 2] > best + HALF * height)
+    crossed = low + 1 if not len(near) else max(low - reach, 0) + 1 + int(near[0])
+    at = min(max(min(crossed, low + 1), best_at + 1), len(value) - 1)
+    return at, float(value[at] - value[at - 1]) >= HALF * height
