@@ -86,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     shape = shape_of(train.step, train.value)
     if not shape:
-        return unmet(f"only {count(len(train), 'training loss', 'training losses')}")
+        return unmet(f"only {count(len(train), 'point')} of train_loss")
     if run.task == "gan-diffusion" and any(ADVERSARIES.search(m) for m in run.history.metrics):
         return unmet("an adversarial loss has no direction")
     if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):

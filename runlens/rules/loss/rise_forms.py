@@ -17,6 +17,7 @@ STILL = 0.05  # of the peak in the second half behind it: the loss falls on
 LASTS = 0.03  # share of the points behind the onset that a rise must cover; two points at least
 LONG = 0.2  # share of the points that a small rise must last
 HALF = 0.5  # of the rise at one point: a jump
+SUMMED, ALIKE = 100.0, 10.0  # times the first: a sum over more steps than the first row has
 OWN = 1.25  # times a first value that no later one comes near: it is a level of its own
 FEW = 12  # points below which each one counts for itself
 FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
@@ -71,7 +72,8 @@ def _ends(shape: Shape) -> Ends:
         at = edge + int(np.argmin(course[edge:]))
         best, first = float(course[at]), float(value[0])
         scale = shape.noise.sigma * (abs(best) if shape.scale == "log" else 1.0)
-        if float(value[1:].min()) > OWN * first > 0:
+        summed = float(value[1:].min()) > SUMMED * first and value.max() < ALIKE * end.value
+        if float(value[1:].min()) > OWN * first > 0 and not summed:
             return Ends(first, 0, end.value, math.hypot(scale, end.error))
         return Ends(best, at, end.value, math.hypot(scale / 2, end.error))
     at = int(np.argmin(value))
@@ -135,6 +137,8 @@ def _came_down(shape: Shape, at: int, best: float, height: float, fall: float) -
     course = smooth(shape.value)[at:]
     top = int(np.argmax(course))
     peak, halfway = float(course[top]) - best, float(course[(top + len(course)) // 2]) - best
+    if len(course) - top <= len(course) // 10:
+        return ""  # it is still rising
     if height < UNDONE * peak and height < fall and halfway - height >= STILL * peak:
         return f"loss falls again, to {loss(best + height)} from {loss(best + peak)}"
     return ""
