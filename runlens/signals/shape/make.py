@@ -18,6 +18,8 @@ from runlens.signals.shape.swings import Cycles, calmed, cycles, described
 
 FEWEST = 4  # finite points below which a curve has no shape
 
+HUGE = 1e100  # beyond it the square is no number any more
+
 
 @dataclass(frozen=True, eq=False)
 class Body:
@@ -47,7 +49,7 @@ def shape_of(step: IntArray, value: FloatArray) -> Shape:
     """
     step, value = np.asarray(step, dtype=np.int64), np.asarray(value, dtype=np.float64)
     finite = np.flatnonzero(np.isfinite(value))
-    x, y = step[finite], value[finite]
+    x, y = step[finite], np.clip(value[finite], -HUGE, HUGE)
     if len(finite) < FEWEST:
         return _assembled(step, value, finite, Shape(phases=_gone_phases(step, value)))
     body = _body(finite, x, y)
