@@ -19,7 +19,7 @@ The nearest file upwards of the current folder counts; it is never looked for in
     until = 2027-01-31
     runs = "nightly-*"                        # run names; all where left out
 
-    [columns]                                 # of CSV and JSON Lines that RunLens cannot know
+    [columns]                                 # of tables and logs that RunLens cannot know
     step = "iteration"                        # step, epoch, time: what says when
     train_loss = "my_loss"                    # a metric of `runlens`, or a name of your own
     eval_loss = "dev/nll"                     # in JSON, the path of an inner value
@@ -294,6 +294,15 @@ def _price(own: object) -> float | None:
     if known is None or not 0 <= known < inf:
         raise BadSettings(f"gpu_hour_price is {_written(price)}; it takes a number, 0 or more")
     return known
+
+
+def columns_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Return columns as they are said on a command line: ``train_loss=xent``."""
+    parts = [pair.partition("=") for pair in pairs]
+    for pair, (ours, equals, theirs) in zip(pairs, parts, strict=True):
+        if not (ours.strip() and equals and theirs.strip()):
+            raise BadSettings(f"--column {pair!r}: it takes NAME=COLUMN, as train_loss=xent")
+    return _columns({ours.strip(): theirs.strip() for ours, _, theirs in parts})
 
 
 def _columns(own: object) -> dict[str, str]:

@@ -22,6 +22,8 @@ TENTH = 10
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting"})
+SHOWN_COLUMNS = 6  # that a verdict without a loss lists
+SYSTEM = ("system/", "eval_runtime", "eval_samples", "eval_steps")  # of the machine, no learning
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 
 
@@ -104,11 +106,34 @@ def _cannot_judge(run: Run) -> str:
     points = max(len(run.curve(name)) for name in _telling(run))
     telling = "reward" if run.task in RL_TASKS else "loss or reward"
     if not points:
-        return f"Cannot judge: no {telling} is known up to step {step(run.last_step)}."
+        until = f"Cannot judge: no {telling} is known up to step {step(run.last_step)}"
+        return f"{until}{_columns(run)}."
     what = f"{count(points, 'point')} of a {telling}"
     name = next(name for name in _telling(run) if len(run.curve(name)) == points)
     values = ", ".join(loss(value) for value in run.curve(name).value.tolist())
     return f"Cannot judge: {what} up to step {step(run.last_step)}: {values}."
+
+
+def _columns(run: Run) -> str:
+    """Name the columns that were read, with their ranges, and what settles which is the loss."""
+    curves = {name: run.curve(name).finite() for name in run.history.metrics}
+    told = {
+        name: curve.value
+        for name, curve in curves.items()
+        if len(curve) > 1
+        and not name.startswith(SYSTEM)
+        and curve.value.min() < curve.value.max()
+        and not (np.diff(curve.value) == 1).all()  # the number of its row
+    }
+    shown = [
+        f"{name} {loss(float(value.min()))} to {loss(float(value.max()))}"
+        for name, value in list(told.items())[:SHOWN_COLUMNS]
+    ]
+    if not shown:
+        return ""
+    more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
+    ours = "reward" if run.task in RL_TASKS else "train_loss"
+    return f"; read were {', '.join(shown)}{more}. --column {ours}=NAME says which it is"
 
 
 class Seen(NamedTuple):

@@ -32,6 +32,13 @@ SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 from this severity on.")
 @click.option("--preview", is_flag=True, help="Ask rules that are still on trial too.")
 @click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
+@click.option(
+    "--column",
+    "columns",
+    metavar="NAME=COLUMN",
+    multiple=True,
+    help="What a column is: train_loss=xent.",
+)
 @click.option("--full", is_flag=True, help="JSON with curves, events, settings and log tail.")
 @click.option("--share", metavar="CASE", help="Write the run's numbers alone into a file to show.")
 @click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
@@ -45,6 +52,7 @@ def command(
     form: str | None,
     output: str | None,
     names: tuple[str, ...],
+    columns: tuple[str, ...],
     fail_on: str | None,
     config: str | None,
     share: str | None,
@@ -79,6 +87,7 @@ def command(
 
     from runlens import errors
     from runlens.cli.output import nearest_settings
+    from runlens.settings import columns_of
 
     gc.disable()  # one short run: collecting costs more than it frees (a second on a long log)
     every = how["every"] or takes_all(form)
@@ -86,9 +95,10 @@ def command(
     examined: list[Run] = []  # kept only where they are shared
     try:
         settings = nearest_settings(config, places or (".",))
+        said = columns_of(columns)
         settings = replace(settings, preview=settings.preview or how["preview"])
         for place in places or (".",):
-            runs = _chosen(place, names, settings.columns)
+            runs = _chosen(place, names, {**settings.columns, **said})
             diagnosed += [(_judge(run, settings), place) for run in runs]
             examined += runs if share else []
     except errors.NothingReadable as error:

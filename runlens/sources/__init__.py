@@ -19,7 +19,7 @@ from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
 from runlens.sources.stores import mlflow_db, mlflow_dir, swanlab_dir, trackio_db
 from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
-from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, unused
+from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
 
 READERS: tuple[Reader | StoreReader, ...] = (
     trainer_state,
@@ -157,7 +157,7 @@ def read_all(
     Args:
         place: a file, a directory, ``-`` for what comes through a pipe,
             ``wandb:entity/project/run``, ``wandb:entity/project`` or the address of its page.
-        columns: what CSV and JSON Lines call things, where RunLens cannot know it:
+        columns: what a table or a log calls things, where RunLens cannot know it:
             ``{"step": "iteration", "train_loss": "my_loss"}``, our name first.
         only: names of files and folders in a directory, of all that lie there.
 
@@ -189,7 +189,7 @@ def _runs(
 ) -> list[Run]:
     """Join readings to runs; the first of them tells what was not read."""
     with np.errstate(all="ignore"):
-        runs = runs_of(place, given, readings)
+        runs = runs_of(place, given, [renamed(one, columns) for one in readings])
     measured = _measured(runs) if _of_training(place, readings) else []
     unnamed = unused(columns, readings)
     if not measured:

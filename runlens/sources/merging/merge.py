@@ -35,7 +35,7 @@ from runlens.sources.merging.launches import (
     with_steps_of_bars,
 )
 from runlens.sources.merging.likeness import Content
-from runlens.sources.merging.objective import Chosen, chosen
+from runlens.sources.merging.objective import Chosen, chosen, guessed
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.merging.task import SCRATCH_LOSS, typed
@@ -147,6 +147,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     events = _events(readings, starts, place)
     ended = [one.reading for one in of_last_launch(group)]
     plan = _plan(readings, config, history)
+    problems += [Problem(sources[0], text) for text in guessed(taken)]
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     return Run(

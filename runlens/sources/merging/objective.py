@@ -24,6 +24,7 @@ OTHER_MEASURES = frozenset((
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
 OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
+WORDS = {"train_loss": "training loss", "eval_loss": "evaluation loss", "reward": "reward"}
 FEWEST = 5  # values from which a curve is told from a count
 
 
@@ -47,6 +48,16 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         taken["reward"] = reward
     ours = {name: canonical for canonical, name in taken.items()}
     return Chosen({ours.get(name, name): rows for name, rows in metrics.items()}, taken)
+
+
+def guessed(taken: Mapping[str, str]) -> list[str]:
+    """Say which names were taken for a loss or a reward that they do not say for sure."""
+    return [
+        f"{name} was taken for the {WORDS[ours]}, as nothing is called so; if it is another, "
+        f"--column {ours}=NAME says which"
+        for ours, name in taken.items()
+        if not classify(name).sure and not _OWN_LOSS.search(name.lower())
+    ]
 
 
 def _training(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:

@@ -1,6 +1,7 @@
 """What a user says that the columns of a table mean: ``[columns]`` of `runlens.toml`."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -77,13 +78,37 @@ def says_log(names: Sequence[str], columns: Columns) -> bool:
     )
 
 
+def renamed(reading: SourceReading, columns: Columns) -> SourceReading:
+    """Return a reading that is no table with its metrics under the names that the user gave.
+
+    A metric may be told by its name in the file or by the one that RunLens shows.
+    """
+    if reading.columns or not columns:
+        return reading
+    shown = {naming(name, reading.framework).metric: name for name in reading.series}
+    given = {
+        theirs if theirs in reading.series else shown[theirs]: ours
+        for ours, theirs in columns.items()
+        if (theirs in reading.series or theirs in shown) and role(ours) not in {STEP, EPOCH, TIME}
+    }
+    taken = {naming(ours).metric for ours in given.values()}
+    series = {
+        given.get(name, name): points
+        for name, points in reading.series.items()
+        if name in given or naming(name, reading.framework).metric not in taken
+    }
+    return replace(reading, series=series)
+
+
 def unused(columns: Columns, readings: Iterable[SourceReading]) -> list[Problem]:
-    """Return a problem for each name that none of the tables has; none where there is no table."""
-    names = {name for reading in readings for name in reading.columns}
+    """Return a problem for each name that nothing has; none where nothing names its columns."""
+    some = [one for one in readings if one.columns or one.kind == "console"]
+    names = {name for one in some for name in (*one.columns, *one.series)}
+    names |= {naming(name, one.framework).metric for one in some for name in one.series}
     return [
         Problem(
             "[columns]",
-            f"no table has the column {theirs!r} that {ours} was said to be"
+            f"no table or log has the column {theirs!r} that {ours} was said to be"
             f"{nearest(theirs, sorted(names))}",
             ours,
         )
