@@ -27,7 +27,6 @@ def test_rows_that_name_no_step_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "".join(ROW.format(0.1, n) for n in range(4)),
         "note: 1, loss: 2, this is no row but a sentence of words: 3\n" * 9,
         "price: 1.5, volume: 2, spread: 3\n" * 9,
         "loss: 1, other: 2\n" * 9,
@@ -35,7 +34,7 @@ def test_rows_that_name_no_step_are_counted(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_row_of_a_training_is_not_counted(tmp_path: Path, text: str) -> None:
-    """Too few, prose, no metric of a training, too few numbers, too long."""
+    """Prose, no metric of a training, too few numbers, too long."""
     assert not reading(tmp_path, text).series
 
 

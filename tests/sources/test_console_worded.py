@@ -101,11 +101,10 @@ def test_columns_that_count_nothing(tmp_path: Path) -> None:
         "score\tlabel\n" + each("0.{n}\t1", 1, 2, 3, 4),  # data
         "loss of weight\tage\n" + each("0.{n}\t1", 1, 2, 3, 4),
         "the loss  the gain\n" + each("0.{n}  1", 1, 2, 3, 4),
-        "train_loss\tval_loss\n0.5\t0.6\n",
     ],
 )
 def test_other_columns_are_no_metrics(tmp_path: Path, text: str) -> None:
-    """Scores, sentences, and what stands there once."""
+    """Scores and sentences."""
     assert not reading(tmp_path, text).series
 
 

@@ -30,15 +30,14 @@ _BATCHES = lazy_re(  # epoch e of E, batch n of N
     r"|train: \[(\d+)/(\d+)\]\[\s*(\d+)/(\d+)\]"
     r"|epoch[: ]*\[?\s*(\d+)"
     + _OF
-    + r"\]?[\s,:|\-]*(?:step|batch|iter(?:ation)?)s?[: ]+\[?(\d+)"
+    + r"\]?[\s,:|\-]*(?:step|batch|iter(?:ation)?)s?[: ]+\[?(\d{1,3}(?:,\d{3})+|\d+)"
     + _OF,
     re.IGNORECASE,
 )
 _STEP = lazy_re(
     r"\[?(?:global[_ ]?|train(?:ing)?[_ ]?|completed )?(?:steps?|iter(?:ation)?s?|updates?"
-    r"|num[_ ]updates|it|s|validation loss at iteration)(?:\s*[:=#]\s*|\s+|\s*\[)(\d+)"
-    + _OF
-    + r"\]?(?![\d.]*[a-z%\d])",
+    r"|num[_ ]updates|it|s|validation loss at iteration)"
+    r"(?:\s*[:=#]\s*|\s+|\s*\[)(\d{1,3}(?:,\d{3})+|\d+)" + _OF + r"\]?(?![\d.]*[a-z%\d])",
     re.IGNORECASE,
 )
 _EPOCH = lazy_re(
@@ -46,6 +45,12 @@ _EPOCH = lazy_re(
     + _OF
     + r"\]?(?![\d.]*\d)"
     r"|train: \[(\d+)/(\d+)\]",
+    re.IGNORECASE,
+)
+# what stands in brackets right before a counter: [Diff-Val(Test-Normal)] Epoch 7
+_HELD_OUT = lazy_re(
+    r"\[(?:[\w ()]*[- (])?(val|valid|validation|eval|evaluation|test|dev)"
+    r"(?:[- ()][\w ()-]*)?\]\s*$",
     re.IGNORECASE,
 )
 _LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
@@ -156,6 +161,12 @@ def of_counters(numbers: Sequence[int], part: str = "") -> Counted:
 
 
 def _general(line: str, start: int) -> Counted | None:
+    count = _by_words(line, start)
+    data = _HELD_OUT.search(line, 0, start) if count else None
+    return count._replace(part=f"{data[1].lower()}/") if count and data else count
+
+
+def _by_words(line: str, start: int) -> Counted | None:
     if found := _BATCHES.match(line, start):
         epoch, epochs, batch, batches = next(
             found.group(n, n + 1, n + 2, n + 3) for n in (1, 5, 9) if found[n]
@@ -182,4 +193,5 @@ def _general(line: str, start: int) -> Counted | None:
 
 def whole(text: str | None) -> int:
     """Return a counter as a number; -1 for what is none, or too large for one."""
+    text = text.replace(",", "") if text else ""
     return int(text) if text and len(text) < 16 and int(text) < MAX_STEP else -1  # noqa: PLR2004 - more digits are no step

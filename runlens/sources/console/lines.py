@@ -9,19 +9,22 @@ all kinds in one log that with the most numbers is taken.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN
+from runlens.metrics import naming
 from runlens.patterns import lazy_re
 from runlens.sources.console.blocks import blocks
 from runlens.sources.console.counters import Counted, counted, of_counters, whole
 from runlens.sources.console.keras import keras
+from runlens.sources.console.mining import mine
+from runlens.sources.console.mining.telling import telling, tells
 from runlens.sources.console.pairs import ANCHOR, NUMBER, WORDS, pairs
 from runlens.sources.console.postfix import Reached, from_bars
-from runlens.sources.console.records import Placed, launches
+from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.tables import columns, from_tables, from_tensors
 from runlens.sources.console.templates import Parsed, Templates, pieces
@@ -32,6 +35,8 @@ from runlens.sources.console.worded import worded
 from runlens.sources.console.yolo import yolo
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
+MORE = 1.5  # times the numbers of the known layouts from which a learnt layout is believed
+FAR_MORE = 10  # times from which it is believed although it lacks something
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
 _BARE_EPOCH = lazy_re(
@@ -53,7 +58,45 @@ _LIGHTNING = lazy_re(
 
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
-    """Read the metrics of a log that has no dict rows."""
+    """Read the metrics of a log that has no dict rows: by a layout that is known, else learnt."""
+    known = _known(others, bars)
+    taken = {record.at for record in known.records}
+    rest = [item for item in others if item[0] not in taken]
+    learnt = mine(rest, alone=not taken)
+    if not known.records or (not known.framework and _better(learnt, known)):
+        return placed(mine(others) if taken else learnt)
+    return _with(known, learnt)
+
+
+def _better(learnt: Sequence[Row], known: Found) -> bool:
+    """Whether a learnt layout has far more of what trainings are judged by, and lacks little."""
+    mine, theirs = [row.names for row in learnt], [record.names for record in known.records]
+    more, less = telling(mine), telling(theirs)
+    return more > MORE * less and (more > FAR_MORE * less or _measured(theirs) <= _measured(mine))
+
+
+def _measured(names: Iterable[Sequence[str]]) -> set[str]:
+    return {naming(name).metric for some in set(names) for name in some if tells(name)}
+
+
+def _with(known: Found, learnt: list[Row]) -> Found:
+    """Add the rows of other layouts to those of a known one, each at the step that it shows."""
+    names = {naming(name).metric for record in known.records for name in record.names}
+    rows = [row for row in learnt if not any(naming(name).metric in names for name in row.names)]
+    at = np.array([record.at for record in known.records], dtype=np.int64)
+    place = np.searchsorted(at, [row.at for row in rows]) - 1
+    kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]
+    if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
+        return known
+    added = [Record(rows[n].at, rows[n].names, rows[n].values) for n in kept]
+    records = [*known.records, *added]
+    order = sorted(range(len(records)), key=lambda n: records[n].at)
+    where = np.concatenate([np.arange(len(at)), place[kept]])[order]
+    taken = known.placed._replace(step=known.placed.step[where], launch=known.placed.launch[where])
+    return known._replace(records=[records[n] for n in order], placed=taken)
+
+
+def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     reached = [
         Reached(at, int(found[1]), int(found[2]), found[3], float(found[4] or NOT_KNOWN))
         for at, line in others

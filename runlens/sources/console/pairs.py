@@ -16,6 +16,7 @@ _PAIR = lazy_re(
 _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 _SAID = lazy_re(r"(?<=\w) (?:so far )?is$")  # val loss is 0.5, average loss so far is 0.5
+_WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
 ANCHOR = lazy_re(
     r"loss|nll|ppl|perplex|bpb|bpc|\bacc|accuracy|reward|return|\blr\b|learning[ _]rate|grad"
     r"|gnorm|\bkl|\bcost\b|samplespersec|entropy|\bwer\b|\bcer\b|bleu|\bf1"
@@ -45,7 +46,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     anchored = sure
     for name, number, unit in _PAIR.findall(_SHARE.sub(_share, _DAY.sub("", text))):
         key = _SAID.sub("", name.strip(" -"))
-        if key.lower() in _NOT_METRICS or key in found:
+        if key.lower() in _NOT_METRICS or key in found or _WHEN.search(key):
             continue
         anchored = anchored or ANCHOR.search(key) is not None
         found[key + "_ms" if unit == "ms" else key] = _number(number, unit)

@@ -76,12 +76,14 @@ def _steps(
     explicit = [row.counted.step >= 0 for row in rows]
     if all(explicit):
         return np.array([row.counted.step for row in rows], dtype=np.int64), False, ""
+    if _counts_on(rows):
+        return np.array([row.counted.batch for row in rows], dtype=np.int64), False, ""
     if any(explicit) or any(row.counted.batch >= 0 for row in rows):
         return np.array(_carried(rows), dtype=np.int64), True, ""
     epochs = [row.counted.epoch for row in rows]
     layouts = Counter((row.names, row.counted.epoch) for row in rows)
     mean = sum(layouts.values()) / len(layouts)
-    if mean <= ONCE_AN_EPOCH:
+    if mean <= ONCE_AN_EPOCH and max(epochs) >= 0:
         return np.array(epochs, dtype=np.int64), True, "its rows name epochs, no steps"
     counts: Counter[tuple[str, ...]] = Counter()
     numbers = []
@@ -90,6 +92,19 @@ def _steps(
         numbers.append(counts[row.names])
     doubt = "its rows name no step: they were counted"
     return np.array(numbers, dtype=np.int64), True, doubt
+
+
+def _counts_on(rows: list[Row]) -> bool:
+    """Whether what stands beside the epochs is no batch of theirs: it goes on from one to the next.
+
+    Where a row names no batch, or the number of them, it is one.
+    """
+    if any(row.counted.batch < 0 or row.counted.batches > 0 for row in rows):
+        return False
+    epoch = np.array([row.counted.epoch for row in rows])
+    batch = np.array([row.counted.batch for row in rows])
+    later = np.diff(epoch) > 0
+    return bool(later.any() and (np.diff(batch) > 0)[later].all())
 
 
 def _carried(rows: list[Row]) -> list[int]:

@@ -5,11 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.history import BoolArray, IntArray
+from runlens.patterns import lazy_re
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.bulk import decoded
 from runlens.sources.console.dicts import DictRow, Rows, row
 from runlens.sources.console.scanner import Scanned
 from runlens.sources.console.text import Bar, Text, bar
+
+MAX_DICT = 200  # lines of a dict
+_ENTRY = lazy_re(r"""$|['"][^'"]{1,120}['"]\s*:""")
 
 
 class Sorted(NamedTuple):
@@ -28,7 +32,7 @@ def sort(log: Scanned) -> Sorted:
     rows, left = decoded(log.text.data, log.rows)
     own_bars, lines = _behind_bars(log.text, log.single)
     lines += [(at, log.text.part(start, end)) for at, start, end in left.tolist()]
-    own_rows, others = _parted(sorted(lines))
+    own_rows, others = _parted(_joined(sorted(lines)))
     told = np.zeros(len(log.text), dtype=np.bool_)
     told[log.single] = told[left[:, 0]] = True
     return Sorted(
@@ -52,6 +56,33 @@ def _behind_bars(text: Text, single: IntArray) -> tuple[list[Bar], list[tuple[in
             line = state.rest
         lines.append((at, line))
     return bars, lines
+
+
+def _joined(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Write rows that are printed as a dict over several lines into the first of them."""
+    whole: list[tuple[int, str]] = []
+    begun = -1  # place of an open brace in `whole`
+    for at, line in lines:
+        whole.append((at, line))
+        text = line.strip()
+        if text.endswith("{"):
+            begun = len(whole) - 1
+        elif begun >= 0 and text.startswith("}"):
+            _join(whole, begun)
+            begun = -1
+        elif begun >= 0 and (len(whole) - begun > MAX_DICT or not _ENTRY.match(text)):
+            begun = -1
+    if begun >= 0:  # the log ends in it
+        _join(whole, begun)
+    return whole
+
+
+def _join(lines: list[tuple[int, str]], begun: int) -> None:
+    """Make one line of those from `begun` on, if that is a row."""
+    first, *others = (part.strip() for _, part in lines[begun:])
+    whole = first + " ".join(others).removesuffix("}") + "}"
+    if row(lines[begun][0], whole):
+        lines[begun:] = [(lines[begun][0], whole)]
 
 
 def _parted(lines: list[tuple[int, str]]) -> tuple[list[DictRow], list[tuple[int, str]]]:

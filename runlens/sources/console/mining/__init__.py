@@ -1,0 +1,249 @@
+"""The layout of a log that nobody has described, learnt from the log itself.
+
+Lines become templates (`slots`), the text of a template says what its numbers are (`phrases`,
+`heads`), lines that say the same are a table (`layouts`), and of each table the columns that
+count are found (`counting`). Tables without a counter get it from the lines around them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.patterns import lazy_re
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.counting import (
+    Counters,
+    carried,
+    counters,
+    goes_on,
+    within_epoch,
+)
+from runlens.sources.console.mining.layouts import Layout, layouts
+from runlens.sources.console.mining.telling import tells
+from runlens.sources.console.rows import Row
+
+_CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|memory|\bmem\b", re.IGNORECASE)
+SHARE = 0.05  # of the lines that rows are of which none counts: fewer are examples in prose
+MOST_IN_HEAD = 4  # numbers in a line that is only a heading
+EXCERPT = 60  # lines of a log of which one line may be a row
+_CODE = lazy_re(r"\w[_/]\w")
+FEWEST = 5  # rows of a table of which no name tells that it is of a training
+_OTHERS = {
+    "eta", "pid", "gpu", "rank", "seed", "port", "v_num", "line",
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class _Table:
+    """A layout with what counts in it; arrays of shape (n,)."""
+
+    layout: Layout
+    line: IntArray
+    value: FloatArray  # shape (n, k)
+    counts: Counters
+    step: FloatArray  # NaN: not known
+    steps: FloatArray  # planned
+    epoch: FloatArray
+    epochs: FloatArray
+    batch: FloatArray
+    batches: FloatArray
+    names: tuple[str, ...]  # of the columns that measure, empty for the others
+
+    @property
+    def measures(self) -> bool:
+        return any(self.names)
+
+    @property
+    def bound(self) -> bool:
+        """Whether all its names are set off from their numbers, as no word of a sentence is."""
+        return all(c.bound for c, name in zip(self.layout.columns, self.names, strict=True) if name)
+
+    @property
+    def telling(self) -> int:
+        """How many of its names are those of what trainings are judged by; of a list one."""
+        return len({name.partition("[")[0] for name in self.names if name and tells(name)})
+
+
+def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
+    """Return the rows of a log whose layout is not known, in the order of their lines.
+
+    Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
+    """
+    tables = [_table(layout) for layout in layouts(others)]
+    kept = _kept(tables, excerpt=alone and len(others) <= EXCERPT)
+    if not kept:
+        return []
+    _carry(tables, kept)
+    kept = [table for table in kept if not alone or _placed(table, len(others))]
+    _count(kept)
+    rows = [row for table in kept for row in _rows(_without_settings(table))]
+    return sorted(rows, key=lambda row: row.at)
+
+
+def _table(layout: Layout) -> _Table:
+    value, total, whole = layout.array()
+    found = counters(layout, value, total, whole)
+    blank = np.full(len(value), NOT_KNOWN)
+
+    def column(place: int) -> tuple[FloatArray, FloatArray]:
+        if place < 0:
+            return blank, blank
+        planned = np.where(total[:, place] >= 0, total[:, place], NOT_KNOWN)
+        return value[:, place], planned
+
+    (step, steps), (epoch, epochs), (batch, batches) = map(column, found)
+    names = tuple(_name(layout, place, value, found) for place in range(len(layout.columns)))
+    return _Table(
+        layout, layout.line, value, found, step, steps, epoch, epochs, batch, batches, names
+    )
+
+
+def _name(layout: Layout, place: int, value: FloatArray, found: Counters) -> str:
+    """Return what a column measures; empty for what counts, and for constants without a name."""
+    name, kind, _ = layout.columns[place]
+    if place in found or kind == "share" or name.lower() in _OTHERS:
+        return ""
+    mine = value[:, place]
+    if kind and (mine == np.floor(mine)).all():
+        return ""
+    if name or kind:
+        return name or kind
+    return "" if (mine == mine[0]).all() else f"column {place + 1}"
+
+
+def _kept(tables: Sequence[_Table], *, excerpt: bool) -> list[_Table]:
+    """Choose the tables that are of a training: numbers in prose are no metrics."""
+    often = [t for t in tables if t.telling and len(t.line) > 1 and _measured(t)]
+    if often:
+        least = min(len(t.line) for t in often)
+        beside = (t for t in tables if t.measures and not t.telling and t.counts.any)
+        return [*often, *(t for t in beside if 2 * len(t.line) >= least and _by_name(t))]
+    long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
+    plain = [t for t in long if _by_name(t)] or [t for t in long if _bare(t, tables)]
+    if plain or not excerpt:
+        return plain
+    some = [t for t in tables if t.bound and _measured(t)]
+    return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
+
+
+def _bare(table: _Table, tables: Sequence[_Table]) -> bool:
+    """Whether most lines with a number are rows of bare numbers, one of which counts."""
+    lines = sum(len(other.line) for other in tables)
+    unnamed = not any(column.name for column in table.layout.columns)
+    return unnamed and table.counts.any and 2 * len(table.line) > lines
+
+
+def _measured(table: _Table) -> bool:
+    """Whether what trainings are judged by was computed, not counted, as in sentences it is.
+
+    It has decimals, or a name that a program gave it, or a counter in its line.
+    """
+    mine = [place for place, name in enumerate(table.names) if tells(name)]
+    if any(_CODE.search(table.names[place]) for place in mine) or _counts_by_name(table):
+        return True
+    some = table.value[:, mine]
+    return bool((some != np.floor(some)).any())  # NaN too
+
+
+def _counts_by_name(table: _Table) -> bool:
+    return any(column.kind not in {"", "share"} for column in table.layout.columns)
+
+
+def _by_name(table: _Table) -> bool:
+    """Whether a name says that a column counts, and another number goes its own way."""
+    measured = [n for n, name in enumerate(table.names) if name and not _CLOCKS.search(name)]
+    return _counts_by_name(table) and any(
+        len(np.unique(table.value[:, place])) > 1 for place in measured
+    )
+
+
+def _placed(table: _Table, lines: int) -> bool:
+    """Whether the rows of a table stand at steps, or are so many that they count themselves."""
+    if table.counts.any or len(table.line) == 1:
+        return True
+    at = [some[~np.isnan(some)] for some in (table.step, table.epoch, table.batch)]
+    if any(map(len, at)):
+        return any(len(np.unique(some)) > 1 for some in at)
+    return len(table.line) >= SHARE * lines
+
+
+def _without_settings(table: _Table) -> _Table:
+    """Leave out of a table without a counter the numbers that never change: settings, prose."""
+    named = sum(map(bool, table.names))
+    if table.counts.any or len(table.line) == 1 or 2 * table.telling >= named:
+        return table
+    varies = (table.value != table.value[:1]).any(axis=0).tolist()
+    names = (n if tells(n) or v else "" for n, v in zip(table.names, varies, strict=True))
+    return replace(table, names=tuple(names))
+
+
+def _heads(table: _Table) -> bool:
+    """Whether lines say no more than where the training stands: ``=== epoch 0 ===``."""
+    if (
+        not table.counts.any
+        or not _counts_by_name(table)
+        or len(table.layout.columns) > MOST_IN_HEAD
+    ):
+        return False
+    place = max(table.counts)
+    return len(table.line) == 1 or goes_on(table.value[:, place])
+
+
+def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
+    """Give rows without a counter, or without an epoch, that of the lines around them."""
+    owners = [t for t in tables if t in kept or _heads(t)]
+    owners = [t for t in owners if t.counts.any]
+    for name in ("epoch", "step", "batch"):
+        marked = [
+            (t.line, getattr(t, name), getattr(t, name + ("es" if name == "batch" else "s")))
+            for t in owners
+            if getattr(t.counts, name) >= 0
+        ]
+        if not marked:
+            continue
+        line = np.concatenate([m[0] for m in marked])
+        order = np.argsort(line, kind="stable")
+        line = line[order]
+        value = np.concatenate([m[1] for m in marked])[order]
+        total = np.concatenate([m[2] for m in marked])[order]
+        for table in kept:
+            if table.counts.any and (name != "epoch" or table.counts.epoch >= 0):
+                continue
+            ahead = bool(table.line[0] < line[0] and table.line[-1] < line[-1])
+            setattr(table, name, carried(table.line, line, value, ahead=ahead))
+            setattr(
+                table,
+                name + ("es" if name == "batch" else "s"),
+                carried(table.line, line, total, ahead=ahead),
+            )
+
+
+def _count(kept: Sequence[_Table]) -> None:
+    """Tell counters of the run from those of one epoch."""
+    for table in kept:
+        if np.isnan(table.step).all() or not np.isnan(table.batch).all():
+            continue
+        if within_epoch(table.step, table.epoch, table.steps):
+            table.batch, table.batches = table.step, table.steps
+            table.step = table.steps = np.full(len(table.line), NOT_KNOWN)
+
+
+def _rows(table: _Table) -> list[Row]:
+    places = [place for place, name in enumerate(table.names) if name]
+    names = tuple(table.names[place] for place in places)
+    numbers = [
+        np.where(np.isnan(some), -1, some).astype(np.int64).tolist()
+        for some in (
+            table.step, table.steps, table.epoch, table.epochs, table.batch, table.batches,
+        )
+    ]  # fmt: skip
+    counted = [Counted(*some) for some in zip(*numbers, strict=True)]
+    return [
+        Row(at, count, names, tuple(value))
+        for at, count, value in zip(
+            table.line.tolist(), counted, table.value[:, places].tolist(), strict=True
+        )
+    ]

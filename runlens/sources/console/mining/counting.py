@@ -1,0 +1,107 @@
+"""Which numbers of a layout count, and what: told by their names, else by how they go."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.patterns import lazy_re
+from runlens.sources.console.mining.layouts import Layout
+from runlens.sources.console.mining.phrases import Kind
+from runlens.sources.console.pairs import ANCHOR
+from runlens.sources.console.records import MAX_STEP
+
+LATEST = 2  # place in its line at which a counter without a name is looked for
+MOSTLY = 0.8  # share of the rows from which a column that is not named counts
+_TIMELY = lazy_re(
+    r"time|elapsed|eta\b|sec|hour|\bmin|memory|mem\b|speed|/s\b|loss|size|num|param", re.IGNORECASE
+)
+
+
+class Counters(NamedTuple):
+    """The columns of a layout that count; -1: there is none."""
+
+    step: int = -1
+    epoch: int = -1
+    batch: int = -1
+
+    @property
+    def any(self) -> bool:
+        """Whether one counts."""
+        return max(self) >= 0
+
+
+def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolArray) -> Counters:
+    """Return the columns of a layout that count. `value`, `total`, `whole`: shape (n, k)."""
+    good: BoolArray = np.all(whole & (value >= 0) & (value < MAX_STEP), axis=0)
+    named: dict[Kind, int] = {}
+    glob: dict[Kind, bool] = {}
+    for place, column in enumerate(layout.columns):
+        if column.kind not in {"", "share"} and good[place]:
+            mine = column.kind, "global" in column.name.lower()
+            if column.kind not in named or (mine[1] and not glob.get(column.kind)):
+                named[column.kind] = place
+                glob[column.kind] = mine[1]
+    found = Counters(named.get("step", -1), named.get("epoch", -1), named.get("batch", -1))
+    if found.step < 0 and found.batch < 0:
+        place = _by_course(layout, value, total, good, epoch=found.epoch)
+        found = found._replace(**{"batch" if found.epoch >= 0 else "step": place})
+    return found
+
+
+def _by_course(
+    layout: Layout, value: FloatArray, total: FloatArray, good: BoolArray, *, epoch: int
+) -> int:
+    """Return the column that counts without saying so; -1 where none does."""
+    unnamed_first = sorted(range(len(layout.columns)), key=lambda n: bool(layout.columns[n].name))
+    for place in unnamed_first:
+        name, kind, _ = layout.columns[place]
+        if (name and place) or place > LATEST:
+            continue
+        if kind or not good[place] or ANCHOR.search(name) or _TIMELY.search(name):
+            continue
+        mine = value[:, place]
+        if epoch >= 0:
+            if not name and (total[:, place] > 0).all():
+                return place
+            continue
+        if (not name and (total[:, place] >= mine).all()) or goes_on(mine):
+            return place
+        if len(mine) == 1 and not name and place == 0 and len(layout.columns) > 1:
+            return place
+    return -1
+
+
+def goes_on(mine: FloatArray) -> bool:
+    """Whether numbers never fall but to where they began, and mostly rise."""
+    if len(mine) < 2:  # noqa: PLR2004 - one number does not go on
+        return False
+    gaps = np.diff(mine)
+    fallen = mine[1:][gaps < 0]
+    rises = (gaps > 0).mean()
+    return bool(rises >= MOSTLY and (fallen <= mine[0]).all() and len(fallen) < len(mine) / 4)
+
+
+def within_epoch(step: FloatArray, epoch: FloatArray, total: FloatArray) -> bool:
+    """Whether a counter counts within an epoch: it begins anew with each of them.
+
+    `epoch` is that of each row, NaN where it is not known; `total` what the counter runs to.
+    """
+    known = ~np.isnan(epoch)
+    step, epoch, total = step[known], epoch[known], total[known]
+    if not len(step):
+        return False
+    later, fallen = np.diff(epoch) > 0, np.diff(step) < 0
+    if not later.any():
+        return bool((total > 0).all())
+    if fallen.any():
+        return bool((fallen & later).sum() >= MOSTLY * later.sum())
+    return False if len(np.unique(step)) > 1 else bool((total > 0).all() or later.sum() > 1)
+
+
+def carried(at: IntArray, marks: IntArray, value: FloatArray, *, ahead: bool) -> FloatArray:
+    """Return the last (or, `ahead`, the next) value at lines `marks` for the lines `at`."""
+    place = np.searchsorted(marks, at, side="left") - (0 if ahead else 1)
+    inside = (place >= 0) & (place < len(marks))
+    return np.where(inside, value[np.clip(place, 0, len(marks) - 1)], NOT_KNOWN)

@@ -1,0 +1,282 @@
+"""What the text of a line says about its numbers: their names, and which of them count.
+
+A name stands before its number (``loss: 0.5``) or behind it (``0.5 loss``); what stands before a
+name and is set off from it (``Validation | loss``) says which data, or which part, it is of.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.mining.slots import CLOCK, THING
+
+# "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
+Kind = Literal["", "step", "epoch", "batch", "share"]
+
+_COUNTERS: dict[str, Kind] = {
+    **dict.fromkeys(
+        (
+            "step", "steps", "global_step", "global step", "globalstep", "iter", "iters", "it",
+            "itr", "iteration", "iterations", "update", "updates", "num_updates", "num updates",
+            "round", "tick", "timestep", "timesteps", "total_timesteps", "total timesteps",
+            "train step", "training step", "train_step", "train iter", "learning iteration",
+            "policy update", "optimizer step", "cur_step", "current step", "comm_round",
+            "communication round", "n_iter", "num_timesteps", "total steps", "i_step", "istep",
+            "step number", "global steps", "env_step", "env step", "env steps", "frame", "frames",
+        ),
+        "step",
+    ),
+    **dict.fromkeys(
+        (
+            "epoch", "epochs", "ep", "e", "train epoch", "training epoch", "cur_epoch", "epoc",
+            "epoch number", "episode", "episodes", "eps", "current epoch", "end of epoch",
+            "epoch no", "epoch_num", "n_epoch", "generation", "gen",
+        ),
+        "epoch",
+    ),
+    **dict.fromkeys(
+        ("batch", "batches", "minibatch", "mini-batch", "batch_idx", "batch idx"),
+        "batch",
+    ),
+}  # fmt: skip
+_LEVELS = lazy_re(
+    r"INFO\w*|WARN(?:ING)?|DEBUG|ERROR|CRITICAL|TRACE|NOTICE|SUCCESS|I|W|E|root|__main__|main|stdout"
+    r"|stderr|log|logger|(?:rank|pid|gpu|cuda|worker|node|process|proc)[ :=#]?\d*",
+    re.IGNORECASE,
+)
+_LOGGER = lazy_re(r"[\w.]*(?:\.|__)[\w.]*|\w+(?::\w+){1,3}")
+SPLIT = lazy_re(
+    r"(?<![A-Za-z])(?:(?P<train>tr(?:ai)?n(?:ing)?)|(?P<val>val(?:id(?:ation)?)?|held[- _]?out)"
+    r"|(?P<eval>eval(?:uation)?)|(?P<test>test(?:ing)?)|(?P<dev>dev))(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_BREAKS = lazy_re(
+    r"[,;|│┃\t()\[\]{}<>\"'`\0\1]|:(?!:)|\s[-–—]+>?(?=\s)|[-=*#~_]{2,}(?![A-Za-z])|(?<![A-Za-z])[-=*#~_]{2,}"
+    r"|\s{2,}|=>|->|[•·→]"
+)
+_SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
+_PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re.IGNORECASE)
+_QUOTED = lazy_re(r"""(['"])([^'"]{1,80})\1\s*[:=]\s*['"]?$""")
+_INNER = lazy_re(
+    r"([^,;|│┃\t()\[\]{}<>:=]*[^\W\d_][^,;|│┃\t()\[\]{}<>:=]*)[(\[]([^()\[\]]*[^\W\d_][^()\[\]]*)[)\]]\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$"
+)
+_CLOSED = lazy_re(r"[^\w(\[]*[)\]]\s*[=:]?\s*[\[(]?$")
+_AVERAGE = lazy_re(r"\s*[(\[]\s*(?:avg|mean|ave)?[:=]?\s*$", re.IGNORECASE)
+_DEVIATION = lazy_re(r"\s*\(?(?:±|\+/-|\+-|\+/−)\s*$")
+_LISTED = lazy_re(r"[\s,/\])(\[]*$")
+_AREA = lazy_re(r"(?P<what>AP|AR)\)\s*@\[\s*(?P<where>IoU[^\]]*)\]\s*=\s*$")  # pycocotools
+_COUNTED = lazy_re(
+    r"\s?(?P<word>epochs?|steps?|iter(?:ation)?s?|updates?|episodes?|batch(?:es)?|timesteps?|rounds?"
+    r"|it|eps?)(?![\w/])(?!\s*[=#]?\s*$)",
+    re.IGNORECASE,
+)
+_BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
+_CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
+_LETTER = lazy_re(r"[^\W\d_]")
+_MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&" + CLOCK + THING
+_MOST_TEXT = 240  # characters between two numbers: more is prose
+_UNBOUND = 3  # words of a name with nothing but a space before its number: more is a sentence
+_MOST_WORDS = 5  # of a name: what stands before them is the sentence around it
+
+
+class Column(NamedTuple):
+    """What one number of a template is."""
+
+    name: str  # empty: it has none
+    kind: Kind = ""  # of a counter
+    bound: bool = True  # a mark stands between name and number: "loss: 0.5", no word of a sentence
+
+
+class Phrase(NamedTuple):
+    """What the text of a template says."""
+
+    columns: tuple[Column, ...]  # one a number
+    about: str  # what else stands before the first name: which data, which part of the model
+
+
+def phrase(text: Sequence[str], marks: Sequence[str]) -> Phrase:
+    """Read the text around the numbers of a line."""
+    reader = _Reader(text, marks)
+    for place in range(len(marks)):
+        reader.take(place)
+    return Phrase(tuple(reader.columns), reader.about)
+
+
+def segments(text: str) -> list[str]:
+    """Return the pieces of a text that stand apart from one another and have a letter."""
+    found = (part.strip(_MARKS) for part in _BREAKS.split(text))
+    return [word for word in found if _LETTER.search(word) and not _LEVELS.fullmatch(word)]
+
+
+def split_of(text: str) -> str:
+    """Return the data that a text names, as a name begins with it: ``val/``; empty: none."""
+    found = SPLIT.search(text)
+    return f"{found.lastgroup}/" if found else ""
+
+
+def counter(name: str) -> Kind:
+    """Return what a name counts; empty: nothing that is known."""
+    return _COUNTERS.get(name.lower().strip(_MARKS), "")
+
+
+class _Reader:
+    """Goes through the numbers of a template from left to right."""
+
+    def __init__(self, text: Sequence[str], marks: Sequence[str]) -> None:
+        self.text = [part[-_MOST_TEXT:] for part in text]
+        self.marks = marks
+        self.columns: list[Column] = []
+        self.about = ""
+        self._split = ""  # of the names from here on
+        self._waiting = ""  # a name whose number stands behind a counter
+        self._behind = len(marks)  # from this number on the names stand behind
+        self._seen: set[str] = set()
+
+    def take(self, place: int) -> None:
+        left = self.text[place]
+        parted = segments(left)
+        if place >= self._behind or self._turns(place, parted):
+            self._behind = min(self._behind, place)
+            name = next(iter(segments(self.text[place + 1])), "")
+            kind = counter(name)
+            self.columns.append(Column(name if kind else self._named(name), kind))
+            return
+        name = _name(left, parted)
+        kind, rest = self._counter(name, place)
+        around = [part for part in parted if part != name] if parted[-1:] != [name] else parted[:-1]
+        if kind:
+            rest = rest if len(rest.split()) <= _MOST_WORDS else ""
+            self._waiting = rest or (around[-1] if around and "(" in left else "")
+            around = [*around, rest] if rest and not _PLACED.search(name) else around
+        self._surrounded(around)
+        if kind:
+            self.columns.append(Column(name, kind))
+        elif self.marks[place] == "+":
+            self.columns.append(Column("", "share"))  # the change since the last time
+        elif name:
+            prose = len(name.split()) > _UNBOUND and not _BINDS.search(left)
+            named = self._named(name + _unit(name, self.marks[place]))
+            bound = _BINDS.search(left) is not None
+            self.columns.append(Column("", "share") if prose else Column(named, "", bound))
+        else:
+            column = self._unnamed(place, left)
+            bound = _BINDS.search(left) is not None or bool(self.columns and self.columns[-1].bound)
+            self.columns.append(column._replace(bound=bound))
+
+    def _surrounded(self, around: Sequence[str]) -> None:
+        """Take notice of what stands before a name."""
+        named = next((part for part in reversed(around) if SPLIT.search(part)), "")
+        if named:
+            self._split = split_of(named)
+        if not any(column.name and not column.kind for column in self.columns):
+            said = [part for part in around if not _LOGGER.fullmatch(part)]
+            self.about = " ".join([self.about, *said]).strip()
+
+    def _turns(self, place: int, parted: Sequence[str]) -> bool:
+        """Whether from here on names stand behind: ``Epoch 3 - 0.52 loss, 0.87 acc``."""
+        named = any(column.name and not column.kind for column in self.columns)
+        if parted or named or self._waiting:
+            return False
+        rest = self.text[place + 1 :]
+        return all(segments(part) and not _BINDS.search(part) for part in rest) and not (
+            _COUNTED.match(rest[0]) and len(rest) > 1
+        )
+
+    def _counter(self, name: str, place: int) -> tuple[Kind, str]:
+        """Return what a number counts, and what stands before that in its name."""
+        words = name.split()
+        for many in (len(words), 2, 1):
+            kind = counter(" ".join(words[-many:])) if 0 < many <= len(words) else ""
+            if kind:
+                before = " ".join(words[:-many])
+                if before.lower().endswith(("per", "/", "a", "each", "every", "last", "best")):
+                    return "", ""
+                return kind, _PLACED.sub("", before).strip(_MARKS)
+        follows = _COUNTED.match(self.text[place + 1])
+        if follows and (not name or _PLACED.search(f" {name}")):
+            self.text[place + 1] = self.text[place + 1][follows.end() :]
+            return counter(follows["word"]), _PLACED.sub("", f" {name}").strip(_MARKS)
+        return "", ""
+
+    def _unnamed(self, place: int, left: str) -> Column:
+        """Name a number without a name of its own after the one before it."""
+        if area := _AREA.search(left):
+            return Column(self._named(f"{area['what']} {' '.join(area['where'].split())}"))
+        if self._waiting:
+            name, self._waiting = self._waiting, ""
+            return Column(self._named(name))
+        if not self.columns or (
+            not _LISTED.match(left) and not _DEVIATION.match(left) and not _AVERAGE.match(left)
+        ):
+            return Column("")
+        before = self.columns[-1]
+        if before.kind:
+            if self.marks[place] == "%" or (_AVERAGE.match(left) and "[" not in left):
+                return Column("", "share")
+            inner = before.kind == "epoch" and "[" in left
+            return Column("", "batch" if inner else "")
+        if not before.name:
+            return Column("")
+        if _DEVIATION.match(left):
+            return Column(self._named(f"{before.name} std", whole=True))
+        if _AVERAGE.match(left) and "(" in left:
+            return Column(self._named(f"{before.name} (avg)", whole=True))
+        listed = before.name.partition("[")[0]
+        index = sum(c.name.partition("[")[0] == listed for c in self.columns)
+        return Column(self._named(f"{listed}[{index}]", whole=True))
+
+    def _named(self, name: str, *, whole: bool = False) -> str:
+        """Return a name as it stands for in the whole log: with its data, and only once."""
+        if not name:
+            return ""
+        if not whole:
+            own = split_of(name)
+            if not own and self._split:
+                name = self._split + name
+            elif own and name in self._seen:
+                own = ""
+            if own:
+                self._said = own
+            elif name in self._seen and (said := getattr(self, "_said", "")):
+                name = said + name
+        number = 2
+        once = name
+        while once in self._seen:
+            once = f"{name} {number}"
+            number += 1
+        self._seen.add(once)
+        return once
+
+
+def _name(left: str, parted: Sequence[str]) -> str:
+    """Return the name at the end of the text before a number; empty where there is none."""
+    if quoted := _QUOTED.search(left):
+        return quoted[2].strip()
+    if _AREA.search(left):
+        return ""
+    if inner := _INNER.search(left):
+        outer, said = inner[1].strip(_MARKS), inner[2].strip(_MARKS)
+        if counter(outer) and SPLIT.search(said):
+            return outer
+        if outer and said and not counter(said):
+            outer = " ".join(outer.split()[-_MOST_WORDS:])
+            return f"{said} {outer}" if SPLIT.search(said) else f"{outer} ({said})"
+    if not parted or (_CLOSED.match(left)):
+        return ""
+    name = parted[-1]
+    if not left.rstrip(" \t:=-–>~≈|│┃([{\"'`*#_.@\0\1").endswith(name):
+        return ""  # something else stands between it and the number
+    while _SAID.search(name):
+        name = _SAID.sub("", name)
+    words = name.split()[-_MOST_WORDS:]
+    while len(words) > 1 and _LEVELS.fullmatch(words[0]):
+        words = words[1:]
+    return " ".join(words)
+
+
+def _unit(name: str, mark: str) -> str:
+    """Return what a name lacks that its unit says: of a time it is none of what is judged."""
+    if mark == "ms":
+        return "_ms"
+    return "_s" if mark in {"s", "m", "h", "us", "µs"} and not _CLOCK_LIKE.search(name) else ""

@@ -1,0 +1,146 @@
+"""A line of a log taken apart: the text of it, and the numbers that stand in that text.
+
+Times, dates, versions, addresses and names of files have digits too, but are no numbers: they
+become part of the text. Lines whose text is the same are of one template (Drain, He et al. 2017:
+constant tokens and parameters), so what the text means is found out once for all of them.
+"""
+
+import re
+from typing import NamedTuple
+
+from runlens.patterns import lazy_re
+
+WIDEST = 20_000  # characters of a line; verl prints some thousand
+MOST = 2_000  # numbers of a line
+
+_DATE = (
+    r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d\d?[-/]\d\d?[-/]\d\d"
+    r"|\d\d[-/]\d\d(?= \d\d:\d\d)|\d{8}(?=[-_ T]\d\d:?\d\d)"
+)
+_HOUR = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?"
+_DAY = (
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,? )?(?:\d\d? )?"
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?[ -]{1,2}\d{1,4}(?![.\w])"
+    r"(?:,? ?(?:" + _HOUR + r"))?(?:,? \d{4})?"
+)
+_NO_NUMBER = (
+    r"(?P<clock>"
+    rf"\b{_DAY}|\b[IWEF]\d{{4,8}}(?= [\d:.]+)"
+    rf"|(?<![\w.])(?:{_DATE})(?:[T ,_-]+{_HOUR}|[-_ ]\d\d[-_]\d\d[-_]\d\d)?"
+    r"(?:Z|[+-]\d\d:?\d\d)?(?![\w.])"
+    rf"|(?<![\w.:])(?:\d+ days?, ?)?{_HOUR}(?:-\d{{6}})?(?![\w:])(?!\.\d)"
+    r"|(?<![\w.])(?:\d+ ?d ?)?(?:\d+ ?h ?)?\d+ ?m(?:in)? ?\d+(?:\.\d+)? ?s(?:ec)?\b"
+    r"|(?<![\w.])\d+ ?h ?\d+ ?m(?:in)?\b"
+    r")"
+    r"|(?P<other>"
+    r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
+    r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|\bmaxDets=\s*\d+"
+    r"|(?<=\x01)[ :]{1,2}\d+\b(?=[)\]])"
+    r"|(?<![\w.:])[\w.]{1,80}:\w{1,80}:\d+(?=\]? *[-|:>)])"
+    r")"
+)
+_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?"
+_COUNTING = (
+    r"(?<=epoch)|(?<=step)|(?<=iter)|(?<=batch)|(?<=Epoch)|(?<=Step)|(?<=Iter)|(?<=Batch)"
+    r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
+)
+_NUMBER = (
+    r"(?:(?<![\w@.#/^])(?<!\w-)|(?<=_(?==))|" + _COUNTING + r")"
+    r"(?P<number>(?:(?<![\w)\]])[-+])?(?:"
+    + _DIGITS
+    + r")|(?:(?<!\w)[-+])?(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF)(?!\w))"
+    r"(?:(?P<thousands>[kKM])(?![A-Za-z])|[ ]?(?P<percent>%)"
+    r"|(?P<unit>ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|s/it|dB)(?![A-Za-z/]))?"
+    r"(?:\s?(?:/|\bof\b)\s?(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
+    r"(?:(?![\w@])(?!-[A-Za-z])(?!\.\d)|(?=(?:epoch|step|iter|batch|ep|it)s?\b))"
+)
+_TOKEN = lazy_re(rf"(?=[-+.: \dnNiIvVmJ_FMASODTW])(?:{_NO_NUMBER}|{_NUMBER})")
+_DIGIT = lazy_re(r"\d|[nN][aA][nN]|[iI][nN][fF]")
+_FILE = lazy_re(
+    r"\.(?:ckpt|pth?|tar|bin|safetensors|h5|hdf5|keras|png|jpe?g|np[yz]|pkl|json|ya?ml|txt|csv|onnx"
+    r"|weights|model|gz|zip|py|cpp|cc|cu|wav|mp4)(?::\w+)*\W*$"
+)
+_FILES = lazy_re(r"\.[a-z][a-z0-9]{1,10}\b")
+_WORD = lazy_re(r"[^\s'\"(,=]+")
+_WRAPPED = lazy_re(
+    r"(?:np\.float\d*|np\.int\d*|numpy\.float\d*|tensor|Tensor|DeviceArray|Array|array|float|Decimal)\(\s*"
+    r"\[?\s*([-+.\w]+)\s*\]?(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
+)
+CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
+_SCALE = {"k": 1e3, "K": 1e3, "M": 1e6}
+
+
+class Slot(NamedTuple):
+    """A number in a line."""
+
+    value: float
+    total: float  # -1: it names none
+    whole: bool  # it is written as a whole number
+
+
+class Parts(NamedTuple):
+    """A line: its text, of which one piece more than there are numbers, and the numbers."""
+
+    text: tuple[str, ...]
+    marks: tuple[str, ...]  # what belongs to each number: "%", "ms", "/" for a total
+    slots: tuple[Slot, ...]
+
+
+def parts(line: str) -> Parts:
+    """Take a line apart."""
+    if not _DIGIT.search(line):
+        return Parts((line,), (), ())
+    if "(" in line and _WRAPPED.search(line):
+        line = _WRAPPED.sub(r"\1", line)
+    if _FILES.search(line):
+        line = _WORD.sub(_unnamed, line)
+    text: list[str] = []
+    marks: list[str] = []
+    slots: list[Slot] = []
+    piece: list[str] = []
+    begin = 0
+    for found in _TOKEN.finditer(line):
+        groups = found.groupdict()
+        piece.append(line[begin : found.start()])
+        begin = found.end()
+        if groups["number"] is None:
+            piece.append(CLOCK if groups["clock"] else _kept(found[0]))
+            continue
+        text.append("".join(piece))
+        piece = []
+        slots.append(_slot(groups))
+        marks.append(_mark(groups))
+        if len(slots) >= MOST:
+            break
+    piece.append(line[begin:])
+    text.append("".join(piece))
+    return Parts(tuple(text), tuple(marks), tuple(slots))
+
+
+def _unnamed(word: re.Match[str]) -> str:
+    """Return a word without the digits in the name of a file."""
+    return THING if _FILE.search(word[0][-40:]) else word[0]
+
+
+def _kept(text: str) -> str:
+    """Return what stays in the text of a thing with digits: no digit, so that templates agree."""
+    return text if text.startswith(("0.", "max")) else THING
+
+
+def _slot(groups: dict[str, str | None]) -> Slot:
+    text = (groups["number"] or "").replace(",", "")
+    value = float(text) * _SCALE.get(groups["thousands"] or "", 1.0)
+    total = groups["total"]
+    whole = text.lstrip("+-").isdigit() or bool(groups["thousands"])
+    if total is None:
+        return Slot(value / 100 if groups["percent"] else value, -1.0, whole)
+    scale = _SCALE.get(groups["totals"] or "", 1.0)
+    return Slot(value, float(total.replace(",", "")) * scale, whole)
+
+
+def _mark(groups: dict[str, str | None]) -> str:
+    if groups["total"] is not None:
+        return "/"
+    if (groups["number"] or "").startswith("+"):
+        return "+"
+    return groups["percent"] or groups["unit"] or ""

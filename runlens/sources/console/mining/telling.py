@@ -1,0 +1,39 @@
+"""Which names are those of numbers by which a training is judged."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from runlens.patterns import lazy_re
+
+# parts of words, and words that mean something else within longer ones
+_STEMS = (
+    "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
+    "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
+)
+_WORDS = (
+    "acc|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
+    "|bce|ce|top-?[15]|success|successes"
+)
+_TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS})(?![a-z])", re.IGNORECASE)
+# settings of a loss, what was best so far, and words of sentences
+_OTHER = lazy_re(
+    r"loss[ _]?scale|(?:weight|coef|coeff|eps|bias|fn|type|every|interval|freq|size|threshold)s?\b"
+    r"|best|exit|errno|code|interval|_every|per[ _]iter|\bthe\b|tokens? |^max |_s$",
+    re.IGNORECASE,
+)
+
+
+def tells(name: str) -> bool:
+    """Whether a name is that of something by which trainings are judged."""
+    return _TELLING.search(name) is not None and _OTHER.search(name) is None
+
+
+def telling(names: Iterable[Sequence[str]]) -> int:
+    """Count the numbers by which a training is judged; `names` are those of each row."""
+    known: dict[Sequence[str], int] = {}
+    found = 0
+    for some in names:
+        if some not in known:
+            known[some] = sum(map(tells, some))
+        found += known[some]
+    return found

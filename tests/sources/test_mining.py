@@ -1,0 +1,115 @@
+"""Logs of no known layout: what counts in them, what is measured, and what is neither."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens.sources.console.mining.phrases import split_of
+from tests.sources.console_logs import reading
+
+Expected = dict[str, list[tuple[int, float]]]
+
+
+def lines(form: str, count: int = 6) -> str:
+    """Return rows of a layout; `n` counts from 0, `loss` falls by 0.1 from 2.5."""
+    return "".join(form.format(n=n, loss=f"{2.5 - n / 10:.3f}") + "\n" for n in range(count))
+
+
+def losses(first: int = 0, every: int = 1, count: int = 6) -> list[tuple[int, float]]:
+    """Return the points of the losses of `lines`."""
+    return [(first + n * every, round(2.5 - n / 10, 3)) for n in range(count)]
+
+
+def points(folder: Path, text: str) -> Expected:
+    """Return what was read of a log."""
+    found = reading(folder, text).series
+    return {
+        name: list(zip(some.step.tolist(), some.value.tolist(), strict=True))
+        for name, some in found.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "first", "every"),
+    [
+        ("Train {n}, loss: {loss}, train acc: 0.45", "loss", 0, 1),
+        ("<epoch: {n}, lr:1e-4> loss: {loss}", "loss", 0, 1),
+        ("12:01:07.123 | INFO | run:_log:146 - iter=000{n} reward=0.1 loss={loss}", "loss", 0, 1),
+        ("[Mar 30, 10:51:4{n}] {n}000 {loss}", "column 2", 0, 1000),
+        ("step:{n}K smpl:557K loss:{loss} grdn:6.2", "loss", 0, 1000),
+        ("Loss after {n} epochs: {loss}", "Loss", 0, 1),
+        ("Loss at step {n}00 : {loss}", "Loss", 0, 100),
+        ("132{n} Loss : {loss}", "Loss", 1320, 1),
+        ("epoch {n} - {loss} loss, 0.87 acc", "loss", 0, 1),
+        ("{n}/600 loss: {loss}", "loss", 0, 1),
+        ("> | it {n} | xent {loss} | gn 0.{n}", "xent", 0, 1),
+        ("[12/09/24 16:24:0{n}] INFO     Epoch {n}: v_loss {loss}    train.py:120", "v_loss", 0, 1),
+        ("=== epoch {n} ===\n  train_mse={loss}\n  took 3.{n}s", "train_mse", 0, 1),
+        ("epoch:  {n}\n2023-09-04 02:43:29.744022: train loss : {loss}", "train loss", 0, 1),
+        ("iteration {n} loss tensor({loss}, grad_fn=<NllLossBackward>)", "loss", 0, 1),
+        ('{{"it": {n}, "recon loss": {loss}}}', "recon loss", 0, 1),
+    ],
+)  # fmt: skip
+def test_one_row_a_step(tmp_path: Path, form: str, name: str, first: int, every: int) -> None:
+    """Whatever stands before the counter, and wherever the counter and the name stand."""
+    assert points(tmp_path, lines(form))[name] == losses(first, every)
+
+
+def test_batches_count_on_over_the_epochs(tmp_path: Path) -> None:
+    """As SwAV and DINO print them, behind stamp and elapsed time."""
+    form = "INFO - 09/02/20 16:46:45 - 0:43:39 - Epoch: [{}][{}]\tTime 0.6 (0.7)\tLoss {} (3.91)\n"
+    text = "".join(form.format(epoch, batch, 3.5) for epoch in (4, 5) for batch in (0, 50, 100))
+    found = points(tmp_path, text)
+    assert [step for step, _ in found["Loss"]] == [0, 50, 100, 100, 150, 200]
+
+
+def test_a_counter_that_goes_on_over_the_epochs_is_the_step(tmp_path: Path) -> None:
+    """BasicSR counts iterations of the whole run beside the epoch."""
+    text = lines("epoch:{n}, iter:31{n},600, lr:(1.0e-4,) loss: {loss}")
+    assert points(tmp_path, text)["loss"] == losses(310600, 1000)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[Train] Epoch {n}: loss {loss}\n[Diff-Val(Test-Normal)] Epoch {n}: loss 0.{n}5",
+        "Epoch {n}\nTrain: loss = {loss}\nTest: loss = 0.{n}5",
+        "epoch {n} train loss {loss} test loss 0.{n}5",
+        "--- epoch {n} ---\nloss: {loss}\n--- test ---\nloss: 0.{n}5",
+    ],
+)
+def test_the_split_is_part_of_the_name(tmp_path: Path, form: str) -> None:
+    """Losses of two sets are never one curve."""
+    found = points(tmp_path, lines(form))
+    assert losses() in found.values()
+    (held_out,) = (name for name, some in found.items() if some[0][1] == 0.05)
+    assert split_of(held_out) in {"val/", "test/"}
+    assert len(found[held_out]) == len(losses())
+
+
+def test_tables_with_a_line_of_names(tmp_path: Path) -> None:
+    """Markdown, and names with commas over numbers with tabs."""
+    text = "| Step | Loss |\n|------|------|\n| 37 | 1.5 |\n| 38 | NaN |\n| 39 | 1.25 |\n"
+    found = points(tmp_path, text)["Loss"]
+    assert [step for step, _ in found] == [37, 38, 39]
+    text = lines("Epoch: {n} | Epoch Time: 0m 57s\n**train_loss,valid_loss**\n{loss}\t4.9")
+    assert points(tmp_path, text)["train_loss"] == losses()
+
+
+def test_a_dict_over_several_lines_is_a_row(tmp_path: Path) -> None:
+    """As pprint shows it, the last one without its end."""
+    text = "{{\n    'loss': {},\n    'grad_norm': nan,\n    'epoch': {}\n}}\n"
+    found = points(tmp_path, text.format(2.5, 0.1) + text.format(2.4, 0.2)[:-2])
+    assert [value for _, value in found["loss"]] == [2.5, 2.4]
+
+
+def test_rows_of_another_layout_stand_at_the_steps_of_the_known(tmp_path: Path) -> None:
+    """Evaluations without a counter between rows that are read the fast way."""
+    text = lines("iter {n}: loss {loss}, time 3.5ms\naverage reward score: 0.{n}5\n" + "-" * 20)
+    assert points(tmp_path, text)["average reward score"][2] == (2, 0.25)
+
+
+def test_an_excerpt_of_one_row_is_read(tmp_path: Path) -> None:
+    """No row repeats in it, and none is invented."""
+    text = "Epoch 7, time usage: 10319.676s, average loss: [0.050121 0.051044]\n"
+    assert points(tmp_path, text)["average loss"] == [(7, 0.050121)]
