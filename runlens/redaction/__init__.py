@@ -173,7 +173,11 @@ def _mixed(part: str) -> bool:
 
 
 def _stem(lower: str) -> bool:
-    return bool([stem for stem in _STEMS if stem in lower])  # a list: three times as fast as any()
+    """Whether a text may hold a telling name with a value behind it."""
+    joined = "=" in lower or ":" in lower or " " in lower or "," in lower
+    return joined and bool(
+        [stem for stem in _STEMS if stem in lower]
+    )  # a list: three times as fast as any()
 
 
 @cache
