@@ -146,20 +146,23 @@ def test_settings_name_the_columns(name: str, tmp_path: Path) -> None:
     table = "tool.runlens.columns" if name == "pyproject.toml" else "columns"
     Path(name).write_text(f'[{table}]\nstep = "it"\ntrain_loss = "mine"\n')
     config = ["--config", name] if name == "other.toml" else []
-    (tmp_path / "own.csv").write_text(own_log())
-    document = report(tmp_path / "own.csv", *config)
+    own = tmp_path / "data" / "own.csv"  # settings beside it would lie within what is read
+    own.parent.mkdir()
+    own.write_text(own_log())
+    document = report(own, *config)
     assert document["curves"]["train_loss"]["step"] == [row["step"] for row in ROWS]
     piped_one = piped(own_log(), "diagnose", "-", "--format", "json", "--full", *config)
     assert json.loads(piped_one.stdout)["curves"] == document["curves"]
-    lens("export", tmp_path / "own.csv", "-o", "out.csv", *config)
+    lens("export", own, "-o", "out.csv", *config)
     assert Path("out.csv").read_text().count("train_loss") == len(ROWS)
 
 
 def test_a_column_that_is_not_there_is_told() -> None:
     """In the report, with the nearest name."""
     Path("runlens.toml").write_text('[columns]\ntrain_loss = "lss"\n')
-    Path("metrics.csv").write_text(TABLE)
-    problems = report("metrics.csv")["problems"]
+    Path("run").mkdir()
+    Path("run/metrics.csv").write_text(TABLE)
+    problems = report("run/metrics.csv")["problems"]
     assert [problem["where"] for problem in problems] == ["[columns]"]
     assert "did you mean 'loss'?" in problems[0]["text"]
     assert report(SICK)["problems"] == []
