@@ -85,19 +85,19 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "power law": ("fall",),
     "plateau": ("fall", "flat"),
     "hockey stick": ("fall", "rise"),
-    "fall, flat, rise": ("fall", "flat", "rise"),
+    "fall-flat-rise": ("fall", "flat", "rise"),
     "late rise": ("flat", "rise"),
     "late fall": ("flat", "fall"),
     "hump": ("fall", "rise", "fall"),
     "jump": ("flat", "jump"),
     "swing": ("swing",),
-    "fall, then swing": ("fall", "swing"),
+    "fall-swing": ("fall", "swing"),
     "gone": ("fall", "gone"),
     "frozen": ("fall", "frozen"),
 }
 WEIGHTS = (0.2, *[0.8 / (len(FAMILIES) - 1)] * (len(FAMILIES) - 1))
 FEWEST = {1: 4, 2: 6, 3: 10}  # points for so many phases: two of each at least
-LEAST = {"swing": 60, "fall, then swing": 120, "hump": 16, "frozen": 24, "gone": 8}
+LEAST = {"swing": 60, "fall-swing": 120, "hump": 16, "frozen": 24, "gone": 16}
 
 
 def drawn(rng: np.random.Generator) -> Drawn:
@@ -115,13 +115,15 @@ def drawn(rng: np.random.Generator) -> Drawn:
     bend = float(rng.uniform(1.0, 1.4))
     room = max(0.12, 2.0 / count)
     borders = tuple(sorted(rng.uniform(room, 1 - room, len(kinds) - 1)))
+    if "gone" in kinds or "frozen" in kinds:
+        borders = (float(rng.uniform(max(room, 6 / count), 1 - max(room, 6 / count))),)
     while np.diff([0.0, *borders, 1.0]).min() < room and len(borders) > 1:
         borders = tuple(sorted(rng.uniform(room, 1 - room, len(kinds) - 1)))
     value, changes = course(at, kinds, borders, height, bend)
     if family == "power law":
-        value = 1.0 + height * (np.arange(count) + 1.0) ** -float(rng.uniform(0.15, 0.5))
-        changes = [value[-1] - value[0]]
-    value = value * (1.0 + 0.0) + sigma * wobble * float(np.median(value))
+        value = 1.0 + height * (np.arange(count) + 1.0) ** -float(rng.uniform(0.05, 0.25))
+        changes = [float(value[-1] - value[count // 20])]  # the first points alone are no fall
+    value = value + sigma * wobble * float(np.median(value))
     sigma *= float(np.median(value))
     value = swung(rng, at, value, kinds, borders, height)
     clear = clearly(kinds, borders, changes, sigma, memory, count)

@@ -33,19 +33,12 @@ def _bridged(grid: Coarse, pieces: Pieces, scaled: FloatArray, first: int, end: 
     height = float(pieces.fitted[end] - pieces.fitted[first - 1])
     if end - first > BRIDGE or abs(height) <= STEEP * pieces.sigma:
         return None
-    at, own = _largest(scaled, int(grid.start[first - 1]), int(grid.start[end]) + grid.size)
-    if own * np.sign(height) < MOSTLY * abs(height):
+    low, sign = int(grid.start[first - 1]), 1.0 if height > 0 else -1.0
+    steps = sign * np.diff(scaled[low : int(grid.start[end]) + grid.size])
+    at = int(np.argmax(steps))
+    if steps[at] < MOSTLY * abs(height):
         return None
-    return int(np.clip(np.searchsorted(grid.start, at), first, end))
-
-
-def _largest(scaled: FloatArray, low: int, high: int) -> tuple[int, float]:
-    """Return (index of the point after, height) of the largest step between two points."""
-    steps = np.diff(scaled[low:high])
-    if not len(steps):
-        return low, 0.0
-    at = int(np.argmax(np.abs(steps)))
-    return low + at + 1, float(steps[at])
+    return int(np.clip(np.searchsorted(grid.start, low + at + 1), first, end))
 
 
 def jump_at(grid: Coarse, pieces: Pieces, scaled: FloatArray, cut: int) -> int | None:

@@ -8,8 +8,9 @@ from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import GAUSSIAN
 from runlens.signals.shape.axis import Coarse, block_medians, coarse, to_scale, unscaled
 from runlens.signals.shape.borders import begins, borders, sharpened
-from runlens.signals.shape.data import NAN, NOWHERE, Effect, Noise, Phase, PhaseKind, Point
+from runlens.signals.shape.data import NAN, NOWHERE, Effect, Event, Noise, Phase, PhaseKind, Point
 from runlens.signals.shape.events import jumps, spikes
+from runlens.signals.shape.frozen import frozen_ends
 from runlens.signals.shape.head import head
 from runlens.signals.shape.phases import Stretch, effect_of, stretches, with_swing
 from runlens.signals.shape.segments import Pieces, divide
@@ -52,28 +53,82 @@ def shape_of(step: IntArray, value: FloatArray) -> Shape:
     x, y = step[finite], np.clip(value[finite], -HUGE, HUGE)
     if len(finite) < FEWEST:
         return _assembled(step, value, finite, Shape(phases=_gone_phases(step, value)))
-    body = _body(finite, x, y)
-    begins, chance = head(body.scaled, body.course, body.noise.sigma)
-    if begins and len(y) - begins >= FEWEST:
-        body = _body(finite[begins:], x[begins:], y[begins:])
-    else:
-        begins = 0
-    trend = np.array([unscaled(float(level), body.grid.scale) for level in body.pieces.fitted])
-    found = [_phase(body, part) for part in _stretches(body)]
-    if begins:
-        found = _with_plunge(found, body, x[: begins + 1], y[: begins + 1], chance)
-    events = jumps(body.step, body.value, body.grid, body.pieces, body.borders)
-    taken = {at for at, jump in body.borders.values() if jump}
-    events += spikes(body.step, body.value, body.course, body.scaled, taken)
+    still = frozen_ends(y)
+    moving = slice(still[0], len(y) - still[1])
+    if len(y[moving]) < FEWEST:
+        return _assembled(step, value, finite, _standing(finite, x, y, step, value))
+    found, body, events, trend = _moving(finite[moving], x[moving], y[moving])
+    for part in (slice(0, still[0]), slice(len(y) - still[1], len(y))):
+        if part.stop > part.start:
+            found.append(_frozen(finite[part], x[part], y[part]))
     made = Shape(
         tuple(sorted([*found, *_gone_phases(step, value)], key=lambda phase: phase.first.index)),
         tuple(sorted(events, key=lambda event: event.after.step)),
         body.grid.scale,
         body.noise,
-        trend_step=np.concatenate([x[:begins], body.grid.step]),
-        trend=np.concatenate([y[:begins], trend]),
+        trend_step=np.concatenate([x[: still[0]], trend[0], x[len(x) - still[1] :]]),
+        trend=np.concatenate([y[: still[0]], trend[1], y[len(y) - still[1] :]]),
     )
     return _assembled(step, value, finite, made)
+
+
+def _moving(
+    index: IntArray, step: IntArray, value: FloatArray
+) -> tuple[list[Phase], Body, list[Event], tuple[FloatArray, FloatArray]]:
+    """Return phases, course, events and trend (steps, levels) of what does not stand still."""
+    body = _body(index, step, value)
+    begins, chance = head(body.scaled, body.course, body.noise.sigma)
+    if begins and len(value) - begins >= FEWEST:
+        body = _body(index[begins:], step[begins:], value[begins:])
+    else:
+        begins = 0
+    levels = np.array([unscaled(float(level), body.grid.scale) for level in body.pieces.fitted])
+    found = [_phase(body, part) for part in _stretches(body)]
+    if begins:
+        found = _with_plunge(found, body, step[: begins + 1], value[: begins + 1], chance)
+    events = jumps(body.step, body.value, body.grid, body.pieces, body.borders)
+    taken = {at for at, jump in body.borders.values() if jump}
+    events += spikes(body.step, body.value, body.course, body.scaled, taken)
+    swinging = [phase for phase in found if phase.kind == "swing"]
+    events = [event for event in events if not _inside(event, swinging)]
+    trend_step = np.concatenate([step[:begins].astype(np.float64), body.grid.step])
+    return found, body, events, (trend_step, np.concatenate([value[:begins], levels]))
+
+
+def _inside(event: Event, phases: list[Phase]) -> bool:
+    """Whether an event is one of the turns of a swing."""
+    at = event.after.index
+    return any(phase.first.index <= at <= phase.last.index for phase in phases)
+
+
+def _frozen(index: IntArray, step: IntArray, value: FloatArray) -> Phase:
+    """Return the phase of points that repeat exactly."""
+    ends = [Point(int(index[at]), int(step[at]), float(value[at])) for at in (0, -1)]
+    return Phase(
+        kind="frozen",
+        first=ends[0],
+        last=ends[1],
+        lowest=ends[0],
+        highest=ends[0],
+        level=float(value[0]),
+        slope=0.0,
+        slope_error=0.0,
+        noise=0.0,
+        effect=Effect(),
+        chance=0.0,
+    )
+
+
+def _standing(
+    index: IntArray, step: IntArray, value: FloatArray, steps: IntArray, values: FloatArray
+) -> Shape:
+    """Return the shape of a curve that hardly moves at all."""
+    found = [_frozen(index, step, value), *_gone_phases(steps, values)]
+    return Shape(
+        tuple(sorted(found, key=lambda phase: phase.first.index)),
+        trend_step=step[[0, -1]].astype(np.float64),
+        trend=value[[0, -1]],
+    )
 
 
 def _assembled(step: IntArray, value: FloatArray, finite: IntArray, made: Shape) -> Shape:

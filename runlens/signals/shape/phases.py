@@ -14,9 +14,14 @@ from runlens.signals.shape.swings import Cycles
 SURE = 0.01  # chance of a slope above which a piece is flat
 OF_RANGE = 0.08  # share of the range of the smooth curve below which a change is small,
 OF_LEVEL = 0.05  # if it is below this share of the level too
-PER_DOUBLING = 0.02  # share of the level; a fall that gains as much with each doubling goes on:
-# scaling laws of language models lose 5 to 6.4 % a doubling (Kaplan et al. 2020, exponents 0.076
-# and 0.095), fine-tuning a third of it
+# a fall that gains this share of the level, or of the range, with each doubling of the steps goes
+# on: scaling laws of language models lose 5 to 6.4 % a doubling (Kaplan et al. 2020, exponents
+# 0.076 and 0.095), fine-tuning a third of it
+LEVEL_A_DOUBLING, RANGE_A_DOUBLING = 0.02, 0.04
+MANY = 40  # blocks from which a piece is one of many that could have been cut:
+SURE_OF_PIECE = 0.001  # its slope must be surer
+NEAR_END = 0.03  # share of the curve
+AT_END, AT_TURN = 0.06, 0.08  # share of the curve below which a flat beside a slope is none
 NEARLY = 0.5  # share of a phase from which on it swings
 FEW = 12  # blocks up to which ranks are tested as well
 
@@ -41,10 +46,8 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
     It is a phase of its own where its height is at least half of what the course moves meanwhile;
     else the phases keep their kinds, and swing as they go.
     """
-    half = swing.period / 2
     first, last = (
-        int(np.searchsorted(grid.start, at, side="right")) - 1
-        for at in (max(swing.turns[0] - half, 0), min(swing.turns[-1] + half, grid.total - 1))
+        int(np.searchsorted(grid.start, at, side="right")) - 1 for at in (swing.first, swing.last)
     )
     height = float(np.median(swing.height))
     begin, end = float(pieces.fitted[first]), float(pieces.fitted[last])
@@ -60,9 +63,12 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
             )
             for part in found
         ]
-    room = max(2, round(0.03 * len(grid.start)))
-    first = 0 if first <= room else first
-    last = len(grid.start) - 1 if len(grid.start) - 1 - last <= room else last
+    room = max(2.0, swing.period / grid.size, NEAR_END * len(grid.start))
+    for part in found:  # what is shorter than a cycle beside the swing is of it
+        if part.first < first <= part.last + 1 and first - part.first <= room:
+            first = part.first
+        if part.first - 1 <= last < part.last and part.last - last <= room:
+            last = part.last
     covered = float(grid.step[last] - grid.step[first])
     slope = (end - begin) / covered if covered > 0 else 0.0
     phase = Stretch("swing", first, last, begin, end, slope, 0.0, swing.chance, swings=True)
@@ -80,19 +86,57 @@ def _cut(pieces: Pieces, part: Stretch, first: int, last: int) -> Stretch:
 
 
 def stretches(grid: Coarse, pieces: Pieces) -> list[Stretch]:
-    """Return the phases of the pieces, neighbours of one kind joined."""
-    span = float(np.ptp(pieces.fitted))
+    """Return the phases of the pieces: neighbours of one kind joined, short flats given away."""
     found: list[Stretch] = []
     for first, end in pieces.cuts:
         piece = _piece(grid, pieces, first, end - 1)
         before = found[-1] if found else None
-        kind = _kind(grid, piece, before, span)
-        piece = piece._replace(kind=kind)
-        if before and _same(before, piece, span, pieces.sigma):
+        piece = piece._replace(kind=_kind(grid, pieces, piece, before))
+        if before and _same(before, piece, pieces):
             found[-1] = _joined(grid, pieces, before, piece)
         else:
             found.append(piece)
-    return found
+    return _without_short(grid, pieces, found)
+
+
+def _without_short(grid: Coarse, pieces: Pieces, found: list[Stretch]) -> list[Stretch]:
+    """Return the phases with short flats given to the falls and rises beside them.
+
+    At an end they continue it; between a fall and a rise they are the rounding of the turn.
+    """
+    count = len(grid.value)
+    kept: list[Stretch] = []
+    for place, part in enumerate(found):
+        length = part.last - part.first + 1
+        after = found[place + 1] if place + 1 < len(found) else None
+        before = kept[-1] if kept else None
+        least = AT_TURN if before and after else AT_END
+        short = part.kind == "flat" and length < least * count
+        sides = (before.kind if before else "", after.kind if after else "")
+        turn = set(sides) == {"fall", "rise"}
+        if short and turn and before and after:
+            middle = part.first + length // 2
+            kept[-1] = _extended(grid, pieces, before, before.first, middle - 1)
+            found[place + 1] = _extended(grid, pieces, after, middle, after.last)
+        elif short and before and after and sides in {("fall", "fall"), ("rise", "rise")}:
+            joined = _extended(grid, pieces, after, before.first, after.last)
+            found[place + 1] = joined._replace(chance=min(before.chance, after.chance))
+            kept.pop()
+        elif short and before and not after and before.kind in {"fall", "rise"}:
+            kept[-1] = _extended(grid, pieces, before, before.first, part.last)
+        elif short and after and not before and after.kind in {"fall", "rise"}:
+            found[place + 1] = _extended(grid, pieces, after, part.first, after.last)
+        else:
+            kept.append(part)
+    return kept
+
+
+def _extended(grid: Coarse, pieces: Pieces, part: Stretch, first: int, last: int) -> Stretch:
+    """Return the phase over other blocks."""
+    begin, end = float(pieces.fitted[first]), float(pieces.fitted[last])
+    covered = float(grid.step[last] - grid.step[first])
+    slope = (end - begin) / covered if covered > 0 else 0.0
+    return part._replace(first=first, last=last, begin=begin, end=end, slope=slope)
 
 
 def _piece(grid: Coarse, pieces: Pieces, first: int, last: int) -> Stretch:
@@ -112,20 +156,34 @@ def _piece(grid: Coarse, pieces: Pieces, first: int, last: int) -> Stretch:
     return Stretch("flat", first, last, begin, end, change * per_step, error * per_step, chance)
 
 
-def _kind(grid: Coarse, piece: Stretch, before: Stretch | None, span: float) -> PhaseKind:
+def _kind(grid: Coarse, pieces: Pieces, piece: Stretch, before: Stretch | None) -> PhaseKind:
     change = piece.end - piece.begin
-    if piece.chance > SURE or change == 0:
+    alone = len(grid.value) < MANY or len(pieces.cuts) == 1
+    if piece.chance > (SURE if alone else SURE_OF_PIECE) or change == 0:
         return "flat"
     direction: PhaseKind = "fall" if change < 0 else "rise"
-    level = share_of_level(grid, piece.begin, change)
-    small = abs(change) < OF_RANGE * span and abs(level) < OF_LEVEL
-    if not small:
+    level = abs(share_of_level(grid, piece.begin, change))
+    share = abs(change) / max(float(np.ptp(pieces.fitted)), 1e-300)
+    if share >= OF_RANGE or level >= OF_LEVEL:
         return direction
-    goes_on = before is not None and before.kind == direction
-    doublings = math.log2(
-        max((grid.step[piece.last] + 1) / (max(grid.step[piece.first], 0) + 1), 1.0 + 1e-9)
+    if before is not None and before.kind == direction:
+        doublings = math.log2((grid.step[piece.last] + 1) / (max(grid.step[piece.first], 0) + 1))
+        goes_on = level >= LEVEL_A_DOUBLING * doublings or share >= RANGE_A_DOUBLING * doublings
+        return direction if goes_on else "flat"
+    return direction if _leads_on(pieces, piece, change) else "flat"
+
+
+def _leads_on(pieces: Pieces, piece: Stretch, change: float) -> bool:
+    """Whether the next piece goes on the same way, as steeply to a half at least, and twofold."""
+    follows = next((cut for cut in pieces.cuts if cut[0] == piece.last + 1), None)
+    if follows is None:
+        return False
+    begin, end = float(pieces.fitted[follows[0]]), float(pieces.fitted[follows[1] - 1])
+    mine = change / max(piece.last - piece.first, 1)
+    next_slope = (end - begin) / max(follows[1] - 1 - follows[0], 1)
+    return (
+        abs(end - begin) > abs(change) and mine * next_slope > 0 and abs(mine) > abs(next_slope) / 2
     )
-    return direction if goes_on and abs(level) >= PER_DOUBLING * doublings else "flat"
 
 
 def share_of_level(grid: Coarse, begin: float, change: float) -> float:
@@ -149,8 +207,9 @@ def effect_of(begin: float, end: float, scale: Scale, pieces: Pieces, noise: Noi
     )
 
 
-def _same(before: Stretch, piece: Stretch, span: float, sigma: float) -> bool:
+def _same(before: Stretch, piece: Stretch, pieces: Pieces) -> bool:
     """Whether two neighbours are one phase: of one kind, and no step to the other side between."""
+    span, sigma = float(np.ptp(pieces.fitted)), pieces.sigma
     if before.kind != piece.kind:
         return False
     step = piece.begin - before.end

@@ -29,6 +29,8 @@ REGULAR = (0.16, 0.18, 0.23, 0.25, 0.30, 0.38)
 # swings of AR(1) noise one is above 3; a taller swing may be as irregular as it likes
 TALL, PER_TALLER = 2.2, 0.6
 RARE = 0.001
+LOOKS = 5  # stretches of a long curve
+SAME = 1.5  # factor within which two periods are one
 
 
 class Cycles(NamedTuple):
@@ -37,6 +39,8 @@ class Cycles(NamedTuple):
     turns: IntArray  # shape (k + 1,)
     height: FloatArray  # peak to trough, shape (k,), in units of the scale
     size: int  # points of the blocks in which they were found
+    first: int  # indices between which the curve swings
+    last: int
     chance: float  # how often noise turns as regularly
 
     @property
@@ -48,11 +52,36 @@ class Cycles(NamedTuple):
 def cycles(y: FloatArray) -> Cycles | None:
     """Return the swing of a curve, shape (n,), on its scale; None where it does not swing.
 
-    Of several, the one that covers most of the curve.
+    Of several, the one that covers most of the curve. Of long curves stretches of 600 points are
+    looked at as well: blocks would hide short cycles.
     """
     size = -(-len(y) // MOST_POINTS)
     found = [some for more in COARSER for some in _scan(y, size * more)]
-    return max(found, key=lambda some: int(some.turns[-1] - some.turns[0]), default=None)
+    if not found and size > 1:
+        return _quick(y)
+    return max(found, key=lambda some: some.last - some.first, default=None)
+
+
+def _quick(y: FloatArray) -> Cycles | None:
+    """Return a swing of short cycles: the same one in two of five stretches at least."""
+    starts = np.linspace(0, len(y) - MOST_POINTS, LOOKS).astype(np.int64).tolist()
+    seen = [
+        (at, max(some, key=lambda one: len(one.turns)))
+        for at in starts
+        if (some := _scan(y[at : at + MOST_POINTS], 1))
+    ]
+    if len(seen) < 2:  # noqa: PLR2004 - two that agree
+        return None
+    usual = float(np.median([some.period for _, some in seen]))
+    alike = [(at, some) for at, some in seen if usual / SAME < some.period < usual * SAME]
+    if len(alike) < 2:  # noqa: PLR2004 - two that agree
+        return None
+    first, last = alike[0], alike[-1]
+    reach = (len(y) - MOST_POINTS) // (LOOKS - 1) // 2  # half way to the next stretch
+    begin = 0 if first[0] == starts[0] else first[0] - reach
+    end = len(y) if last[0] == starts[-1] else last[0] + MOST_POINTS + reach
+    at, most = max(alike, key=lambda some: len(some[1].turns))
+    return most._replace(turns=most.turns + at, first=begin, last=end - 1)
 
 
 def _scan(y: FloatArray, size: int) -> list[Cycles]:
@@ -70,8 +99,19 @@ def _scan(y: FloatArray, size: int) -> list[Cycles]:
             continue
         turns, height = _alike(turns, np.abs(np.diff(residual[turns])))
         if len(height) >= FEWEST_TURNS and _regular(turns, height, noise):
-            found.append(Cycles(turns * size + size // 2, height, size, RARE))
+            places = turns * size + size // 2
+            ends = _extent(places, len(y))
+            found.append(Cycles(places, height, size, *ends, RARE))
     return found
+
+
+def _extent(turns: IntArray, count: int) -> tuple[int, int]:
+    """Return the first and last point: an eighth of a period beyond the first and last turn.
+
+    A sine begins a fourth before its first turn, a sawtooth at it.
+    """
+    beyond = round(float(np.median(turns[2:] - turns[:-2])) / 8)
+    return max(int(turns[0]) - beyond, 0), min(int(turns[-1]) + beyond, count - 1)
 
 
 def _regular(turns: IntArray, height: FloatArray, noise: float) -> bool:
@@ -128,11 +168,10 @@ def _alike(turns: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
 def calmed(y: FloatArray, found: Cycles) -> FloatArray:
     """Return the curve, shape (n,), with each point of the swing replaced by its cycle's mean.
 
-    Half a period on either side belongs to it.
+    Some of a period on either side belongs to it.
     """
     width = max(1, round(found.period))
-    first = max(int(found.turns[0]) - width // 2, 0)
-    last = min(int(found.turns[-1]) + width // 2, len(y))
+    first, last = max(found.first - width // 4, 0), min(found.last + width // 4, len(y))
     calm = y.copy()
     inside = np.pad(y[first:last], width, mode="reflect", reflect_type="odd")
     calm[first:last] = running_mean(inside, width)[width : width + last - first]
