@@ -16,6 +16,9 @@ from runlens.patterns import lazy_re
 from runlens.run import Setting
 
 MAX_TEXT = 512 * 2**20  # bytes of one text file that are read
+SNIFFED = 65_536  # bytes that are looked at before a file counts as a log of rows
+FEWEST_ROWS = 3  # in them: else the rows are wide, and more is looked at
+WIDEST = 4 * 2**20  # bytes: a row of 300,000 metrics
 MAX_CONFIG = 4 * 2**20  # bytes of one configuration file
 MAX_DEPTH = 60  # of nested JSON or YAML
 MAX_LEAVES = 5_000  # settings taken from one file
@@ -83,6 +86,13 @@ def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
     if data.startswith(LFS):
         raise Unreadable("is a git-lfs pointer, not the file; run git lfs pull")
     return data
+
+
+def read_rows(path: Path) -> bytes:
+    """Return the first rows of a table: as many bytes as are usual, or more where rows are wide."""
+    data = read_bytes(path, SNIFFED)
+    whole = len(data) < SNIFFED or data.count(b"\n") + data.count(b"\r") >= FEWEST_ROWS
+    return data if whole else read_bytes(path, WIDEST)
 
 
 def read_json(path: Path, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - JSON is of any type

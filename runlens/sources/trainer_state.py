@@ -7,8 +7,10 @@ a ``checkpoint-N`` folder is a snapshot. No times are in it. It is written in on
 one before: a kill or a full disk leaves it cut, and the rows before the cut are still whole.
 """
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +32,7 @@ SETTINGS = (
     "save_steps",
 )
 LOG = "log_history"
+_LOG = f'"{LOG}"'.encode()
 SUMMARY = "train_runtime"
 NOT_METRICS = {"step", "epoch", "total_flos"}
 SHOWN_ROWS = 3
@@ -67,7 +70,8 @@ def read(path: Path) -> SourceReading:
 def _state(data: bytes, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return the state; of one that was cut or damaged, the rows that are whole; or Unreadable."""
     try:
-        return _parsed(data)
+        state = _parsed(data)
+        return _with_longest_log(data, state, reading) if data.count(_LOG) > 1 else state
     except Unreadable as error:
         found = salvaged(data, LOG)
         if not found.rows:
@@ -76,6 +80,31 @@ def _state(data: bytes, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON i
         lost = f"{found.lost:,} of {found.size:,} bytes"
         reading.problems.append(Problem(str(reading.path), text, lost))
         return {**found.values, LOG: found.rows}
+
+
+def _with_longest_log(data: bytes, state: Any, reading: SourceReading) -> Any:  # noqa: ANN401 - as above
+    """Return a state in which the key of the log stands twice with the longest of its logs.
+
+    Of a key that JSON has twice a parser keeps the last. A log within a log, or the key as a text,
+    is no second one.
+    """
+    logs: list[list[Any]] = []
+
+    def joined(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        own = [value for key, value in pairs if key == LOG and isinstance(value, list)]
+        if len(own) > 1:
+            logs[:] = [*own]
+        return dict(pairs)
+
+    with suppress(ValueError, RecursionError):
+        json.loads(data, object_pairs_hook=joined)
+    if not logs or not isinstance(state, dict) or state.get(LOG) != logs[-1]:
+        return state
+    longest = max(logs, key=len)
+    text = f"has log_history {len(logs)} times; the longest, {len(longest):,} rows, was read"
+    lost = f"{sum(map(len, logs)) - len(longest):,} rows"
+    reading.problems.append(Problem(str(reading.path), text, lost))
+    return {**state, LOG: longest}
 
 
 def _parsed(data: bytes) -> Any:  # noqa: ANN401 - JSON is of any type
@@ -105,7 +134,7 @@ def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
     values = {key.rpartition(".")[2]: value for key, value in stopping if "EarlyStopping" in key}
     patience = as_number(values.get("early_stopping_patience"))
     waited = as_number(values.get("early_stopping_patience_counter"))
-    if patience is not None:
+    if patience is not None and isfinite(patience):
         reading.config["early_stopping_patience"] = int(patience)
     if patience is not None and waited is not None and waited >= patience:
         hints.early_stopping = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.files import Unreadable, read_bytes
+from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables.columns import (
     AS_FOUND,
@@ -35,7 +35,6 @@ KNOWN_NAMES = {
     "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
 MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
-SNIFFED = 65_536  # bytes that are looked at before a file counts as a log
 SAMPLE = 20  # rows of them
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 MOST_COLUMNS = 4_000
@@ -45,6 +44,7 @@ NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
 # file names that say which split the whole table is of
 _HELD_OUT = lazy_re(r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])")
 # git's marks in a file that it could not merge
+_END = lazy_re(rb"[\r\n]")
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
 _INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
@@ -73,7 +73,7 @@ def is_monitor(path: Path) -> bool:
 def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     """Whether a file begins as a table that a training wrote, or that `columns` tell of."""
     try:
-        rows = list(islice(_rows(decoded(read_bytes(path, SNIFFED))), SAMPLE))
+        rows = list(islice(_rows(decoded(read_rows(path))), SAMPLE))
     except (Unreadable, csv.Error):
         return False
     found = _header(rows[0]) if rows else []
@@ -107,8 +107,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        text = decoded(log_bytes(reading))
-        found = _table(reading, text, columns)
+        found = _table(reading, decoded(_narrow(log_bytes(reading))), columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
@@ -116,6 +115,13 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
         reading.framework = reading.framework or "lightning"
     return reading
+
+
+def _narrow(data: bytes) -> bytes:
+    """Return the bytes of a table; raise Unreadable where one line holds more than any header."""
+    if len(data) > WIDEST and not _END.search(data[:WIDEST]):
+        raise Unreadable(f"begins with a line of more than {WIDEST / 2**20:.0f} MiB: no table")
+    return data
 
 
 def decoded(data: bytes) -> str:

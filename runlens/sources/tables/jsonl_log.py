@@ -15,7 +15,7 @@ import numpy as np
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.files import Unreadable, parse_json, read_bytes
+from runlens.sources.files import Unreadable, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.names import has_metric, is_log, keeps_words
@@ -27,7 +27,6 @@ FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
 ENDINGS = (".jsonl", ".ndjson")
 OTHER_NAMES = {"metrics.json", "scalars.json"}  # JSON Lines all the same (detectron2, mmengine)
 OTHER_ENDING = ".log.json"
-SNIFFED = 65_536  # bytes that are looked at before a file counts as a log
 SAMPLE = 20  # rows of them
 LONGEST = 300  # characters of a text: a longer one is there to learn from
 DEEPEST = 3
@@ -66,7 +65,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         if is_named(path.name.lower()):
             rows = history(read_bytes(path, MAX_LOG)) or []
         else:
-            lines = islice(read_bytes(path, SNIFFED).splitlines(), SAMPLE)
+            lines = islice(read_rows(path).splitlines(), SAMPLE)
             rows = [row for line in lines if (row := _row(line)) is not None]
     except Unreadable as error:
         return "git-lfs" in str(error) and path.name in {"trainer_log.jsonl", "logging.jsonl"}
