@@ -213,6 +213,7 @@ class Audit:
     unread: tuple[Unread, ...] = ()
     expected_false_alarms: float | None = None  # of this many runs, by the measured rate
     pages: Mapping[str, str] = field(default_factory=dict)  # run key -> relative link
+    unpaged: int = 0  # runs with a fault that have no page of their own
     sources: tuple[SourceState, ...] = ()
     ran: int = 0  # runs that are new or went on since last night
     broke: tuple[str, ...] = ()  # keys of those that are faulty since

@@ -18,17 +18,19 @@ from runlens import crossrun
 from runlens.auditing import issues, schedule, versions
 from runlens.auditing.issues import Tonight
 from runlens.auditing.known import Listing, Outgoing
+from runlens.auditing.pages import Pages, of_place
 from runlens.auditing.plan import Chosen, Plan, Unit, named, planned, seconds
 from runlens.auditing.sights import SHRANK, fingerprint, shrunk
 from runlens.auditing.store import Store
 from runlens.auditing.telling import last_night, verdict
-from runlens.auditing.work import Job, Judged
+from runlens.auditing.work import Job, Judged, draw
 from runlens.errors import BadSettings
-from runlens.nights import Ack, Audit, Issue, Night, SourceState
+from runlens.nights import Audit, Issue, Night, SourceState
 from runlens.settings import Settings
 from runlens.sources.addresses import is_on_server
 
 DATE = "%Y-%m-%dT%H:%M:%SZ"
+FEW = 4  # pages for which no process is worth its start
 
 
 class Progress(NamedTuple):
@@ -51,6 +53,7 @@ class _Asked:
     jobs: int | None
     cluster: str | None
     tell: Callable[[Progress], None]
+    pages: Pages | None = None
 
 
 def audit(
@@ -65,6 +68,7 @@ def audit(
     cache: str | Path | bool | None = None,
     on_result: Callable[[Progress], None] | None = None,
     messages: Callable[[Audit], Sequence[Outgoing]] | None = None,
+    pages: Pages | None = None,
 ) -> Audit:
     """Read, judge and compare all runs of some sources that changed since the last night.
 
@@ -83,6 +87,7 @@ def audit(
         on_result: called with each result, and once before the first.
         messages: makes what is to be told of the night; it is stored in the transaction that
             closes the night, and waits there until `auditing.delivery` has delivered it.
+        pages: where the pages of the runs with a fault go, and what makes them; none without.
 
     Raises:
         RunLensError: a store that cannot be used, a wrong option. What cannot be read is listed
@@ -103,16 +108,21 @@ def audit(
         jobs,
         cluster,
         on_result or (lambda _: None),
+        pages,
     )
     began = time.monotonic()
     with Store(store) as opened:
         night = opened.open_night(asked.sources, moment.strftime(DATE))
-        listings = _judge_all(opened, night, asked, cache)
-        found = _night(opened, night, asked, {one.source for one in listings if _whole(one)})
-        told = messages(found.audit) if messages else ()
-        spent = round(time.monotonic() - began, 1)
-        closed = opened.close_night(night, found.issues, spent, told)
-        return replace(found.audit, night=closed)
+        with ExitStack() as stack:
+            work = _Work(opened, night, asked, _planned(opened, asked))
+            job = Job(asked.settings, _cache(cache, work.units, stack), pages)
+            work.judge(job)
+            found = _night(opened, night, asked, work.whole)
+            told = messages(found.audit) if messages else ()
+            spent = round(time.monotonic() - began, 1)
+            closed = opened.close_night(night, found.issues, spent, told)
+            made = replace(found.audit, night=closed)
+            return work.linked(made, job) if pages else made
 
 
 def _whole(listing: Listing) -> bool:
@@ -121,28 +131,58 @@ def _whole(listing: Listing) -> bool:
     return listing.full and not listing.unread and not state.shrunk
 
 
-def _judge_all(
-    store: Store, night: Night, asked: _Asked, cache: str | Path | bool | None
-) -> list[Listing]:
-    """Judge what changed and store each result at once; return how the sources were listed."""
-    judged_with = versions.judging(asked.settings)
-    acks = store.acks(asked.sources)
-    plans = [_planned(store, source, asked, judged_with, acks) for source in asked.sources]
-    units = [unit for plan in plans for unit in plan.changed]
-    unchanged = sum(plan.unchanged for plan in plans)
-    asked.tell(Progress(0, len(units), unchanged))
-    for plan in plans:
-        for lost in _take(store, night, plan, judged_with):
-            asked.tell(Progress(0, len(units), unchanged, lost))
-    with ExitStack() as stack:
-        job = Job(asked.settings, _cache(cache, units, stack))
-        for done, judged in enumerate(_results(units, job, asked), 1):
+@dataclass(frozen=True)
+class _Work:
+    """What a night does before its issues are made."""
+
+    store: Store
+    night: Night
+    asked: _Asked
+    plans: Sequence[Plan]
+
+    @property
+    def units(self) -> list[Unit]:
+        """What is to be judged."""
+        return [unit for plan in self.plans for unit in plan.changed]
+
+    @property
+    def whole(self) -> set[str]:
+        """The sources of which all was listed."""
+        return {plan.source for plan in self.plans if _whole(plan.listing)}
+
+    def judge(self, job: Job) -> None:
+        """Judge what changed and store each result at once."""
+        judged_with = versions.judging(self.asked.settings)
+        units, tell = self.units, self.asked.tell
+        unchanged = sum(plan.unchanged for plan in self.plans)
+        tell(Progress(0, len(units), unchanged))
+        for plan in self.plans:
+            for lost in _take(self.store, self.night, plan, judged_with):
+                tell(Progress(0, len(units), unchanged, lost))
+        for done, judged in enumerate(_results(units, job, self.asked), 1):
             if judged.aside and judged.unread:
-                store.set_aside(night, judged.unit, judged.unread)
+                self.store.set_aside(self.night, judged.unit, judged.unread)
             else:
-                store.put(night, [judged], judged_with)
-            asked.tell(Progress(done, len(units), unchanged, judged))
-    return [plan.listing for plan in plans]
+                self.store.put(self.night, [judged], judged_with)
+            tell(Progress(done, len(units), unchanged, judged))
+
+    def linked(self, audit: Audit, job: Job) -> Audit:
+        """Return the audit with links to the pages of its runs with a fault.
+
+        Those that lack were not judged tonight: they are drawn now.
+        """
+        if job.pages is None:
+            return audit
+        known = {place: unit for plan in self.plans for place, unit in plan.units.items()}
+        places = of_place(job.pages.missing(audit.runs, job.settings), known)
+        lack = [known[place] for place in places]
+        if len(lack) < FEW:
+            for unit in lack:
+                draw(unit, job)
+        else:
+            for _ in schedule.results(lack, job, self.asked.jobs, judge=draw, fetching=False):
+                pass
+        return job.pages.linked(audit, job.settings)
 
 
 def _take(store: Store, night: Night, plan: Plan, judged_with: str) -> Iterator[Judged]:
@@ -162,14 +202,19 @@ def _take(store: Store, night: Night, plan: Plan, judged_with: str) -> Iterator[
         yield lost
 
 
-def _planned(
-    store: Store, source: str, asked: _Asked, judged_with: str, acks: Mapping[str, Ack]
-) -> Plan:
-    known = store.known_stamps(source)
-    chosen = Chosen(known, judged_with, asked.since, asked.filters, asked.settings)
-    plan = planned(source, chosen)
-    plan.accepted = fingerprint(SHRANK, source, source) in acks
-    return plan
+def _planned(store: Store, asked: _Asked) -> list[Plan]:
+    """Return what is to be done for each source."""
+    judged_with = versions.judging(asked.settings)
+    acks = store.acks(asked.sources)
+    plans = []
+    for source in asked.sources:
+        known = store.known_stamps(source)
+        plan = planned(
+            source, Chosen(known, judged_with, asked.since, asked.filters, asked.settings)
+        )
+        plan.accepted = fingerprint(SHRANK, source, source) in acks
+        plans.append(plan)
+    return plans
 
 
 def _results(units: Iterable[Unit], job: Job, asked: _Asked) -> Iterator[Judged]:

@@ -63,6 +63,8 @@ class Stamped(Protocol):
     def stamp(self) -> str: ...  # noqa: D102
     @property
     def fresh(self) -> bool: ...  # noqa: D102 - new or changed; else only judged anew
+    @property
+    def part(self) -> bool: ...  # noqa: D102 - not all of it came
 
 
 class Judgement(Protocol):

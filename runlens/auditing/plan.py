@@ -1,16 +1,19 @@
 """What a night has to do: the places of each source that changed since they were judged."""
 
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
+from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runlens.auditing.known import Known, Listing
 from runlens.auditing.places import Place, places
 from runlens.auditing.tree import Folder, printed, scanned
+from runlens.crossrun.groups import Structure
 from runlens.errors import BadSettings, RunLensError
 from runlens.nights import Unread
 from runlens.patterns import lazy_re
@@ -18,10 +21,28 @@ from runlens.settings import Settings
 from runlens.sources import kinds_among
 from runlens.sources.addresses import PREFIX, is_on_server, parsed
 
+if TYPE_CHECKING:
+    from runlens.sources.wandb_api import Listed
+
+ABOUT, PARTLY = " | ", " ~"  # between the parts of a stamp
+MOST_TRIES = 3  # nights on which a run is fetched again of which not all came
 CLOSED, OPEN_IT = "no permission to look there", "try chmod +rx, or another user"
 ROW_COST = 100  # bytes that one row of a W&B run counts for
 _SPAN = lazy_re(r"(\d+(?:\.\d+)?)\s*([mhdw])")
 _SECONDS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+class About(NamedTuple):
+    """What a tracker says of a run besides its records."""
+
+    name: str = ""
+    structure: Structure = Structure()
+    state: str = ""
+    user: str = ""
+    tags: tuple[str, ...] = ()
+    url: str = ""
+    created: float = math.nan  # seconds since 1970
+    heartbeat: float = math.nan
 
 
 class Unit(NamedTuple):
@@ -29,11 +50,27 @@ class Unit(NamedTuple):
 
     source: str
     place: str  # names it
-    stamp: str  # of its content
+    stamp: str  # of its content, and of what is said about it
     folder: str = ""  # what is read, where that is not the place itself
     parts: tuple[str, ...] = ()  # names of what is read in the folder; empty: all
     cost: float = 0.0  # about the bytes to read
     fresh: bool = True  # new or changed; else it is only judged anew
+    about: About | None = None
+    tried: int = 0  # nights on which not all of this content came
+
+    @property
+    def content(self) -> str:
+        """What tells whether its records are the same."""
+        return content(self.stamp)
+
+    @property
+    def part(self) -> bool:
+        """Whether not all of it came."""
+        return PARTLY in self.stamp
+
+    def partly(self) -> "Unit":
+        """Return it as one of which not all came: it is tried again, on so many nights."""
+        return self._replace(stamp=f"{self.stamp}{PARTLY}{self.tried + 1}")
 
     @property
     def remote(self) -> bool:
@@ -52,6 +89,7 @@ class Plan:
 
     source: str
     changed: list[Unit] = field(default_factory=list)
+    units: dict[str, Unit] = field(default_factory=dict)  # all that were listed, by place
     unchanged: int = 0
     present: int = 0  # places that were listed
     missed: list[str] = field(default_factory=list)  # places that are known, and not there
@@ -80,7 +118,9 @@ class Chosen(NamedTuple):
     def is_due(self, unit: Unit) -> bool:
         """Whether a unit is to be judged: new, changed, not read, or judged by other rules."""
         before = self.known.get(unit.place)
-        if before is None or before.stamp != unit.stamp:
+        if before is None or before.stamp.partition(PARTLY)[0] != unit.stamp:
+            return True
+        if 0 < self.tried(unit) < MOST_TRIES:
             return True
         if before.set_aside:
             return False
@@ -89,7 +129,13 @@ class Chosen(NamedTuple):
     def is_fresh(self, unit: Unit) -> bool:
         """Whether its content was not judged before."""
         before = self.known.get(unit.place)
-        return before is None or before.stamp != unit.stamp or before.tries > 0
+        return before is None or content(before.stamp) != unit.content or before.tries > 0
+
+    def tried(self, unit: Unit) -> int:
+        """Return on how many nights not all of its content came."""
+        before = self.known.get(unit.place)
+        stamp, _, times = before.stamp.partition(PARTLY) if before else ("", "", "")
+        return int(times) if stamp == unit.stamp and times.isdecimal() else 0
 
     def is_back(self, place: str) -> bool:
         """Whether a place was missing before."""
@@ -210,10 +256,12 @@ def _meets(inside: str, name: str, filters: Mapping[str, Any]) -> bool:
 
 
 def _add(plan: Plan, chosen: Chosen, unit: Unit) -> None:
+    plan.units[unit.place] = unit
     if chosen.is_back(unit.place):
         plan.again.append(unit.place)
     if chosen.is_due(unit):
-        plan.changed.append(unit._replace(fresh=chosen.is_fresh(unit)))
+        tried = chosen.tried(unit)
+        plan.changed.append(unit._replace(fresh=chosen.is_fresh(unit), tried=tried))
     else:
         plan.unchanged += 1
 
@@ -228,7 +276,27 @@ def _remote(plan: Plan, chosen: Chosen) -> None:
     found |= {run.place: run for run in looked_up(plan.source, wanted)}
     plan.present = len(found)
     for run in found.values():
-        stamp = f"{run.state} {run.heartbeat} {run.history_lines}"
-        unit = Unit(plan.source, run.place, stamp, cost=ROW_COST * run.history_lines)
-        _add(plan, chosen, unit)
+        _add(plan, chosen, _of_listed(plan.source, run))
     _part(plan, chosen, [place for place in absent if place not in found], ())
+
+
+def _of_listed(source: str, run: "Listed") -> Unit:
+    about = About(
+        run.name,
+        Structure(run.group, run.job_type, run.sweep),
+        run.state,
+        run.user,
+        run.tags,
+        run.url,
+        run.created,
+        run.heartbeat,
+    )
+    said = repr((run.name, run.group, run.job_type, run.sweep, run.user, run.tags))
+    digest = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    stamp = f"{run.state} {run.heartbeat} {run.history_lines}{ABOUT}{digest}"
+    return Unit(source, run.place, stamp, cost=ROW_COST * run.history_lines, about=about)
+
+
+def content(stamp: str) -> str:
+    """Return the part of a stamp that tells whether the records are the same."""
+    return stamp.partition(PARTLY)[0].partition(ABOUT)[0]

@@ -30,7 +30,15 @@ LONGEST = 300  # characters of a setting
 MOST_GPUS = 1_000_000
 
 
-def row(run: Run, diagnosis: Diagnosis, place: str, source: str, *, part: str = "") -> RunRow:
+def row(
+    run: Run,
+    diagnosis: Diagnosis,
+    place: str,
+    source: str,
+    *,
+    part: str = "",
+    structure: groups.Structure | None = None,
+) -> RunRow:
     """Return what an audit keeps of a judged run.
 
     Args:
@@ -39,12 +47,13 @@ def row(run: Run, diagnosis: Diagnosis, place: str, source: str, *, part: str = 
         place: what `runlens diagnose` takes: a path, ``wandb:entity/project/id``.
         source: the source of the audit in which it was found; fingerprints of issues hold it.
         part: the run's name within its place, where several lie there (see `parts`).
+        structure: where a tracker puts the run.
 
     """
     signals = Signals(run)
     measures, noises = _measures(run, signals)
     started, ended, paused = _times(run)
-    where = groups.of(run)
+    where = groups.of(run, structure)
     return RunRow(
         key=f"{place}#{part}" if part else place,
         place=place,

@@ -42,7 +42,12 @@ Judge = Callable[[Unit, Job], Judged]
 
 
 def results(
-    units: Iterable[Unit], job: Job, jobs: int | None = None, *, judge: Judge = judge
+    units: Iterable[Unit],
+    job: Job,
+    jobs: int | None = None,
+    *,
+    judge: Judge = judge,
+    fetching: bool = True,
 ) -> Iterator[Judged]:
     """Judge units, in the order in which they come to their end.
 
@@ -51,21 +56,22 @@ def results(
         job: how they are judged.
         jobs: processes; as many as there are cores where it is not given.
         judge: what the workers do, a function of a module.
+        fetching: whether units on a server are fetched; else the cache has them, or nobody.
 
     Raises:
         CannotStart: where no worker process can be started.
 
     """
-    with _Workers(jobs or os.cpu_count() or 1, judge) as workers, _Fetching(job) as fetching:
+    with _Workers(jobs or os.cpu_count() or 1, judge) as workers, _Fetching(job) as threads:
         rest = iter(units)
         while True:
-            while workers.room and fetching.room and (unit := next(rest, None)):
-                fetching.add(unit) if unit.remote else workers.add(unit, job)
-            if not (workers.flight or fetching.flight or workers.broken):
+            while workers.room and threads.room and (unit := next(rest, None)):
+                threads.add(unit) if unit.remote and fetching else workers.add(unit, job)
+            if not (workers.flight or threads.flight or workers.broken):
                 return
-            under_way: list[Future[Any]] = [*workers.flight, *fetching.flight]
+            under_way: list[Future[Any]] = [*workers.flight, *threads.flight]
             wait(under_way, LOOK, FIRST_COMPLETED)
-            for fetched in fetching.done():
+            for fetched in threads.done():
                 if isinstance(fetched, Judged):
                     yield fetched
                 else:

@@ -148,10 +148,15 @@ def put_units(connection: Connection, rows: Sequence[Columns]) -> None:
 
 
 def put_rows(connection: Connection, judged: Sequence[Judgement]) -> None:
-    """Insert or replace the runs of units, with their findings."""
+    """Insert or replace the runs of units, with their findings.
+
+    Where not all of a run came, and less than is known, what is known stays.
+    """
     new, found = [], []
     places: dict[str, list[str]] = {}
     for one in judged:
+        if one.unit.part and _is_less(connection, one):
+            continue
         source, place = one.unit.source, one.unit.place
         places.setdefault(source, []).append(place)
         new += [schema.run_columns(source, place, row) for row in one.rows]
@@ -164,6 +169,13 @@ def put_rows(connection: Connection, judged: Sequence[Judgement]) -> None:
         connection.execute(insert(runs), new)
     if found:
         connection.execute(insert(findings), found)
+
+
+def _is_less(connection: Connection, judged: Judgement) -> bool:
+    """Whether a unit shows less of its runs than is known of them."""
+    mine = where(runs, source=judged.unit.source, unit=judged.unit.place)
+    known = connection.execute(select(func.max(runs.c.steps)).where(mine)).scalar()
+    return known is not None and known > max((row.steps for row in judged.rows), default=-1)
 
 
 def forget(connection: Connection, source: str, places: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 import gc
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,18 +11,22 @@ from typing import NamedTuple
 
 from runlens.auditing import rows, versions
 from runlens.auditing.cache import Cache
-from runlens.auditing.plan import Unit, told
+from runlens.auditing.pages import LOUD, Pages
+from runlens.auditing.plan import About, Unit, told
+from runlens.diagnosis import Diagnosis
 from runlens.engine import diagnose
 from runlens.errors import RunLensError, one_line
-from runlens.nights import RunRow, Unread
+from runlens.nights import FoundRow, RunRow, Unread
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read_all
 
 COLLECTED = 25  # units after which memory that goes round in circles is given back
-PARTIAL = ""  # stamp of a run of which not all came; no place has it
 LONGEST = 200  # characters of what an unexpected error says
 REPORT = "this is a fault of RunLens; please report it with the file"
+DIED = frozenset({"failed", "crashed", "killed"})  # states of a tracker
+FAILED_AT_START = "failed-at-start"  # the rule of runs that died before their first row
+NOT_KEPT = "its history is not in the cache, and nothing is fetched for a page"
 
 
 class Job(NamedTuple):
@@ -29,6 +34,7 @@ class Job(NamedTuple):
 
     settings: Settings = Settings()
     cache: str = ""  # folder of normalized histories; empty: none are kept
+    pages: Pages | None = None  # of the runs with a fault
 
 
 class Judged(NamedTuple):
@@ -39,7 +45,7 @@ class Judged(NamedTuple):
     unread: Unread | None = None
     cached: bool = False  # nothing was read
     memory: int = 0  # bytes that the process has
-    aside: bool = False  # it killed its workers
+    aside: bool = False  # it is not to be tried before it changes: it killed its workers, ...
 
 
 def judge(unit: Unit, job: Job) -> Judged:
@@ -48,17 +54,18 @@ def judge(unit: Unit, job: Job) -> Judged:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries, about files of strangers
         try:
-            runs, cached = _runs(unit, job)
-            made = tuple(_rows(unit, runs, job.settings))
+            runs, cached, whole = _runs(unit, job)
+            made = tuple(_rows(unit, runs, job))
         except Exception as error:  # noqa: BLE001 - one broken run must not cost a night
-            return Judged(unit, unread=_why_not(unit, error), memory=_memory())
+            return failed(unit, error)._replace(memory=_memory())
+    unit = unit if whole else unit.partly()
     return Judged(unit, made, cached=cached, memory=_memory())
 
 
 def fetch(unit: Unit, job: Job) -> Unit | Judged:
     """Bring a remote unit into the cache, and return it for `judge`; a failure is the result.
 
-    Where the server had more than came, the unit loses its stamp: it is tried again.
+    Where the server had more than came, its stamp says so: it is tried again.
     """
     from runlens.sources.wandb_api import fetched
 
@@ -67,40 +74,113 @@ def fetch(unit: Unit, job: Job) -> Unit | Judged:
         if _key(unit, job.settings) in cache:
             return unit
         run, complete = fetched(unit.place)
-        unit = unit if complete else unit._replace(stamp=PARTIAL)
+        unit = unit if complete else unit.partly()
         cache.save(_key(unit, job.settings), [run])
     except Exception as error:  # noqa: BLE001 - as above
-        return Judged(unit, unread=_why_not(unit, error))
+        return failed(unit, error)
     return unit
 
 
-def _runs(unit: Unit, job: Job) -> tuple[list[Run], bool]:
-    """Return the runs of a unit, and whether they came from the cache."""
+def draw(unit: Unit, job: Job) -> Judged:
+    """Make the pages of a unit that lack; a run on a server from the cache alone."""
+    known = _cache(job.cache).load(_key(unit, job.settings)) if job.cache else None
+    if known is None and unit.remote:
+        return Judged(unit, unread=Unread(unit.place, NOT_KEPT))
+    return judge(unit, job)
+
+
+def failed(unit: Unit, error: Exception) -> Judged:
+    """Return what becomes of a unit that could not be read.
+
+    A run that died before its first row has a row of its own: that is the fault. One that logged
+    nothing else is not tried before it changes.
+    """
+    from runlens.sources.wandb_api import LoggedNothing
+
+    if isinstance(error, LoggedNothing) and unit.about and unit.about.state in DIED:
+        return Judged(unit, (_died(unit, unit.about),))
+    unread = _why_not(unit, error)
+    return Judged(unit, unread=unread, aside=isinstance(error, LoggedNothing))
+
+
+def _died(unit: Unit, about: About) -> RunRow:
+    """Return the row of a run that has no row."""
+    found = _failed_at_start(about)
+    row = RunRow(
+        key=unit.place,
+        place=unit.place,
+        name=about.name,
+        project=unit.source,
+        group=about.structure.named,
+        job=about.structure.job,
+        sweep=about.structure.sweep,
+        state="crashed",
+        health="warning",
+        verdict=found.title,
+        findings=(found,),
+    )
+    return _told(row, about)
+
+
+def _failed_at_start(about: About) -> FoundRow:
+    title = f"It {about.state} before it logged anything; its console may say why."
+    return FoundRow(FAILED_AT_START, "warning", title, leads=True)
+
+
+def _told(row: RunRow, about: About | None) -> RunRow:
+    """Return a row with what the tracker says of the run."""
+    if about is None:
+        return row
+    return replace(
+        row, name=about.name or row.name, user=about.user, tags=about.tags, url=about.url
+    )
+
+
+def _runs(unit: Unit, job: Job) -> tuple[list[Run], bool, bool]:
+    """Return the runs of a unit, whether they came from the cache, and whether all of it came."""
     if not job.cache:
-        return _read(unit, job.settings), False
+        return _read(unit, job.settings)
     cache, key = _cache(job.cache), _key(unit, job.settings)
     if (known := cache.load(key)) is not None:
-        return known, True
-    runs = _read(unit, job.settings)
-    cache.save(key, runs)
-    return runs, False
+        return known, True, True
+    runs, _, whole = _read(unit, job.settings)
+    if whole:
+        cache.save(key, runs)
+    return runs, False, whole
 
 
-def _read(unit: Unit, settings: Settings) -> list[Run]:
+def _read(unit: Unit, settings: Settings) -> tuple[list[Run], bool, bool]:
     if unit.remote:
         from runlens.sources import wandb_api
 
-        return [wandb_api.fetch(unit.place)]
-    return read_all(unit.readable, columns=settings.columns, only=unit.parts)
+        run, whole = wandb_api.fetched(unit.place)
+        return [run], False, whole
+    return read_all(unit.readable, columns=settings.columns, only=unit.parts), False, True
 
 
-def _rows(unit: Unit, runs: list[Run], settings: Settings) -> list[RunRow]:
-    made = []
+def _rows(unit: Unit, runs: list[Run], job: Job) -> Iterator[RunRow]:
+    structure = unit.about.structure if unit.about else None
     for run, part in zip(runs, rows.parts(runs), strict=True):
-        diagnosis = diagnose(run, settings=settings)
-        row = rows.row(run, diagnosis, unit.place, unit.source, part=part)
-        made.append(replace(row, place=unit.readable))
-    return made
+        diagnosis = diagnose(run, settings=job.settings)
+        row = rows.row(run, diagnosis, unit.place, unit.source, part=part, structure=structure)
+        row = _told(replace(row, place=unit.readable), unit.about)
+        row = _if_it_died(row, run, unit.about)
+        if job.pages:
+            job.pages.write(row, _named(diagnosis, row), job.settings)
+        yield row
+
+
+def _named(diagnosis: Diagnosis, row: RunRow) -> Diagnosis:
+    """Return a diagnosis under the name that the run has now."""
+    return diagnosis if diagnosis.run_name == row.name else replace(diagnosis, run_name=row.name)
+
+
+def _if_it_died(row: RunRow, run: Run, about: About | None) -> RunRow:
+    """Return a row with the fault of a run that died before its first row, where none is named."""
+    if about is None or about.state not in DIED or len(run.history) or row.health in LOUD:
+        return row
+    found = _failed_at_start(about)
+    return replace(row, health="warning", verdict=found.title, findings=(found, *row.findings))
 
 
 def _why_not(unit: Unit, error: Exception) -> Unread:
@@ -113,7 +193,8 @@ def _why_not(unit: Unit, error: Exception) -> Unread:
 
 
 def _key(unit: Unit, settings: Settings) -> str:
-    parts = unit.source, unit.place, unit.stamp, *unit.parts, versions.reading(settings)
+    stamp = unit.stamp if unit.part else unit.content
+    parts = unit.source, unit.place, stamp, *unit.parts, versions.reading(settings)
     return "\0".join(parts)
 
 

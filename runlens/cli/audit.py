@@ -117,11 +117,11 @@ def command(
     code, failed = ExitCode.OK, True
     try:
         settings = nearest_settings(config, sources)
-        how["page"] = str(Path(output) / "index.html") if output else ""
+        how |= {"folder": "" if form else output, "page": _page(output)}
         _deliver(store, sources, notify)  # what earlier nights could not
         found = _audited(sources, store, _pairs(filters), settings, notify, how)
         try:
-            _report(found, form, output, settings, how)
+            _report(found, form, output, how)
         finally:
             _deliver(store, sources, notify)
         failed = False
@@ -194,9 +194,11 @@ def _audited(
 
     from runlens.auditing.delivery import outgoing
     from runlens.auditing.engine import audit
+    from runlens.auditing.pages import Pages
     from runlens.auditing.progress import Shown
 
-    page = how["page_url"] or how["page"] or ""
+    page = how["page_url"] or how["page"]
+    pages = Pages(how["folder"], run_page) if how["folder"] else None
 
     chosen = {name: how[name] for name in ("since", "jobs", "cluster")}
     with nullcontext() if how["quiet"] else Shown(sys.stderr) as shown:
@@ -207,6 +209,7 @@ def _audited(
             settings=settings,
             on_result=shown,
             messages=lambda found: outgoing(found, notify, page),
+            pages=pages,
             **chosen,
         )
         if shown:
@@ -234,11 +237,8 @@ def _number(text: str) -> str | float:
     return text
 
 
-def _linked(audit: "Audit", folder: Path, settings: "Settings", how: Mapping[str, Any]) -> "Audit":
-    """Make the pages of the runs with a fault, beside the page of the audit."""
-    from runlens.auditing.pages import with_pages
-
-    return with_pages(audit, folder, run_page, settings, how["jobs"])
+def _page(output: str | None) -> str:
+    return str(Path(output) / FORMATS["html"]) if output else ""
 
 
 def run_page(diagnosis: "Diagnosis") -> str:
@@ -252,7 +252,6 @@ def _report(
     audit: "Audit",
     form: str | None,
     output: str | None,
-    settings: "Settings",
     how: Mapping[str, Any],
 ) -> None:
     """Write the text to stdout and the rest to the folder; with a format, that alone."""
@@ -279,9 +278,8 @@ def _report(
     else:
         emit(_rendered(audit, "text", **looks), None, _encoding("text"))
     if folder:
-        linked = _linked(audit, folder, settings, how)
         for name in FOR_FOLDER:
-            write(folder / FORMATS[name], _rendered(linked, name))
+            write(folder / FORMATS[name], _rendered(audit, name))
         if not how["quiet"]:
             click.echo(f"Report: {shown(folder / FORMATS['html'])}", err=True)
 

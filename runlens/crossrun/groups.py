@@ -1,8 +1,9 @@
 """Which runs may be compared, which are one job, and which of their settings bear on the result.
 
-A group is (task, base model, data, framework); where the model or the data are not recorded, the
-sweep, else the stem of the name: the name without what changes from launch to launch. A job is
-that stem alone.
+What the tracker says goes first: the runs of a sweep are a group, and so are those of one of W&B's
+groups and job types. Else a group is (task, base model, data, framework); where the model or the
+data are not recorded, the sweep, else the stem of the name: the name without what changes from
+launch to launch. A job is that stem alone, or the tracker's group.
 """
 
 import re
@@ -84,13 +85,35 @@ class Grouping(NamedTuple):
     sweep: str = ""
 
 
-def of(run: Run) -> Grouping:
-    """Return the group, job and sweep of a run."""
-    job = stem(run.name)
-    sweep = next((str(v) for key in SWEEP_KEYS if (v := run.setting(key))), "")
+class Structure(NamedTuple):
+    """Where a tracker puts a run."""
+
+    group: str = ""
+    job_type: str = ""
+    sweep: str = ""
+
+    @property
+    def job(self) -> str:
+        """What names the job: group and job type."""
+        return BETWEEN.join(shortened(one) for one in (self.group, self.job_type) if one)
+
+    @property
+    def named(self) -> str:
+        """What names the group of siblings; empty where the tracker knows none."""
+        return f"sweep {shortened(self.sweep)}" if self.sweep else self.job
+
+
+def of(run: Run, structure: Structure | None = None) -> Grouping:
+    """Return the group, job and sweep of a run; `structure` is what a tracker says of it."""
+    structure = structure or Structure()
+    job = structure.job or stem(run.name)
+    found = next((str(v) for key in SWEEP_KEYS if (v := run.setting(key))), "")
+    sweep = structure.sweep or found
     model, data = model_of(run), data_of(run)
-    if model and data:
-        parts: tuple[str, ...] = (run.task, model, data, run.framework)
+    if structure.named:
+        parts: tuple[str, ...] = (run.task, structure.named, run.framework)
+    elif model and data:
+        parts = (run.task, model, data, run.framework)
     elif sweep:
         parts = (run.task, f"sweep {shortened(sweep)}", run.framework)
     elif job:

@@ -107,8 +107,7 @@ def test_runs_on_a_server_are_fetched_by_threads(
     found = list(schedule.results(units, Job(cache=str(tmp_path / "cache")), 2))
     assert len(names) == schedule.THREADS
     assert [one.unit.place for one in found if one.unread] == ["wandb:a/b/3"]
-    half = [one.unit.place for one in found if not one.unit.stamp]
-    assert half == ["wandb:a/b/5"]  # its stamp fits no listing: fetched again the next night
+    assert [one.unit.place for one in found if one.unit.part] == ["wandb:a/b/5"]
     assert {row.key for one in found for row in one.rows} == {
         unit.place for unit in units if not unit.place.endswith("/3")
     }

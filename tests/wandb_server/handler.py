@@ -39,6 +39,8 @@ class Handler(BaseHTTPRequestHandler):
         called = operation(query["query"]) if query else path
         self._standin.log.append(called)
         time.sleep(self._standin.latency)
+        if self._standin.between:
+            self._standin.between(called)
         fault = self._standin.next_fault(called)
         if fault is not None and self._failed(fault):
             return

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from typing import Any, Self
@@ -71,6 +71,7 @@ class Server:
         self.log: list[str] = []  # operations and paths, in the order in which they came
         self.unknown: Counter[str] = Counter()  # fields that were asked for and are not here
         self.overlap = False  # pages repeat the rows that are in the parquet export
+        self.between: Callable[[str], None] | None = None  # called with each operation, before it
         self.most = sys.maxsize  # samples of a history in one answer
         self.lock = threading.RLock()
         self._random = random.Random(0)

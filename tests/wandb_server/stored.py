@@ -60,6 +60,8 @@ class StoredRun:
     exported: int = 0  # rows that are in the parquet export
     keyless: bool = False  # the server does not know the keys of the history
     withheld: int = 0  # rows that the server counts but does not send
+    nobody: bool = False  # whoever logged it has left
+    username: str = "tester"
 
     def __post_init__(self) -> None:
         """Name it by its id, where it has no other name."""
@@ -77,9 +79,11 @@ class StoredRun:
         return "crashed" if self.last_state == "running" and silent else self.last_state
 
     @property
-    def user(self) -> dict[str, str]:
+    def user(self) -> dict[str, str] | None:
         """Who logged it."""
-        return {"id": "VXNlcjox", "name": "Test User", "username": "tester", "email": ""}
+        if self.nobody:
+            return None
+        return {"id": "VXNlcjox", "name": "Test User", "username": self.username, "email": ""}
 
     @property
     def project(self) -> "Project":

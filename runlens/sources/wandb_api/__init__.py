@@ -32,6 +32,7 @@ __all__ = [
     "THREADS",
     "Fetched",
     "Listed",
+    "LoggedNothing",
     "connected",
     "fetch",
     "fetch_all",
@@ -46,6 +47,10 @@ LOOKS_FOR = "wandb:entity/project/run"
 FRAMEWORK = "Weights & Biases over its API; a project, and the address of its page, too"
 NEEDS = ("wandb",)
 THREADS = 8  # runs that are fetched at once
+
+
+class LoggedNothing(NothingReadable):
+    """The server has the run, and no row and no line of it: another try gives no more."""
 
 
 class Fetched(NamedTuple):
@@ -80,8 +85,9 @@ def fetched(place: str | Path, *, budget_seconds: float = BUDGET) -> tuple[Run, 
     (run,) = runs_of(Path(), str(where), [reading])
     if not len(run.history) and not run.log_tail:
         nothing = f"has logged nothing; W&B has it as {reading.hints.tracker_state}"
-        lost = [problem.text for problem in got.problems]
-        raise NothingReadable(str(where), "; ".join(lost) or nothing)
+        if got.problems:
+            raise NothingReadable(str(where), "; ".join(one.text for one in got.problems))
+        raise LoggedNothing(str(where), nothing)
     return replace(run, name=redacted(reading.run_name or where.run)), got.complete
 
 

@@ -24,8 +24,7 @@ def reading_of(got: Download) -> SourceReading:
     """Turn a download into a reading."""
     reading = SourceReading(Path(str(got.place)), "wandb", problems=[*got.problems])
     reading.run_id, reading.run_name = got.run.id, got.run.name or ""
-    own = got.run.rawconfig.get("_wandb")
-    own = own if isinstance(own, Mapping) else {}
+    own = got.own
     machines = [one for one in _mappings(own.get("e")) if "startedAt" in one]
     machines.sort(key=lambda one: str(one["startedAt"]))
     _take_settings(got, own, machines, reading)

@@ -77,6 +77,13 @@ class Client:
             raise NothingReadable("wandb", why) from None
         self.host = server_of(self.base_url)
 
+    @property
+    def app_url(self) -> str:
+        """Where the server shows its pages."""
+        if self.host in CLOUD:
+            return f"https://{self.host}"
+        return self.base_url.rstrip("/")
+
     def api(self, place: Place) -> Any:  # noqa: ANN401 - the package has no types
         """Return an `Api` that no other thread uses; raise NothingReadable in words for `place`."""
         if place.host and place.host != self.host and not {place.host, self.host} <= CLOUD:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from runlens.sources.addresses import Place, parsed
 from runlens.sources.stores.tracked import seconds
@@ -55,6 +56,7 @@ class Listed(NamedTuple):
     sweep: str
     tags: tuple[str, ...]
     user: str
+    url: str = ""  # its page
 
 
 def listed(
@@ -101,7 +103,7 @@ def _asked(where: Place, questions: Sequence[Mapping[str, Any]]) -> list[Listed]
         try:
             for wanted in questions:
                 for _ in range(LISTINGS):
-                    counted, met = _pages(api, where, wanted)
+                    counted, met = _pages(api, where, wanted, client.app_url)
                     found |= met
                     if len(met) >= counted:
                         break
@@ -112,7 +114,12 @@ def _asked(where: Place, questions: Sequence[Mapping[str, Any]]) -> list[Listed]
     return list(found.values())
 
 
-def _pages(api: Any, where: Place, wanted: Mapping[str, Any]) -> tuple[int, dict[str, Listed]]:  # noqa: ANN401 - the package has no types
+def _pages(
+    api: Any,  # noqa: ANN401 - the package has no types
+    where: Place,
+    wanted: Mapping[str, Any],
+    app: str,
+) -> tuple[int, dict[str, Listed]]:
     """Return how many runs the server counts, and those that came, by place."""
     asked = {"entity": where.entity, "project": where.project, "first": PAGE, "order": BY_AGE}
     asked |= {"filters": json.dumps(wanted), "cursor": None}
@@ -125,7 +132,7 @@ def _pages(api: Any, where: Place, wanted: Mapping[str, Any]) -> tuple[int, dict
         page = project.get("runs") or {}
         edges = page.get("edges") or []
         nodes = [edge["node"] for edge in edges if edge and (edge.get("node") or {}).get("name")]
-        found |= {one.place: one for one in (_listed(where, node) for node in nodes)}
+        found |= {one.place: one for one in (_listed(where, node, app) for node in nodes)}
         about = page.get("pageInfo") or {}
         cursor = about.get("endCursor") or (edges[-1] or {}).get("cursor") if edges else None
         if not about.get("hasNextPage") or cursor in {None, asked["cursor"]}:
@@ -133,7 +140,8 @@ def _pages(api: Any, where: Place, wanted: Mapping[str, Any]) -> tuple[int, dict
         asked = asked | {"cursor": cursor}
 
 
-def _listed(where: Place, node: Mapping[str, Any]) -> Listed:
+def _listed(where: Place, node: Mapping[str, Any], app: str) -> Listed:
+    path = "/".join(quote(part, safe="") for part in (where.entity, where.project))
     return Listed(
         place=str(where._replace(run=node["name"])),
         id=node["name"],
@@ -147,4 +155,5 @@ def _listed(where: Place, node: Mapping[str, Any]) -> Listed:
         sweep=node.get("sweepName") or "",
         tags=tuple(node.get("tags") or ()),
         user=(node.get("user") or {}).get("username") or "",
+        url=f"{app}/{path}/runs/{quote(node['name'], safe='')}" if app else "",
     )

@@ -22,7 +22,7 @@ def server(standin: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Empty the server, and lead the W&B client to it: with a key, a home, and less patience."""
     for kept in (standin.runs, standin.projects, standin.faults, standin.log):
         kept.clear()
-    standin.overlap, standin.most = False, sys.maxsize
+    standin.overlap, standin.most, standin.between = False, sys.maxsize, None
     for name, value in environment(standin, tmp_path).items():
         monkeypatch.setenv(name, value)
     return standin

@@ -31,6 +31,7 @@ def test_a_listing_tells_what_an_audit_decides_by(server: Server) -> None:
         sweep="s",
         tags=(),
         user="tester",
+        url=f"{server.url}/team/llm/runs/new",
     )
     assert (oldest.id, oldest.history_lines, oldest.group) == ("old", 5, "g")
     assert (oldest.job_type, oldest.tags) == ("sft", ("a", "b"))
