@@ -102,10 +102,17 @@ def sigma(value: FloatArray) -> float:
     """Return the standard deviation of the noise, in the curve's own unit.
 
     The larger of the noise by differences and the noise about the running median; at least half
-    the rounding unit of the log. Below 3 points: NO_NOISE.
+    the rounding unit of the log. Below 3 points: NO_NOISE. As of medians, the last few are kept.
     """
     if len(value) < 3:  # noqa: PLR2004 - two points have no noise that could be told
         return NO_NOISE
+    return _sigma(value.astype(np.float64).tobytes())
+
+
+@lru_cache(maxsize=KEPT)
+def _sigma(data: bytes) -> float:
+    """Return the noise of the float64 values in `data`."""
+    value = np.frombuffer(data, dtype=np.float64)
     residual = mad(value - running_median(value, window(len(value))))
     steps = np.abs(np.diff(value))
     steps = steps[steps > FLOAT_ERROR * np.abs(value).max()]
