@@ -70,6 +70,8 @@ class Measure(NamedTuple):
     p_equal: float | None = None  # that the configurations differ by less than `delta`
     smallest: float | None = None  # difference that would be seen in four cases of five
     delta: float | None = None  # difference that counts as none
+    chance: float | None = None  # that two that are one differ as much, two-sided
+    more_seeds: int | None = None  # runs a side that would tell, where groups do not
 
     @property
     def times(self) -> float | None:
@@ -232,6 +234,7 @@ class Comparison(Viewed):
     curves: Mapping[str, tuple[ThinCurve | None, ...]] = field(default_factory=dict)
     align: Align = "step"
     unit: Unit | None = None  # as that of a pair
+    groups: tuple[tuple[str, ...], ...] = ()  # names, where groups of repeats are compared
     seeds: tuple[str, ...] = ()  # runs from which the noise between seeds was taken
     problems: tuple[Problem, ...] = ()
 
@@ -257,6 +260,7 @@ class Comparison(Viewed):
                 ],
                 **self.pairs[0].to_dict(),
                 "seeds": list(self.seeds),
+                "groups": [list(names) for names in self.groups],
                 "more": [pair.to_dict() for pair in self.pairs[1:]],
             }
         )

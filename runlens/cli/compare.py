@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 FORMATS = ("html", "text", "json", "markdown")
 LEVELS = ("worse", "mixed", "cannot_tell", "not_comparable")  # one takes those before it along
 MOST_NAME = 40
+BETWEEN = "\0"  # what `--` becomes: no argument of a user holds it
 
 
-@click.command(name="compare")
+class Sided(click.Command):
+    """A command that keeps ``--`` between its arguments: it parts groups of repeats."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hand ``--`` on as an argument; click would drop it."""
+        return super().parse_args(ctx, [BETWEEN if arg == "--" else arg for arg in args])
+
+
+@click.command(name="compare", cls=Sided)
 @click.argument(
     "places", nargs=-1, metavar="A B [MORE]...", required=True, shell_complete=completion.places
 )
@@ -55,6 +64,7 @@ def command(
     runlens compare runs/a runs/b --seeds 'runs/s*'  noise from repeats of A
     runlens compare runs/a runs/s* --fail-on worse   up to 20 runs, for CI
     runlens compare runs/sweep#1 runs/sweep#2        of several in one directory
+    runlens compare 'a/s*' -- 'b/s*'                 groups of repeats, paired by seed
 
     Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
     one directory, name one: runs/sweep#run-3. Says whether B is better, worse, equivalent or not to
@@ -68,14 +78,13 @@ def command(
     from runlens import errors
     from runlens.cli.output import nearest_settings
     from runlens.comparing.engine import compare
-    from runlens.comparing.places import chosen, repeats
+    from runlens.comparing.places import repeats, sides
 
     if len(places) == 1:
         raise click.UsageError("compare takes two runs or more: runlens compare A B")
     try:
         settings = nearest_settings(config, places)
-        runs = [chosen(place, settings) for place in places]
-        a, b, *more = runs
+        a, b, *more = sides(places, BETWEEN, settings)
         others = repeats(seeds, settings)
         comparison = compare(
             a,
@@ -92,6 +101,7 @@ def command(
         ctx.exit(ExitCode.UNREADABLE)
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
+    places = tuple(place for place in places if place != BETWEEN)
     _report(comparison, places, form, output, how)
     reached = set(LEVELS[: LEVELS.index(fail_on) + 1]) if fail_on else set()
     if reached & {pair.verdict.result for pair in comparison.pairs}:

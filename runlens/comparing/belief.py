@@ -44,6 +44,7 @@ class Belief(NamedTuple):
     p_sign: float  # that the configurations differ to the side that was seen
     p_equal: float  # that the configurations differ by less than delta
     delta: float
+    chance: float = 1.0  # that configurations that are one differ as much (two-sided)
 
     @property
     def smallest(self) -> float:
@@ -92,6 +93,7 @@ def believe(
         p_sign=float((posterior * beyond).sum()),
         p_equal=float((posterior * inside).sum()),
         delta=delta if delta is not None else DELTA * float(np.exp(weight @ np.log(sigma))),
+        chance=float(weight @ (2 * _normal(-abs(difference) / error))),
     )
 
 

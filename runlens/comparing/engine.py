@@ -5,10 +5,20 @@ from pathlib import Path
 
 import numpy as np
 
-from runlens.comparing import changed, findings, gate, measures, mover, parting, verdict
+from runlens.comparing import (
+    changed,
+    findings,
+    gate,
+    measures,
+    mover,
+    parting,
+    several,
+    verdict,
+)
 from runlens.comparing.align import Axis, along, choose, unit_of
 from runlens.comparing.difference import drawn
 from runlens.comparing.measures import Terms
+from runlens.comparing.seed_groups import of_sides, representatives
 from runlens.comparing.seeds import between
 from runlens.comparing.terms import equal, one_seed, terms_of
 from runlens.comparison import MOST_RUNS, Align, Comparison, Pair, Parting
@@ -41,13 +51,14 @@ SHOWN = (
 )
 
 Place = Run | str | Path
+Side = Place | Sequence[Place]
 
 
 @np.errstate(all="ignore")  # what is beyond float64 is infinite
 def compare(
-    a: Place,
-    b: Place,
-    *more: Place,
+    a: Side,
+    b: Side,
+    *more: Side,
     align: Align | None = None,
     seeds: Sequence[Place] = (),
     delta: float | None = None,
@@ -57,9 +68,10 @@ def compare(
     """Compare runs with the first one.
 
     Args:
-        a: the baseline: a Run, or a place that `runlens.read` takes.
-        b: the run that is judged against it.
-        more: further runs, each compared with `a`; 20 runs in all at most.
+        a: the baseline: a Run, or a place that `runlens.read` takes; or a sequence of them, repeats
+            of one configuration with other seeds.
+        b: the run, or the repeats, judged against it.
+        more: further ones, each compared with `a`; 20 in all at most.
         align: the axis on which the runs are laid over each other; the finest that means the
             same in both where none is given.
         seeds: repeats of `a` with other seeds, from which the noise between runs is taken.
@@ -77,7 +89,8 @@ def compare(
     settings = settings or Settings()
     if len(more) + 2 > MOST_RUNS:
         raise BadSettings(f"{len(more) + 2} runs are too many to compare; give {MOST_RUNS} at most")
-    runs = [_run(place, settings) for place in (a, b, *more)]
+    sides = [_runs(side, settings) for side in (a, b, *more)]
+    runs = representatives(sides)
     repeats = [_run(place, settings) for place in seeds]
     noise = between(repeats) if repeats else None
     judged = [diagnose(run, settings=settings) for run in runs]
@@ -85,18 +98,26 @@ def compare(
     kind = axes[0].kind if len({axis.kind for axis in axes}) == 1 else "step"
     terms = terms_of(metric, delta, noise, runs)
     pairs = [
-        _pair(runs[0], run, judged[0], diagnosis, axis, terms)
-        for run, diagnosis, axis in zip(runs[1:], judged[1:], axes, strict=True)
+        _pair(runs[0], run, judged[0], diagnosis, axis, terms._replace(groups=groups))
+        for run, diagnosis, axis, groups in zip(
+            runs[1:], judged[1:], axes, of_sides(sides), strict=True
+        )
     ]
     return Comparison(
         runs=tuple(judged),
-        pairs=tuple(pairs),
+        pairs=several.corrected(pairs),
         curves=_curves(runs, kind),
         align=kind,
         unit=unit_of(runs, kind),
+        groups=tuple(tuple(run.name for run in side) for side in sides if len(side) > 1),
         seeds=tuple(run.name for run in repeats),
         problems=noise.problems if noise else (),
     )
+
+
+def _runs(side: Side, settings: Settings) -> list[Run]:
+    places = [side] if isinstance(side, Run | str | Path) else list(side)
+    return [_run(place, settings) for place in places]
 
 
 def _run(place: Place, settings: Settings) -> Run:
@@ -113,7 +134,7 @@ def _pair(
     found = verdict.Found(
         a,
         b,
-        parting.same_values(a, b),
+        parting.same_values(a, b) if terms.groups is None else parting.Sameness(False, 0, 0),
         gate.checks(a, b),
         measures.measures(a, b, axis.kind, terms),
         settings,

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens.comparing import effort
+from runlens.comparing import effort, seed_groups
 from runlens.comparing.align import along, common, unit_of
-from runlens.comparing.belief import SURE, Belief, believe
+from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.direction import better, is_held_out, rank
 from runlens.comparing.ends import End, end
 from runlens.comparing.evaluated import samples
 from runlens.comparing.parting import is_clock
+from runlens.comparing.seed_groups import Levels, SeedGroups
 from runlens.comparing.seeds import Kind, SeedNoise, best
 from runlens.comparing.spread import coupled, prior, with_sampling
 from runlens.comparison import Align, Measure, NoiseFrom, Outcome
@@ -39,6 +40,7 @@ class Terms(NamedTuple):
     """
 
     noise: SeedNoise | None = None
+    groups: SeedGroups | None = None
     equal: float = 0.0
     delta: float | None = None
     one_seed: bool = False  # both began alike, with one order of the data
@@ -106,6 +108,9 @@ def _of_metric(pair: Pairing, metric: str) -> Iterator[Measure]:
         None if len(run.curve(metric)) and not math.isfinite(run.curve(metric).value[-1]) else one
         for run, one in zip(pair[:2], ends, strict=True)
     ]
+    if pair.terms.groups:
+        yield from _of_groups(pair, metric, ends)
+        return
     yield _measure(pair, metric, f"Last {words}", last, lost, unequal)
     both = common(pair.a, pair.b, metric, pair.kind) if unequal else None
     if unequal and both is not None:
@@ -114,6 +119,34 @@ def _of_metric(pair: Pairing, metric: str) -> Iterator[Measure]:
         note = _other_phase(pair, ends, there)
         yield _measure(pair, metric, what, there, note)
     yield _measure(pair, metric, f"Best {words}", _bests(pair, metric, ends, curves), "")
+
+
+def _of_groups(pair: Pairing, metric: str, ends: Sequence[End | None]) -> Iterator[Measure]:
+    """Yield the rows of two groups of repeats: the means of what their runs reached."""
+    groups = pair.terms.groups
+    if groups is None or ends[0] is None or ends[1] is None:
+        return
+    words = spoken(metric)
+    for kind, what in (("last", f"Last {words}"), ("best", f"Best {words}")):
+        found = seed_groups.levels(groups, metric, "best" if kind == "best" else "last")
+        if found is None:
+            yield Measure(metric, what, None, None, better=pair.terms.better(metric))
+            continue
+        believed, spread = seed_groups.believed(
+            found, prior((ends[0], ends[1])), equal=pair.terms.equal, delta=pair.terms.delta
+        )
+        values = float(found.a.mean()), float(found.b.mean())
+        note = seed_groups.said(found)
+        if believed is not None:
+            row = _row(pair, metric, what, values, believed, spread.source, note)
+            yield row._replace(more_seeds=_more_seeds(row, found, spread))
+
+
+def _more_seeds(row: Measure, found: Levels, spread: Spread) -> int | None:
+    """Return how many runs a side would tell, where these do not."""
+    if row.outcome != "cannot_tell" or not spread.measured:
+        return None
+    return seed_groups.more_seeds(found.difference, spread.measured)
 
 
 def _bests(
@@ -151,13 +184,27 @@ def _measure(
         equal: Outcome = "equivalent" if difference == 0 else "cannot_tell"
         note = remark or "what repeats differ by is not known: give --seeds"
         return Measure(metric, what, a, b, difference, better=towards, note=note, outcome=equal)
+    return _row(pair, metric, what, (a, b), believed, source, remark)
+
+
+def _row(
+    pair: Pairing,
+    metric: str,
+    what: str,
+    values: tuple[float, float],
+    believed: Belief,
+    source: NoiseFrom,
+    note: str,
+) -> Measure:
+    """Return a row with what is believed of its difference."""
+    difference, towards = values[1] - values[0], pair.terms.better(metric)
     width = believed.limit * believed.noise
     p_better = believed.p_higher if towards == "higher" else 1 - believed.p_higher
     return Measure(
         metric=metric,
         what=what,
-        a=a,
-        b=b,
+        a=values[0],
+        b=values[1],
         difference=difference,
         noise=believed.noise,
         noise_from=source,
@@ -165,12 +212,13 @@ def _measure(
         interval=(difference - width, difference + width),
         better=towards,
         clear=abs(difference) > width,
-        note=remark,
+        note=note,
         outcome=_outcome(pair, difference, believed, towards),
         p_b_better=p_better if towards else None,
         p_equal=believed.p_equal,
         smallest=believed.smallest,
         delta=believed.delta,
+        chance=believed.chance,
     )
 
 

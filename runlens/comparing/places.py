@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 
-from runlens.errors import NoSuchRun, NothingReadable, SeveralRuns
+from runlens.errors import BadSettings, NoSuchRun, NothingReadable, SeveralRuns
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read, read_all
@@ -28,6 +28,26 @@ def chosen(place: str, settings: Settings) -> Run:
     if name not in runs:
         raise NoSuchRun(name, list(runs))
     return runs[name]
+
+
+def sides(places: Sequence[str], between: str, settings: Settings) -> list[Run | list[Run]]:
+    """Read what is compared: single runs, or groups of repeats with `between` among the places.
+
+    Raises:
+        RunLensError: nothing readable, a group without a run, less than two sides.
+
+    """
+    if between not in places:
+        return [chosen(place, settings) for place in places]
+    groups: list[list[str]] = [[]]
+    for place in places:
+        if place == between:
+            groups.append([])
+        else:
+            groups[-1].append(place)
+    if len(groups) < 2 or not all(groups):  # noqa: PLR2004 - one against another
+        raise BadSettings("give runs on both sides of --: runlens compare 'a/s*' -- 'b/s*'")
+    return [repeats(group, settings) for group in groups]
 
 
 def repeats(patterns: Sequence[str], settings: Settings) -> list[Run]:

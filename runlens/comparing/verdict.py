@@ -171,6 +171,8 @@ def _to_know(deciding: Measure) -> str:
         return _sentence((deciding.note or "what repeats differ by is not known").rstrip("."))
     seen = f"a difference of {number(deciding.smallest, 2)} would have been seen"
     more = "; repeats with other seeds (--seeds) tell more"
+    if deciding.more_seeds:
+        seen += f"; {count(deciding.more_seeds, 'run')} a side would tell"
     more = "" if deciding.noise_from == "seeds" else more
     note = f"{deciding.note}; " if deciding.note else ""
     return _sentence(f"{note}{seen}{more}")
