@@ -17,10 +17,9 @@ from runlens.comparing import (
 )
 from runlens.comparing.align import Axis, along, choose, unit_of
 from runlens.comparing.difference import drawn
-from runlens.comparing.measures import Terms
 from runlens.comparing.seed_groups import of_sides, representatives
 from runlens.comparing.seeds import between
-from runlens.comparing.terms import equal, one_seed, terms_of
+from runlens.comparing.terms import Terms, equal, one_seed, terms_of
 from runlens.comparison import MOST_RUNS, Align, Comparison, Pair, Parting
 from runlens.diagnosis import Diagnosis, Finding, ThinCurve
 from runlens.engine import diagnose, thinned

@@ -1,64 +1,31 @@
 """What two runs reached, in numbers: each with its difference and what is believed of that."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from runlens.comparing import effort, seed_groups
 from runlens.comparing.align import along, common, unit_of
 from runlens.comparing.belief import SURE, Belief, Spread, believe
-from runlens.comparing.direction import better, is_held_out, rank
+from runlens.comparing.deciding import LONGER, deciding
+from runlens.comparing.direction import is_held_out, rank
 from runlens.comparing.ends import End, end
 from runlens.comparing.evaluated import samples
 from runlens.comparing.parting import is_clock
-from runlens.comparing.seed_groups import Levels, SeedGroups
-from runlens.comparing.seeds import Kind, SeedNoise, best
+from runlens.comparing.seed_groups import Levels
+from runlens.comparing.seeds import Kind, best
 from runlens.comparing.spread import coupled, prior, with_sampling
+from runlens.comparing.terms import TRAIN_OF_TASK, Pairing, Terms
 from runlens.comparison import Align, Measure, NoiseFrom, Outcome
 from runlens.metrics import Better, base, spoken
 from runlens.run import RL_TASKS, Run
 from runlens.wording import duration, number, percent, step
 
 SAME_PHASE = 0.2  # of the peak: learning rates that differ by more are in other phases
-LONGER = 0.01  # of the longer run: ends that differ by less are one
-ENDED = 0.98  # of the planned steps: a run that has come as far has ended
-DECAYED = 0.2  # of the peak: a learning rate as low has come to the end of its schedule
-CONSTANT = 0.999  # of the peak: a learning rate as high has no schedule
 ONE = 0.9  # probability that nothing was changed, from which runs are taken for repeats
-TRAIN_OF_TASK = ("reward", "dpo_acc", "dpo_margin", "ebft_alignment", "token_accuracy")
 NOT_JUDGED = frozenset({"eval_train_loss", "learning_rate", "tokens", "loss_scale", "epoch"})
 MOST_METRICS = 100  # of a pair: a run that logs a thousand layers is not a thousand questions
-
-
-class Terms(NamedTuple):
-    """On which terms two runs are judged.
-
-    `equal` is the probability, before the curves are seen, that their configurations are one: by
-    the settings. `delta` and `metric` are the user's, `directions` as well.
-    """
-
-    noise: SeedNoise | None = None
-    groups: SeedGroups | None = None
-    equal: float = 0.0
-    delta: float | None = None
-    one_seed: bool = False  # both began alike, with one order of the data
-    metric: str = ""
-    directions: Mapping[str, Better] = {}
-
-    def better(self, metric: str) -> Better:
-        """Return which direction of a metric is better: the user's word first."""
-        return self.directions.get(metric) or better(metric)
-
-
-class Pairing(NamedTuple):
-    """Two runs, and how they are compared."""
-
-    a: Run
-    b: Run
-    kind: Align
-    terms: Terms
 
 
 def measures(a: Run, b: Run, kind: Align, terms: Terms | None = None) -> tuple[Measure, ...]:
@@ -75,7 +42,7 @@ def measures(a: Run, b: Run, kind: Align, terms: Terms | None = None) -> tuple[M
     pair = Pairing(a, b, kind, terms or Terms())
     rows = [row for metric in _judged(pair) for row in _of_metric(pair, metric)]
     rows += [*_of_gap(rows), *_of_gradients(pair), *effort.of(a, b)]
-    return _deciding(rows, pair)
+    return deciding(rows, pair)
 
 
 def _judged(pair: Pairing) -> list[str]:
@@ -351,78 +318,3 @@ def _of_gradients(pair: Pairing) -> Iterator[Measure]:
     logged = all(len(run.curve("grad_norm")) for run in (pair.a, pair.b))
     if logged and not pair.terms.better("grad_norm"):
         yield next(_of_metric(pair, "grad_norm"))
-
-
-def _deciding(rows: list[Measure], pair: Pairing) -> tuple[Measure, ...]:
-    """Mark the row on which the verdict rests."""
-    known = [row for row in rows if row.better and row.difference is not None]
-    ends = [row for row in known if not row.what.startswith(("Best", "Gap", "Median"))]
-    names = list(dict.fromkeys(row.metric for row in ends))
-    names.sort(key=lambda name: not _decides(name, pair))  # what training is for comes first
-    if not names:
-        return tuple(rows)
-    of = [row for row in ends if row.metric == names[0]]
-    chosen = _at_the_right_end(of, _own_ends(pair.a, pair.b))
-    return tuple(chosen[1] if row is chosen[0] else row for row in rows)
-
-
-def _at_the_right_end(of: Sequence[Measure], own: bool | None) -> tuple[Measure, Measure]:
-    """Return which row of one metric decides, of the own ends and the equal end, and it marked.
-
-    Where it is not known whether the runs ended as planned, both have to say the same.
-    """
-    last, there = of[0], of[-1]
-    chosen = last if own else there
-    marked = chosen._replace(decides=True)
-    if own is None and last is not there and last.outcome != there.outcome:
-        note = "at their own ends and at the equal end they stand otherwise"
-        marked = marked._replace(outcome="cannot_tell", note=note, p_b_better=None)
-    return chosen, marked
-
-
-def _decides(metric: str, pair: Pairing) -> bool:
-    """Whether a metric may decide: the user's, a held-out one, or one that training is for."""
-    if metric == pair.terms.metric:
-        return True
-    return is_held_out(metric) or metric in {"train_loss", *TRAIN_OF_TASK} or _is_loss(metric)
-
-
-def _is_loss(metric: str) -> bool:
-    return better(metric) == "lower" and "loss" in metric.lower()
-
-
-def _own_ends(a: Run, b: Run) -> bool | None:
-    """Return whether both runs came to the end of their own plan; None where nothing tells.
-
-    By planned steps, by a learning rate that has decayed, or by a setting that is the last step of
-    each.
-    """
-    by_plan = [_ended(run) for run in (a, b)]
-    if False in by_plan:
-        return False
-    return True if None not in by_plan or _planned_by(a, b) else None
-
-
-def _ended(run: Run) -> bool | None:
-    """Return whether a run came to its end; None where nothing tells."""
-    share = run.state.done_share
-    if share is not None:
-        return share >= ENDED
-    if run.state.kind in {"crashed", "killed", "running"}:
-        return False
-    rate = run.curve("learning_rate").finite().value
-    if not len(rate) or float(rate[-1]) > CONSTANT * float(rate.max()):
-        return None
-    return float(rate[-1]) <= DECAYED * float(rate.max())
-
-
-def _planned_by(a: Run, b: Run) -> bool:
-    """Whether one setting is the last step in both: their length was chosen."""
-    return any(
-        run_a is not None
-        and run_b is not None
-        and abs(run_a - a.last_step) <= LONGER * a.last_step
-        and abs(run_b - b.last_step) <= LONGER * b.last_step
-        for key in a.config
-        for run_a, run_b in ((a.number(key), b.number(key)),)
-    )

@@ -1,13 +1,15 @@
 """On which terms runs are compared: the user's metric and delta, and whether they are repeats."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from runlens.comparing.canonical import Pair, Settings
+from runlens.comparing.direction import better
 from runlens.comparing.groups import group
-from runlens.comparing.measures import Terms
 from runlens.comparing.rows import recorded
+from runlens.comparing.seed_groups import SeedGroups
 from runlens.comparing.seeds import SeedNoise
-from runlens.comparison import SettingDifference
+from runlens.comparison import Align, SettingDifference
 from runlens.errors import BadSettings
 from runlens.metrics import Better, naming
 from runlens.run import Run
@@ -22,6 +24,36 @@ DIRECTIONS: dict[str, Better] = {
     "min": "lower",
     "lower": "lower",
 }
+TRAIN_OF_TASK = ("reward", "dpo_acc", "dpo_margin", "ebft_alignment", "token_accuracy")
+
+
+class Terms(NamedTuple):
+    """On which terms two runs are judged.
+
+    `equal` is the probability, before the curves are seen, that their configurations are one: by
+    the settings. `delta` and `metric` are the user's, `directions` as well.
+    """
+
+    noise: SeedNoise | None = None
+    groups: SeedGroups | None = None
+    equal: float = 0.0
+    delta: float | None = None
+    one_seed: bool = False  # both began alike, with one order of the data
+    metric: str = ""
+    directions: Mapping[str, Better] = {}
+
+    def better(self, metric: str) -> Better:
+        """Return which direction of a metric is better: the user's word first."""
+        return self.directions.get(metric) or better(metric)
+
+
+class Pairing(NamedTuple):
+    """Two runs, and how they are compared."""
+
+    a: Run
+    b: Run
+    kind: Align
+    terms: Terms
 
 
 def equal(a: Run, b: Run, settings: Sequence[SettingDifference]) -> float:

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runlens.comparing.measures import Terms, measures
+from runlens.comparing.measures import measures
 from runlens.comparing.seeds import between
+from runlens.comparing.terms import Terms
 from runlens.comparison import Measure
 from runlens.history import FloatArray
 from runlens.run import Run, State
