@@ -1,12 +1,13 @@
 """How far repeats with other seeds lie apart: from repeats, else by a prior from the curve itself.
 
-The prior. In groups of repeats of small trainings of six kinds (42 configurations, 16 to 24 seeds
-each: classification, language modelling, regression, retrieval, a policy, a smoothed loss) the
-deviation of the last value between seeds goes with the geometric mean of two things that one curve
-shows: the jitter of one value about its neighbours, and how far the curve has come. Neither alone
-foretells it across kinds of training (spread of the logarithm 0.9 and 0.8), both together do:
-`SHARE` x sqrt(jitter x span), within a factor of 1.75. benchmarks/compare_families.py measures
-both numbers on other trainings.
+The prior. In groups of repeats of small trainings of nine kinds (56 configurations, 12 to 24 seeds
+each: classification, language modelling, regression, factorisation, retrieval, a policy, a smoothed
+loss) the deviation of the last value between seeds goes with the geometric mean of two things that
+one curve shows: the jitter of one value about its neighbours, and how far the curve has come:
+`SHARE` x sqrt(jitter x span), within a factor of 1.8. It is too small by three and more where a
+training breaks by seed, or is far from its end; too large by five where a long pretraining is
+drawn. Repeats (`--seeds`, groups) take its place. benchmarks/compare_families.py measures what
+rests on it.
 """
 
 import math
@@ -17,7 +18,7 @@ from runlens.comparing.belief import Spread
 from runlens.comparing.ends import FEWEST_JITTER, End, end
 from runlens.history import FloatArray
 
-SHARE = 0.18  # of the geometric mean of jitter and span: median of 42 groups of repeats
+SHARE = 0.18  # of the geometric mean of jitter and span: median of the groups of repeats
 SHARE_OF_MEAN = 0.10  # the same of a mean, by its error in place of the jitter
 DOUBT_OF_MEAN = 0.6  # repeats see other batches, and may wander where one curve does not show it
 DOUBT = 0.55  # standard deviation of the logarithm of that, over the groups
