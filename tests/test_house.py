@@ -65,6 +65,16 @@ def test_rules_that_are_not_asked_are_not_imported(tmp_path: Path) -> None:
     assert "runlens.rules.evaluation.hockey_stick" in loaded
 
 
+def test_readers_of_files_that_are_not_there_are_not_imported(tmp_path: Path) -> None:
+    """A console log needs no reader of databases."""
+    (tmp_path / "train.log").write_text("{'loss': 1.0, 'epoch': 0.1}\n" * 3, encoding="utf-8")
+    loaded = loaded_by(f"import runlens; runlens.read_all({str(tmp_path)!r})")
+    assert "runlens.sources.console" in loaded
+    others = ("wandb_dir", "wandb_api", "stores", "stdin", "configs.model_card")
+    assert not {f"runlens.sources.{name}" for name in others} & loaded
+    assert "sqlite3" not in loaded
+
+
 def test_every_rule_file_is_registered() -> None:
     """A file with a RULE is named as its slug, lies in its family's folder, and is in RULES."""
     if faults := registered.faults():

@@ -18,8 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from runlens.errors import NothingReadable
-from runlens.sources.addresses import is_on_server
-from runlens.sources.stdin import PLACE as STDIN
+from runlens.sources.addresses import STDIN, is_on_server
 
 TEMPORARY = "tempfile.mkdtemp"
 READS = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})

@@ -1,9 +1,11 @@
 """From a place to runs: one module a format, then detection and merging."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -11,34 +13,59 @@ from runlens.errors import NothingReadable, SeveralRuns
 from runlens.faults import survived
 from runlens.redaction import purged
 from runlens.run import WHOLE_FILE, Problem, Run
-from runlens.sources import added, case, console, stdin, tensorboard, trainer_state, wandb_dir
-from runlens.sources.addresses import is_on_server
-from runlens.sources.configs import config_files, model_card
+from runlens.sources import added, case, console
+from runlens.sources.addresses import STDIN, is_on_server
+from runlens.sources.configs import config_files
 from runlens.sources.files import MAX_FOLDERS, walk
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
-from runlens.sources.stores import mlflow_db, mlflow_dir, swanlab_dir, trackio_db
-from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
+from runlens.sources.tables import csv_log, jsonl_log
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
 
-READERS: tuple[Reader | StoreReader, ...] = (
-    trainer_state,
-    tensorboard,
-    wandb_dir,
-    jsonl_log,
-    csv_log,
-    sb3_monitor,
-    mlflow_dir,
-    mlflow_db,
-    trackio_db,
-    swanlab_dir,
-    console,
-    model_card,
-    config_files,
+if TYPE_CHECKING:
+    READERS: tuple[Reader | StoreReader, ...]
+
+DATABASE = (".db", ".sqlite")
+# in the order in which they are asked, each with what stands in a name of the files that it reads:
+# where no file of a directory has it, the reader is not imported
+_NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("trainer_state", ("trainer_state.json",)),
+    ("tensorboard", ("tfevents",)),
+    ("wandb_dir", (".wandb", "latest-run", "wandb-", "config.yaml")),
+    ("tables.jsonl_log", ("",)),
+    ("tables.csv_log", ("",)),
+    ("tables.sb3_monitor", ("monitor.csv",)),
+    ("stores.mlflow_dir", ("meta.yaml",)),
+    ("stores.mlflow_db", DATABASE),
+    ("stores.trackio_db", DATABASE),
+    ("stores.swanlab_dir", (".swanlab",)),
+    ("console", ("",)),
+    ("configs.model_card", ("readme.md",)),
+    ("configs.config_files", ("",)),
 )
 
 TABLES: tuple[TableReader, ...] = (jsonl_log, csv_log)  # whose columns a user may name
 SHOWN = 3
+
+
+def __getattr__(name: str) -> object:
+    """Import all readers when `READERS` is first asked for."""
+    if name != "READERS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _readers()
+
+
+def _readers(names: Mapping[Path, list[str]] | None = None) -> tuple[Reader | StoreReader, ...]:
+    """Return the readers that may know one of these names; all of them where none are given."""
+    if names is None:
+        there = "".join(mark for _, marks in _NAMED for mark in marks)
+    else:
+        there = "\n".join(name for files in names.values() for name in files).lower()
+    return tuple(
+        cast("Reader", import_module(f"{__name__}.{module}"))
+        for module, marks in _NAMED
+        if any(mark in there for mark in marks)
+    )
 
 
 def kind_of(reader: Described) -> str:
@@ -52,7 +79,7 @@ def described() -> list[Described]:
     """Return all that can be read: what may lie at a path, cases, what is on a server."""
     from runlens.sources import wandb_api
 
-    return [*READERS, case, wandb_api, *added.readers()]
+    return [*_readers(), case, wandb_api, *added.readers()]
 
 
 def find(place: str | Path) -> list[tuple[Reader | StoreReader, Path]]:
@@ -128,7 +155,7 @@ def _found(
     claimed = {source for _, source in theirs}
     ours = [
         (one, source)
-        for one in READERS
+        for one in (_readers(names) if place.is_dir() else _readers())
         for source in survived(
             partial(_sources, one, place, names, columns), partial(_missed, one, place, problems)
         )
@@ -166,7 +193,9 @@ def read_all(
         from runlens.sources import wandb_api
 
         return wandb_api.read_all(place)
-    if str(place) == stdin.PLACE:
+    if str(place) == STDIN:
+        from runlens.sources import stdin
+
         with stdin.spooled() as path:
             readings = survived(
                 lambda: [stdin.read(path, columns)], partial(_unread, stdin.NAME, path)
@@ -248,7 +277,7 @@ def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
 
 
 def _why_nothing(path: Path, names: dict[Path, list[str]]) -> str:
-    known = [*(one for one in READERS if one is not config_files), *added.readers()]
+    known = [*(one for one in _readers() if one is not config_files), *added.readers()]
     wanted = ", ".join(reader.LOOKS_FOR for reader in known)
     count = sum(len(files) for files in names.values())
     if path.is_dir() and not count:

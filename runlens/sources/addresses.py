@@ -9,6 +9,7 @@ from runlens.errors import NothingReadable
 from runlens.patterns import lazy_re
 
 PREFIX = "wandb:"
+STDIN = "-"  # the place of a log that comes through a pipe
 _ADDRESS = lazy_re(r"https?:/+", re.IGNORECASE)  # a Path of one has lost a slash
 _PARTS_OF_A_PAGE = {"runs", "workspace", "table", "overview", "sweeps", "reports", "artifacts"}
 CLOUD = {"wandb.ai", "forge.coreweave.com"}  # two names of W&B's own server

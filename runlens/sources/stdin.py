@@ -18,7 +18,6 @@ from runlens.sources.reading import SourceReading
 from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
 from runlens.sources.tables.columns import AS_FOUND, Columns
 
-PLACE = "-"
 NAME = "stdin"
 CHUNK = 2**20  # bytes
 SNIFFED = 65_536  # bytes

@@ -8,9 +8,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.resources import files
 from itertools import accumulate
 from math import inf
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from runlens.patterns import lazy_re
@@ -66,7 +66,7 @@ class Hit(NamedTuple):
 
 
 def _table() -> tuple[Message, ...]:
-    text = files("runlens.sources.console").joinpath("messages.tsv").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("messages.tsv").read_text(encoding="utf-8")
     return tuple(Message(line) for line in text.splitlines() if not line.startswith("#"))
 
 
