@@ -1,6 +1,6 @@
 """From a place to runs: one module a format, then detection and merging."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from runlens.errors import NothingReadable, SeveralRuns
-from runlens.faults import survived
+from runlens.faults import Made, survived
 from runlens.redaction import purged
 from runlens.run import WHOLE_FILE, Problem, Run
 from runlens.sources import added, case, console
@@ -94,9 +94,22 @@ def readings_of(
 
     A reader that fails costs what it read, and no more.
     """
-    return survived(
+    return _tried(
         partial(_readings_of, reader, source, columns), partial(_unread, kind_of(reader), source)
     )
+
+
+def _tried(work: Callable[[], Made], otherwise: Callable[[str], Made]) -> Made:
+    """Return what `work` reads. A file may go, or become another one, while it is read."""
+
+    def reading() -> Made:
+        try:
+            return work()
+        except OSError as error:
+            why = error.strerror or error
+            return otherwise(f"changed while it was read ({why}); try again")
+
+    return survived(reading, otherwise)
 
 
 def _unread(kind: str, source: Path, told: str) -> list[SourceReading]:
@@ -156,7 +169,7 @@ def _found(
     ours = [
         (one, source)
         for one in (_readers(names) if place.is_dir() else _readers())
-        for source in survived(
+        for source in _tried(
             partial(_sources, one, place, names, columns), partial(_missed, one, place, problems)
         )
         if source not in claimed
@@ -197,7 +210,7 @@ def read_all(
         from runlens.sources import stdin
 
         with stdin.spooled() as path:
-            readings = survived(
+            readings = _tried(
                 lambda: [stdin.read(path, columns)], partial(_unread, stdin.NAME, path)
             )
             runs = _runs(path, stdin.NAME, readings, [], columns)

@@ -1,6 +1,7 @@
 """Small runs on disk, and the command line run on them."""
 
 import hashlib
+import inspect
 import json
 import os
 import subprocess
@@ -22,7 +23,15 @@ WELL = FIXTURES / "healthy-grpo"
 def lens(*args: str | Path, **env: str) -> Result:
     """Run the command line in this process; what it raises is raised."""
     known = {"COLUMNS": "80", "TERM": "xterm"} | env
-    return CliRunner().invoke(main, [str(arg) for arg in args], env=known, catch_exceptions=False)
+    return runner().invoke(main, [str(arg) for arg in args], env=known, catch_exceptions=False)
+
+
+def runner() -> CliRunner:
+    """Return a runner that keeps stderr apart, as click does by itself from 8.2 on."""
+    made: Any = CliRunner
+    joins = "mix_stderr" in inspect.signature(CliRunner).parameters
+    found: CliRunner = made(mix_stderr=False) if joins else made()
+    return found
 
 
 def shell(

@@ -223,7 +223,8 @@ def _number_before(codes: Codes, end: IntArray) -> tuple[IntArray, IntArray]:
         going &= digit <= 9  # noqa: PLR2004 - the last digit
         if not going.any():
             break
-        value += digit * going * np.int64(10**power)
+        # in 64 bits before it is multiplied: numpy 1 stays in the bits of the array
+        value += (digit * going).astype(np.int64) * 10**power
         place -= going
     return value, place
 
