@@ -15,7 +15,13 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-NEEDED = ("pytest>=8.2", "hypothesis>=6.100", "jsonschema>=4.20", "psutil>=5.9")
+NEEDED = (
+    "pytest>=8.2",
+    "hypothesis>=6.100",
+    "jsonschema>=4.20",
+    "psutil>=5.9",
+    "graphql-core>=3.2",
+)
 # each command and format once, each reader, a store, the nets under them
 SLIM = (
     "tests/cli/test_main.py",

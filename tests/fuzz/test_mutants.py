@@ -18,7 +18,7 @@ from tests.fuzz.outputs import check_outputs
 from tests.fuzz.texts import TEXTS
 
 MUTANTS = 5_000
-STRANGERS = 100
+STRANGERS = 60
 PARTS = 10  # so that several processes share them
 SEED = 20_261_121
 MOST_MEMORY = 300  # MiB more than before
