@@ -13,7 +13,7 @@ A curve is right when the kinds of its phases are those drawn, in order, and eac
 3 % of the run or one point. Counted are curves whose effect is above their noise: each change is at
 least twice the noise of a point, and so large that the likeliest corner, were all else known, would
 be good to 1 % of the run (or to half a point). Curves below that are stated beside, not hidden.
-Falls bend (power 1 to 1.4 before the corner), so that a corner exists. The seed is fixed.
+Falls bend (power 1 to 1.2 before the corner), so that a corner exists. The seed is fixed.
 """
 
 import sys
@@ -112,7 +112,7 @@ def drawn(rng: np.random.Generator) -> Drawn:
     wobble, memory = noise(rng, count)
     sigma = float(np.exp(rng.uniform(np.log(0.005), np.log(0.30))))
     height = float(np.exp(rng.uniform(np.log(0.15), np.log(3.0))))
-    bend = float(rng.uniform(1.0, 1.4))
+    bend = float(rng.uniform(1.0, 1.2))
     room = max(0.12, 2.0 / count)
     borders = tuple(sorted(rng.uniform(room, 1 - room, len(kinds) - 1)))
     if "gone" in kinds or "frozen" in kinds:

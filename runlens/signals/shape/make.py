@@ -6,7 +6,7 @@ import numpy as np
 
 from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import GAUSSIAN
-from runlens.signals.shape.axis import Coarse, block_medians, coarse, to_scale, unscaled
+from runlens.signals.shape.axis import Coarse, all_unscaled, block_medians, coarse, to_scale
 from runlens.signals.shape.borders import begins, borders, sharpened
 from runlens.signals.shape.data import NAN, NOWHERE, Effect, Event, Noise, Phase, PhaseKind, Point
 from runlens.signals.shape.events import jumps, spikes
@@ -82,7 +82,7 @@ def _moving(
         body = _body(index[begins:], step[begins:], value[begins:])
     else:
         begins = 0
-    levels = np.array([unscaled(float(level), body.grid.scale) for level in body.pieces.fitted])
+    levels = all_unscaled(body.pieces.fitted, body.grid.scale)
     found = [_phase(body, part) for part in _stretches(body)]
     if begins:
         found = _with_plunge(found, body, step[: begins + 1], value[: begins + 1], chance)

@@ -20,7 +20,9 @@ OF_LEVEL = 0.05  # if it is below this share of the level too
 LEVEL_A_DOUBLING, RANGE_A_DOUBLING = 0.02, 0.04
 MANY = 40  # blocks from which a piece is one of many that could have been cut:
 SURE_OF_PIECE = 0.001  # its slope must be surer
-NEAR_END = 0.03  # share of the curve
+NEAR_END = 0.04  # share of the curve
+# that the curve is divided is sure already: a piece that makes so much of its range is no accident
+LARGE, SURE_OF_LARGE = 0.25, 0.1
 AT_END, AT_TURN = 0.06, 0.08  # share of the curve below which a flat beside a slope is none
 NEARLY = 0.5  # share of a phase from which on it swings
 FEW = 12  # blocks up to which ranks are tested as well
@@ -63,12 +65,14 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
             )
             for part in found
         ]
-    room = max(2.0, swing.period / grid.size, NEAR_END * len(grid.start))
-    for part in found:  # what is shorter than a cycle beside the swing is of it
-        if part.first < first <= part.last + 1 and first - part.first <= room:
-            first = part.first
-        if part.first - 1 <= last < part.last and part.last - last <= room:
-            last = part.last
+    cycle, end_block = swing.period / grid.size, len(grid.start) - 1
+    room = max(2.0, min(cycle / 2, NEAR_END * len(grid.start)))
+    for part in found:  # what is shorter than half a cycle beside the swing, or than one at an end
+        if part.first < first <= part.last + 1:
+            first = part.first if first - part.first <= (room if part.first else cycle) else first
+        if part.first - 1 <= last < part.last:
+            left = part.last - last
+            last = part.last if left <= (room if part.last < end_block else cycle) else last
     covered = float(grid.step[last] - grid.step[first])
     slope = (end - begin) / covered if covered > 0 else 0.0
     phase = Stretch("swing", first, last, begin, end, slope, 0.0, swing.chance, swings=True)
@@ -158,12 +162,15 @@ def _piece(grid: Coarse, pieces: Pieces, first: int, last: int) -> Stretch:
 
 def _kind(grid: Coarse, pieces: Pieces, piece: Stretch, before: Stretch | None) -> PhaseKind:
     change = piece.end - piece.begin
+    share = abs(change) / max(float(np.ptp(pieces.fitted)), 1e-300)
     alone = len(grid.value) < MANY or len(pieces.cuts) == 1
-    if piece.chance > (SURE if alone else SURE_OF_PIECE) or change == 0:
+    sure = SURE if alone else SURE_OF_PIECE
+    if len(pieces.cuts) > 1 and share >= LARGE:
+        sure = SURE_OF_LARGE
+    if piece.chance > sure or change == 0:
         return "flat"
     direction: PhaseKind = "fall" if change < 0 else "rise"
     level = abs(share_of_level(grid, piece.begin, change))
-    share = abs(change) / max(float(np.ptp(pieces.fitted)), 1e-300)
     if share >= OF_RANGE or level >= OF_LEVEL:
         return direction
     if before is not None and before.kind == direction:

@@ -5,61 +5,101 @@ each doubling, is one piece and not a fall with a plateau behind. The number of 
 whose likelihood, under noise with memory (AR(1)), gains most beyond what noise alone gains.
 """
 
+import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import FloatArray
 from runlens.signals.shape.axis import ROUNDED, axes
+from runlens.signals.shape.corners import corners
 from runlens.signals.shape.limits import critical
 
 MOST_PIECES = 12
+PATIENCE = 3  # more pieces that are tried after the best number so far
 ONE_PLACE = 1e-14  # spread of steps, of 1, below which they are one
 TAILS = 4.0  # degrees of freedom of the noise
 MEMORY = 20.0  # a memory longer than this part of the curve is shape, not noise
+
+Cuts = tuple[tuple[int, int], ...]
 
 
 class Pieces(NamedTuple):
     """The pieces found; `cuts` are (first, last + 1) block indices."""
 
-    cuts: tuple[tuple[int, int], ...]
+    cuts: Cuts
     fitted: FloatArray  # shape (m,)
     sigma: float  # of the residual
     memory: float  # lag-1 autocorrelation of the residual, bounded
-    gain: float  # of log-likelihood over the limit; 0 where the curve is one constant, or recut
+
+
+class Lines(NamedTuple):
+    """The best line through blocks i..j - 1 at [i, j]; arrays of shape (m, m + 1)."""
+
+    axis: FloatArray  # the axis in which it is straight, shape (2, m): step, logarithm
+    value: FloatArray  # shape (m,)
+    squares: tuple[FloatArray, FloatArray]  # residual, by axis
+
+    def best(self) -> FloatArray:
+        """Return the squared residual on the better axis."""
+        least: FloatArray = np.minimum(*self.squares)
+        return least
+
+    def through(self, first: int, end: int) -> FloatArray:
+        """Return the line through blocks first..end - 1."""
+        which = int(self.squares[1][first, end] < self.squares[0][first, end])
+        x, y = self.axis[which, first:end], self.value[first:end]
+        middle, level = x.sum() / len(x), y.sum() / len(y)
+        away = x - middle
+        spread = float(away @ away)
+        slope = float(away @ y) / spread if spread > ONE_PLACE else 0.0
+        line: FloatArray = level + slope * away
+        return line
 
 
 def longest_memory(count: int) -> float:
     """Return the largest lag-1 autocorrelation that noise of `count` values can be told to have."""
-    return float(np.exp(-MEMORY / count)) if count else 0.0
+    return math.exp(-MEMORY / count) if count else 0.0
 
 
 def divide(step: FloatArray, y: FloatArray) -> Pieces:
     """Return the pieces of y, shape (m,) with m of 4 to some hundred."""
-    count = len(y)
-    floor = (ROUNDED * max(float(np.ptp(y)), 1e-100)) ** 2
-    costs = _costs(step, y, _shortest(count))
-    paths = _paths(costs, _most(count))
-    best, gain = _whole(y), 0.0
-    base = _misfit(y - np.median(y), floor)
-    for pieces, cuts in enumerate(paths, start=1):
-        fitted = _fit(step, y, cuts)
+    count, floor = len(y), _floor(y)
+    lines = _lines(step, y)
+    whole = float(np.median(y))
+    best: tuple[Cuts, FloatArray] = ((0, count),), np.full(count, whole)
+    gain, since = 0.0, 0
+    base = _misfit(y - whole, floor)
+    known: dict[tuple[int, int], FloatArray] = {}
+    for pieces, cuts in enumerate(_paths(lines.best(), _most(count), _shortest(count)), start=1):
+        for cut in cuts:
+            if cut not in known:
+                known[cut] = lines.through(*cut)
+        fitted = np.concatenate([known[cut] for cut in cuts])
         beyond = base - _misfit(y - fitted, floor) - critical(count, pieces)
+        since += 1
         if beyond > gain:
-            best, gain = (cuts, fitted), beyond
-    residual = y - best[1]
-    return Pieces(best[0], best[1], *_scatter(residual, len(best[0]), floor), gain)
+            best, gain, since = (cuts, fitted), beyond, 0
+        elif since > PATIENCE:
+            break
+    for knot, fitted, limit in corners(step, y):
+        beyond = base - _misfit(y - fitted, floor) - limit
+        if beyond > gain:
+            best, gain = (((0, knot + 1), (knot + 1, count)), fitted), beyond
+    return Pieces(*best, *_scatter(y - best[1], len(best[0]), floor))
 
 
-def refitted(step: FloatArray, y: FloatArray, cuts: tuple[tuple[int, int], ...]) -> Pieces:
+def refitted(step: FloatArray, y: FloatArray, cuts: Cuts) -> Pieces:
     """Return the pieces between other cuts."""
-    fitted = _fit(step, y, cuts)
-    floor = (ROUNDED * max(float(np.ptp(y)), 1e-100)) ** 2
-    return Pieces(cuts, fitted, *_scatter(y - fitted, len(cuts), floor), 0.0)
+    lines = _lines(step, y)
+    fitted = np.concatenate([lines.through(*cut) for cut in cuts])
+    return Pieces(cuts, fitted, *_scatter(y - fitted, len(cuts), _floor(y)))
 
 
-def _whole(y: FloatArray) -> tuple[tuple[tuple[int, int], ...], FloatArray]:
-    return ((0, len(y)),), np.full(len(y), float(np.median(y)))
+def _floor(y: FloatArray) -> float:
+    """Return the variance below which a difference is rounding."""
+    return (ROUNDED * max(float(np.ptp(y)), 1e-100)) ** 2
 
 
 def _shortest(count: int) -> int:
@@ -70,67 +110,47 @@ def _most(count: int) -> int:
     return max(1, min(MOST_PIECES, count // 3))
 
 
-def _costs(step: FloatArray, y: FloatArray, shortest: int) -> FloatArray:
-    """Return the squared residual of a line through blocks i..j, shape (m, m + 1); inf below."""
-    centred = y - y.mean()
-    rss = np.minimum(*(_squares(axis, centred) for axis in axes(step)))
-    count = len(y)
-    length = np.arange(count + 1)[None, :] - np.arange(count)[:, None]
-    return np.where(length >= shortest, rss, np.inf)
+def _lines(step: FloatArray, y: FloatArray) -> Lines:
+    both = axes(step)
+    centred = y - y.sum() / len(y)
+    return Lines(np.stack(both), y, (_squares(both[0], centred), _squares(both[1], centred)))
 
 
 def _squares(x: FloatArray, y: FloatArray) -> FloatArray:
-    sums = [
-        np.concatenate([[0.0], np.cumsum(a)]) for a in (np.ones_like(x), x, y, x * x, x * y, y * y)
-    ]
-    n, sx, sy, sxx, sxy, syy = (total[None, :] - total[:-1, None] for total in sums)
-    n = np.maximum(n, 1.0)
+    """Return the squared residual of the line through blocks i..j - 1, shape (m, m + 1)."""
+    rows = np.stack([x, y, x * x, x * y, y * y])
+    totals = np.concatenate([np.zeros((5, 1)), np.cumsum(rows, axis=1)], axis=1)
+    sx, sy, sxx, sxy, syy = totals[:, None, :] - totals[:, :-1, None]
+    count = len(x)
+    n = np.maximum(np.arange(count + 1)[None, :] - np.arange(count)[:, None], 1)
     spread = sxx - sx * sx / n
     shared = sxy - sx * sy / n
-    whole = syy - sy * sy / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        line = np.where(spread > ONE_PLACE, shared * shared / spread, 0.0)
-    left: FloatArray = np.maximum(whole - line, 0.0)
+    spread[spread <= ONE_PLACE] = np.inf
+    left: FloatArray = np.maximum(syy - sy * sy / n - shared * shared / spread, 0.0)
     return left
 
 
-def _paths(costs: FloatArray, most: int) -> list[tuple[tuple[int, int], ...]]:
+def _paths(squares: FloatArray, most: int, shortest: int) -> list[Cuts]:
     """Return the best division into 1, 2, ... pieces."""
-    count = len(costs)
-    best = costs[0].copy()  # best[e]: cost of blocks 0..e-1 in the pieces so far
+    count = len(squares)
+    length = np.arange(count + 1)[None, :] - np.arange(count)[:, None]
+    costs = np.where(length >= shortest, squares, np.inf).T.copy()  # costs[end, first]
+    best = costs[:, 0]  # best[e]: cost of blocks 0..e-1 in the pieces so far
     back = [np.zeros(count + 1, dtype=np.int64)]
+    every = np.arange(count + 1)
     for _ in range(1, most):
-        through = best[:-1, None] + costs
-        back.append(np.argmin(through, axis=0))
-        best = np.min(through, axis=0)
+        through = costs + best[None, :-1]
+        back.append(np.argmin(through, axis=1))
+        best = through[every, back[-1]]
     paths = []
     for pieces in range(most):
-        end, cuts = count, []
+        edges = [count]
         for level in range(pieces, -1, -1):
-            start = int(back[level][end])
-            cuts.append((start, end))
-            end = start
-        if end == 0 and all(b > a for a, b in cuts):
-            paths.append(tuple(reversed(cuts)))
+            edges.append(int(back[level][edges[-1]]))
+        cuts = tuple(pairwise(reversed(edges)))
+        if edges[-1] == 0 and all(last > first for first, last in cuts):
+            paths.append(cuts)
     return paths
-
-
-def _fit(step: FloatArray, y: FloatArray, cuts: tuple[tuple[int, int], ...]) -> FloatArray:
-    fitted = np.empty_like(y)
-    both = axes(step)
-    for first, last in cuts:
-        lines = [_line(axis[first:last], y[first:last]) for axis in both]
-        left = [float(((y[first:last] - line) ** 2).sum()) for line in lines]
-        fitted[first:last] = lines[int(np.argmin(left))]
-    return fitted
-
-
-def _line(x: FloatArray, y: FloatArray) -> FloatArray:
-    dx = x - x.mean()
-    spread = float((dx * dx).sum())
-    slope = float((dx * y).sum()) / spread if spread > ONE_PLACE else 0.0
-    line: FloatArray = y.mean() + slope * dx
-    return line
 
 
 def _misfit(residual: FloatArray, floor: float) -> float:
@@ -140,26 +160,29 @@ def _misfit(residual: FloatArray, floor: float) -> float:
     make a piece nor hide one. The scale is the likeliest, by four steps of EM.
     """
     rho = bounded_memory(residual)
-    new = np.append(residual[1:] - rho * residual[:-1], np.sqrt(1 - rho * rho) * residual[0])
+    new = residual.copy()
+    new[1:] -= rho * residual[:-1]
+    new[0] *= math.sqrt(1 - rho * rho)
     square = new * new
-    scale = float(square.mean()) + floor
+    count = len(square)
+    scale = float(square.sum()) / count + floor
     for _ in range(4):
-        weight = (TAILS + 1) / (TAILS + square / scale)
-        scale = float((weight * square).mean()) + floor
+        scale = (TAILS + 1) * float((square / (TAILS + square / scale)).sum()) / count + floor
     wild = float(np.log1p(square / (TAILS * scale)).sum())
-    return len(residual) * float(np.log(scale)) + (TAILS + 1) * wild
+    return count * math.log(scale) + (TAILS + 1) * wild
 
 
 def bounded_memory(residual: FloatArray) -> float:
     """Return the lag-1 autocorrelation, 0 to what can be told apart from shape."""
-    power = float((residual * residual).sum())
+    power = float(residual @ residual)
     if power <= 0:
         return 0.0
-    rho = float((residual[1:] * residual[:-1]).sum()) / power
+    rho = float(residual[1:] @ residual[:-1]) / power
     return min(max(rho, 0.0), longest_memory(len(residual)))
 
 
 def _scatter(residual: FloatArray, pieces: int, floor: float) -> tuple[float, float]:
+    """Return (standard deviation, memory) of what the pieces leave over."""
     free = max(len(residual) - 2 * pieces, 1)
-    sigma = float(np.sqrt(max(float((residual * residual).sum()) / free, floor)))
+    sigma = math.sqrt(max(float(residual @ residual) / free, floor))
     return sigma, bounded_memory(residual)

@@ -28,7 +28,7 @@ class Shape:
 
     False where there is no phase: below 4 finite points. `step` and `value` are the finite
     points, shape (n,), `index` their places in the curve; `trend` is the smooth course on
-    `trend_step`, shape (m,), m at most 160 and a few, in the unit of the curve.
+    `trend_step`, shape (m,), m at most some 150, in the unit of the curve.
     """
 
     phases: tuple[Phase, ...] = ()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from runlens.history import FloatArray, IntArray
-from runlens.signals.noise import running_mean, sigma_diff
+from runlens.signals.noise import longest_true, running_mean, sigma_diff
 from runlens.signals.shape.axis import block_medians, clipped
 from runlens.signals.shape.data import Swing
 
@@ -28,6 +28,9 @@ REGULAR = (0.16, 0.18, 0.23, 0.25, 0.30, 0.38)
 # height over the noise of a step and the root of the period: a random walk makes 1.4, of 17,000
 # swings of AR(1) noise one is above 3; a taller swing may be as irregular as it likes
 TALL, PER_TALLER = 2.2, 0.6
+# mean square of steps over that of values (von Neumann's ratio): white noise has 2, a sine of six
+# points 1 and with noise of a third of its height 1.4; what is rougher needs no scan
+ROUGH = 1.75
 RARE = 0.001
 LOOKS = 5  # stretches of a long curve
 SAME = 1.5  # factor within which two periods are one
@@ -90,6 +93,8 @@ def _scan(y: FloatArray, size: int) -> list[Cycles]:
         return []
     short = clipped(block_medians(y, size))
     residual = detrended(short)
+    if float(np.mean(np.diff(residual) ** 2)) > ROUGH * float(np.mean(residual * residual)):
+        return []
     low, high = np.quantile(residual, [0.05, 0.95])
     noise = sigma_diff(short) + 1e-12
     found = []
@@ -97,21 +102,33 @@ def _scan(y: FloatArray, size: int) -> list[Cycles]:
         turns = turning(residual, back * float(high - low))
         if len(turns) <= FEWEST_TURNS:
             continue
-        turns, height = _alike(turns, np.abs(np.diff(residual[turns])))
-        if len(height) >= FEWEST_TURNS and _regular(turns, height, noise):
+        height = np.abs(np.diff(residual[turns]))
+        first, end = _alike(turns, height)
+        alike = height[first:end]
+        if end - first >= FEWEST_TURNS and _regular(turns[first : end + 1], alike, noise):
             places = turns * size + size // 2
-            ends = _extent(places, len(y))
-            found.append(Cycles(places, height, size, *ends, RARE))
+            ends = _extent(places, height, (first, end), len(y))
+            found.append(Cycles(places[first : end + 1], alike, size, *ends, RARE))
     return found
 
 
-def _extent(turns: IntArray, count: int) -> tuple[int, int]:
+def _extent(
+    turns: IntArray, height: FloatArray, alike: tuple[int, int], count: int
+) -> tuple[int, int]:
     """Return the first and last point: an eighth of a period beyond the first and last turn.
 
-    A sine begins a fourth before its first turn, a sawtooth at it.
+    A sine begins a fourth before its first turn, a sawtooth at it. Beyond the cycles that are
+    alike it goes on as long as one of two half cycles is as tall.
     """
+    first, end = alike
+    usual = float(np.median(height[first:end]))
+    fits = (height < ALIKE * usual) & (height > usual / ALIKE)
+    while first > 0 and fits[max(first - 2, 0) : first].any():
+        first -= 1
+    while end < len(height) and fits[end : end + 2].any():
+        end += 1
     beyond = round(float(np.median(turns[2:] - turns[:-2])) / 8)
-    return max(int(turns[0]) - beyond, 0), min(int(turns[-1]) + beyond, count - 1)
+    return max(int(turns[first]) - beyond, 0), min(int(turns[end]) + beyond, count - 1)
 
 
 def _regular(turns: IntArray, height: FloatArray, noise: float) -> bool:
@@ -150,19 +167,15 @@ def turning(y: FloatArray, back: float) -> IntArray:
     return np.array(turns, dtype=np.int64)
 
 
-def _alike(turns: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the longest stretch of half cycles that are alike in time and height."""
+def _alike(turns: IntArray, height: FloatArray) -> tuple[int, int]:
+    """Return (first, end) of the longest stretch of half cycles alike in time and height."""
     time = np.diff(turns)
     pair = time + np.roll(time, 1)  # a sawtooth is quick one way: times are compared by cycles
     pair[0] = pair[1]
     fits = (height < ALIKE * np.median(height)) & (height > np.median(height) / ALIKE)
     fits &= (pair < ALIKE * np.median(pair)) & (pair > np.median(pair) / ALIKE)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], fits.astype(np.int8), [0]])))
-    if not len(edges):
-        return turns[:1], height[:0]
-    longest = int(np.argmax(edges[1::2] - edges[::2]))
-    first, end = int(edges[2 * longest]), int(edges[2 * longest + 1])
-    return turns[first : end + 1], height[first:end]
+    first, length = longest_true(fits)
+    return first, first + length
 
 
 def calmed(y: FloatArray, found: Cycles) -> FloatArray:
