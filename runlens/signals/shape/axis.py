@@ -11,12 +11,13 @@ from runlens.signals.shape.data import Scale
 
 MOST_BLOCKS = 144  # a border is good to 0.7 % of the run, a fourth of what is asked
 LARGEST = 700.0  # a logarithm whose number is still finite
+BELOW = 100.0  # lowest block over the lowest point that counts in full
 DECADE = 8.0  # highest over lowest from which a logarithm may be the better scale
 ROUNDED = 1e-3  # share of the range below which a difference is rounding, not noise
 
 
 class Coarse(NamedTuple):
-    """At most 160 blocks of equal length; arrays of shape (m,), in units of the scale."""
+    """At most 144 blocks of equal length; arrays of shape (m,), in units of the scale."""
 
     start: IntArray  # index of the first point of each block
     step: FloatArray  # median step
@@ -24,6 +25,7 @@ class Coarse(NamedTuple):
     size: int  # points a block
     total: int  # points of the curve
     scale: Scale
+    low: float  # values below it are cut on a logarithm: single points near zero say little
 
 
 def coarse(step: IntArray, value: FloatArray) -> Coarse:
@@ -38,8 +40,9 @@ def coarse(step: IntArray, value: FloatArray) -> Coarse:
     start = np.arange(len(y)) * size
     x = (step[start] + step[start + size - 1]) / 2.0
     calm = clipped(y)
-    scale: Scale = "log" if _by_size(calm) else "linear"
-    return Coarse(start, x, clipped(to_scale(y, scale)), size, count, scale)
+    scale: Scale = "log" if float(value.min()) > 0 and _by_size(calm) else "linear"
+    low = float(y.min()) / BELOW if scale == "log" else 0.0
+    return Coarse(start, x, clipped(to_scale(y, scale)), size, count, scale, low)
 
 
 def block_medians(value: FloatArray, size: int) -> FloatArray:
@@ -77,9 +80,10 @@ def all_unscaled(value: FloatArray, scale: Scale) -> FloatArray:
     return np.exp(np.minimum(value, LARGEST)) if scale == "log" else value
 
 
-def to_scale(value: FloatArray, scale: Scale) -> FloatArray:
-    """Return values on the scale; what a logarithm does not have lies at the smallest float."""
-    return np.log(np.maximum(value, np.finfo(np.float64).tiny)) if scale == "log" else value
+def to_scale(value: FloatArray, scale: Scale, low: float = 0.0) -> FloatArray:
+    """Return values on the scale; what lies below `low`, or has no logarithm, lies there."""
+    least = max(low, float(np.finfo(np.float64).tiny))
+    return np.log(np.maximum(value, least)) if scale == "log" else value
 
 
 def rough_noise(y: FloatArray) -> float:

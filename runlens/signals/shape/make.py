@@ -155,7 +155,7 @@ def _assembled(step: IntArray, value: FloatArray, finite: IntArray, made: Shape)
 
 def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
     grid = coarse(step, value)
-    scaled = to_scale(value, grid.scale)
+    scaled = to_scale(value, grid.scale, grid.low)
     swing = cycles(scaled)
     if swing is not None:
         grid = grid._replace(value=block_medians(calmed(scaled, swing), grid.size))
@@ -216,7 +216,7 @@ def _with_plunge(
     def at(place: int) -> Point:
         return Point(skipped + place, int(step[place]), float(value[place]))
 
-    scaled = to_scale(value, body.grid.scale)
+    scaled = to_scale(value, body.grid.scale, body.grid.low)
     steps = max(int(step[-1] - step[0]), 1)
     plunge = Phase(
         kind=kind,

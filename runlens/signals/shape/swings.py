@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import FloatArray, IntArray
+from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.signals.noise import longest_true, running_mean, sigma_diff
 from runlens.signals.shape.axis import block_medians, clipped
 from runlens.signals.shape.data import Swing
@@ -20,6 +20,7 @@ COARSER = (1, 4)  # points taken together, so that noise does not turn within a 
 FEWEST_TURNS = 8  # four cycles
 WIDE = 4  # the running mean covers a fourth of the curve
 BACK = (0.6, 0.4)  # share of the middle 90 % of the residual that a turn must go back
+GOES_ON = 1.6  # factor within which one of two more half cycles lies where a swing goes on
 ALIKE = 2.2  # a half cycle over the median, in time or height, beyond which it is none of them
 # irregularity (coefficients of variation of period and of neighbouring heights together) that 0.1 %
 # of the turns of AR(1) noise are below, by number of cycles; benchmarks/shapes.py --swings
@@ -121,8 +122,9 @@ def _extent(
     alike it goes on as long as one of two half cycles is as tall.
     """
     first, end = alike
-    usual = float(np.median(height[first:end]))
-    fits = (height < ALIKE * usual) & (height > usual / ALIKE)
+    pair = _pairs(turns)
+    fits = _near(height, float(np.median(height[first:end])), GOES_ON)
+    fits &= _near(pair, float(np.median(pair[first:end])), GOES_ON)
     while first > 0 and fits[max(first - 2, 0) : first].any():
         first -= 1
     while end < len(height) and fits[end : end + 2].any():
@@ -169,13 +171,24 @@ def turning(y: FloatArray, back: float) -> IntArray:
 
 def _alike(turns: IntArray, height: FloatArray) -> tuple[int, int]:
     """Return (first, end) of the longest stretch of half cycles alike in time and height."""
-    time = np.diff(turns)
-    pair = time + np.roll(time, 1)  # a sawtooth is quick one way: times are compared by cycles
-    pair[0] = pair[1]
-    fits = (height < ALIKE * np.median(height)) & (height > np.median(height) / ALIKE)
-    fits &= (pair < ALIKE * np.median(pair)) & (pair > np.median(pair) / ALIKE)
+    pair = _pairs(turns)
+    fits = _near(height, float(np.median(height)), ALIKE)
+    fits &= _near(pair, float(np.median(pair)), ALIKE)
     first, length = longest_true(fits)
     return first, first + length
+
+
+def _pairs(turns: IntArray) -> FloatArray:
+    """Return the time of each half cycle with the one before: a sawtooth is quick one way."""
+    time = np.diff(turns).astype(np.float64)
+    pair = time + np.roll(time, 1)
+    pair[0] = pair[1]
+    return pair
+
+
+def _near(some: FloatArray, usual: float, factor: float) -> BoolArray:
+    near: BoolArray = (some < factor * usual) & (some > usual / factor)
+    return near
 
 
 def calmed(y: FloatArray, found: Cycles) -> FloatArray:
