@@ -5,7 +5,7 @@ The first run is the baseline, A; each other run is compared with it, as a `Pair
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from runlens.diagnosis import Diagnosis, Finding, ThinCurve, spell_out
 from runlens.errors import one_line
@@ -13,6 +13,9 @@ from runlens.metrics import Better
 from runlens.run import Problem, Setting
 from runlens.version import __version__
 from runlens.views import Viewed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Result = Literal[
     "better", "worse", "equivalent", "cannot_tell", "mixed", "identical", "not_comparable"
@@ -29,6 +32,7 @@ LABELS = "ABCDEFGHIJKLMNOPQRST"
 MOST_RUNS = len(LABELS)
 
 SCHEMA = "runlens.comparison/2"
+BOARD_SCHEMA = "runlens.leaderboard/1"
 
 
 class Check(NamedTuple):
@@ -248,6 +252,17 @@ class Comparison(Viewed):
         """Which of the first two runs is better."""
         return self.pairs[0].verdict
 
+    def to_frame(self) -> "pd.DataFrame":
+        """Return all measures as a pandas frame: a row a measure and run that is compared."""
+        import pandas as pd
+
+        rows = [
+            {"run": pair.b.run_name, "against": pair.a.run_name} | one._asdict()
+            for pair in self.pairs
+            for one in pair.measures
+        ]
+        return pd.DataFrame(rows)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON contract: B against A on top, further runs against A in `more`."""
         plain: dict[str, Any] = spell_out(
@@ -266,6 +281,77 @@ class Comparison(Viewed):
         )
         plain["problems"] += spell_out([problem._asdict() for problem in self.problems])
         return plain
+
+
+class BoardRow(NamedTuple):
+    """One run of a leaderboard."""
+
+    run: str
+    value: float | None  # what it reached in the metric of the board; None where it has no number
+    steps: int
+    state: str
+    health: str  # empty where it was not diagnosed
+    settings: Mapping[str, Setting]  # those that differ between the runs
+    p_best: float | None = None  # that a repeat of it is no worse than one of the best run
+    group: int = 0  # runs of one number have the same settings but for the seed
+
+
+class Effect(NamedTuple):
+    """What one setting does to the metric of a board, the others held."""
+
+    setting: str  # several in one, where they changed together
+    share: float  # of the variance between runs that it alone explains, 0 to 1
+    low: Setting  # the values between which the effect is
+    high: Setting
+    effect: float | None = None  # from `low` to `high`; None for words
+    interval: tuple[float, float] | None = None  # of 95 %
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """Many runs by one metric, the best first."""
+
+    metric: str
+    better: Better
+    rows: tuple[BoardRow, ...]
+    noise: float | None = None  # deviation between repeats
+    noise_from: NoiseFrom = ""
+    expected: float | None = None  # of the best run, without the luck of being the best of many
+    effects: tuple[Effect, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON contract."""
+        plain: dict[str, Any] = spell_out(
+            {
+                "schema": BOARD_SCHEMA,
+                "runlens_version": __version__,
+                "metric": self.metric,
+                "better": self.better,
+                "noise": self.noise,
+                "noise_from": self.noise_from,
+                "expected": self.expected,
+                "best": self.rows[0].run if self.rows else None,
+                "runs": [row._asdict() | {"settings": dict(row.settings)} for row in self.rows],
+                "effects": [effect._asdict() for effect in self.effects],
+                "problems": [problem._asdict() for problem in self.problems],
+            }
+        )
+        return plain
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the table as a pandas frame: a row a run, a column each setting that differs."""
+        import pandas as pd
+
+        keys = list(dict.fromkeys(key for row in self.rows for key in row.settings))
+        return pd.DataFrame(
+            [
+                {"run": row.run, self.metric: row.value, "steps": row.steps, "state": row.state,
+                 "health": row.health, "p_best": row.p_best}
+                | {key: row.settings.get(key) for key in keys}
+                for row in self.rows
+            ]
+        )  # fmt: skip
 
 
 def _short(finding: Finding) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from runlens.cli import ExitCode, completion
 if TYPE_CHECKING:
     from runlens.comparison import Comparison
 
-FORMATS = ("html", "text", "json", "markdown")
+FORMATS = ("html", "text", "json", "markdown", "csv")
 LEVELS = ("worse", "mixed", "cannot_tell", "not_comparable")  # one takes those before it along
 MOST_NAME = 40
 BETWEEN = "\0"  # what `--` becomes: no argument of a user holds it
@@ -65,6 +65,7 @@ def command(
     runlens compare runs/a runs/s* --fail-on worse   up to 20 runs, for CI
     runlens compare runs/sweep#1 runs/sweep#2        of several in one directory
     runlens compare 'a/s*' -- 'b/s*'                 groups of repeats, paired by seed
+    runlens compare runs/sweep                       all runs there, the best first
 
     Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
     one directory, name one: runs/sweep#run-3. Says whether B is better, worse, equivalent or not to
@@ -81,7 +82,10 @@ def command(
     from runlens.comparing.places import repeats, sides
 
     if len(places) == 1:
-        raise click.UsageError("compare takes two runs or more: runlens compare A B")
+        _leaderboard(ctx, places[0], metric, config, form, output, how)
+        return
+    if form == "csv":
+        raise click.UsageError("csv is for a leaderboard: runlens compare DIR --format csv")
     try:
         settings = nearest_settings(config, places)
         a, b, *more = sides(places, BETWEEN, settings)
@@ -106,6 +110,43 @@ def command(
     reached = set(LEVELS[: LEVELS.index(fail_on) + 1]) if fail_on else set()
     if reached & {pair.verdict.result for pair in comparison.pairs}:
         ctx.exit(ExitCode.REACHED)
+
+
+def _leaderboard(
+    ctx: click.Context,
+    place: str,
+    metric: str,
+    config: str | None,
+    form: str | None,
+    output: str | None,
+    how: dict[str, bool],
+) -> None:
+    """Rank the runs of a directory, a pattern or a W&B project."""
+    from runlens import errors
+    from runlens.cli.output import emit, nearest_settings, text_options
+    from runlens.comparing.leaderboard import leaderboard
+    from runlens.comparing.places import repeats
+    from runlens.report.comparison import board as boards
+
+    if form == "html":
+        raise click.UsageError("a leaderboard has no page yet; text, json, markdown or csv")
+    try:
+        settings = nearest_settings(config, [place])
+        board = leaderboard(repeats([place], settings), metric=metric, settings=settings)
+    except errors.NothingReadable as error:
+        click.echo(f"runlens: {error}", err=True)
+        ctx.exit(ExitCode.UNREADABLE)
+    except errors.RunLensError as error:
+        raise click.UsageError(str(error)) from None
+    writers = {"json": boards.as_json, "markdown": boards.as_markdown, "csv": boards.as_csv}
+    if form in writers:
+        emit(writers[form](board), output)
+    elif how["quiet"]:
+        click.echo(boards.headline(board))
+    else:
+        to_file = output not in {None, "-"}
+        options = text_options(verbose=how["verbose"], no_color=how["no_color"] or to_file)
+        emit(boards.text(board, options), output, sys.stdout.encoding)
 
 
 def _report(

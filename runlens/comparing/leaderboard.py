@@ -1,0 +1,165 @@
+"""Many runs by one metric: the best first, what its lead is worth, and which setting did it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from runlens.comparing.belief import Spread, believe
+from runlens.comparing.canonical import Settings, typed
+from runlens.comparing.direction import is_held_out, rank
+from runlens.comparing.ends import end
+from runlens.comparing.groups import group
+from runlens.comparing.partial import effects
+from runlens.comparing.seeds import reached
+from runlens.comparing.spread import measured, prior
+from runlens.comparing.terms import REPEATS, TRAIN_OF_TASK, Terms, terms_of
+from runlens.comparison import BoardRow, Leaderboard
+from runlens.diagnosis import Diagnosis
+from runlens.engine import diagnose
+from runlens.errors import BadSettings
+from runlens.run import RL_TASKS, Problem, Run, Setting
+from runlens.settings import Settings as UserSettings
+
+MOST_DIAGNOSED = 200  # runs: more are ranked, and their health is only that they have a number
+FEWEST = 2
+HALF = 0.5  # of the runs have to log a metric that ranks them
+
+
+def leaderboard(
+    runs: Sequence[Run], *, metric: str = "", settings: UserSettings | None = None
+) -> Leaderboard:
+    """Return runs by what they reached, the best first.
+
+    By the metric that the user names, else by the one that decides comparisons and that most runs
+    log. The deviation between repeats is that within configurations that ran twice or more, else
+    the prior of the curves.
+
+    Raises:
+        BadSettings: less than two runs, or no metric of which more or less is better.
+
+    """
+    if len(runs) < FEWEST:
+        raise BadSettings(
+            f"{len(runs)} run lies there: runlens compare A B takes two, compare DIR ranks several"
+        )
+    terms = terms_of(metric, None, None, runs)
+    name = terms.metric or _ranks(runs, terms)
+    if not name:
+        raise BadSettings("no metric that most runs log says which is better; give --metric NAME")
+    known = [reached(run, name).last for run in runs]
+    differing = _differing(runs)
+    numbers = _configurations(differing)
+    spread = _spread(runs, name, known, numbers)
+    sign = 1.0 if terms.better(name) == "lower" else -1.0
+    order = sorted(range(len(runs)), key=lambda i: (known[i] is None, sign * (known[i] or 0.0)))
+    top = known[order[0]]
+    health = [str(one.health) for one in _judged(runs, settings)] or [""] * len(runs)
+    rows = [
+        BoardRow(
+            run=runs[i].name,
+            value=known[i],
+            steps=runs[i].last_step,
+            state=runs[i].state.kind,
+            health=health[i],
+            settings=differing[i],
+            p_best=_p_best(top, known[i], sign, spread),
+            group=numbers[i],
+        )
+        for i in order
+    ]
+    return Leaderboard(
+        metric=name,
+        better=terms.better(name),
+        rows=tuple(rows),
+        noise=spread.measured or spread.deviation or None,
+        noise_from=spread.source,
+        expected=_expected(known, spread, top),
+        effects=effects([one for one in rows if one.value is not None]),
+        problems=_problems(runs, known, name, diagnosed=bool(health[0])),
+    )
+
+
+def _ranks(runs: Sequence[Run], terms: Terms) -> str:
+    """Return the metric that decides comparisons, of those that at least half of the runs log."""
+    logged = [name for run in runs for name in run.history.metrics]
+    often = {name for name in logged if logged.count(name) >= HALF * len(runs)}
+    sided = {name for name in often if terms.better(name)}
+    held_out = sorted((name for name in sided if is_held_out(name)), key=rank)
+    policy = any(run.task in RL_TASKS for run in runs)
+    train = [name for name in ("train_loss", *TRAIN_OF_TASK) if name in sided]
+    order = [*(["reward"] if policy and "reward" in sided else []), *held_out, *train]
+    losses = sorted(name for name in sided if "loss" in name)
+    return next(iter([*order, *losses, *sorted(sided)]), "")
+
+
+def _differing(runs: Sequence[Run]) -> list[dict[str, Setting]]:
+    """Return the settings of each run that are not the same in all, seeds and names left out."""
+    known = [Settings(run).known for run in runs]
+    keys = sorted({key for one in known for key in one if group(key) not in REPEATS})
+    told = [
+        key
+        for key in keys
+        if len({str(typed(one[key].value)) if key in one else "" for one in known}) > 1
+    ]
+    return [{key: one[key].value for key in told if key in one} for one in known]
+
+
+def _configurations(differing: Sequence[dict[str, Setting]]) -> list[int]:
+    """Return a number a run: equal numbers have equal settings."""
+    seen: dict[str, int] = {}
+    return [seen.setdefault(str(sorted(one.items(), key=str)), len(seen)) for one in differing]
+
+
+def _spread(
+    runs: Sequence[Run], metric: str, known: Sequence[float | None], numbers: Sequence[int]
+) -> Spread:
+    """Return the deviation between repeats: within configurations, else the median prior."""
+    ends = [end(run.curve(metric).finite().value, held_out=is_held_out(metric)) for run in runs]
+    priors = [prior((one, one)) for one in ends if one]
+    before = sorted(priors)[len(priors) // 2] if priors else Spread(0.0, 1.0)
+    if len(set(numbers)) == 1 and not any(Settings(run).known for run in runs):
+        return before  # without settings all runs look alike
+    of: dict[int, list[float]] = {}
+    for value, number in zip(known, numbers, strict=True):
+        if value is not None:
+            of.setdefault(number, []).append(value)
+    return measured([np.array(values) for values in of.values()], before)
+
+
+def _judged(runs: Sequence[Run], settings: UserSettings | None) -> list[Diagnosis]:
+    if len(runs) > MOST_DIAGNOSED:
+        return []
+    return [diagnose(run, settings=settings or UserSettings()) for run in runs]
+
+
+def _p_best(top: float | None, value: float | None, sign: float, spread: Spread) -> float | None:
+    if top is None or value is None:
+        return None
+    believed = believe(sign * (value - top), spread)
+    return None if believed is None else 1 - believed.p_higher
+
+
+def _expected(known: Sequence[float | None], spread: Spread, top: float | None) -> float | None:
+    """Return what a repeat of the best run is expected to reach: shrunk towards the mean.
+
+    By the share of the variance between the runs that repeats leave (Efron and Morris 1975): the
+    best of many is also the luckiest.
+    """
+    values = np.array([value for value in known if value is not None])
+    if top is None or len(values) <= FEWEST:
+        return None
+    noise = spread.measured or spread.deviation
+    variance = float(values.var(ddof=1))
+    kept = max(0.0, 1 - noise**2 / variance) if variance else 0.0
+    return float(values.mean() + kept * (top - values.mean()))
+
+
+def _problems(
+    runs: Sequence[Run], known: Sequence[float | None], metric: str, *, diagnosed: bool
+) -> tuple[Problem, ...]:
+    lost = sum(value is None for value in known)
+    made = [Problem("runs", f"{lost} of {len(runs)} have no last {metric}")] if lost else []
+    if not diagnosed:
+        text = f"{len(runs)} runs: not diagnosed ({MOST_DIAGNOSED} at most); runlens audit does"
+        made.append(Problem("health", text))
+    return tuple(made)

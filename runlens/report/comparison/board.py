@@ -1,0 +1,129 @@
+"""A leaderboard for the terminal, as CSV, JSON and Markdown."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+
+from runlens.comparison import BoardRow, Effect, Leaderboard
+from runlens.config_keys import written
+from runlens.metrics import spoken
+from runlens.report.compared import NOISE_WORDS
+from runlens.report.markdown import escaped
+from runlens.report.terminal import Options, clean, cut, printed, wrapped
+from runlens.report.values import value_of
+from runlens.wording import count, number, percent
+
+SHOWN = 30  # rows of the text; all with -v
+NAME, VALUE, SETTINGS = 28, 14, 4  # characters of a name and a setting, settings a row
+AS_GOOD = 0.05  # probability from which a run may be as good as the best
+
+
+def text(board: Leaderboard, options: Options | None = None) -> str:
+    """Return the runs as lines of text, the best first."""
+    options = options or Options()
+    return printed(_lines(board, options), options)
+
+
+def _lines(board: Leaderboard, options: Options) -> Iterator[str]:
+    yield from wrapped(headline(board), options)
+    yield ""
+    keys = columns(board)[:SETTINGS]
+    head = "".join(f" {cut(key, VALUE):>{VALUE}}" for key in keys)
+    yield f"     {'run':<{NAME}} {spoken(board.metric):>12}  {'P best':>6} {'health':<9}{head}"
+    rows = board.rows if options.verbose else board.rows[:SHOWN]
+    for place, row in enumerate(rows, 1):
+        settings = "".join(f" {cut(_set(row, key), VALUE):>{VALUE}}" for key in keys)
+        name = cut(clean(row.run), NAME)
+        yield (
+            f"{place:>3}. {name:<{NAME}} {_value(board, row):>12}  {_chance(row):>6} "
+            f"{row.health or '-':<9}{settings}"
+        )
+    if len(board.rows) > len(rows):
+        yield f"     and {len(board.rows) - len(rows)} more: -v"
+    yield ""
+    for effect in board.effects:
+        yield from wrapped(effect_words(board, effect), options, "     ", "  ")
+    for problem in board.problems:
+        yield from wrapped(f"! {problem.where}: {problem.text}", options, "     ", "  ")
+
+
+def headline(board: Leaderboard) -> str:
+    """Return which run is the best, how many may be as good, and what it would reach again."""
+    top = board.rows[0]
+    if top.value is None:
+        return f"None of {count(len(board.rows), 'run')} has a last {spoken(board.metric)}."
+    rivals = sum(row.p_best is not None and row.p_best >= AS_GOOD for row in board.rows[1:])
+    beside = (
+        f"; {count(rivals, 'other run')} may be as good (P from {number(AS_GOOD)} on)"
+        if rivals
+        else "; no other run may be as good"
+    )
+    what = f"{spoken(board.metric)} {_value(board, top)}"
+    said = f"{top.run} is the best of {len(board.rows)}: {what}{beside}."
+    if board.noise:
+        apart, source = value_of(board.metric, board.noise), NOISE_WORDS[board.noise_from]
+        said += f" One run lies {apart} from its mean ({source})."
+    if board.expected is not None:
+        said += f" A repeat of the best is expected at {value_of(board.metric, board.expected)}."
+    return said
+
+
+def effect_words(board: Leaderboard, effect: Effect) -> str:
+    """Return what a setting explains: ``learning_rate explains 92 %: -0.31 from 1e-4 to 1e-3``."""
+    said = f"{effect.setting} explains {percent(effect.share)} of the difference between the runs"
+    if effect.effect is None or effect.interval is None:
+        return f"{said}."
+    low, high = (value_of(board.metric, bound) for bound in effect.interval)
+    moved = value_of(board.metric, effect.effect)
+    between = f"from {written(effect.low)} to {written(effect.high)}"
+    return f"{said}: {moved} {between} ({low} to {high} at 95 %)."
+
+
+def columns(board: Leaderboard) -> list[str]:
+    """Return the settings that differ, what explains most first."""
+    keys = list(dict.fromkeys(key for row in board.rows for key in row.settings))
+    order = [key for effect in board.effects for key in effect.setting.split(" + ")]
+    return sorted(keys, key=lambda key: order.index(key) if key in order else len(order))
+
+
+def _set(row: BoardRow, key: str) -> str:
+    return clean(written(row.settings[key])) if key in row.settings else "-"
+
+
+def _value(board: Leaderboard, row: BoardRow) -> str:
+    return "-" if row.value is None else value_of(board.metric, row.value)
+
+
+def _chance(row: BoardRow) -> str:
+    return "-" if row.p_best is None else f"{row.p_best:.2f}"
+
+
+def as_json(board: Leaderboard) -> str:
+    """Return the JSON contract, `runlens.leaderboard/1`."""
+    return json.dumps(board.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_csv(board: Leaderboard) -> str:
+    """Return a row a run and a column each setting that differs."""
+    keys = columns(board)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["run", board.metric, "p_best", "steps", "state", "health", *keys])
+    for row in board.rows:
+        cells = [row.run, row.value, row.p_best, row.steps, row.state, row.health]
+        writer.writerow([*cells, *(row.settings.get(key) for key in keys)])
+    return out.getvalue()
+
+
+def as_markdown(board: Leaderboard) -> str:
+    """Return the headline and a table."""
+    keys = columns(board)[:SETTINGS]
+    head = ["run", spoken(board.metric), "P best", "health", *keys]
+    lines = [f"### {escaped(headline(board))}", "", f"| {' | '.join(map(escaped, head))} |"]
+    lines.append("|" + "---|" * len(head))
+    for row in board.rows[:SHOWN]:
+        cells = [row.run, _value(board, row), _chance(row), row.health or "-"]
+        cells += [_set(row, key) for key in keys]
+        lines.append(f"| {' | '.join(map(escaped, cells))} |")
+    return "\n".join([*lines, "", *(escaped(effect_words(board, e)) for e in board.effects), ""])

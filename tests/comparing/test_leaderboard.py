@@ -1,0 +1,109 @@
+"""Many runs by one metric: order, what the lead is worth, and which setting did it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from runlens.cli.compare import command
+from runlens.comparing.leaderboard import leaderboard
+from runlens.errors import BadSettings
+from runlens.report.comparison import board as boards
+from runlens.run import Run
+from tests.comparing.drawn_runs import falling, run
+
+
+def sweep(many: int = 24, effect: float = 0.1, *, twin: bool = False) -> list[Run]:
+    """Return runs whose loss falls by `effect` with each doubling of the rate, and by no width."""
+    rng = np.random.default_rng(0)
+    rates, widths = (1e-3, 2e-3, 4e-3), (8, 16)
+    made = []
+    for index in range(many):
+        rate, width = rates[index % 3], widths[index // 3 % 2]
+        level = 2 - effect * np.log2(rate / 1e-3) + 0.01 * rng.normal()
+        config = {"learning_rate": rate, "hidden_size": width, "seed": index}
+        config |= {"weight_decay": 2 * rate} if twin else {}
+        curve = falling(20) + level - falling(20)[-1]
+        made.append(run({"eval_loss": curve}, f"run-{index}", config=config))
+    return made
+
+
+def test_runs_are_ranked_with_the_noise_between_repeats() -> None:
+    """The best ones are those of the highest rate, and may all be as good as the first."""
+    board = leaderboard(sweep())
+    values = [row.value or 0.0 for row in board.rows]
+    assert values == sorted(values)
+    assert {row.settings["learning_rate"] for row in board.rows[:8]} == {4e-3}
+    assert (board.metric, board.better, board.noise_from) == ("eval_loss", "lower", "seeds")
+    assert board.noise == pytest.approx(0.01, rel=0.5)
+    assert (board.rows[1].p_best or 0) > 0.05 > (board.rows[20].p_best or 0)
+    assert (board.expected or 0) > (board.rows[0].value or 0)
+
+
+def test_the_setting_that_did_it_is_named_with_its_effect() -> None:
+    """The rate explains nearly all; the width, which does nothing, is not named."""
+    effects = leaderboard(sweep()).effects
+    assert [one.setting for one in effects] == ["learning_rate"]
+    first = effects[0]
+    assert first.share > 0.9
+    assert (first.low, first.high) == (1e-3, 4e-3)
+    assert first.interval is not None
+    assert first.interval[0] < -0.2 < first.interval[1]
+
+
+def test_settings_that_changed_together_are_one() -> None:
+    """They cannot be told apart; too few runs tell of nothing."""
+    found = leaderboard(sweep(twin=True)).effects
+    assert found[0].setting == "learning_rate + weight_decay"
+    assert leaderboard(sweep(4)).effects == ()
+
+
+def test_a_run_without_a_number_comes_last() -> None:
+    """And is counted; where none has one the headline says so."""
+    lost = [run({"eval_loss": [2.0, float("nan")]}, name) for name in "ab"]
+    board = leaderboard([*sweep(6), lost[0]])
+    assert (board.rows[-1].run, board.rows[-1].value) == ("a", None)
+    assert "1 of 7 have no last eval_loss" in board.problems[0].text
+    assert boards.headline(leaderboard(lost)) == "None of 2 runs has a last eval loss."
+
+
+def test_the_users_metric_ranks_and_less_than_two_runs_do_not() -> None:
+    """A direction is asked for where the name says none."""
+    runs = [run({"codes": [level, level]}, str(level)) for level in (0.2, 0.8)]
+    assert leaderboard(runs, metric="codes:max").rows[0].run == "0.8"
+    with pytest.raises(BadSettings, match="which direction"):
+        leaderboard(runs, metric="codes")
+    with pytest.raises(BadSettings, match="which is better"):
+        leaderboard(runs)
+    with pytest.raises(BadSettings, match="1 run lies there"):
+        leaderboard(runs[:1])
+
+
+def test_a_leaderboard_is_a_frame_and_a_contract() -> None:
+    """A row a run, a column a setting that differs; numbers as they are."""
+    board = leaderboard(sweep(6))
+    frame = board.to_frame()
+    assert list(frame["run"]) == [row.run for row in board.rows]
+    assert {"learning_rate", "hidden_size", "eval_loss", "p_best"} <= set(frame)
+    told = json.loads(boards.as_json(board))
+    assert (told["schema"], told["best"]) == ("runlens.leaderboard/1", board.rows[0].run)
+    assert boards.as_csv(board).splitlines()[0].startswith("run,eval_loss,p_best")
+    assert boards.as_markdown(board).startswith("### run-")
+
+
+def test_a_directory_is_ranked(tmp_path: Path) -> None:
+    """Text, CSV, and what a lone run is told."""
+    for index in range(3):
+        folder = tmp_path / f"run-{index}"
+        folder.mkdir()
+        rows = [f"{step},{1 + index + 1 / step}" for step in range(1, 30)]
+        (folder / "metrics.csv").write_text("\n".join(["step,eval_loss", *rows]))
+    found = CliRunner().invoke(command, [str(tmp_path)])
+    assert found.output.startswith("run-0 is the best of 3: eval loss 1.03")
+    csv = CliRunner().invoke(command, [str(tmp_path), "--format", "csv"]).output
+    assert [line.split(",")[0] for line in csv.splitlines()] == ["run", "run-0", "run-1", "run-2"]
+    alone = CliRunner().invoke(command, [str(tmp_path / "run-0")])
+    assert alone.exit_code == 2
+    assert "1 run lies there" in alone.output
