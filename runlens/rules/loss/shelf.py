@@ -1,11 +1,9 @@
-"""The flat part of a training loss, the level that a sound run comes below, and their evidence."""
+"""The flat part of a training loss, and the level that a sound run comes below."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from runlens.diagnosis import Evidence
-from runlens.history import Curve
 from runlens.rules.loss import chance
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
@@ -20,11 +18,8 @@ SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches d
 class Shelf(NamedTuple):
     """The flat part of a curve."""
 
-    knee: int  # index
     start: float
-    level: float  # of the last fifth
-    slope: float  # per step over the last two thirds
-    scale: float  # noise
+    level: float
 
 
 class Bound(NamedTuple):
@@ -32,8 +27,6 @@ class Bound(NamedTuple):
 
     level: float
     source: str
-    patience: float = 1.0  # factor on the run lengths that the slope would need
-    doubtful: float = 0.0  # how far above it a run may be sound all the same
 
 
 def no_mean(run: Run, signals: Signals, shelf: Shelf) -> str:
@@ -61,29 +54,3 @@ def no_mean(run: Run, signals: Signals, shelf: Shelf) -> str:
             f"a sum over batches or scaled, and its level says nothing"
         )
     return ""
-
-
-def evidence(
-    run: Run,
-    signals: Signals,
-    train: Curve,
-    shelf: Shelf,
-    bound: Bound,
-    lengths: float | str,
-    needed: float,
-) -> tuple[Evidence, ...]:
-    """Return the level and the slope; and evaluation loss: both high is underfitting."""
-    last, onset = float(train.step[-1]), float(train.step[shelf.knee])
-    level = "Level of train loss in the last fifth"
-    why = "500 without a gain are a common alert, and usual at the end of a decay"
-    rows = [
-        Evidence(level, shelf.level, bound.level, bound.source, "train_loss", last),
-        Evidence("Change after the knee", shelf.slope * (last - onset), where="train_loss"),
-        Evidence("Further run lengths to that limit", lengths, needed),
-        Evidence("Train loss at the start", shelf.start, where="train_loss"),
-        Evidence("Steps since the knee", run.last_step - onset, source=why),
-    ]
-    evals = signals.curve("eval_loss").value
-    if len(evals):
-        rows.append(Evidence("Eval loss at the end", float(evals[-1]), where="eval_loss"))
-    return tuple(rows)
