@@ -50,7 +50,7 @@ LISTED = (
         "Sawtooth",
         "LOS",
         ("train_loss",),
-        LANGUAGE_TASKS | {"classification", "regression"},
+        LOSS_TASKS - PREFERENCE_TASKS,
     ),
     Listed(
         "oscillation", "Oscillation", "LOS", ("train_loss|eval_loss|eval_accuracy",), LOSS_TASKS

@@ -20,6 +20,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma_bend
 
+FEW = 6  # evaluations whose noise can be told
 MANY = 20  # evaluations from which they are smoothed: single batches are as noisy as training
 ON_TRAINING_DATA = {"train", "training"}  # sets by these names hold nothing out
 
@@ -29,7 +30,7 @@ class Bottom(NamedTuple):
 
     at: int
     lowest: float  # as logged
-    best: float  # median of three evaluations there: what the end is compared with
+    best: float  # the lowest and one noise scale: what the end is compared with
     end: float
     noise: float
 
@@ -109,7 +110,7 @@ def _excess(outcome: Outcome) -> tuple[bool, int, float]:
 
 
 def bottom_of(evals: Curve) -> Bottom:
-    """Return the bottom of an evaluation curve, with the selection bias of a minimum cut.
+    """Return the bottom of an evaluation curve; the luck of its lowest value is taken off.
 
     From 20 evaluations on the bottom is sought on a running median, then placed on the lowest
     evaluation within half its window.
@@ -121,8 +122,9 @@ def bottom_of(evals: Curve) -> Bottom:
     about = int(np.argmin(shown))
     first = max(0, about - width // 2)
     index = first + int(np.argmin(value[first : about + width // 2 + 1]))
-    near = value[max(0, index - 1) : index + 2]
-    best = float(np.median(near)) if count >= 6 else float(value[index])  # noqa: PLR2004 - see top
+    after = value[index:]
+    lucky = sigma_bend(after if len(after) >= FEW else value)  # the lowest of many is lucky
+    best = float(value[index]) + lucky
     later = max(1, min(3, count - index - 1))
     return Bottom(
         index, float(value[index]), best, float(np.median(shown[-later:])), sigma_bend(value)

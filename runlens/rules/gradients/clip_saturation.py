@@ -69,8 +69,8 @@ class Limits(Struct, frozen=True):
     scaled: float = 100.0
     piled: float = 0.50
     pile: float = 0.002
-    fewest: int = 20
-    fewest_info: int = 8
+    fewest: int = 5
+    fewest_info: int = 4
     window: int = 20
 
 

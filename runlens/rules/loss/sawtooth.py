@@ -110,7 +110,7 @@ def _by_turns(
         return None
     phase = max(phases, key=lambda one: one.steps)
     swing, whole = phase.swing, max(float(late.step[-1] - late.step[0]), 1.0)
-    needed = limits.turns * abs(phase.level)
+    needed = max(limits.turns * abs(phase.level), 1e-12)
     if swing is None or swing.amplitude < needed or phase.chance > limits.chance:
         return None
     if swing.cycles < FEWEST_CYCLES or phase.steps < limits.covered * whole:
@@ -208,7 +208,7 @@ def _finding(
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),
         confidence=surroundings.confidence(
-            teeth.amplitude / needed, len(late), len(out), 3, "the amplitude"
+            teeth.amplitude / max(needed, 1e-12), len(late), len(out), 3, "the amplitude"
         ),
         chart=Chart("curves", ("train_loss",)),
     )

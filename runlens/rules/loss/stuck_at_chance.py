@@ -12,7 +12,8 @@ Looks alike
     not stuck. Without a recorded number of classes a level says nothing, unless accuracy lies
     at one over that number too.
 Limits
-    fewest: points, fewest_exact where all of them agree with chance to four digits (exact).
+    fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
+    all agree with chance to four digits (exact).
     share, least: distance from chance that counts as chance, as a share and in nats, or
     noise_multiple standard errors; never more than most. done: share of the planned steps below
     which nothing is said, unless it has done a long stretch of steps: with a working rate loss
@@ -53,6 +54,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import MEDIAN_LOSS, sigma, smooth
+from runlens.signals.shape import kendall
 from runlens.wording import loss, step
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
@@ -63,8 +65,8 @@ SHORT_WARMUP = 0.5  # of the covered steps: a run that is warming up longer is n
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    fewest: int = 20
-    fewest_exact: int = 10
+    fewest: int = 4
+    short: int = 20
     exact: float = 5e-4
     share: float = 0.01
     least: float = 0.01
@@ -75,6 +77,7 @@ class Limits(Struct, frozen=True):
     learnt: float = 1.2
     accuracy: float = 0.03
     back_from: float = 0.1
+    trend: float = 0.1
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -84,10 +87,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if at is None:
         return unmet("the number of classes or the size of the vocabulary is not recorded")
     half = train.value[len(train) // 2 :]
-    exact = len(half) > 0 and bool(np.ptp(train.value) <= limits.exact * at.level)
-    needed = limits.fewest_exact if exact else limits.fewest
-    if len(train) < needed:
-        return unmet(f"only {len(train)} of the {needed} training losses that are needed")
+    if len(train) < limits.fewest:
+        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+    exact = bool(np.abs(half - at.level).max() <= limits.exact * at.level)
     done = run.state.done_share
     if done is not None and done < limits.done and run.last_step < limits.long:
         return unmet(f"{run.last_step} steps are less than a tenth of the plan")
@@ -98,13 +100,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(
             f"loss settled at {loss(level)}; chance is {at.name}{_high_start(run, train)}"
         )
-    width = max(3, len(half) // 3)
+    width = max(1, len(half) // 3)
     fell = float(np.median(half[:width]) - np.median(half[-width:]))
     if fell > slack or float(np.median(half[-width:])) < at.lowest - slack:
         return passed(f"loss still fell by {loss(fell)} in the second half")
+    if len(train) < limits.short and not exact and kendall(train.value)[1] < limits.trend:
+        return passed(f"{len(train)} losses, and they move in one direction")
     metric, accuracy = _accuracy(run, signals)
     base = _base_accuracy(run, at)
-    if accuracy is not None and base and accuracy > limits.learnt * base:
+    if not exact and accuracy is not None and base and accuracy > limits.learnt * base:
         return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
     return found(_finding(run, signals, train, at, level, slack, limits))
 
@@ -138,10 +142,11 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
     """Return chance where the settings do not say it and the curve leaves no other reading."""
     if run.task == "classification":
         return _by_accuracy(run, signals, train, limits)
-    if run.task == "pretrain" and len(train):
-        level = float(np.median(train.value))
-        moved = float(np.ptp(smooth(train.value)))
-        return chance.of_known_vocabulary(level) if moved <= limits.share * level else None
+    if run.task in LANGUAGE_TASKS and len(train):
+        half = train.value[len(train) // 2 :]
+        level, moved = float(np.median(half)), float(np.ptp(half))
+        still = moved <= (limits.share if run.task == "pretrain" else limits.exact) * level
+        return chance.of_known_vocabulary(level) if still else None
     return None
 
 
