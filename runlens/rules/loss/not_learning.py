@@ -31,8 +31,6 @@ Fixes
     labels, their shift and label smoothing.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -49,8 +47,9 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import Curve, FloatArray
+from runlens.history import Curve
 from runlens.rules.loss import beside_loss, chance, surroundings
+from runlens.rules.loss.falls import Fall, fall_of, learnt
 from runlens.rules.rule import (
     LANGUAGE_TASKS,
     PREFERENCE_TASKS,
@@ -63,7 +62,6 @@ from runlens.rules.rule import (
 )
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import MEDIAN_LOSS, inflation, sigma, smooth, window
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, number, percent, step
 
@@ -91,20 +89,6 @@ class Limits(Struct, frozen=True):
     left: float = 0.5
 
 
-class Fall(NamedTuple):
-    """How far the loss fell from its start to its last third."""
-
-    start: float
-    end: float
-    error: float  # standard error of the fall
-    needed: float  # fall that counts as learning
-
-    @property
-    def height(self) -> float:
-        """The fall, negative for a rise."""
-        return self.start - self.end
-
-
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the last third of the training loss with its start."""
     train = surroundings.judged(signals)
@@ -116,7 +100,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("the first loss is that of a resumed launch: the start is missing")
     if signals.warmup.present and signals.warmup.end > 0.9 * run.last_step:
         return unmet(f"the run ends inside its warm-up, which lasts to {step(signals.warmup.end)}")
-    fall = _fall(train.value, limits)
+    fall = fall_of(train.value, limits.fall)
     if fall.start <= 0:
         return passed(f"loss starts at {loss(fall.start)}: a share of it means nothing")
     flat_limits = beside_loss.Bounds(
@@ -124,7 +108,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     if flat := beside_loss.stayed(run, signals, train, flat_limits):
         return found(beside_loss.finding(run, train, flat, flat_limits))
-    if reason := _learnt(train.value, fall) or beside_loss.learnt(run, signals):
+    if reason := learnt(train.value, fall) or beside_loss.learnt(run, signals):
         return passed(reason)
     signs = _signs(run, signals, limits)
     if fall.height + ONE_SIDED * fall.error >= fall.needed:
@@ -140,32 +124,6 @@ def _named(fall: Fall, finding: Finding) -> Outcome:
     if -fall.height > fall.needed:
         return unless(LOST, f"loss rose by {loss(-fall.height)}", finding)
     return found(finding)
-
-
-def _fall(value: FloatArray, limits: Limits) -> Fall:
-    """Return the fall from the first tenth to the last third, with its error."""
-    first, last = max(1, min(3, len(value) // 4), len(value) // 10), max(2, len(value) // 3)
-    start, end = float(np.median(value[:first])), float(np.median(value[-last:]))
-    wide = inflation(value - smooth(value))
-    error = MEDIAN_LOSS * sigma(value) * (1 / first + 1 / last) ** 0.5 * wide
-    return Fall(start, end, error, limits.fall * abs(start))
-
-
-def _learnt(value: FloatArray, fall: Fall) -> str:
-    """Say by which number the loss did fall; empty where it did not."""
-    first = float(value[0])
-    if first - fall.end > max(fall.needed, 3 * sigma(value)):
-        return f"loss fell from {loss(first)} at the first point to {loss(fall.end)}"
-    few = max(2, len(value) // 100)
-    early = float(np.median(value[:few]))
-    if early - fall.end > max(fall.needed, 3 * MEDIAN_LOSS * sigma(value) / few**0.5):
-        return f"loss fell from {loss(early)} in the first points to {loss(fall.end)}"
-    shown = smooth(value)[max(3, len(value) // 10) :]
-    best = fall.start - float(shown.min())
-    spread = 7.5 * sigma(value) / max(3, window(len(value))) ** 0.5
-    if best > max(fall.needed, spread):
-        return f"loss was {loss(best)} below its start; {loss(max(fall.needed, spread))} counts"
-    return ""
 
 
 def _signs(run: Run, signals: Signals, limits: Limits) -> tuple[Cause, ...]:

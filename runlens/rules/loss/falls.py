@@ -1,0 +1,49 @@
+"""How far a training loss fell from its start, with its error, and what says that it learnt."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.signals.noise import MEDIAN_LOSS, inflation, sigma, smooth, window
+from runlens.wording import loss
+
+
+class Fall(NamedTuple):
+    """How far the loss fell from its start to its last third."""
+
+    start: float
+    end: float
+    error: float  # standard error of the fall
+    needed: float  # fall that counts as learning
+
+    @property
+    def height(self) -> float:
+        """The fall, negative for a rise."""
+        return self.start - self.end
+
+
+def fall_of(value: FloatArray, share: float) -> Fall:
+    """Return the fall from the first tenth to the last third, with its error."""
+    first, last = max(1, min(3, len(value) // 4), len(value) // 10), max(2, len(value) // 3)
+    start, end = float(np.median(value[:first])), float(np.median(value[-last:]))
+    wide = inflation(value - smooth(value))
+    error = MEDIAN_LOSS * sigma(value) * (1 / first + 1 / last) ** 0.5 * wide
+    return Fall(start, end, error, share * abs(start))
+
+
+def learnt(value: FloatArray, fall: Fall) -> str:
+    """Say by which number the loss did fall; empty where it did not."""
+    first = float(value[0])
+    if first - fall.end > max(fall.needed, 3 * sigma(value)):
+        return f"loss fell from {loss(first)} at the first point to {loss(fall.end)}"
+    few = max(2, len(value) // 100)
+    early = float(np.median(value[:few]))
+    if early - fall.end > max(fall.needed, 3 * MEDIAN_LOSS * sigma(value) / few**0.5):
+        return f"loss fell from {loss(early)} in the first points to {loss(fall.end)}"
+    shown = smooth(value)[max(3, len(value) // 10) :]
+    best = fall.start - float(shown.min())
+    spread = 7.5 * sigma(value) / max(3, window(len(value))) ** 0.5
+    if best > max(fall.needed, spread):
+        return f"loss was {loss(best)} below its start; {loss(max(fall.needed, spread))} counts"
+    return ""
