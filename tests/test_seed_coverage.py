@@ -170,7 +170,7 @@ def test_names_that_guides_use_are_known(logged: str, metric: str) -> None:
     ("ident", "slug", "words"),
     [
         ("F1", "stuck-at-chance", "starts above 6 has another template"),
-        ("F2", "plateau", "2.5-4.0, from sft_note on a note"),
+        ("F2", "plateau", "level of chat data (healthy runs end at 0.5-2.0)"),
         ("F3", "nan-loss", "Guides begin with the data, with the learning rate, or with fp16"),
         ("F4", "importance-ratio-divergence", "vllm_sync_interval counts steps: lower it"),
         ("F5", "hockey-stick", "against the evaluation before it 5 % are noise"),

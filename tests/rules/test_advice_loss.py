@@ -28,12 +28,14 @@ SAID = {
         drawn("low start", **FLAT_SFT),
     ),
     "A42 F6 steps without a gain": Said(
-        "plateau", drawn("flat", **FLAT_SFT), ("evidence Steps since the knee", "500 without")
+        "plateau",
+        drawn("flat", **FLAT_SFT),
+        ("evidence Gained since the second quarter", "standstill"),
     ),
     "B4 both losses high": Said(
         "plateau",
         drawn("flat", eval_loss="50:4.4 900:4.2", **FLAT_SFT),
-        ("evidence Eval loss at the end 4.", "do Overfit one batch"),
+        ("evidence Last eval loss 4.", "do Overfit one batch"),
     ),
     "B5 B6 B9 look at the label mask": Said(
         "plateau",

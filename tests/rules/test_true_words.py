@@ -118,7 +118,9 @@ def test_without_a_loss_no_fault_is_no_finding() -> None:
     case = drawn("no curves", task="other", gpu_util="0:20 900:20", seconds_per_step=1.0)
     made = diagnose(case.run())
     assert "low-utilisation" in {one.rule for one in made.findings}
-    assert made.verdict.sentence == "Cannot judge: no loss or reward is known up to step 900."
+    assert made.verdict.sentence.startswith(
+        "Cannot judge: no loss or reward is known up to step 900"
+    )
 
 
 def test_a_level_that_stays_is_said_once() -> None:
@@ -202,4 +204,4 @@ def test_a_policy_without_a_reward_is_not_called_healthy_by_its_loss() -> None:
     run = drawn("policy", task="ppo", train_loss="0:0.1 200:0.1", kl="0:0.01 200:0.02").run()
     made = diagnose(run)
     assert made.health in {"unknown", "info"}
-    assert made.verdict.sentence == "Cannot judge: no reward is known up to step 200."
+    assert made.verdict.sentence.startswith("Cannot judge: no reward is known up to step 200")

@@ -35,7 +35,7 @@ from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment
 from runlens.history import Curve, FloatArray
 from runlens.rules.loss import causes_of_flat, chance, surroundings
 from runlens.rules.loss.shelf import Bound, Shelf, no_mean
-from runlens.rules.rule import LOSS_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LOSS_TASKS, PREFERENCE_TASKS, Rule, drawn, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, sigma, smooth
@@ -43,6 +43,7 @@ from runlens.signals.shape import confidence
 from runlens.signals.shape.chance import normal_tail
 from runlens.wording import count, loss, percent, step
 
+LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that say why it ended
 QUARTERS = 8  # points from which the quarters of a run have levels
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived
 MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
@@ -99,7 +100,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"loss ends at {loss(still.level)}; from {loss(bound.level)} on it counts")
     if learns := held_out.improving(run, signals, int(train.step[len(train) // 4])):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
-    return found(_finding(run, signals, train, still, bound, limits))
+    finding = _finding(run, signals, train, still, bound, limits)
+    return unless(LOST, f"loss stood still at {loss(still.level)} until it was lost", finding)
 
 
 def _still(value: FloatArray) -> Still:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from runlens.history import FloatArray
-from runlens.signals.noise import GAUSSIAN, smooth, window
+from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, smooth, window
 from runlens.signals.shape import Shape
 from runlens.wording import loss
 
@@ -19,6 +19,7 @@ LONG = 0.2  # share of the points that a small rise must last
 HALF = 0.5  # of the rise at one point: a jump
 SUMMED, ALIKE = 100.0, 10.0  # times the first: a sum over more steps than the first row has
 OWN = 1.25  # times a first value that no later one comes near: it is a level of its own
+TENTH = 10  # of the points: the level at the end
 FEW = 12  # points below which each one counts for itself
 FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
 HUGE = 10.0  # times the best: a rise that no later point has to confirm
@@ -67,15 +68,17 @@ def _ends(shape: Shape) -> Ends:
     """Return the best and the last level: of smooth courses, of points where there are few."""
     value = shape.value
     if len(value) >= FEW:
-        course, end = smooth(value), shape.final_level()
-        edge = min(window(len(value)) // 2, len(value) // 10)  # it leans on repeated values there
+        course, tail = smooth(value), value[-max(3, len(value) // TENTH) :]
+        end = float(np.median(tail))
+        edge = min(window(len(value)) // 2, len(value) // TENTH)  # it leans on repeated values
         at = edge + int(np.argmin(course[edge:]))
         best, first = float(course[at]), float(value[0])
         scale = shape.noise.sigma * (abs(best) if shape.scale == "log" else 1.0)
-        summed = float(value[1:].min()) > SUMMED * first and value.max() < ALIKE * end.value
+        widened = math.sqrt((1 + shape.noise.memory) / (1 - shape.noise.memory) / len(tail))
+        summed = float(value[1:].min()) > SUMMED * first and value.max() < ALIKE * end
         if float(value[1:].min()) > OWN * first > 0 and not summed:
-            return Ends(first, 0, end.value, math.hypot(scale, end.error))
-        return Ends(best, at, end.value, math.hypot(scale / 2, end.error))
+            return Ends(first, 0, end, math.hypot(scale, MEDIAN_LOSS * scale * widened))
+        return Ends(best, at, end, math.hypot(scale / 2, MEDIAN_LOSS * scale * widened))
     at = int(np.argmin(value))
     tail = value[max(at + 1, len(value) - 3) :]
     end_level = float(np.median(tail)) if len(tail) else float(value[at])
