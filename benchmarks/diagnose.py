@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,7 +116,12 @@ def commands(folder: Path, steps: list[int]) -> dict[str, list[str]]:
         "runlens --version": [python, "-m", "runlens", "--version"],
     }
     for count in steps:
-        write_run(folder / f"run-{count}", count)
+        # in a process of its own: a child's memory counts from what its parent had
+        writer = get_context("spawn").Process(
+            target=write_run, args=(folder / f"run-{count}", count)
+        )
+        writer.start()
+        writer.join()
         known[f"diagnose, {count:,} steps"] = [*diagnose, f"run-{count}"]
     first = f"run-{steps[0]}"
     known["the shortest, text alone"] = [*diagnose, "--no-html", first]

@@ -1,6 +1,7 @@
 """What loads when, what is registered, what stands in which file."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import runlens
+from runlens.cli import THREADS, main
 from runlens.rules import RULES
 from runlens.rules.rule import FOLDERS
 from tests.rules import registered
@@ -73,6 +75,15 @@ def test_readers_of_files_that_are_not_there_are_not_imported(tmp_path: Path) ->
     others = ("wandb_dir", "wandb_api", "stores", "stdin", "configs.model_card")
     assert not {f"runlens.sources.{name}" for name in others} & loaded
     assert "sqlite3" not in loaded
+
+
+def test_commands_use_one_thread_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set before numpy is loaded, and only where the user has not."""
+    for name in THREADS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    main(["--version"], standalone_mode=False)
+    assert [os.environ[name] for name in THREADS] == ["1", "4", "1"]
 
 
 def test_every_rule_file_is_registered() -> None:

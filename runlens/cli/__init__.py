@@ -39,6 +39,9 @@ COMMANDS = {
 }
 
 
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
 class Lazy(click.Group):
     """A group whose commands are imported when they are asked for."""
 
@@ -81,6 +84,8 @@ class Lazy(click.Group):
         """
         from runlens.cli import ending
 
+        for threads in THREADS:  # for the arrays of a run, more than one only burn CPU
+            os.environ.setdefault(threads, "1")
         with ending.one_line_each(alone=not args and extra.get("args") is None):
             return super().main(*args, **extra)
 
