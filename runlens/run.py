@@ -112,6 +112,27 @@ class State:
         return None
 
 
+FULL = "full"
+_ADAPTERS = ("adalora", "qlora", "lora", "dora", "loha", "lokr", "ia3", "adapter")
+_ALL_WEIGHTS = ("full", "none", "false", "freeze")
+
+
+def adapter_of(config: Mapping[str, Configured]) -> str | None:
+    """Return the adapter that settings name, "full" where they say that all weights are trained.
+
+    The kind that they name counts before a rank, of which some trainers keep a default.
+    """
+    known = config.get("adapter")
+    kind = known.value.lower() if known and isinstance(known.value, str) else ""
+    if named := next((name for name in _ADAPTERS if name in kind), ""):
+        return named
+    if any(word in kind for word in _ALL_WEIGHTS):
+        return FULL
+    rank = config.get("lora_r")
+    ranked = rank is not None and isinstance(rank.value, int | float) and rank.value > 0
+    return "lora" if ranked else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One training run, merged from all its sources."""
@@ -195,6 +216,16 @@ class Run:
         if isinstance(value, str):
             return {"true": True, "yes": True, "false": False, "no": False}.get(value.lower())
         return None if value is None else bool(value)
+
+    @property
+    def adapter(self) -> str | None:
+        """What is trained: "full" for all weights, "lora", "qlora"...; None where nothing says."""
+        return adapter_of(self.config)
+
+    @property
+    def adapted(self) -> bool | None:
+        """Whether an adapter is trained instead of all weights; None where nothing says so."""
+        return None if self.adapter is None else self.adapter != FULL
 
     def events_of(self, kind: EventKind) -> list[Event]:
         """Return the events of one kind, in the order in which they happened."""

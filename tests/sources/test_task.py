@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from runlens.run import Configured, Task
-from runlens.sources.merging.task import ARGUMENTS, typed
+from runlens.run import Configured, Task, adapter_of
+from runlens.sources.merging.task import Sign, typed, weighed
+from runlens.sources.merging.task_words import ARGUMENTS
 
 
 @pytest.mark.parametrize(
@@ -102,3 +103,60 @@ def test_a_tracker_names_what_the_model_was_made_of() -> None:
 def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task: Task) -> None:
     """The entropy of an untrained model is as high as its loss."""
     assert typed({"train_loss"}, 13.5, {}, "", first_entropy=entropy)[0] == task
+
+
+@pytest.mark.parametrize(
+    ("names", "loss", "config", "framework", "task"),
+    [
+        ({"train_loss", "malicious_ratio"}, 1.2, {}, "", "other"),  # no intersection over union
+        ({"train_loss", "IoU (avg on test)", "eval_accuracy"}, 0.7, {}, "", "other"),
+        ({"train_loss", "eval_accuracy"}, 2.5, {"tgt_vocab_size": 30}, "lightning", "other"),
+        ({"train_loss"}, 2.67, {"vocab_size": 14}, "", "other"),  # fewer symbols than letters
+        ({"train_loss"}, 4.1, {"vocab_size": 65}, "", "pretrain"),
+        ({"train_loss"}, 174.0, {"vocab_size": 50_265}, "", "other"),  # a sum
+        ({"train_loss"}, 10.8, {}, "transformers", "sft"),  # a rate that is far too high
+        ({"train_loss"}, 10.825, {}, "transformers", "pretrain"),  # ln(50,257)
+        ({"train_loss"}, 10.8, {}, "", "pretrain"),
+        ({"train_loss"}, 1.4, {"loss": "mse"}, "lightning", "regression"),
+        ({"policy_loss", "kl_step", "train_loss"}, 0.1, {}, "", "rl"),
+        ({"policy_loss", "value_loss", "ppo_ep"}, None, {}, "", "ppo"),
+        ({"reward", "policy_loss", "total_format_reward"}, None, {}, "", "grpo"),
+        ({"train_loss"}, 10.9, {"adapter": "full", "vocab_size": 50_257}, "transformers",
+         "pretrain"),
+        ({"train_loss"}, 10.9, {"adapter": "lora", "vocab_size": 50_257}, "transformers", "sft"),
+    ],
+)  # fmt: skip
+def test_signs_that_mislead_tell_no_task(
+    names: set[str], loss: float | None, config: dict[str, Any], framework: str, task: Task
+) -> None:
+    """Parts of words, levels of small vocabularies and of sums, names of adapters that are none."""
+    settings = {key: Configured(value, "config.yaml") for key, value in config.items()}
+    found, why = typed(names, loss, settings, framework, names)
+    assert found == task, why
+
+
+def test_two_tasks_that_are_level_are_neither() -> None:
+    """With what speaks for each."""
+    signs = [Sign("sft", 3.0, "logs this"), Sign("rl", 2.5, "logs that")]
+    assert weighed(signs) == ("other", "logs this, but logs that")
+    assert weighed([*signs, Sign("sft", 1.0, "and more")]) == ("sft", "logs this")
+
+
+@pytest.mark.parametrize(
+    ("config", "adapter"),
+    [
+        ({}, None),
+        ({"adapter": "lora"}, "lora"),
+        ({"adapter": "QLoRA"}, "qlora"),
+        ({"adapter": "full"}, "full"),
+        ({"adapter": "full", "lora_r": 8}, "full"),  # LLaMA-Factory keeps a default rank
+        ({"lora_r": 16}, "lora"),
+        ({"lora_r": 0}, None),
+        ({"adapter": None}, None),
+    ],
+)
+def test_what_is_trained_is_told_once(config: dict[str, Any], adapter: str | None) -> None:
+    """By the kind that is named, then by a rank."""
+    assert (
+        adapter_of({key: Configured(value, "x.yaml") for key, value in config.items()}) == adapter
+    )

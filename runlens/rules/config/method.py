@@ -21,8 +21,6 @@ SMALL_MODEL = 5e7  # parameters: below it a model is a toy or a classic network,
 UNTRAINED = 5.0  # nats: half of ln(vocabulary) for 30,000 tokens
 SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 
-_ADAPTER = lazy_re(r"q?lora|dora|adalora|loha|lokr|ia3|adapter", re.IGNORECASE)
-_FULL = lazy_re(r"full|none|false|freeze", re.IGNORECASE)
 _BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
 
 
@@ -55,16 +53,6 @@ _BERT = {
 _EITHER = {"sft": "fine-tuning", "dpo": "DPO", "grpo": "GRPO", "ppo": "PPO"}
 
 
-def adapter(run: Run) -> bool | None:
-    """Return whether an adapter is trained instead of all weights; None where nothing says so."""
-    kind = run.setting("adapter")
-    if isinstance(kind, str) and _ADAPTER.search(kind):
-        return True
-    if run.number("lora_r"):
-        return True
-    return False if isinstance(kind, str) and _FULL.search(kind) else None
-
-
 def usual_rates(run: Run) -> Usual | None:
     """Return the usual learning rates for this kind of training; None where none are known.
 
@@ -80,7 +68,7 @@ def usual_rates(run: Run) -> Usual | None:
         return None
     if run.task in _BY_TASK:
         full, light = _BY_TASK[run.task]
-        with_adapter = adapter(run)
+        with_adapter = run.adapted
         if with_adapter is None:
             return Usual(full.low, light.high, _EITHER[run.task])
         return light if with_adapter else full
@@ -90,7 +78,7 @@ def usual_rates(run: Run) -> Usual | None:
         f"{run.setting('model_name')} {run.setting('model_type')} {run.setting('architectures')}"
     )
     if run.task == "classification" and _BERT_LIKE.search(names):
-        return _BERT[adapter(run)]
+        return _BERT[run.adapted]
     return None
 
 

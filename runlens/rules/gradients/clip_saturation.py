@@ -183,7 +183,7 @@ def _loud(
         return False, f"the size of the norm means little in {run.task}"
     if fell and clipped.ratio >= limits.scaled:
         return False, "the norm is summed or not unscaled, and the loss falls"
-    meant = run.flag("load_in_4bit") or run.setting("adapter") == "qlora"
+    meant = run.flag("load_in_4bit") or run.adapter == "qlora"
     configured = run.number("max_grad_norm") is not None
     if clipped.ratio >= limits.tiny_ratio and configured and clipped.limit <= limits.tiny:
         return (not meant), f"median norm {times(clipped.ratio)} a limit of {clipped.limit:g}"

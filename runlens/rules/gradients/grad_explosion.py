@@ -43,7 +43,6 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
-from runlens.rules.config.method import adapter
 from runlens.rules.gradients import explosion_advice
 from runlens.rules.gradients.norms import Settled, loss_fell, loss_worsened, settled, smooth_log
 from runlens.rules.rule import LOSS_TASKS, RL_TASKS, Rule, drawn, found, passed, unmet
@@ -150,7 +149,7 @@ def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits)
     median = float(np.median(curve.value))
     first, last = int(curve.step[0]), int(curve.step[-1])
     policy = run.task in POLICY
-    small = policy or bool(adapter(run))
+    small = policy or bool(run.adapted)
     limit = limits.start_small if small and median <= limits.start_median else limits.start_median
     metric = "reward" if policy else "train_loss"
     told = signals.curve(metric)

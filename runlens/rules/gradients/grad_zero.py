@@ -183,7 +183,7 @@ def _causes(run: Run, signals: Signals, start: int, severity: Severity) -> tuple
     made: list[Cause] = []
     if start == 0:
         why = "from the first logged step on"
-        checkpointing = run.flag("gradient_checkpointing") and run.setting("adapter")
+        checkpointing = run.flag("gradient_checkpointing") and run.adapted
         if checkpointing:
             why += ", with gradient_checkpointing and frozen embeddings"
         made.append(Cause("Frozen or detached parameters", "most likely", why))

@@ -8,7 +8,6 @@ checkpointing: a rough estimate, as its source says.
 """
 
 from runlens.diagnosis import Evidence
-from runlens.rules.config.method import adapter
 from runlens.run import RL_TASKS, Run
 
 GIB = 2.0**30
@@ -37,10 +36,10 @@ def _model(run: Run) -> tuple[Evidence, ...]:
         each = HALF
     if run.flag("load_in_8bit"):
         each = EIGHT_BIT
-    if run.flag("load_in_4bit") or run.setting("adapter") == "qlora":
+    if run.flag("load_in_4bit") or run.adapter == "qlora":
         each = FOUR_BIT
     trained, rank = size, run.number("lora_r")
-    if adapter(run):
+    if run.adapted:
         trained = size * LORA_SHARE * (rank or LORA_RANK) / LORA_RANK
     optimizer = str(run.setting("optim") or "adamw").lower()
     moments = ADAM_8_BIT if "8bit" in optimizer or "8_bit" in optimizer else ADAM

@@ -4,7 +4,6 @@ import numpy as np
 
 from runlens import experiments, fixes
 from runlens.diagnosis import Cause, Fix, Rank
-from runlens.rules.config.method import adapter
 from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
 from runlens.run import RL_TASKS, Event, Run
 from runlens.wording import number, step
@@ -120,8 +119,8 @@ def _evaluation(run: Run) -> tuple[Fix, ...]:
 
 def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
     """Quantise the frozen weights, or Adam's states where all weights are trained."""
-    if adapter(run):
-        if run.flag("load_in_4bit") or run.setting("adapter") == "qlora":
+    if run.adapted:
+        if run.flag("load_in_4bit") or run.adapter == "qlora":
             return ()
         what, why = "Load the frozen weights in 4 bit (QLoRA)", "a quarter of their memory"
         return (fixes.setting(run, "load_in_4bit", True, what, why),)

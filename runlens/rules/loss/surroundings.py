@@ -194,9 +194,7 @@ def usual_rate(run: Run) -> tuple[float, float] | None:
     Sources: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4, widened to what is
     accepted in practice; pretraining from scratch 1e-4 to 1e-3.
     """
-    adapted = str(run.setting("adapter") or "").lower() in {"lora", "qlora", "dora"} or bool(
-        run.number("lora_r")
-    )
+    adapted = bool(run.adapted)
     ranges = {
         "sft": (2e-5, 5e-4) if adapted else (1e-5, 5e-5),
         "classification": (2e-5, 5e-4) if adapted else (1e-5, 5e-5),

@@ -6,7 +6,6 @@ an adapter on frozen weights. Peaks are the makers' dense half-precision figures
 
 import re
 
-from runlens.rules.config.method import adapter
 from runlens.run import Run
 
 TRAINED, FROZEN = 6.0, 4.0  # operations a parameter and token
@@ -43,6 +42,6 @@ def estimated_mfu(run: Run, tokens_per_second: float) -> float | None:
     size, top = run.number("num_parameters"), peak(str(run.setting("gpu") or ""))
     if not size or top is None or (run.number("num_processes") or 1) > 1:
         return None
-    each = FROZEN if adapter(run) else TRAINED
+    each = FROZEN if run.adapted else TRAINED
     share = each * size * tokens_per_second / top
     return share if share <= 1 else None

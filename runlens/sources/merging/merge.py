@@ -38,7 +38,8 @@ from runlens.sources.merging.likeness import Content
 from runlens.sources.merging.objective import Chosen, chosen, guessed
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
 from runlens.sources.merging.state import Plan, concluded
-from runlens.sources.merging.task import SCRATCH_LOSS, typed
+from runlens.sources.merging.task import typed
+from runlens.sources.merging.task_words import SCRATCH_LOSS
 from runlens.sources.reading import SourceReading
 
 # the most specific word about who wrote the run wins

@@ -4,80 +4,68 @@ The signs are tried in the order of the code; the first hit wins, and it is kept
 because every rule's scope hangs on it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from math import log
+from typing import NamedTuple
 
 from runlens.metrics import plain
-from runlens.run import Configured, Task
-
-# A random model starts at ln(vocabulary), a fine-tuned one below 0.4 of it (1 to 4 of 10.4). The
-# first logged loss is a mean over steps that already learnt, so half tells the two apart.
-FROM_SCRATCH = 0.5
-TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
-# A new head over n classes starts at ln(n); the first logged loss may be a mean over steps that
-# learnt already, or lie above for a bad start. A language model's vocabulary is far larger.
-NEAR_CLASSES = (0.5, 1.5)  # times ln(num_labels)
-FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
-SCRATCH_LOSS = 7.0  # first loss that only an untrained language model has, where V is not known
-# no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
-NO_LANGUAGE_LOSS = 16.0
-CLASSES_LOSS = log(1_000)
-SAVED = "config.json"  # what a model is; trackers name what it was made of: BertForMaskedLM
-
-BY_METHOD: Mapping[str, Task] = {
-    "grpo": "grpo", "rloo": "grpo", "ebft": "grpo", "gspo": "grpo", "dapo": "grpo",
-    "reinforce": "grpo", "ppo": "ppo", "dpo": "dpo", "kto": "dpo", "orpo": "dpo", "ipo": "dpo",
-    "simpo": "dpo", "cpo": "dpo", "rm": "reward-model", "reward": "reward-model",
-    "rewardtrainer": "reward-model", "sft": "sft", "pt": "pretrain", "pretrain": "pretrain",
-    "grpotrainer": "grpo", "dpotrainer": "dpo", "ppotrainer": "ppo", "sfttrainer": "sft",
-    "ktotrainer": "dpo", "orpotrainer": "dpo", "cpotrainer": "dpo", "rlootrainer": "grpo",
-}  # fmt: skip
-METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
-PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "experiment_name", "output_dir")
-BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
-    ("grpo", ("grpo",)), ("dpo", ("dpo",)), ("dpo", ("orpo",)), ("dpo", ("kto",)),
-    ("ppo", ("ppo",)), ("reward-model", ("reward", "model")), ("sft", ("sft",)),
-    ("pretrain", ("pretrain",)), ("pretrain", ("pretraining",)), ("asr", ("asr",)),
-    ("asr", ("speech", "recognition")), ("asr", ("speech", "to", "text")),
-    ("asr", ("speech", "model")),
-)  # fmt: skip
-LAYERS = ("n_layer", "num_layers", "num_hidden_layers")
-HEADS = ("n_head", "num_heads", "num_attention_heads")
-WIDTHS = ("d_model", "n_embd", "hidden_size", "embed_dim")
-TRAINED = ("model_name", "pretrained_model_name_or_path")
-# in the name of a model that is already trained: families of language models that only generate
-FAMILIES = (
-    "gpt", "llama", "qwen", "mistral", "mixtral", "gemma", "phi", "pythia", "falcon", "bloom",
-    "opt", "glm", "chatglm", "deepseek", "baichuan", "internlm", "smollm", "tinyllama",
-)  # fmt: skip
-ARGUMENTS = ("learning_rate", "weight_decay", "adam_beta1", "logging_steps", "seed")
-MODEL = ("model_type", "architectures", "vocab_size", *TRAINED)
-OWN = "the settings describe a transformer of one's own"
-RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
-
-# any of these metrics -> task, in this order
-BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
-    (("dpo_chosen", "log_odds_ratio"), "dpo"),
-    (("ebft_alignment", "ebft_diversity", "ebft_cfm", "ebft_ce"), "grpo"),
-    (("frac_zero_std", "len_clipped", "completions/min_length", "len_term"), "grpo"),
-    (("kl_seq", "entropy_seq"), "ppo"),
-    (("eval_wer", "eval_cer", "wer", "cer"), "asr"),
-    (("d_loss", "g_loss", "fid"), "gan-diffusion"),
-    (("Positive Score", "Negative Score"), "reward-model"),
-    (("contrastive_loss", "logit_scale"), "contrastive"),
+from runlens.naming import classify, words
+from runlens.run import FULL, Configured, Task, adapter_of
+from runlens.sources.merging.task_words import (
+    ADAPTED,
+    ARGUMENTS,
+    BY_METHOD,
+    BY_METRIC,
+    BY_WORD,
+    CLASSES_LOSS,
+    CLASSIFIERS,
+    FAMILIES,
+    FEWEST_SYMBOLS,
+    FINE_TUNERS,
+    FOUR_DIGITS,
+    FROM_SCRATCH,
+    GENERATED,
+    GENERATIVE,
+    HEADS,
+    LAYERS,
+    METHOD_KEYS,
+    MODEL,
+    NEAR_CLASSES,
+    NO_LANGUAGE_LOSS,
+    OBJECTIVE_KEYS,
+    OF_NUMBERS,
+    OF_PARTS,
+    OF_TEXTS,
+    OWN,
+    PROGRAM_KEYS,
+    READING,
+    RL_FRAMEWORKS,
+    RL_METRICS,
+    SAVED,
+    SCORES,
+    SCRATCH_LOSS,
+    SPEAKING,
+    SPEECH,
+    TRAINED,
+    TWO_CLASSES,
+    VOCABULARIES,
+    WIDTHS,
+    WRITING,
 )
-RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
-GENERATIVE = (
-    "discrim", "generator", "codebook", "vq", "diffus", "denois", "kimg", "recon",
-)  # fmt: skip
-GENERATED = ("rouge", "bleu", "sacrebleu", "chrf", "meteor", "sari", "bertscore")
-CLASSIFIERS = ("SequenceClassification", "ImageClassification", "TokenClassification")
-ADAPTED = {"SEQ_CLS": "SequenceClassification", "TOKEN_CLS": "TokenClassification"}
-SPEAKING = ("CausalLM", "ConditionalGeneration", "MaskedLM", "LMHead", "EncoderDecoder")
-SPEECH = ("CTC", "Whisper", "Speech")
-READING = ("vision", "trocr", "donut", "pix2struct", "nougat")  # text in images
-SCORES = ("f1", "iou", "recall", "precision", "auc", "matthews", "mcc", "top1", "top5")
-DETECTION = ("box_loss", "mAP", "dfl_loss", "obj_loss")
+
+# How much a sign says, in log odds as counted in labelled runs: a setting that names the method is
+# never wrong, a level of the loss is in one run of ten. Two tasks less than LEAD apart are neither.
+SAYS_METHOD, OF_METHOD, PROGRAM, POLICY = 32.0, 16.0, 10.0, 8.0
+ARCHITECTURE, SETTING, SCORE, LEVEL = 6.0, 4.0, 3.5, 2.0
+LEAD = 1.0
+
+
+class Sign(NamedTuple):
+    """Something that speaks for a task."""
+
+    task: Task
+    weight: float
+    why: str
 
 
 def typed(
@@ -101,20 +89,44 @@ def typed(
         first_entropy: the first entropy of what the model says, None where none was logged.
 
     """
-    for decided in (
-        _by_method(config),
-        _by_names(names, logged, config, framework),
-        _by_program(config, called),
-        _by_reward(names, logged),
-        _by_model(names, config),
-        _by_generation(names, config, framework),
-        _by_scores(names, logged, config, first_loss),
-        _by_entropy(first_loss, first_entropy),
-        _by_loss(names, first_loss, config, framework),
-    ):
-        if decided:
-            return decided
-    return "other", "nothing in the settings or metrics tells the task"
+    signs = [
+        Sign(decided[0], weight, decided[1])
+        for weight, decided in (
+            (SAYS_METHOD, _by_method(config)),
+            (OF_METHOD, _by_names(names, logged, config, framework)),
+            (PROGRAM, _by_program(config, called)),
+            (POLICY, _by_policy(names, logged)),
+            (ARCHITECTURE, _by_model(names, config)),
+            (SCORE, _by_generation(names, config, framework)),
+            (SCORE, _by_scores(names, config, first_loss)),
+            (SETTING, _by_objective(config)),
+            (SCORE, _by_entropy(first_loss, first_entropy)),
+            (LEVEL, _by_loss(names, first_loss, config, framework)),
+        )
+        if decided
+    ]
+    return weighed(signs)
+
+
+def weighed(signs: Sequence[Sign]) -> tuple[Task, str]:
+    """Return the task that most speaks for, and the strongest sign; "other" where two are level.
+
+    >>> weighed([Sign("sft", 2, "a"), Sign("classification", 3, "b")])
+    ('classification', 'b')
+    """
+    totals: dict[Task, float] = {}
+    for sign in signs:
+        totals[sign.task] = totals.get(sign.task, 0.0) + sign.weight
+    if not totals:
+        return "other", "nothing in the settings or metrics tells the task"
+    best, *others = sorted(totals, key=lambda task: -totals[task])
+    strongest = {
+        task: max((sign for sign in signs if sign.task == task), key=lambda sign: sign.weight).why
+        for task in totals
+    }
+    if others and totals[best] - totals[others[0]] < LEAD:
+        return "other", f"{strongest[best]}, but {strongest[others[0]]}"
+    return best, strongest[best]
 
 
 def _by_method(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
@@ -166,17 +178,25 @@ def _by_names(
     return None
 
 
-def _by_reward(names: Collection[str], logged: Collection[str]) -> tuple[Task, str] | None:
-    """Guess by a reward alone, which every method of reinforcement learning logs; then by parts."""
+def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, str] | None:
+    """Tell a policy by its reward or its losses, which every method logs; then parts of others."""
+    of_texts = sorted(name for name in logged if OF_TEXTS & set(words(name)))
+    if of_texts and "reward" in names:
+        return "grpo", f"logs reward and {of_texts[0]}"
     if "reward" in names and "train_loss" not in names:
         return "rl", "logs reward and no training loss"
-    hits = [name for name in sorted(logged) if _words(name, GENERATIVE)]
+    if "policy_loss" in names and {"kl_step", "value_loss"} & set(names):
+        of_updates = next((name for name in sorted(logged) if "ppo" in words(name)), "")
+        if of_updates and not any("episode" in name.lower() for name in logged):
+            return "ppo", f"logs losses of a policy and {of_updates}"
+        return "rl", "logs the losses of a policy"
+    hits = [name for name in sorted(logged) if _begins(name, GENERATIVE)]
     if hits:
         return "gan-diffusion", f"logs {hits[0]}"
     return None
 
 
-def _words(name: str, beginnings: tuple[str, ...]) -> bool:
+def _begins(name: str, beginnings: tuple[str, ...]) -> bool:
     """Whether a word of a logged name begins so: ``g_loss`` is no word of ``training_loss``."""
     return any(word.startswith(beginnings) for word in plain(name).split("_"))
 
@@ -207,6 +227,15 @@ def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple
     return None
 
 
+def _by_objective(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
+    """Take the task from the loss that the settings name: a squared error is one of numbers."""
+    for key in OBJECTIVE_KEYS:
+        kind = classify(_said(config, key)).kind
+        if kind in OF_NUMBERS:
+            return "regression", f"{key} is {_said(config, key)}"
+    return None
+
+
 def _said(config: Mapping[str, Configured], key: str) -> str:
     value = config[key].value if key in config else None
     return "" if value is None else str(value)
@@ -229,7 +258,7 @@ def _by_generation(
     names: Collection[str], config: Mapping[str, Configured], framework: str
 ) -> tuple[Task, str] | None:
     """Look for scores of a text that was generated; frameworks for translation train from 0."""
-    hits = [n for n in sorted(names) if n.startswith("eval_") and _words(n, GENERATED)]
+    hits = [n for n in sorted(names) if n.startswith("eval_") and _begins(n, GENERATED)]
     if hits and framework in {"transformers", *FINE_TUNERS} and not _own_transformer(config):
         return "sft", f"logs {hits[0]}"
     return None
@@ -237,20 +266,17 @@ def _by_generation(
 
 def _by_scores(
     names: Collection[str],
-    logged: Collection[str],
     config: Mapping[str, Configured],
     first_loss: float | None,
 ) -> tuple[Task, str] | None:
     if "token_accuracy" in names:
         return "sft", "logs token accuracy"
-    hits = [name for name in sorted(logged) if any(word in name for word in DETECTION)]
-    if hits:
-        return "classification", f"logs {hits[0]} (detection)"
+    if OF_PARTS & {word for name in names for word in words(name)} or WRITING & config.keys():
+        return None  # of parts of an image, or of symbols of a text
     scores = [
         name
         for name in sorted(names)
-        if name in {"eval_accuracy", "train_accuracy"}
-        or any(word in name.lower() for word in SCORES)
+        if name in {"eval_accuracy", "train_accuracy"} or SCORES & set(words(name))
     ]
     if scores and not _speaks(config) and (first_loss is None or first_loss < CLASSES_LOSS):
         return "classification", f"logs {scores[0]}"
@@ -292,15 +318,17 @@ def _by_tuning(
     first_loss: float, config: Mapping[str, Configured], framework: str
 ) -> tuple[Task, str] | None:
     """Look for an adapter or a fine-tuning framework, else compare with chance."""
-    if _number(config, "lora_r") or str(config["adapter"].value if "adapter" in config else ""):
+    if adapter_of(config) not in {None, FULL}:
         return "sft", "trains an adapter"
     if framework in FINE_TUNERS:
         return "sft", f"fine-tuned with {framework}"
     size = _number(config, "vocab_size")
     if size > 1:
         chance, begins = log(size), f"the loss begins at {first_loss:.2f}"
-        if first_loss >= FROM_SCRATCH * chance:
+        if size >= FEWEST_SYMBOLS and _between(first_loss / chance, FROM_SCRATCH):
             return "pretrain", f"{begins}, near ln({size:g})"
+        if size < FEWEST_SYMBOLS or first_loss > chance:
+            return None
         if framework in {"", "lightning"} and _own_transformer(config):
             return "pretrain", OWN
         return "sft", f"{begins}, below ln({size:g}) = {chance:.2f}"
@@ -320,7 +348,12 @@ def _by_level(
         return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
     if framework == "" and "vocab_size" not in config and _own_transformer(config):
         return "pretrain", OWN
-    if SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS:
+    if OF_PARTS & {word for name in names for word in words(name)}:
+        return None
+    exact = next((v for v in VOCABULARIES if abs(first_loss / log(v) - 1) < FOUR_DIGITS), 0)
+    if exact:
+        return "pretrain", f"the loss begins at {first_loss:.3f}, which is ln({exact:,})"
+    if SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS and framework != "transformers":
         return "pretrain", f"the loss begins at {first_loss:.2f}"
     two = _between(first_loss, TWO_CLASSES) and not _speaks(config)
     if framework == "transformers" and two:
@@ -352,7 +385,7 @@ def _own_transformer(config: Mapping[str, Configured]) -> bool:
 def _by_family(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
     for key in TRAINED:
         model = str(config[key].value) if key in config else ""
-        if _words(model, FAMILIES):
+        if _begins(model, FAMILIES):
             return "sft", f"starts from {model}"
     return None
 

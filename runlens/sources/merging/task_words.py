@@ -1,0 +1,88 @@
+"""What tells the task of a training: words of settings and metrics, levels of a loss."""
+
+from collections.abc import Mapping
+from math import log
+
+from runlens.run import Task
+
+# A random model starts at ln(vocabulary), a fine-tuned one below 0.4 of it (1 to 4 of 10.4). The
+# first logged loss is a mean over steps that already learnt; far above is a sum, no mean.
+FROM_SCRATCH = (0.5, 1.25)  # times ln(vocabulary)
+# sizes of the vocabularies of GPT-2, BERT, RoBERTa, T5, Llama 2 and 3, Qwen 2.5, Gemma: a loss that
+# is ln of one to four digits is that of a head that knows nothing
+VOCABULARIES = (50_257, 30_522, 50_265, 32_128, 32_000, 128_256, 151_936, 256_000)
+FOUR_DIGITS = 5e-4
+FEWEST_SYMBOLS = 27  # fewer tokens than letters are no text
+TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
+# A new head over n classes starts at ln(n); the first logged loss may be a mean over steps that
+# learnt already, or lie above for a bad start. A language model's vocabulary is far larger.
+NEAR_CLASSES = (0.5, 1.5)  # times ln(num_labels)
+FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
+# First loss that only an untrained language model has, where V is not known; under the Trainer six
+# of seven were fine-tunings whose rate was far too high
+SCRATCH_LOSS = 7.0
+# no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
+NO_LANGUAGE_LOSS = 16.0
+CLASSES_LOSS = log(1_000)
+SAVED = "config.json"  # what a model is; trackers name what it was made of: BertForMaskedLM
+
+BY_METHOD: Mapping[str, Task] = {
+    "grpo": "grpo", "rloo": "grpo", "ebft": "grpo", "gspo": "grpo", "dapo": "grpo",
+    "ppo": "ppo", "dpo": "dpo", "kto": "dpo", "orpo": "dpo", "ipo": "dpo",
+    "simpo": "dpo", "cpo": "dpo", "rm": "reward-model", "reward": "reward-model",
+    "rewardtrainer": "reward-model", "sft": "sft", "pt": "pretrain", "pretrain": "pretrain",
+    "grpotrainer": "grpo", "dpotrainer": "dpo", "ppotrainer": "ppo", "sfttrainer": "sft",
+    "ktotrainer": "dpo", "orpotrainer": "dpo", "cpotrainer": "dpo", "rlootrainer": "grpo",
+}  # fmt: skip
+METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
+PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "experiment_name", "output_dir")
+BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
+    ("grpo", ("grpo",)), ("dpo", ("dpo",)), ("dpo", ("orpo",)), ("dpo", ("kto",)),
+    ("ppo", ("ppo",)), ("reward-model", ("reward", "model")), ("sft", ("sft",)),
+    ("pretrain", ("pretrain",)), ("pretrain", ("pretraining",)), ("asr", ("asr",)),
+    ("asr", ("speech", "recognition")), ("asr", ("speech", "to", "text")),
+    ("asr", ("speech", "model")),
+)  # fmt: skip
+OBJECTIVE_KEYS = ("loss", "loss_fn", "loss_function", "criterion", "objective", "loss_type")
+OF_NUMBERS = {"mse", "rmse", "mae", "l1", "l2", "mse loss", "huber loss"}
+LAYERS = ("n_layer", "num_layers", "num_hidden_layers")
+HEADS = ("n_head", "num_heads", "num_attention_heads")
+WIDTHS = ("d_model", "n_embd", "hidden_size", "embed_dim")
+TRAINED = ("model_name", "pretrained_model_name_or_path")
+# in the name of a model that is already trained: families of language models that only generate
+FAMILIES = (
+    "gpt", "llama", "qwen", "mistral", "mixtral", "gemma", "phi", "pythia", "falcon", "bloom",
+    "opt", "glm", "chatglm", "deepseek", "baichuan", "internlm", "smollm", "tinyllama",
+)  # fmt: skip
+ARGUMENTS = ("learning_rate", "weight_decay", "adam_beta1", "logging_steps", "seed")
+MODEL = ("model_type", "architectures", "vocab_size", *TRAINED)
+OWN = "the settings describe a transformer of one's own"
+RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
+
+# any of these metrics -> task, in this order
+BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
+    (("dpo_chosen", "log_odds_ratio"), "dpo"),
+    (("ebft_alignment", "ebft_diversity", "ebft_cfm", "ebft_ce"), "grpo"),
+    (("frac_zero_std", "len_clipped", "completions/min_length", "len_term"), "grpo"),
+    (("kl_seq", "entropy_seq"), "ppo"),
+    (("eval_wer", "eval_cer", "wer", "cer"), "asr"),
+    (("d_loss", "g_loss", "fid"), "gan-diffusion"),
+    (("Positive Score", "Negative Score"), "reward-model"),
+    (("contrastive_loss", "logit_scale"), "contrastive"),
+)
+RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
+GENERATIVE = (
+    "discrim", "generator", "codebook", "vq", "diffus", "denois", "kimg", "recon",
+)  # fmt: skip
+GENERATED = ("rouge", "bleu", "sacrebleu", "chrf", "meteor", "sari", "bertscore")
+CLASSIFIERS = ("SequenceClassification", "ImageClassification", "TokenClassification")
+ADAPTED = {"SEQ_CLS": "SequenceClassification", "TOKEN_CLS": "TokenClassification"}
+SPEAKING = ("CausalLM", "ConditionalGeneration", "MaskedLM", "LMHead", "EncoderDecoder")
+SPEECH = ("CTC", "Whisper", "Speech")
+READING = ("vision", "trocr", "donut", "pix2struct", "nougat")  # text in images
+OF_TEXTS = {"format", "completion", "completions", "answer"}  # words of rewards of texts
+SCORES = {"f1", "recall", "precision", "auc", "matthews", "mcc", "acc1", "acc5"}
+# of parts of an image: none of our tasks
+OF_PARTS = {"iou", "miou", "dice", "map", "map50", "pq"}
+# settings of a model that writes sequences: its accuracy is one of symbols
+WRITING = {"tgt_vocab_size", "src_vocab_size", "beam_size", "teacher_forcing_ratio"}
