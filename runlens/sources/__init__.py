@@ -19,6 +19,7 @@ from runlens.sources.configs import config_files
 from runlens.sources.files import MAX_FOLDERS, walk
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
+from runlens.sources.refusals import refusals
 from runlens.sources.tables import csv_log, jsonl_log
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
 
@@ -152,7 +153,10 @@ def _looked(
     names = walk(path, only)
     found, problems = _found(path, names, columns)
     if not found:
-        why = _why_nothing(path, names) + "".join(f"; {one.where} {one.text}" for one in problems)
+        refused = refusals(names)
+        said = [*problems, *(one._replace(where=Path(one.where).name) for one in refused[:SHOWN])]
+        why = _why_nothing(path, names) + "".join(f"; {one.where} {one.text}" for one in said)
+        problems += refused
         raise NothingReadable(str(place), why, [one[:2] for one in problems])
     if len(names) < MAX_FOLDERS:
         return found, problems

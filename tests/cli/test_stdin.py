@@ -20,7 +20,7 @@ NAMES = list(ROWS[0])
 CONSOLE = "".join(f"{{'loss': {r['loss']}, 'epoch': {r['epoch']}}}\n" for r in ROWS)
 LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
 TABLE = "\n".join([",".join(NAMES), *(",".join(str(r[n]) for n in NAMES) for r in ROWS), ""])
-MONITOR = '#{"t_start": 1.0}\nr,l,t\n' + "".join(f"{n},10,{n}\n" for n in range(30))
+MONITOR = '#{"t_start": 1.0}\nr,l,t\n' + "".join(f"{n * n},10,{n}\n" for n in range(30))
 
 
 def piped(content: str | bytes, *args: str) -> Result:

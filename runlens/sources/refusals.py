@@ -1,0 +1,90 @@
+"""Why a file is none that RunLens reads: said for each, so that the user knows what to change."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runlens.patterns import lazy_re
+from runlens.run import Problem
+from runlens.sources.files import SNIFFED, Unreadable, parse_json, read_bytes
+
+TOLD = 5  # files that are looked into
+# the endings of logs, the surest first
+LOGS = (".csv", ".tsv", ".jsonl", ".json", ".log", ".out", ".txt", ".err", "")
+NAMES = 6  # columns or keys that are listed
+_NUMBERED = lazy_re(r"[A-Za-z_]\w*\s*[:=]\s*[-+]?\d")  # a name and its number
+# weights and objects: looking into them could run what is in them
+_OBJECTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"\x89HDF")
+
+
+def refusals(names: Mapping[Path, Sequence[str]]) -> list[Problem]:
+    """Return a problem for each of the files that are most like a log: what it holds instead."""
+    files = [folder / name for folder, some in names.items() for name in some]
+    likely = [file for file in files if file.suffix.lower() in LOGS]
+    likely.sort(key=lambda file: (LOGS.index(file.suffix.lower()), str(file)))
+    return [Problem(str(file), why_refused(file), "the whole file") for file in likely[:TOLD]]
+
+
+def why_refused(file: Path) -> str:
+    """Say what a file holds, in a clause: ``is a table of the columns a, b: ...``."""
+    try:
+        head = _head(file)
+    except Unreadable as error:
+        return str(error)
+    if not head.strip():
+        return "is empty"
+    if head.startswith(_OBJECTS):
+        return "holds weights or objects, which are not opened"
+    if b"\0" in head:
+        return "is binary, of no format that is known"
+    lines = head.decode("utf-8", "replace").splitlines()
+    return _of_json(file, lines[0]) or _of_table(lines) or _of_text(lines)
+
+
+def _head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(SNIFFED)
+    except OSError as error:
+        raise Unreadable(f"cannot be opened ({error.strerror or 'unknown error'})") from None
+
+
+def _of_json(file: Path, first: str) -> str:
+    """Tell of the keys of a JSON document, or of the first of its lines."""
+    if not first.lstrip().startswith(("{", "[")):
+        return ""
+    for text in (first.encode(), read_bytes(file)):
+        try:
+            value = parse_json(text)
+        except Unreadable:
+            continue
+        row = value[0] if isinstance(value, list) and value else value
+        if isinstance(row, dict):
+            return f"is JSON with the keys {_listed(list(map(str, row)))}: no metric by step in it"
+        return "is JSON without a metric by step"
+    return ""
+
+
+def _of_table(lines: Sequence[str]) -> str:
+    """Tell of the columns of a table; "" for other text."""
+    for mark in (",", "\t", ";"):
+        rows = list(csv.reader(lines[:3], delimiter=mark))
+        if len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
+            return (
+                f"is a table of the columns {_listed(rows[0])}: none is known as a step with a "
+                "loss or a score; --column train_loss=NAME says which is"
+            )
+    return ""
+
+
+def _of_text(lines: Sequence[str]) -> str:
+    numbered = [line for line in lines if _NUMBERED.search(line)]
+    if not numbered:
+        return "is text without numbers by name"
+    shown = " ".join(numbered[0].split())[:80]
+    return f"is text of no layout that is known: {shown!r}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+    return ", ".join(name.strip()[:40] or "(no name)" for name in names[:NAMES]) + more
