@@ -1,11 +1,14 @@
 """What runs cost: GPU-hours after something had gone wrong, and money where a price is known."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from runlens.nights import FoundRow, RunRow
 
 HOUR = 3600.0
+WORSE = 0.01  # share of the best evaluation by which a run that ends there went past it
+PAST_BEST = "past-best"  # the cause of hours after the best evaluation
 # What was trained after these still stands: the run is slower, shorter, or came back.
 SPARED = frozenset(
     {
@@ -66,13 +69,58 @@ def since(row: RunRow, time: float) -> float | None:
 
 
 def wasted(row: RunRow) -> float | None:
-    """Return the GPU-hours of a run after the first finding that wastes the result.
+    """Return the GPU-hours of a run that gave nothing: the one definition of waste.
 
-    0.0 without such a finding; None where there is one but its times are not known.
+    Those after the first finding that wastes the result, or after the best evaluation, whichever
+    is more. 0.0 without either; None where there is a finding but its times are not known.
     """
     spent = [after_onset(row, found) for found in row.findings if wastes(found)]
     known = [hours for hours in spent if hours is not None]
-    return max(known) if known else None if spent else 0.0
+    past = past_best(row)
+    return max(*known, past) if known else past or (None if spent else 0.0)
+
+
+def past_best(row: RunRow) -> float:
+    """Return the GPU-hours after the best evaluation of a run that ends clearly worse.
+
+    Worse by a share of the best and by twice its noise. Of fewer than four evaluations the noise
+    is not known, and nothing is said; nor where the last evaluation is the best.
+    """
+    measures, noise = row.measures, row.noises.get("eval_loss.end")
+    best, last = measures.get("eval_loss.best"), measures.get("eval_loss.end")
+    when = measures.get("eval_loss.best_time")
+    if best is None or last is None or when is None or noise is None or row.state == "running":
+        return 0.0
+    if last - best <= max(WORSE * abs(best), 2 * noise):
+        return 0.0
+    return since(row, when) or 0.0
+
+
+class Waste(NamedTuple):
+    """GPU-hours that gave nothing, by their cause and whose they were."""
+
+    cause: str  # slug of the first finding that wastes the result, or `PAST_BEST`
+    user: str
+    runs: int
+    gpu_hours: float
+
+
+def ledger(rows: Iterable[RunRow]) -> tuple[Waste, ...]:
+    """Return the waste of runs by cause and user, the largest first; each run is counted once."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if hours := wasted(row):
+            found[_cause(row), row.user].append(hours)
+    made = [Waste(cause, user, len(some), sum(some)) for (cause, user), some in found.items()]
+    return tuple(sorted(made, key=lambda one: (-one.gpu_hours, one.cause, one.user)))
+
+
+def _cause(row: RunRow) -> str:
+    spent = [
+        (after_onset(row, found) or 0.0, found.rule) for found in row.findings if wastes(found)
+    ]
+    hours, rule = max(spent, default=(0.0, PAST_BEST))
+    return rule if hours >= past_best(row) else PAST_BEST
 
 
 def total(hours: Iterable[float | None]) -> Cost:

@@ -202,6 +202,18 @@ class Night(NamedTuple):
     seconds: float = 0.0
 
 
+class Trend(NamedTuple):
+    """What one night was, beside others: of the runs that were new or went on since the last."""
+
+    night: int
+    date: str  # ISO, UTC
+    ran: int = 0
+    broke: int = 0
+    issues: int = 0  # open ones, from warning on
+    gpu_hours: float = 0.0  # of the runs that ended
+    wasted: float = 0.0  # of these hours
+
+
 @dataclass(frozen=True)
 class Audit:
     """What one night gives: the issues by state, all runs, and what could not be read."""
@@ -215,10 +227,12 @@ class Audit:
     pages: Mapping[str, str] = field(default_factory=dict)  # run key -> relative link
     unpaged: int = 0  # runs with a fault that have no page of their own
     sources: tuple[SourceState, ...] = ()
-    ran: int = 0  # runs that are new or went on since last night
+    since: str = ""  # when the sources were listed before tonight, ISO, UTC; empty: never
+    ran: int = 0  # runs that are new or went on since
     broke: tuple[str, ...] = ()  # keys of those that are faulty since
     finished: tuple[str, ...] = ()  # of those that ended well
     went_quiet: tuple[str, ...] = ()  # of the runs that nothing was heard of since
+    trend: tuple[Trend, ...] = ()  # the last nights, tonight last
 
     @property
     def counts(self) -> dict[str, int]:
@@ -249,11 +263,13 @@ class Audit:
                 "expected_false_alarms": self.expected_false_alarms,
                 "sources": [one._asdict() | {"shrunk": one.shrunk} for one in self.sources],
                 "last_night": {
+                    "since": self.since,
                     "ran": self.ran,
                     "broke": self.broke,
                     "finished": self.finished,
                     "went_quiet": self.went_quiet,
                 },
+                "trend": [one._asdict() for one in self.trend],
             }
         )
         return plain

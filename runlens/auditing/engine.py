@@ -22,7 +22,7 @@ from runlens.auditing.pages import Pages, of_place
 from runlens.auditing.plan import Chosen, Plan, Unit, named, planned, seconds
 from runlens.auditing.sights import SHRANK, fingerprint, shrunk
 from runlens.auditing.store import Store
-from runlens.auditing.telling import last_night, verdict
+from runlens.auditing.telling import last_night, trend, verdict
 from runlens.auditing.work import Job, Judged, draw
 from runlens.errors import BadSettings
 from runlens.nights import Audit, Issue, Night, SourceState
@@ -116,11 +116,14 @@ def audit(
         with ExitStack() as stack:
             work = _Work(opened, night, asked, _planned(opened, asked))
             job = Job(asked.settings, _cache(cache, work.units, stack), pages)
+            before = [one.listed for one in opened.source_states(night) if one.listed]
             work.judge(job)
             found = _night(opened, night, asked, work.whole)
+            found = found._replace(audit=replace(found.audit, since=min(before, default="")))
             told = messages(found.audit) if messages else ()
             spent = round(time.monotonic() - began, 1)
-            closed = opened.close_night(night, found.issues, spent, told)
+            today = found.audit.trend[-1]
+            closed = opened.close_night(night, found.issues, spent, told, today)
             made = replace(found.audit, night=closed)
             return work.linked(made, job) if pages else made
 
@@ -277,4 +280,5 @@ def _night(store: Store, night: Night, asked: _Asked, listed: Collection[str]) -
         sources=states,
         **last_night(told, rows, tonight),
     )
-    return _Night(audit, made)
+    trends = (*store.trends(asked.sources), trend(audit, tonight))
+    return _Night(replace(audit, trend=trends), made)

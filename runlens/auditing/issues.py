@@ -42,6 +42,7 @@ from runlens.wording import count
 QUIET = 14  # nights without a fresh run that has it, after which nobody runs it any more
 # Below this chance, that many clean runs in a row are no accident: the usual 5 %
 BY_CHANCE = 0.05
+CLUSTER = "cluster"  # the rule that says which settings faulty runs share
 # share of healthy runs with a loud finding: benchmarks/power.py, calm noise (docs/accuracy.md)
 FALSE_ALARMS = 0.003
 
@@ -93,7 +94,24 @@ def issues(
             about = (sight.project, sight.group) if sight else ("", "")
             now = _followed(old, sight, _Around(group[about], present), tonight)
             made += [now] if now.open or old.open or now.accounted != old.accounted else []
-    return tuple(sorted(made, key=_order))
+    return tuple(sorted(_with_suspects(made), key=_order))
+
+
+def _with_suspects(made: Sequence[Issue]) -> list[Issue]:
+    """Return the issues, each with what its runs share and others have not."""
+    shared = [one for one in made if one.rule == CLUSTER and one.open]
+    return [
+        one if one.rule == CLUSTER or not one.open else replace(one, suspect=_suspect(one, shared))
+        for one in made
+    ]
+
+
+def _suspect(issue: Issue, shared: Sequence[Issue]) -> str:
+    """Return what a cluster says of the same fault, where most of the issue's runs are in it."""
+    mine = set(issue.runs)
+    fits = [one for one in shared if 2 * len(mine & set(one.runs)) > len(mine)]
+    best = max(fits, key=lambda one: len(mine & set(one.runs)), default=None)
+    return best.title if best and issue.source == best.source else ""
 
 
 def expected_false_alarms(rows: Iterable[RunRow]) -> float:

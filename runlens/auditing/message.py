@@ -9,9 +9,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from runlens import cost
+from runlens.auditing.issues import CLUSTER
 from runlens.auditing.sights import SHRANK
 from runlens.errors import one_line
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
@@ -21,7 +23,8 @@ SHOWN = 3  # issues that have a line of their own
 LINE, PLACE = 300, 120  # characters
 LEAST = 0.5  # GPU-hours that are worth a word
 FIRST_NIGHTS, WEEK = (1, 2, 4), 7  # on which a failure is told; then once a week
-ENDINGS = {"fixed": "fixed", "deleted": "deleted", "unused": "that nobody runs any more"}
+DAY, NIGHT = 86_400.0, 1.5  # seconds; days after which it is not last night any more
+NARROW = "\u202f"  # a space that no chat needs
 
 
 class Message(NamedTuple):
@@ -103,8 +106,11 @@ def _lines(
 ) -> Iterator[str]:
     for source in _unlisted(audit):
         yield _cut(_not_read(source), LINE)
-    yield _cut(_last_night(audit), LINE)
+    if not audit.sources or any(not one.tries for one in audit.sources):
+        yield _cut(_last_night(audit), LINE)
     rows = {row.key: row for row in audit.runs}
+    suspects = {issue.suspect for issue in told}
+    told = [issue for issue in told if issue.rule != CLUSTER or issue.title not in suspects]
     for issue in told[:SHOWN]:
         yield _issue(issue, rows, links)
     if rest := told[SHOWN:]:
@@ -130,13 +136,16 @@ def _last_night(audit: Audit) -> str:
     rows = {row.key: row for row in audit.runs}
     broke = [rows[key] for key in audit.broke if key in rows]
     ran = max(audit.ran, len(broke))
+    long_ago = _days(audit.since, audit.night.date) > NIGHT
+    of = f"the {count(ran, 'run')} since {audit.since[:10]}"
+    of = of if long_ago else f"last night's {count(ran, 'run')}"
     if not ran:
-        said = "No run ended or broke last night"
+        said = f"Nothing ran since {audit.since[:10]}" if long_ago else "Nothing ran last night"
     else:
         hours = cost.lost(broke).gpu_hours
         spent = f" ({hours:,.0f} GPU-h after onset)" if hours >= LEAST else ""
         amount = f"{len(broke):,}" if broke else "None"
-        said = f"{amount} of last night's {count(ran, 'run')} broke{spent}"
+        said = f"{amount} of {of} broke{spent}"
     said += f", {len(audit.finished):,} finished well" if audit.finished else ""
     said += f", {len(audit.went_quiet):,} went quiet" if audit.went_quiet else ""
     first = [one.source for one in audit.sources if one.first]
@@ -157,9 +166,11 @@ def _issue(issue: Issue, rows: dict[str, RunRow], links: Links) -> str:
     spent = f" {hours:,.0f} GPU-h after onset." if hours >= LEAST else ""
     said = _says(broken, issue)
     worst = f" {_cut(said, LINE // 2)}" if said else ""
-    since = f" Since {issue.suspect}." if issue.suspect else ""
+    since = f" {issue.suspect}" if issue.suspect else ""
     where = [links.of_issue(issue), *(row.url for row in broken[:1])]
-    head = f"{issue.severity.upper()}{whose},{graver} {issue.status}{grown}: {issue.title}"
+    known = issue.status != "new" and issue.first_date
+    first = f", since {issue.first_date[:10]}" if known else ""
+    head = f"{issue.severity.upper()}{whose},{graver} {issue.status}{grown}{first}: {issue.title}"
     return " ".join([f"{_cut(head, LINE)}{worst}{since}{spent}", *filter(None, where)])
 
 
@@ -179,19 +190,32 @@ def _rest(rest: Sequence[Issue]) -> str:
 
 
 def _known(audit: Audit, over: Sequence[Issue]) -> str:
-    """Return what is over, what goes on, and what may be saved."""
-    ended = Counter[str](issue.detail for issue in over)
-    said = [f"{amount:,} {ENDINGS.get(key, 'over')}" for key, amount in ended.items()]
-    parts = [f"Over: {', '.join(said)}."] if said else []
+    """Return what is over, with its odds, and what goes on."""
+    first = [f"{issue.detail or 'over'}: {_over(issue)}" for issue in over[:SHOWN]]
+    more = f" and {len(over) - SHOWN:,} more" if len(over) > SHOWN else ""
+    parts = [f"Over: {'; '.join(first)}{more}."] if first else []
     going = [one for one in audit.issues if one.open and not _is_news(one)]
     known = Counter(one.status for one in going if one.severity != "info")
     some = [f"{amount:,} {status}" for status, amount in sorted(known.items(), reverse=True)]
     parts += [f"Known: {', '.join(some)}."] if some else ["No other issue is open."]
-    saved = sum(one.gpu_hours for one in audit.issues if one.open and one.severity == "info")
-    parts += [f"{saved:,.0f} GPU-h may be saved (info)."] if saved >= LEAST else []
+    notes = sum(one.open and one.severity == "info" for one in audit.issues)
+    parts += [f"{count(notes, 'note')} on the page."] if notes else []
     return " ".join(parts)
 
 
+def _over(issue: Issue) -> str:
+    odds = f" ({issue.odds})" if issue.odds and issue.detail == "fixed" else ""
+    return f"{_cut(issue.title, PLACE).rstrip('.')}{odds}"
+
+
+def _days(before: str, now: str) -> float:
+    """Return the days between two dates; 0 where one is none."""
+    try:
+        return (datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds() / DAY
+    except ValueError:
+        return 0.0
+
+
 def _cut(text: str, most: int) -> str:
-    line = one_line(text)
+    line = one_line(text.replace(NARROW, " "))
     return line if len(line) <= most else f"{line[: most - 1]}…"

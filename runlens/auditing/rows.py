@@ -111,7 +111,9 @@ def _measures(run: Run, signals: Signals) -> tuple[dict[str, float], dict[str, f
         measures[f"{name}.end"] = sign * levels.end
         measures[f"{name}.best"] = sign * levels.best
         when = float(curve.time[levels.best_index])
-        if name.startswith("eval_") and math.isfinite(when):
+        raw = -curve.value if higher else curve.value
+        passed = int(np.argmin(raw)) < len(curve) - 1  # the last one is not the best
+        if name.startswith("eval_") and math.isfinite(when) and passed:
             measures[f"{name}.best_time"] = when
         if (error := end_noise(curve.value)) is not None:
             noises[f"{name}.end"] = error

@@ -103,6 +103,12 @@ nights = Table(
     Column("read", Integer, nullable=False),
     Column("unchanged", Integer, nullable=False),
     Column("seconds", Double, nullable=False),
+    # of the runs that were new or went on since the last night
+    Column("ran", Integer, nullable=False, server_default="0"),
+    Column("broke", Integer, nullable=False, server_default="0"),
+    Column("issues", Integer, nullable=False, server_default="0"),  # open, from warning on
+    Column("gpu_hours", Double, nullable=False, server_default="0"),
+    Column("wasted", Double, nullable=False, server_default="0"),
 )
 
 units = Table(

@@ -35,7 +35,7 @@ from runlens.auditing.schema import (
     sources,
     units,
 )
-from runlens.nights import Issue, Night, Unread
+from runlens.nights import Issue, Night, Trend, Unread
 
 Columns = dict[str, Any]  # one row, by column
 MOST_PLACES = 500  # in one question
@@ -347,6 +347,12 @@ def counted(connection: Connection, night: int, asked: Sequence[str]) -> tuple[i
         read = where(units, source=source, gone="", night=night, tries=0)
         new += connection.execute(chosen.where(read)).scalar_one()
     return new, total
+
+
+def trend_columns(trend: Trend) -> dict[str, float]:
+    """Return what a night was as the columns of `nights`."""
+    plain = trend._asdict()
+    return {name: plain[name] for name in ("ran", "broke", "issues", "gpu_hours", "wasted")}
 
 
 def close(connection: Connection, audit: str, night: int, values: Mapping[str, float]) -> None:

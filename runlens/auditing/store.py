@@ -19,9 +19,10 @@ from runlens.auditing.migrations import migrate
 from runlens.auditing.schema import issue_nights, issues, nights, runs, sources, units
 from runlens.auditing.statements import audit_of, night_of, of, unit_columns
 from runlens.errors import BadStore
-from runlens.nights import Ack, Issue, Night, RunRow, SourceState, Unread
+from runlens.nights import Ack, Issue, Night, RunRow, SourceState, Trend, Unread
 
 PAGE = 500  # rows fetched at a time
+TRENDS = 89  # nights before tonight that a page shows
 
 
 class Store:
@@ -91,6 +92,15 @@ class Store:
         chosen = of(nights, audit=audit_of(asked)).order_by(nights.c.night)
         with self._database.reading() as connection:
             return tuple(night_of(row, asked) for row in connection.execute(chosen))
+
+    def trends(self, asked: Sequence[str]) -> tuple[Trend, ...]:
+        """Return what the last closed nights of an audit were, the latest last."""
+        table = nights.c
+        chosen = select(*(table[name] for name in Trend._fields))
+        chosen = chosen.where(table.audit == audit_of(asked), ~table.open)
+        with self._database.reading() as connection:
+            rows = connection.execute(chosen.order_by(table.night.desc()).limit(TRENDS)).all()
+        return tuple(Trend(*row) for row in reversed(rows))
 
     def known_stamps(self, source: str) -> dict[str, Known]:
         """Return what is known of the units of a source, by place."""
@@ -273,6 +283,7 @@ class Store:
         given: Sequence[Issue],
         seconds: float = 0.0,
         messages: Sequence[Outgoing] = (),
+        trend: Trend | None = None,
     ) -> Night:
         """Keep the issues of a night with what is to be told of it, and close it.
 
@@ -290,6 +301,7 @@ class Store:
             outbox.put(connection, audit, night, messages)
             read, total = statements.counted(connection, night.number, asked)
             numbers = {"read": read, "unchanged": total - read, "seconds": seconds}
+            numbers |= statements.trend_columns(trend) if trend else {}
             statements.close(connection, audit, night.number, numbers)
             statements.close_sources(connection, asked, night.number)
         if self._locked == audit:

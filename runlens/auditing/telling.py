@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
+from runlens import cost
 from runlens.auditing.issues import Tonight
 from runlens.auditing.sights import SHRANK
-from runlens.nights import TOLD, Issue, RunRow, SourceState
+from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Trend
 from runlens.wording import count
 
 LOUD = frozenset({"critical", "warning"})
@@ -39,6 +40,21 @@ def last_night(issues: Sequence[Issue], rows: Sequence[RunRow], tonight: Tonight
     }
 
 
+def trend(audit: Audit, tonight: Tonight) -> Trend:
+    """Return what a night was, to stand beside others."""
+    fresh = {row.key for row in audit.runs} if tonight.fresh is None else set(tonight.fresh)
+    ended = [row for row in audit.runs if row.key in fresh and row.state != "running"]
+    return Trend(
+        audit.night.number,
+        audit.night.date,
+        audit.ran,
+        len(audit.broke),
+        sum(one.open and one.severity != "info" for one in audit.issues),
+        round(cost.spent(ended).gpu_hours, 3),
+        round(cost.lost(ended).gpu_hours, 3),
+    )
+
+
 def verdict(
     issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[SourceState] = ()
 ) -> str:
@@ -58,8 +74,12 @@ def _unlisted(sources: Sequence[SourceState]) -> str:
 
 def _news(issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[SourceState]) -> str:
     news = [issue for issue in issues if issue.status in TOLD]
-    known = sum(issue.open and issue.status not in TOLD for issue in issues)
+    known = sum(
+        issue.open and issue.status not in TOLD for issue in issues if issue.severity != "info"
+    )
     loud = [issue for issue in news if issue.severity != "info"]
+    if not loud and sources and all(one.tries for one in sources):
+        return f"Nothing is known of last night; {count(known, 'issue')} of before."
     if not loud:
         return f"Nothing new: {count(len(rows), 'run')} known, {count(known, 'ongoing issue')}."
     worst = min(loud, key=lambda one: (one.loudness, -one.gpu_hours, -len(one.runs)))

@@ -14,9 +14,14 @@ from runlens.nights import Issue
 
 LONG_AGO = 14  # nights; what was resolved before needs no second look
 NEW_COLUMNS = (
-    "missed INTEGER DEFAULT 0",
-    "missed_on INTEGER DEFAULT 0",
-    "gone TEXT DEFAULT ''",
+    ("units", "missed INTEGER DEFAULT 0"),
+    ("units", "missed_on INTEGER DEFAULT 0"),
+    ("units", "gone TEXT DEFAULT ''"),
+    ("nights", "ran INTEGER DEFAULT 0"),
+    ("nights", "broke INTEGER DEFAULT 0"),
+    ("nights", "issues INTEGER DEFAULT 0"),
+    ("nights", "gpu_hours DOUBLE PRECISION DEFAULT 0"),
+    ("nights", "wasted DOUBLE PRECISION DEFAULT 0"),
 )
 
 # what is asked of the tables of version 1
@@ -50,12 +55,12 @@ def issues_by_source(connection: Connection, prefix: str) -> None:
     resolved lately accounts for no run, so that it opens again where one still shows it: version 1
     lost some that way.
     """
-    for column in NEW_COLUMNS:
-        connection.execute(text(f"ALTER TABLE {prefix}units ADD COLUMN {column} NOT NULL"))
+    for table, column in NEW_COLUMNS:
+        connection.execute(text(f"ALTER TABLE {prefix}{table} ADD COLUMN {column} NOT NULL"))
     old = _old_issues(connection)
     seen = [dict(row) for row in connection.execute(select(*_SEEN)).mappings()]
-    for table in (_seen, _links, _issues):
-        connection.execute(DropTable(table))
+    for old_table in (_seen, _links, _issues):
+        connection.execute(DropTable(old_table))
     schema.METADATA.create_all(connection)
     _take_issues(connection, old)
     for one in {(row["night"], row["fingerprint"]): row for row in seen}.values():

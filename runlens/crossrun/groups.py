@@ -111,7 +111,8 @@ def of(run: Run, structure: Structure | None = None) -> Grouping:
     sweep = structure.sweep or found
     model, data = model_of(run), data_of(run)
     if structure.named:
-        parts: tuple[str, ...] = (run.task, structure.named, run.framework)
+        known = run.framework if run.framework != "unknown" else ""
+        parts: tuple[str, ...] = (run.task, structure.named, known)
     elif model and data:
         parts = (run.task, model, data, run.framework)
     elif sweep:

@@ -13,10 +13,8 @@ Looks alike
     crash at the start is a typing error.
 Limits
     runs: of a group, at least; what a single run wasted stands with its finding. hours: GPU-hours
-    of these runs. share: of all GPU-hours of the group. worse: an evaluation that
-    ends this share above its best, and twice its noise, was trained past it. minutes: a crash
-    within so many. crashes: of one group in a night.
-    night: so many hours.
+    of these runs. share: of all GPU-hours of the group. minutes: a crash within so many. crashes:
+    of one group in a night. night: so many hours.
 Fixes
     Stop at the best evaluation (early stopping, load_best_model_at_end); stop at NaN; run one step
     on a small machine before the queue is filled.
@@ -48,7 +46,6 @@ class Limits(Struct, frozen=True):
     runs: int = 2
     hours: float = 1.0
     share: float = 0.10
-    worse: float = 0.01
     minutes: float = 5.0
     crashes: int = 3
     night: float = 12.0
@@ -64,10 +61,9 @@ def check(rows: Rows, limits: Limits, _now: float) -> tuple[CrossFinding, ...]:
 
 
 def _hours(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFinding]:
-    broken = {row.key: cost.wasted(row) for row in rows}
-    past = {row.key: _past_best(row, limits) for row in rows}
-    spent = {key: max(broken[key] or 0.0, past[key]) for key in broken}
-    concerned = [row for row in rows if spent[row.key] > 0 or broken[row.key] is None]
+    known = {row.key: cost.wasted(row) for row in rows}
+    spent = {key: hours or 0.0 for key, hours in known.items()}
+    concerned = [row for row in rows if spent[row.key] > 0 or known[row.key] is None]
     lost, whole = sum(spent.values()), cost.spent(rows)
     if len(concerned) < limits.runs:
         return
@@ -75,7 +71,8 @@ def _hours(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFi
         return
     concerned.sort(key=lambda row: (-spent[row.key], row.key))
     worst = concerned[0]
-    after = "its best evaluation" if past[worst.key] > (broken[worst.key] or 0.0) else "the fault"
+    past = cost.past_best(worst) >= spent[worst.key]
+    after = "its best evaluation" if past else "the fault"
     untimed = sum(row.hours is None for row in concerned)
     unknown = f" The hours of {untimed} more are not known." if untimed else ""
     yield CrossFinding(
@@ -94,19 +91,6 @@ def _hours(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFi
         about="hours",
         standing=False,
     )
-
-
-def _past_best(row: RunRow, limits: Limits) -> float:
-    """Return the GPU-hours after the best evaluation of a run that ends clearly worse."""
-    measures = row.measures
-    best, last = measures.get("eval_loss.best"), measures.get("eval_loss.end")
-    when = measures.get("eval_loss.best_time")
-    if best is None or last is None or when is None or row.state == "running":
-        return 0.0
-    noise = row.noises.get("eval_loss.end", 0.0)
-    if last - best <= max(limits.worse * abs(best), 2 * noise):
-        return 0.0
-    return cost.since(row, when) or 0.0
 
 
 def _crashes(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[CrossFinding]:

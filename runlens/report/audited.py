@@ -8,12 +8,19 @@ from typing import NamedTuple
 
 from runlens import cost
 from runlens.diagnosis import HEALTHS, Health
-from runlens.nights import Audit, FoundRow, Issue, IssueState, Night, RunRow
+from runlens.nights import TOLD, Audit, FoundRow, Issue, IssueState, Night, RunRow
 from runlens.patterns import lazy_re
 from runlens.wording import count, number, percent
 
 DASH = "–"
 LOUD: frozenset[Health] = frozenset({"critical", "warning"})
+STATUS_WORDS = {
+    "growing": "growing",
+    "acknowledged": "acknowledged",
+    "fixed": "fixed",
+    "deleted": "its runs were deleted",
+    "unused": "nobody runs it any more",
+}
 STATE_NOTES: dict[IssueState, str] = {
     "new": "first seen tonight",
     "back": "was resolved before",
@@ -52,8 +59,9 @@ def money(issue: Issue) -> str:
 
 
 def state(issue: Issue) -> str:
-    """Return the state of an issue tonight: ``ongoing since night 3``."""
-    return f"ongoing since night {issue.first_night}" if issue.state == "ongoing" else issue.state
+    """Return the state of an issue tonight: ``ongoing since night 3``, ``growing``, ``fixed``."""
+    word = STATUS_WORDS.get(issue.status, issue.state)
+    return f"{word} since night {issue.first_night}" if issue.state == "ongoing" else word
 
 
 def in_state(audit: Audit, *states: IssueState) -> list[Issue]:
@@ -63,7 +71,9 @@ def in_state(audit: Audit, *states: IssueState) -> list[Issue]:
 
 def health(audit: Audit) -> tuple[Health, str]:
     """Return how loud the night is, and a word for it where "Healthy" would say too much."""
-    changed = in_state(audit, "new", "back")
+    if audit.unlisted:
+        return "critical", "Not read"
+    changed = [one for one in audit.issues if one.status in TOLD and one.severity != "info"]
     if changed:
         return min((issue.severity for issue in changed), key=HEALTHS.index), ""
     if in_state(audit, "ongoing"):
@@ -161,6 +171,11 @@ def also(row: RunRow) -> list[str]:
 def lead_of(findings: Sequence[FoundRow]) -> FoundRow | None:
     """Return the finding of which a verdict speaks: the loudest first mover, else the loudest."""
     return min(findings, key=lambda one: (HEALTHS.index(one.severity), not one.leads), default=None)
+
+
+def tracker_link(link: str) -> str | None:
+    """Return the address of a run's own page on its tracker; None for what is no web address."""
+    return link if link.startswith(("https://", "http://")) else None
 
 
 def safe_link(link: str) -> str | None:

@@ -74,7 +74,11 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
         ran=41,
         broke=keys,
         finished=("x",) * 30,
-        issues=(replace(new, tonight=keys, suspect="lr 2e-4 -> 5e-4"), back, *rest),
+        issues=(
+            replace(new, tonight=keys, suspect="4 of 4 runs with lr 5e-4 have it."),
+            back,
+            *rest,
+        ),
     )
     told = message(audit, Links("https://ci.example/audit/"))
     assert told.lines == (
@@ -82,7 +86,7 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
         (
             "CRITICAL @anna, new: Divergence: 4 runs of sft · qwen3-8b · ultrachat · trl."
             " sft-8b-lr2e-4-s00030: Divergence from step 400: train loss rose from 2.980 to 16.80."
-            " Since lr 2e-4 -> 5e-4. 72 GPU-h after onset."
+            " 4 of 4 runs with lr 5e-4 have it. 72 GPU-h after onset."
             " https://ci.example/audit/#issue=divergence-4 https://wandb.ai/acme/llm/runs/r00030"
         ),
         (
@@ -91,7 +95,10 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
             " 18 GPU-h after onset. https://ci.example/audit/#issue=nan-loss-1"
         ),
         "Could not be read: wandb:acme/llm/2pq (history empty: 0 rows).",
-        "Over: 1 over. Known: 2 ongoing.",
+        (
+            "Over: over: Clipping all the time: 0 runs of sft · qwen3-8b · ultrachat · trl."
+            " Known: 2 ongoing."
+        ),
         "Report: https://ci.example/audit/",
     )
     assert told.runs == keys
@@ -105,8 +112,30 @@ def test_the_gravest_comes_first_and_what_may_be_saved_is_a_last_word() -> None:
     broken = audits.issue("nan-loss", ("c",), gpu_hours=1.0)
     told = message(issues(info, warned, broken))
     assert [line.split(",")[0] for line in told.lines[1:3]] == ["CRITICAL", "WARNING"]
-    assert told.lines[-1] == "No other issue is open. 9,000 GPU-h may be saved (info)."
+    assert told.lines[-1] == "No other issue is open. 1 note on the page."
     assert len(told.issues) == 2
+
+
+def test_a_night_on_which_nothing_was_listed_says_nothing_of_runs() -> None:
+    """Nobody knows whether one broke."""
+    told = message(replace(audits.quiet(), sources=(REFUSED._replace(tries=1),)))
+    assert [line.partition(":")[0] for line in told.lines] == ["NOT READ", "Known"]
+
+
+def test_several_nights_are_not_called_last_night() -> None:
+    """After a weekend on which the key was refused."""
+    late = replace(audits.first(), ran=116, since="2026-11-18T02:00:00Z")
+    assert message(late).lines[0] == "None of the 116 runs since 2026-11-18 broke."
+
+
+def test_what_broken_runs_share_is_told_with_them() -> None:
+    """It is no issue of its own in the message."""
+    shares = replace(audits.issue("nan-loss", ("a",)), rule="cluster", title="5 of 5 with lr 5e-4.")
+    broken = audits.issue("divergence", ("a",), suspect="5 of 5 with lr 5e-4.")
+    told = message(issues(shares, broken))
+    assert sum("5 of 5 with lr 5e-4." in line for line in told.lines) == 1
+    assert len(told.issues) == 2
+    assert "5 of 5 with lr 5e-4." in message(issues(shares)).body
 
 
 def test_a_message_is_short_however_much_happened() -> None:

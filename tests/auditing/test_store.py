@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 
 from runlens.auditing import databases, migrations, schema
+from runlens.auditing.issues import Tonight, issues
 from runlens.auditing.known import IssueNight, Known
 from runlens.auditing.plan import Unit
 from runlens.auditing.store import Store
@@ -461,7 +463,7 @@ def test_a_changed_schema_needs_a_migration() -> None:
         for column in table.columns
     ]
     digest = sha256("\n".join(sorted(columns)).encode()).hexdigest()[:12]
-    assert (len(migrations.MIGRATIONS), digest) == (1, "1eadddd33f71")
+    assert (len(migrations.MIGRATIONS), digest) == (1, "257b50fe0b2d")
 
 
 def test_a_password_is_never_shown(server: str) -> None:
@@ -526,3 +528,23 @@ def test_a_network_file_system_gets_no_wal_and_is_told_so(
     with Store(tmp_path / "audit.db") as store:
         assert store.notes == ()
     assert asked(str(tmp_path / "audit.db"), "PRAGMA journal_mode") == [("wal",)]
+
+
+def test_a_store_of_version_1_keeps_its_history_and_what_it_lost_comes_back(tmp_path: Path) -> None:
+    """Its folder was not mounted on night 3, which resolved a fault for ever; it is told again."""
+    place = tmp_path / "a.db"
+    with closing(sqlite3.connect(place)) as old:
+        old.executescript((Path(__file__).parent / "version1.sql").read_text(encoding="utf-8"))
+    with Store(place) as store:
+        seen = {one.source: (one.rule, one.status) for one in store.known_issues(["runs", "other"])}
+        assert seen == {"runs": ("nan-loss", "resolved"), "other": ("nan-loss", "new")}
+        assert [(one.night, one.state) for one in store.issue_nights(["runs"])][-1] == (
+            3,
+            "resolved",
+        )
+        rows = list(store.runs("runs"))
+        night = store.open_night(["runs"], DATE)
+        assert night.number == 5
+        tonight = Tonight(night, store.fresh(night))
+        made = issues(rows, store.known_issues(["runs"]), tonight)
+        assert [(one.rule, one.status) for one in made] == [("nan-loss", "back")]

@@ -108,6 +108,7 @@ class Handler(BaseHTTPRequestHandler):
         with self._standin.lock:
             asked = Execution(text, query.get("variables") or {}, self._standin.unknown)
             answer = json.dumps({"data": asked.answer(Root(self._standin))}).encode()
+        self._standin.largest = max(self._standin.largest, len(answer))
         self._send(200, answer)
 
     def _answer_path(self, path: str, body: bytes) -> None:

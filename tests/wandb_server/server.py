@@ -71,6 +71,7 @@ class Server:
         self.log: list[str] = []  # operations and paths, in the order in which they came
         self.unknown: Counter[str] = Counter()  # fields that were asked for and are not here
         self.overlap = False  # pages repeat the rows that are in the parquet export
+        self.largest = 0  # bytes of an answer
         self.between: Callable[[str], None] | None = None  # called with each operation, before it
         self.most = sys.maxsize  # samples of a history in one answer
         self.lock = threading.RLock()

@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from runlens.nights import Audit
-from runlens.report.html.components import audit_issues, audit_origin, audit_runs, audit_verdict
+from runlens.report.html.components import (
+    audit_issues,
+    audit_last,
+    audit_origin,
+    audit_runs,
+    audit_verdict,
+)
 from runlens.report.html.shell import Section, document, part
 
 
@@ -23,6 +29,8 @@ def render(audit: Audit) -> str:
 def _sections(audit: Audit) -> Iterator[Section]:
     """Return the parts in the order in which a reader needs them."""
     yield part("verdict", lambda: audit_verdict.verdict(audit))
+    if audit.ran or audit.trend:
+        yield part("last-night", lambda: audit_last.last_night(audit), "Last night")
     yield part("issues", lambda: audit_issues.issues(audit), "Issues")
     yield part("all-runs", lambda: audit_runs.runs(audit), "Runs")
     yield part("unread", lambda: audit_origin.unread(audit), "Could not be read")

@@ -61,6 +61,27 @@ _WORDS = (  # what the client says -> what it means, and what to do
 )
 
 
+@dataclass
+class Breaker:
+    """Whether a way of asking is worth another try: after some failures on end it is not."""
+
+    most: int = 3  # failures on end
+    failures: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether it may be tried."""
+        return self.failures < self.most
+
+    def failed(self) -> None:
+        """Count a failure."""
+        self.failures += 1
+
+    def answered(self) -> None:
+        """Forget the failures."""
+        self.failures = 0
+
+
 class Client:
     """A connection to one server, with an `Api` for each thread that asks."""
 
@@ -69,6 +90,7 @@ class Client:
         self._wandb = wandb
         self._free: list[Any] = []
         self._lock = threading.Lock()
+        self.whole = Breaker()  # of whole histories in one answer
         try:
             self.base_url: str = wandb.setup().settings.base_url
         except Exception as error:  # noqa: BLE001 - a setting that the client refuses

@@ -2,22 +2,28 @@
 
 import json
 import math
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from runlens.errors import NothingReadable
+from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.addresses import Place
 from runlens.sources.wandb_api.client import Client, said
 from runlens.sources.wandb_api.rows import Collected
 
 BUDGET = 300.0  # seconds for a run
-ROWS = 10_000  # in one answer, about: 4 MB of 10 metrics
+ROWS = 10_000  # in one answer, at most: 4 MB of 10 metrics
+ANSWER = 8_000_000  # bytes of one answer, about: eight threads of them stay below 1 GB as objects
+NUMBER = 24  # bytes of a number with its punctuation
 CONSOLE = 1_000  # last lines of the console
 SYSTEM = 100_000  # records of system metrics: one each 15 seconds for 17 days
-SPAN = 1_000  # least number of steps that are asked for at once
+SPAN = 1_000  # least number of steps that are asked for at once, of a run of usual width
+HALVINGS = 6  # of the steps that are asked for at once, where the server does not answer
+UNKNOWN = lazy_re(r"cannot query field|unknown (?:argument|type|field)", re.IGNORECASE)
 QUERY = """
 query Run($entity: String!, $project: String!, $name: String!) {
     project(name: $project, entityName: $entity) {
@@ -36,6 +42,7 @@ class Download:
     """One run as it comes."""
 
     place: Place
+    client: Client
     run: Any = None  # the client's, with settings, summary, state
     own: Mapping[str, Any] = field(default_factory=dict)  # W&B's own part of the settings
     rows: Collected = field(default_factory=Collected)
@@ -44,6 +51,7 @@ class Download:
     problems: list[Problem] = field(default_factory=list)
     error: Exception | None = None
     stopped: bool = False
+    lacking: bool = False  # a part did not come that another try may bring
 
     @property
     def counted(self) -> int:
@@ -53,7 +61,7 @@ class Download:
     @property
     def complete(self) -> bool:
         """Whether all came that the server has."""
-        return not self.problems and self.rows.count >= self.counted
+        return not (self.stopped or self.lacking) and self.rows.count >= self.counted
 
     @property
     def keys(self) -> dict[str, Any]:
@@ -64,7 +72,7 @@ class Download:
 def download(client: Client, place: Place, budget: float) -> Download:
     """Return what came of a run within `budget` seconds; raise NothingReadable if nothing did."""
     api = client.api(place)
-    got = Download(place)
+    got = Download(place, client)
     # a thread of its own: of some answers the client waits for as long as it takes
     worker = threading.Thread(target=_work, args=(api, got), name=str(place), daemon=True)
     worker.start()
@@ -111,12 +119,16 @@ def _start(api: Any, got: Download) -> None:  # noqa: ANN401 - the package has n
 
 
 def _take(got: Download, what: str, part: Callable[[Download], None]) -> None:
-    """Take one part; without it the others are read all the same."""
+    """Take one part; without it the others are read all the same.
+
+    A field that an older server does not know will not come on another night either.
+    """
     if got.stopped:
         return
     try:
         part(got)
     except Exception as error:  # noqa: BLE001 - the network's, the server's, the client's
+        got.lacking |= not UNKNOWN.search(str(error))
         text = f"{what} did not come, or not all of it: {said(error)}"
         got.problems.append(Problem(str(got.place), text, what))
 
@@ -127,7 +139,7 @@ def _console(got: Download) -> None:
 
 def _history(got: Download) -> None:
     """Read all rows: a short run's at once, else page by page."""
-    if 0 < got.counted <= ROWS and _took_at_once(got):
+    if 0 < got.counted <= _room(got) and got.client.whole.fits and _took_at_once(got):
         return
     _scan(got)
     if got.counted and not got.rows.count:  # the server does not know the last step
@@ -144,7 +156,9 @@ def _took_at_once(got: Download) -> bool:
     try:
         rows = got.run.history(samples=most, pandas=False)
     except Exception:  # noqa: BLE001 - the other way may work
+        got.client.whole.failed()
         return False
+    got.client.whole.answered()
     if len(rows) >= most or len({row.get("_step") for row in rows}) < got.counted:
         return False
     for row in rows:
@@ -152,11 +166,38 @@ def _took_at_once(got: Download) -> bool:
     return True
 
 
+def _room(got: Download) -> int:
+    """Return how many rows an answer should have at most, by the width of a row."""
+    names = got.keys.get("keys") or {}
+    width = sum(len(name) + NUMBER for name in names)
+    return max(1, min(ROWS, ANSWER // max(width, 1)))
+
+
 def _scan(got: Download) -> None:
-    """Read page by page. A page is a span of steps, which may lie far apart."""
+    """Read page by page. A page is a span of steps, which may lie far apart.
+
+    Where the server does not give a page, half of it is asked for, from the last row on: of wide
+    rows a gateway gives up before they are there.
+    """
     steps = int(got.keys.get("lastStep") or 0) + 1
-    span = max(SPAN, math.ceil(ROWS * steps / max(got.counted, 1)))
-    for row in got.run.scan_history(page_size=span, use_cache=False):
+    room = _room(got)
+    least = SPAN if room == ROWS else 1
+    span = max(least, math.ceil(room * steps / max(got.counted, 1)))
+    for _ in range(HALVINGS):
+        try:
+            _pages(got, span)
+        except Exception:
+            if span == 1 or (got.rows.count and got.rows.last_step is None):
+                raise
+            span = max(1, span // 2)
+        else:
+            return
+    _pages(got, span)
+
+
+def _pages(got: Download, span: int) -> None:
+    begin = 0 if got.rows.last_step is None else got.rows.last_step + 1
+    for row in got.run.scan_history(page_size=span, min_step=begin, use_cache=False):
         if got.stopped:
             return
         got.rows.add(row)

@@ -22,6 +22,7 @@ class Collected:
     def __init__(self) -> None:
         """Begin with no rows."""
         self.count = 0
+        self.last_step: int | None = None  # of the last row; None where it has none
         self._values: dict[str, tuple[array[int], array[float], bytearray]] = {}
         self._media: set[str] = set()
         self._lock = threading.Lock()  # rows may still come when those that are there are read
@@ -38,6 +39,8 @@ class Collected:
                     self._media.add(key.removesuffix("_type"))
                 for path, number, null in numbers_in(value):
                     self._put(".".join((key, *path)), number, null=null)
+            step = row.get(ROW_COUNTER)
+            self.last_step = step if isinstance(step, int) else None
             self.count += 1
 
     def _put(self, key: str, number: float, *, null: bool) -> None:

@@ -23,6 +23,7 @@ def server(standin: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for kept in (standin.runs, standin.projects, standin.faults, standin.log):
         kept.clear()
     standin.overlap, standin.most, standin.between = False, sys.maxsize, None
+    standin.largest = 0
     for name, value in environment(standin, tmp_path).items():
         monkeypatch.setenv(name, value)
     return standin

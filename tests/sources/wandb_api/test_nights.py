@@ -10,7 +10,7 @@ import runlens
 from runlens.auditing.pages import Pages
 from runlens.diagnosis import Diagnosis
 from runlens.nights import Audit, RunRow
-from tests.wandb_server.server import Server
+from tests.wandb_server.server import Fault, Server
 from tests.wandb_server.stored import StoredRun
 
 pytestmark = pytest.mark.usefixtures("connection")
@@ -81,8 +81,8 @@ def test_siblings_are_those_of_the_trackers_own_groups(server: Server, tmp_path:
         put(server, name, broken=True, tags=["team-a"], **where)
     found = night(tmp_path)
     assert {one.group.split(" · ", 1)[1] for one in found.issues} == {
-        "sweep sw01 · unknown",
-        "exp1 · sft · unknown",
+        "sweep sw01",
+        "exp1 · sft",
     }
     row = rows(found)["lively-sun-1"]
     assert (row.sweep, row.user, row.tags) == ("sw01", "tester", ("team-a",))
@@ -172,3 +172,37 @@ def test_odd_records_cost_nothing(server: Server, tmp_path: Path) -> None:
     put(server, "b", broken=True)
     found = night(tmp_path)
     assert {name: row.user for name, row in rows(found).items()} == {"a": "", "b": "tester"}
+
+
+def test_an_older_server_costs_one_listing_a_night(server: Server, tmp_path: Path) -> None:
+    """It knows no console; that will not change by asking again."""
+    for number in range(3):
+        put(server, f"r{number}")
+    said = 'Cannot query field "logLines" on type "Run".'
+    server.faults.append(Fault("Log", "errors", times=10**6, message=said))
+    night(tmp_path)
+    server.log.clear()
+    assert len(night(tmp_path).runs) == 3
+    assert server.log == ["Runs"]
+
+
+def test_a_way_of_asking_that_fails_is_given_up(server: Server, tmp_path: Path) -> None:
+    """Whole histories in one answer, after three failures; pages work."""
+    for number in range(30):
+        put(server, f"r{number}")
+    server.faults.append(Fault("RunFullHistory", "errors", times=10**6))
+    assert len(night(tmp_path).runs) == 30
+    system = 30  # asked for in the same way, once a run
+    assert server.log.count("RunFullHistory") - system <= 8 + 3  # those under way, and the limit
+
+
+def test_wide_rows_come_in_small_answers(server: Server) -> None:
+    """Of 500 metrics, some hundred rows at once, however many there are."""
+    rows = [{"_step": at} | {f"layer/{n}/norm": at + n for n in range(500)} for at in range(1200)]
+    server.put("llm", "wide", rows)
+    run = runlens.read(f"{PROJECT}/wide")
+    assert len(run.curve("layer/7/norm")) == 1200
+    assert server.log.count("RunFullHistory") == 1  # of system metrics
+    pages = [one for one in server.log if "History" in one]
+
+    assert pages.count("HistoryPage") >= 4

@@ -45,9 +45,10 @@ function draw(el){var P=data.panels,n=P.length,tot=0,acc=0,L={showlegend:false,p
 /* audit: search, filter, sort */
 var q=D.getElementById("q");if(q){var tabs=[D.getElementById("runs"),D.getElementById("runs-ok")],box=D.getElementById("ok-box"),msg=D.getElementById("shown"),sev="",issue="",timer;
  var sets=tabs.map(function(t){return Array.prototype.slice.call(t.tBodies[0].rows)}),all=sets[0].length+sets[1].length,has=function(r){return(" "+(r.dataset.i||"")+" ").indexOf(" "+issue+" ")>=0};
- var say=function(n){return n.toLocaleString("en-US")},words=function(r){return r._t||(r._t=(r.cells[0].textContent+" "+r.cells[1].textContent).toLowerCase())};
+ var say=function(n){return n.toLocaleString("en-US")},words=function(r){return r._t||(r._t=(r.cells[0].textContent+" "+r.cells[1].textContent+" "+(r.dataset.w||"")).toLowerCase())};
+ var keep=function(){var p=[];if(q.value)p.push("q="+encodeURIComponent(q.value));if(sev)p.push("sev="+sev);if(issue){var b=D.querySelector('[data-issue="'+issue+'"]');if(b)p=[b.closest("tr").id]}if(ready)history.replaceState(null,"",p.length?"#"+p.join("&"):location.pathname+location.search)},ready=false;
  var apply=function(open){var w=q.value.toLowerCase().split(/\s+/).filter(Boolean),n=[0,0];sets.forEach(function(set,k){set.forEach(function(r){var ok=(!sev||r.dataset.s===sev)&&(!issue||has(r))&&w.every(function(x){return words(r).indexOf(x)>=0});if(r.hidden===ok)r.hidden=!ok;if(ok)n[k]++})});
-  tabs[0].hidden=!n[0];var some=w.length>0||sev||issue;if(open)box.open=n[1]>0&&!!some&&(!n[0]||!!issue);msg.textContent=say(n[0]+n[1])+" of "+say(all)+" runs"+(issue?" of this issue":"")+(n[1]&&!box.open?", "+say(n[1])+" without a fault folded":"")};
+  tabs[0].hidden=!n[0];var some=w.length>0||sev||issue;if(open)box.open=n[1]>0&&!!some&&(!n[0]||!!issue);keep();msg.textContent=say(n[0]+n[1])+" of "+say(all)+" runs"+(issue?" of this issue":"")+(n[1]&&!box.open?", "+say(n[1])+" without a fault folded":"")};
  var press=function(){each("[data-sev]",function(o){o.setAttribute("aria-pressed",String(!issue&&o.dataset.sev===sev))})};
  q.addEventListener("input",function(){clearTimeout(timer);timer=setTimeout(function(){apply(true)},80)});box.addEventListener("toggle",function(){apply(false)});
  each("[data-sev]",function(b){b.addEventListener("click",function(){sev=b.dataset.sev;issue="";press();apply(true)})});
@@ -55,5 +56,8 @@ var q=D.getElementById("q");if(q){var tabs=[D.getElementById("runs"),D.getElemen
  var key=function(r,i){var c=r.cells[i];return c.dataset.v!==undefined?+c.dataset.v:c.className==="num"?parseFloat(c.textContent.replace(/,/g,""))||0:c.textContent};
  tabs.forEach(function(tb,k){each("th[data-sort]",function(th){var b=D.createElement("button");b.type="button";b.textContent=th.textContent;th.textContent="";th.appendChild(b);
   b.addEventListener("click",function(){var i=th.cellIndex,dn=th.getAttribute("aria-sort")!=="descending",s=dn?-1:1,f=D.createDocumentFragment();each("th",function(o){o.removeAttribute("aria-sort")},tb);th.setAttribute("aria-sort",dn?"descending":"ascending");
-  sets[k]=sets[k].map(function(r){return[key(r,i),r]}).sort(function(a,c){return a[0]<c[0]?-s:a[0]>c[0]?s:0}).map(function(p){return p[1]});sets[k].forEach(function(r){f.appendChild(r)});tb.tBodies[0].appendChild(f)})},tb)});apply(false)}
+  sets[k]=sets[k].map(function(r){return[key(r,i),r]}).sort(function(a,c){return a[0]<c[0]?-s:a[0]>c[0]?s:0}).map(function(p){return p[1]});sets[k].forEach(function(r){f.appendChild(r)});tb.tBodies[0].appendChild(f)})},tb)});
+ var at=function(){var h=location.hash.slice(1),row=h.indexOf("issue=")===0&&D.getElementById(h),b=row&&row.querySelector("[data-issue]");if(b){for(var d=row;d;d=d.parentElement)if(d.tagName==="DETAILS")d.open=true;b.click();row.scrollIntoView()}
+  else{var v={};h.split("&").forEach(function(x){var i=x.indexOf("=");if(i>0)v[x.slice(0,i)]=decodeURIComponent(x.slice(i+1))});if(v.q||v.sev){q.value=v.q||"";sev=v.sev||"";press();apply(true)}}};
+ apply(false);at();ready=true;addEventListener("hashchange",at)}
 })();

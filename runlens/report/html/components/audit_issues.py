@@ -96,13 +96,20 @@ def _row(issue: Issue, known: Known) -> Markup:
     ]
     if known.money:
         cells.append(el("td", audited.money(issue), class_="num", data_l="cost"))
-    return el("tr", cells, el("td", _button(issue, known), data_l=""))
+    return el(
+        "tr", cells, el("td", _button(issue, known), data_l=""), id=f"issue={issue.fingerprint}"
+    )
 
 
 def _state(issue: Issue) -> Markup:
     since = small(f"since night {issue.first_night:,}")
     known = issue.state == "ongoing"
-    return join(issue.state, " " if known else None, since if known else None)
+    word = audited.STATUS_WORDS.get(issue.status, issue.state)
+    ack = issue.acknowledged
+    by = small(cut(f"by {ack.by} until {ack.until[:10]}", NAME)) if ack else None
+    odds = small(issue.odds) if issue.odds else None
+    parts = [part for part in (since if known else None, by, odds) if part]
+    return join(word, [join(" ", part) for part in parts])
 
 
 def _untimed(issue: Issue) -> Markup | None:

@@ -60,7 +60,7 @@ def _chips(audit: Audit) -> Markup:
         type="search",
         autocomplete="off",
         spellcheck="false",
-        placeholder="name or finding",
+        placeholder="name, finding, user, group",
     )
     buttons = [_chip("", "All", pressed=True)]
     buttons += [
@@ -153,6 +153,7 @@ class _Rows:
             _hours(one.lost),
             data_s=rank,
             data_i=self._issues.get(row.key),
+            data_w=_found_by(row),
         )
 
     def _name(self, row: RunRow) -> Markup:
@@ -173,6 +174,12 @@ def _issues_of(audit: Audit) -> Mapping[str, str]:
             for key in issue.runs:
                 made[key].append(str(numbers[issue.fingerprint]))
     return {key: " ".join(dict.fromkeys(known)) for key, known in made.items()}
+
+
+def _found_by(row: RunRow) -> str | None:
+    """Return what else a search finds a run by: whose it is, its group, its tags, its state."""
+    parts = (row.user, row.group, *row.tags[:ALSO], row.state if row.user else "")
+    return cut(" ".join(filter(None, parts)), PLACE) if row.user else None
 
 
 def _said(row: RunRow) -> Markup:

@@ -2,6 +2,7 @@
 
 from runlens.nights import ISSUE_STATES, Audit
 from runlens.report import audited
+from runlens.report.html.components.audit_last import unlisted
 from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import words
 from runlens.report.html.components.verdict import SENTENCE
@@ -24,6 +25,7 @@ def verdict(audit: Audit) -> Markup:
             el("span", when, class_="mut"),
             el("h1", headline(cut(audit.verdict, SENTENCE)), id="h-verdict"),
             el("p", said, class_="lede") if said else None,
+            unlisted(audit),
             class_="verdict",
             aria_labelledby="h-verdict",
         ),

@@ -1,0 +1,135 @@
+"""What became of the runs of last night, what was not looked at, and the nights before."""
+
+from collections.abc import Iterable, Sequence
+
+from runlens.nights import Audit, RunRow, SourceState, Trend
+from runlens.report import audited
+from runlens.report.facts import sentence
+from runlens.report.html.components.audit_issues import link_to
+from runlens.report.html.components.signs import tag
+from runlens.report.html.components.tables import Column, code, folded, section, small, sub, table
+from runlens.report.html.element import Child, Markup, cut, el, join
+from runlens.wording import count, percent
+
+SHOWN, MOST = 12, 200  # runs that are not folded, and runs in all
+NAME, TEXT = 80, 300  # characters
+BAR, HIGH = 8, 44  # of a night in the chart: width and height in pixels
+FEWEST = 2  # nights that make a chart
+
+
+def unlisted(audit: Audit) -> Markup | None:
+    """Return which sources nobody looked at tonight: of them, this page says nothing new."""
+    lost = audit.unlisted
+    if not lost:
+        return None
+    return el("p", el("strong", "Not read tonight. "), _lost(lost), class_="lede", role="alert")
+
+
+def _lost(some: Sequence[SourceState]) -> Markup:
+    said = []
+    for one in some:
+        since = f"last listed {one.listed[:10]}" if one.listed else "never listed"
+        nights = f", for {count(one.tries, 'night')}" if one.tries > 1 else ""
+        why = (
+            f": {one.why}" if one.why else f": {one.missing:,} of {one.known:,} places are missing"
+        )
+        said.append(join(code(cut(one.source, NAME)), cut(f" ({since}{nights}){why}. ", TEXT)))
+    return join(said)
+
+
+def last_night(audit: Audit) -> Markup:
+    """Return the runs that broke, by whom, the counts of the others, and the nights before."""
+    rows = {row.key: row for row in audit.runs}
+    broke = [rows[key] for key in audit.broke if key in rows]
+    quiet = [rows[key] for key in audit.went_quiet if key in rows]
+    return section(
+        "last-night",
+        "Since last night",
+        sub(_counts(audit)),
+        _table(audit, broke[:SHOWN]) if broke else None,
+        _more(audit, broke[SHOWN:MOST]),
+        folded(count(len(quiet), "run") + " went quiet", "", _table(audit, quiet[:MOST]))
+        if quiet
+        else None,
+        _chart(audit.trend),
+    )
+
+
+def _counts(audit: Audit) -> str:
+    since = f" since {audit.since[:10]}" if audit.since else ""
+    said = f"{count(audit.ran, 'run')} ran{since}: {len(audit.broke):,} broke"
+    said += f", {len(audit.finished):,} finished well"
+    said += f", {len(audit.went_quiet):,} went quiet" if audit.went_quiet else ""
+    return f"{said}."
+
+
+def _more(audit: Audit, rest: Sequence[RunRow]) -> Markup | None:
+    return folded(count(len(rest), "more run"), "", _table(audit, rest)) if rest else None
+
+
+def _table(audit: Audit, some: Iterable[RunRow]) -> Markup:
+    columns = (Column("Run"), Column("Whose"), Column("What broke"), Column("W&B"))
+    return table(columns, [_row(audit, row) for row in some])
+
+
+def _row(audit: Audit, row: RunRow) -> tuple[Child, ...]:
+    link = link_to(row, audit.pages)
+    name = cut(row.name, NAME)
+    where = audited.tracker_link(row.url)
+    return (
+        el("a", name, href=link) if link else name,
+        cut(row.user, NAME) or audited.DASH,
+        join(tag(row.health), " ", small(sentence(cut(row.verdict, TEXT)))),
+        el("a", "open", href=where, rel="noreferrer") if where else audited.DASH,
+    )
+
+
+def _chart(trend: Sequence[Trend]) -> Markup | None:
+    """Return the last nights as bars: the share of runs that broke, and of hours that were lost."""
+    if len(trend) < FEWEST:
+        return None
+    first, last = trend[0], trend[-1]
+    said = f"Nights {first.night:,} to {last.night:,}"
+    shares = [one.broke / one.ran if one.ran else 0.0 for one in trend]
+    lost = [one.wasted / one.gpu_hours if one.gpu_hours else 0.0 for one in trend]
+    return join(
+        el(
+            "p",
+            f"{said}: share of runs that broke, at most {percent(max(shares))}",
+            class_="sm gap",
+        ),
+        _bars(shares, [f"night {t.night}: {t.broke:,} of {t.ran:,} broke" for t in trend]),
+        el("p", f"Share of GPU-hours that gave nothing, at most {percent(max(lost))}", class_="sm"),
+        _bars(
+            lost,
+            [f"night {t.night}: {t.wasted:,.1f} of {t.gpu_hours:,.1f} GPU-hours" for t in trend],
+        ),
+    )
+
+
+def _bars(shares: Sequence[float], titles: Sequence[str]) -> Markup:
+    top = max(shares) or 1.0
+    bars = []
+    for at, (share, title) in enumerate(zip(shares, titles, strict=True)):
+        high = max(1, round(HIGH * share / top)) if share else 1
+        bars.append(
+            el(
+                "rect",
+                el("title", title),
+                x=at * BAR,
+                y=HIGH - high,
+                width=BAR - 2,
+                height=high,
+                fill="currentColor",
+            )
+        )
+    wide = len(shares) * BAR
+    return el(
+        "svg",
+        bars,
+        width=wide,
+        height=HIGH,
+        viewBox=f"0 0 {wide} {HIGH}",
+        role="img",
+        aria_label=titles[-1],
+    )
