@@ -151,11 +151,14 @@ def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     wanted = [finding.metric for finding in diagnosis.findings if finding.severity != "info"]
     names = [name for name in dict.fromkeys([*MAIN, *wanted]) if name in diagnosis.curves]
     cells = 60 if options.width >= WIDEST else min(30, options.width - NAME_WIDTH - 22)
+    indent = " " * (NAME_WIDTH + 1)
     for name in names[: SHOWN_CURVES + (4 if options.verbose else 0)]:
         curve = diagnosis.curves[name]
         first, last = value_of(name, curve.value[0]), value_of(name, curve.value[-1])
         drawn = spark(name, curve.value, cells, ascii_only=options.ascii_only)
         yield f"{name:<{NAME_WIDTH}} {first:>9} {drawn} {last}"
+        if options.verbose and name in diagnosis.shapes:
+            yield from wrapped(diagnosis.shapes[name].text, options, indent, indent)
     if names:
         yield ""
 

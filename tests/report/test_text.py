@@ -166,3 +166,13 @@ def test_overview_fits(width: int) -> None:
     lines = overview([seen(name) for name in NAMES], Options(width)).splitlines()
     assert max(map(len, lines)) <= width
     assert len(lines) == len(NAMES) + 2
+
+
+def test_verbose_text_says_what_each_main_curve_does() -> None:
+    """In a sentence, under its sparkline; the short report leaves it out."""
+    made = seen("hockey-stick")
+    words = " ".join(made.shapes["eval_loss"].text.split())
+    assert "falls from" in words
+    assert "rises from" in words
+    assert words in " ".join(render(made, Options(verbose=True)).split())
+    assert words not in " ".join(render(made, Options()).split())

@@ -223,3 +223,17 @@ def test_phases_cover_the_curve_in_order_whatever_it_does(seed: int) -> None:
         for one, after in pairwise(inner):
             assert one.first.index <= one.last.index <= after.first.index
         assert shape.describe()
+
+
+def test_a_change_of_nothing_is_flat_however_sure() -> None:
+    """A loss that goes from 5.359 to 5.358 without noise."""
+    assert kinds(drawn("0:5.359 500:5.358 1000:5.358")) == ["flat"]
+
+
+@pytest.mark.parametrize(("low", "kind"), [(1.0, "restart"), (4.0, "jump")])
+def test_a_curve_that_starts_anew_is_told_from_one_that_jumps(low: float, kind: str) -> None:
+    """Back at its first level, and falling again as it did, or staying there."""
+    value = np.concatenate([np.linspace(4, 1, 100), np.linspace(4, low, 100)])
+    value += 0.02 * np.random.default_rng(5).standard_normal(200)
+    (event,) = shape_of(np.arange(200), value).events
+    assert (event.kind, event.before.step, event.after.step) == (kind, 99, 100)

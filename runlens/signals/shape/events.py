@@ -12,7 +12,9 @@ from runlens.signals.shape.segments import Pieces
 
 TALL = 8.0  # noises from which a point is off the course, and
 TAIL = 4.0  # multiples of the 95th percentile of the residuals: heavy tails are no spikes
+OF_COURSE = 0.01  # share of the range of the course that counts as noise at least: corners
 WIDEST = 0.015  # share of the curve that a spike may last; longer ones are phases
+REGAINED = 0.3  # share of the jump that the next piece goes back: a new start goes the old way
 BACK = 0.35  # share of the first range within which a curve that leapt back starts anew
 
 
@@ -25,7 +27,7 @@ def spikes(
     """
     residual = scaled - course
     noise = GAUSSIAN * float(np.median(np.abs(residual - np.median(residual))))
-    noise = max(noise, 1e-3 * float(np.ptp(course)), 1e-12)
+    noise = max(noise, OF_COURSE * float(np.ptp(course)), 1e-12)
     size = np.abs(residual)
     tail = float(np.quantile(size, 0.95)) if len(size) >= 60 else noise  # noqa: PLR2004 - 3 points
     hit = size > max(TALL * noise, TAIL * tail)
@@ -102,6 +104,8 @@ def _jump(
     beyond = value[where:stop] if stop > where else value[where : where + 1]
     peak = where + int(np.argmax(beyond) if height > 0 else np.argmin(beyond))
     kind, back = _kind(value, where, before, after, height)
+    regained = -float(pieces.fitted[last - 1] - pieces.fitted[end]) / height
+    kind = kind if regained >= REGAINED else "jump"
     return Event(
         kind,
         Point(where - 1, int(step[where - 1]), float(value[where - 1])),

@@ -24,6 +24,7 @@ NEAR_END = 0.04  # share of the curve
 # that the curve is divided is sure already: a piece that makes so much of its range is no accident
 LARGE, SURE_OF_LARGE = 0.25, 0.1
 AT_END, AT_TURN = 0.06, 0.08  # share of the curve below which a flat beside a slope is none
+NOTHING = 0.005  # share of the level that is no change, however sure: 5.359 to 5.358
 NEARLY = 0.5  # share of a phase from which on it swings
 FEW = 12  # blocks up to which ranks are tested as well
 
@@ -96,7 +97,7 @@ def stretches(grid: Coarse, pieces: Pieces) -> list[Stretch]:
         piece = _piece(grid, pieces, first, end - 1)
         before = found[-1] if found else None
         piece = piece._replace(kind=_kind(grid, pieces, piece, before))
-        if before and _same(before, piece, pieces):
+        if before and _same(grid, before, piece, pieces):
             found[-1] = _joined(grid, pieces, before, piece)
         else:
             found.append(piece)
@@ -167,10 +168,10 @@ def _kind(grid: Coarse, pieces: Pieces, piece: Stretch, before: Stretch | None) 
     sure = SURE if alone else SURE_OF_PIECE
     if len(pieces.cuts) > 1 and share >= LARGE:
         sure = SURE_OF_LARGE
-    if piece.chance > sure or change == 0:
+    level = abs(share_of_level(grid, piece.begin, change))
+    if piece.chance > sure or level < NOTHING:
         return "flat"
     direction: PhaseKind = "fall" if change < 0 else "rise"
-    level = abs(share_of_level(grid, piece.begin, change))
     if share >= OF_RANGE or level >= OF_LEVEL:
         return direction
     if before is not None and before.kind == direction:
@@ -214,16 +215,16 @@ def effect_of(begin: float, end: float, scale: Scale, pieces: Pieces, noise: Noi
     )
 
 
-def _same(before: Stretch, piece: Stretch, pieces: Pieces) -> bool:
+def _same(grid: Coarse, before: Stretch, piece: Stretch, pieces: Pieces) -> bool:
     """Whether two neighbours are one phase: of one kind, and no step to the other side between."""
     span, sigma = float(np.ptp(pieces.fitted)), pieces.sigma
     if before.kind != piece.kind:
         return False
     step = piece.begin - before.end
     if piece.kind == "flat":
-        return abs((piece.begin + piece.end - before.begin - before.end) / 2) < max(
-            OF_RANGE * span, 2.0 * sigma
-        )
+        apart = (piece.begin + piece.end - before.begin - before.end) / 2
+        nothing = abs(share_of_level(grid, before.end, apart)) < NOTHING
+        return nothing or abs(apart) < max(OF_RANGE * span, 2.0 * sigma)
     against = step if piece.kind == "fall" else -step
     return against < max(OF_RANGE * span, 3.0 * sigma)
 
