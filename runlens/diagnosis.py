@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 from runlens.errors import one_line
 from runlens.run import Event, Problem, Setting, State
-from runlens.signals.shape import CurveShape
 from runlens.version import __version__
 from runlens.views import Viewed
 
@@ -269,7 +268,7 @@ class Diagnosis(Viewed):
     problems: tuple[Problem, ...] = ()
     do_first: Advice = Advice()
     curves: Mapping[str, ThinCurve] = field(default_factory=dict)
-    shapes: Mapping[str, CurveShape] = field(default_factory=dict)  # of the main curves
+    shapes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as in the contract
     epochs: tuple[tuple[float, float], ...] = ()  # (step, whole epoch) for a second axis
     events: tuple[Event, ...] = ()
     settings: tuple[SettingRow, ...] = ()
@@ -329,7 +328,7 @@ class Diagnosis(Viewed):
             "unmet": self.reasons("unmet"),
             "errors": self.reasons("error"),
             "problems": [problem._asdict() for problem in self.problems],
-            "shapes": {name: shape.to_dict() for name, shape in self.shapes.items()},
+            "shapes": {name: dict(shape) for name, shape in self.shapes.items()},
         }
         if full:
             document["curves"] = {

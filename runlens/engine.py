@@ -29,23 +29,12 @@ from runlens.rules.rule import ADVICE, Asked, Case, Rule, loaded, unmet
 from runlens.run import Problem, Run
 from runlens.settings import Settings
 from runlens.signals import Signals
-from runlens.signals.shape import CurveShape, plain
+from runlens.signals.shape.plain import main_shapes
 from runlens.sources import read
 from runlens.wording import step
 
 MOST_POINTS = 5_000  # of a curve on a page
 MOST_CURVES = 400
-SHAPED = (  # curves whose shape every diagnosis says
-    "train_loss",
-    "eval_loss",
-    "reward",
-    "eval_accuracy",
-    "grad_norm",
-    "learning_rate",
-    "entropy",
-    "kl",
-    "len_mean",
-)
 MOST_SETTINGS = 1_000
 OF_THE_LOSS = frozenset({"LOS", "EVL", "GRD"})  # families whose curves end where the loss is lost
 
@@ -117,7 +106,7 @@ def _diagnosed(
         ),
         do_first=do_first,
         curves=_part(lambda: _curves(run, kept), dict[str, ThinCurve], "all curves", lost),
-        shapes=_part(lambda: _shapes(run, kept), dict[str, CurveShape], "all shapes", lost),
+        shapes=_part(lambda: main_shapes(run), dict[str, dict[str, Any]], "all shapes", lost),
         epochs=_part(
             lambda: _epochs(run, signals), tuple[tuple[float, float], ...], "epochs", lost
         ),
@@ -341,13 +330,6 @@ def _curves(run: Run, findings: list[Finding]) -> dict[str, ThinCurve]:
     }
     names = sorted(run.history.metrics, key=lambda name: (base(name) not in NAMES, name))
     return {name: _thin(run.curve(name), cited, name) for name in names[:MOST_CURVES]}
-
-
-def _shapes(run: Run, findings: list[Finding]) -> dict[str, CurveShape]:
-    """Return the shapes of the main curves, and of those that a finding is about."""
-    blamed = (finding.metric for finding in findings if finding.severity != "info")
-    named = {name: run.shape(name) for name in (*SHAPED, *blamed)}
-    return {name: plain(shape) for name, shape in named.items() if shape}
 
 
 def _thin(curve: Curve, cited: set[float], name: str) -> ThinCurve:

@@ -158,7 +158,7 @@ def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
         drawn = spark(name, curve.value, cells, ascii_only=options.ascii_only)
         yield f"{name:<{NAME_WIDTH}} {first:>9} {drawn} {last}"
         if options.verbose and name in diagnosis.shapes:
-            yield from wrapped(diagnosis.shapes[name].text, options, indent, indent)
+            yield from wrapped(diagnosis.shapes[name]["text"], options, indent, indent)
     if names:
         yield ""
 

@@ -171,7 +171,7 @@ def test_overview_fits(width: int) -> None:
 def test_verbose_text_says_what_each_main_curve_does() -> None:
     """In a sentence, under its sparkline; the short report leaves it out."""
     made = seen("hockey-stick")
-    words = " ".join(made.shapes["eval_loss"].text.split())
+    words = " ".join(made.shapes["eval_loss"]["text"].split())
     assert "falls from" in words
     assert "rises from" in words
     assert words in " ".join(render(made, Options(verbose=True)).split())

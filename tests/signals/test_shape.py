@@ -227,7 +227,7 @@ def test_phases_cover_the_curve_in_order_whatever_it_does(seed: int) -> None:
 
 def test_a_change_of_nothing_is_flat_however_sure() -> None:
     """A loss that goes from 5.359 to 5.358 without noise."""
-    assert kinds(drawn("0:5.359 500:5.358 1000:5.358")) == ["flat"]
+    assert kinds(drawn("0:5.359 500:5.358 1000:5.3581")) == ["flat"]
 
 
 @pytest.mark.parametrize(("low", "kind"), [(1.0, "restart"), (4.0, "jump")])

@@ -26,12 +26,11 @@ How rules use it:
 from runlens.signals.shape.chance import above, confidence, kendall
 from runlens.signals.shape.data import Change, Effect, Event, Level, Noise, Phase, Point, Swing
 from runlens.signals.shape.make import shape_of
-from runlens.signals.shape.plain import CurveShape, plain
+from runlens.signals.shape.plain import plain
 from runlens.signals.shape.shape import Shape
 
 __all__ = [
     "Change",
-    "CurveShape",
     "Effect",
     "Event",
     "Level",

@@ -1,32 +1,37 @@
 """A shape as plain data, for reports and JSON."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from runlens.run import Run
 from runlens.signals.shape.data import Event, Phase, Point
 from runlens.signals.shape.shape import Shape
 
-
-class CurveShape(NamedTuple):
-    """What a curve does, in a sentence and in parts; without its points."""
-
-    text: str
-    scale: str
-    phases: tuple[Phase, ...]
-    events: tuple[Event, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its part of the JSON contract."""
-        return {
-            "text": self.text,
-            "scale": self.scale,
-            "phases": [_phase(phase) for phase in self.phases],
-            "events": [_event(event) for event in self.events],
-        }
+SHOWN = (  # curves whose shape every diagnosis says
+    "train_loss",
+    "eval_loss",
+    "reward",
+    "eval_accuracy",
+    "grad_norm",
+    "learning_rate",
+    "entropy",
+    "kl",
+    "len_mean",
+)
 
 
-def plain(shape: Shape) -> CurveShape:
-    """Return a shape without its points."""
-    return CurveShape(shape.describe(), shape.scale, shape.phases, shape.events)
+def main_shapes(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the shapes of the main curves of a run that have one, by metric."""
+    return {name: plain(shape) for name in SHOWN if (shape := run.shape(name))}
+
+
+def plain(shape: Shape) -> dict[str, Any]:
+    """Return the sentence, phases and events of a shape as in the JSON contract."""
+    return {
+        "text": shape.describe(),
+        "scale": shape.scale,
+        "phases": [_phase(phase) for phase in shape.phases],
+        "events": [_event(event) for event in shape.events],
+    }
 
 
 def _point(point: Point) -> dict[str, Any] | None:
