@@ -25,10 +25,10 @@ _PREFIX = lazy_re(
 )
 _OF = r"(?:\s*(?:/|of)\s*(\d+))?"
 _BATCHES = lazy_re(  # epoch e of E, batch n of N
-    r"(?:train(?:ing)?[ :]*)?epoch[: ]*\[?\s*(\d+)" + _OF + r"\]?[\s,:|\-]*"
+    r"\[?(?:train(?:ing)?[ :]*)?epoch[: ]*\[?\s*(\d+)" + _OF + r"\]?[\s,:|\-]*"
     r"(?:(?:step|batch|iter(?:ation)?)s?[: ]*)?[\[(]\s*(\d+)\s*/\s*(\d+)(?:\s*\(\d+%\))?[\])]"
     r"|train: \[(\d+)/(\d+)\]\[\s*(\d+)/(\d+)\]"
-    r"|epoch[: ]*\[?\s*(\d+)"
+    r"|\[?epoch[: ]*\[?\s*(\d+)"
     + _OF
     + r"\]?[\s,:|\-]*(?:step|batch|iter(?:ation)?)s?[: ]+\[?(\d{1,3}(?:,\d{3})+|\d+)"
     + _OF,

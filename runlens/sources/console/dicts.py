@@ -14,6 +14,7 @@ import numpy as np
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.sources.console.bars import Bars
+from runlens.sources.console.mining.telling import tells
 from runlens.sources.console.records import MAX_STEP, Record, Records
 
 Kind = Literal["train", "eval", "summary"]
@@ -84,7 +85,7 @@ def row(at: int, line: str) -> DictRow | None:
 @lru_cache(maxsize=4096)
 def meaning(names: tuple[str, ...]) -> Meaning | None:
     """Return what the names in a dict say; None where none of them is that of a metric."""
-    if not any(_METRIC.search(name) for name in names):
+    if not any(_METRIC.search(name) or tells(name) for name in names):
         return None
     step = next((names.index(name) for name in (*STEPS, STEP_OF) if name in names), -1)
     return Meaning(_kind(names), step, names.index("epoch") if "epoch" in names else -1)

@@ -29,7 +29,6 @@ from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.tables import columns, from_tables, from_tensors
 from runlens.sources.console.templates import Parsed, Templates, pieces
 from runlens.sources.console.text import Bar
-from runlens.sources.console.uncounted import uncounted
 from runlens.sources.console.worded import FRAMEWORK as NANOGPT
 from runlens.sources.console.worded import worded
 from runlens.sources.console.yolo import yolo
@@ -114,7 +113,7 @@ def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             some = [record for _, record in records]
             launch = launches(steps, [record.names for record in some])
             return Found(some, Placed(steps, launch, framework == ""), framework)
-    return placed(uncounted(others))
+    return placed([])
 
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:

@@ -179,6 +179,18 @@ def launches(steps: IntArray, groups: Sequence[object], slack: int = 0) -> IntAr
         if last is not None and step < last - slack:
             number += 1
             highest = {}
+            found[_begun(steps, found, row) : row] = number
         highest[group] = step if last is None or number else max(step, last)
         found[row] = number
     return found
+
+
+def _begun(steps: IntArray, launch: IntArray, row: int) -> int:
+    """Return where a launch begins that shows at a row: others of its rows may come before.
+
+    They stand right before it, at steps that the launch before had passed already.
+    """
+    first = row
+    while first > 1 and launch[first - 1] == launch[row - 1] and steps[first - 1] <= steps[row]:
+        first -= 1
+    return first if first < row and steps[first] < steps[first - 1] else row

@@ -81,7 +81,10 @@ def _steps(
     if any(explicit) or any(row.counted.batch >= 0 for row in rows):
         return np.array(_carried(rows), dtype=np.int64), True, ""
     epochs = [row.counted.epoch for row in rows]
-    layouts = Counter((row.names, row.counted.epoch) for row in rows)
+    launch = launches(np.array(epochs, dtype=np.int64), [row.names for row in rows]).tolist()
+    layouts = Counter(
+        (row.names, row.counted.epoch, n) for row, n in zip(rows, launch, strict=True)
+    )
     mean = sum(layouts.values()) / len(layouts)
     if mean <= ONCE_AN_EPOCH and max(epochs) >= 0:
         return np.array(epochs, dtype=np.int64), True, "its rows name epochs, no steps"

@@ -34,6 +34,7 @@ from runlens.sources.console.text import Text, stamp
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
+AFTERMATH = 300  # lines behind an exception that launchers, trackers and other ranks print
 HANDLED = 5  # training records after an exception that show that it was handled
 # what other ranks, launchers and clean-up raise once something else has failed
 CONSEQUENCES = (
@@ -59,6 +60,12 @@ class _Marks(NamedTuple):
     at: IntArray  # of training records, shape (n,)
     step: IntArray
     bars: Bars
+    plain: IntArray  # lines that are neither rows nor of a traceback
+
+    def is_end(self, line: int) -> bool:
+        """Whether the log ends at a line, but for what is printed on the way out."""
+        after = len(self.plain) - int(np.searchsorted(self.plain, line, side="right"))
+        return self.records_after(line) == 0 and after <= AFTERMATH
 
     def step_at(self, line: int) -> int | None:
         """Return the last step that was known at a line."""
@@ -84,7 +91,7 @@ def tell(
     summaries: Sequence[int],
 ) -> None:
     """Add the events and the hints on the end to `reading`."""
-    marks = _Marks(records.at, placed.step, bars)
+    marks = _Marks(records.at, placed.step, bars, np.zeros(0, dtype=np.int64))
     if len(bars) and not reading.hints.planned_steps:
         reading.hints.planned_steps = int(bars.total[-1])
     last = [*placed.step[-1:].tolist(), *bars.done[-1:].tolist()]
@@ -189,12 +196,15 @@ def _errors(
     lines = [line for _, line in others]
     index = [at for at, _ in others]
     found, quoted = failures(lines, index)
+    told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
+    plain = np.array(index, dtype=np.int64)
+    marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)
     hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     kinds = [((hit.message.row, hit.kind), hit) for hit in hits if hit.message is not _FALLBACK]
     for hit, count in _ends(kinds):
         line, at = lines[hit.line], index[hit.line]
         data = details(hit, line) | {
-            "last": marks.records_after(at) == 0,
+            "last": marks.is_end(at),
             "count": count,
             "at": at,
         }
@@ -238,7 +248,7 @@ def _failure(item: Failure, marks: _Marks, where: _Where, *, handled: bool) -> E
         "exception": item.exception,
         "frame": item.frame,
         "handled": handled,
-        "last": not handled and marks.records_after(item.end) == 0,
+        "last": not handled and marks.is_end(item.end),
         "at": item.at,
     }
     return _event("message", marks.step_at(item.end), item.exception, where(item.end), data)
@@ -251,7 +261,7 @@ def _end(
     marks: _Marks,
 ) -> None:
     """Set the hints on the end: the exception that ended the run, and its exit code."""
-    last = [item for item in found if marks.records_after(item.end) == 0]
+    last = [item for item in found if marks.is_end(item.end)]
     if last:
         own = [item for item in last if not any(word in item.exception for word in CONSEQUENCES)]
         reading.hints.traceback = (own or last)[0].exception

@@ -15,6 +15,7 @@ from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.counting import (
+    MOSTLY,
     Counters,
     carried,
     counters,
@@ -22,6 +23,7 @@ from runlens.sources.console.mining.counting import (
     within_epoch,
 )
 from runlens.sources.console.mining.layouts import Layout, layouts
+from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.telling import tells
 from runlens.sources.console.rows import Row
 
@@ -51,6 +53,7 @@ class _Table:
     batch: FloatArray
     batches: FloatArray
     names: tuple[str, ...]  # of the columns that measure, empty for the others
+    record: IntArray  # how many lines that count stand before each row
 
     @property
     def measures(self) -> bool:
@@ -72,14 +75,15 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
 
     Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
     """
-    tables = [_table(layout) for layout in layouts(others)]
+    tables = [_table(layout) for layout in layouts(without_prefix(others))]
     kept = _kept(tables, excerpt=alone and len(others) <= EXCERPT)
     if not kept:
         return []
     _carry(tables, kept)
     kept = [table for table in kept if not alone or _placed(table, len(others))]
-    _count(kept)
-    rows = [row for table in kept for row in _rows(_without_settings(table))]
+    beside = _siblings(tables, kept)
+    _count([*kept, *beside])
+    rows = [row for table in (*map(_without_settings, kept), *beside) for row in _rows(table)]
     return sorted(rows, key=lambda row: row.at)
 
 
@@ -97,8 +101,9 @@ def _table(layout: Layout) -> _Table:
     (step, steps), (epoch, epochs), (batch, batches) = map(column, found)
     names = tuple(_name(layout, place, value, found) for place in range(len(layout.columns)))
     return _Table(
-        layout, layout.line, value, found, step, steps, epoch, epochs, batch, batches, names
-    )
+        layout, layout.line, value, found, step, steps, epoch, epochs, batch, batches, names,
+        np.zeros(len(value), dtype=np.int64),
+    )  # fmt: skip
 
 
 def _name(layout: Layout, place: int, value: FloatArray, found: Counters) -> str:
@@ -182,20 +187,37 @@ def _without_settings(table: _Table) -> _Table:
 
 def _heads(table: _Table) -> bool:
     """Whether lines say no more than where the training stands: ``=== epoch 0 ===``."""
-    if (
-        not table.counts.any
-        or not _counts_by_name(table)
-        or len(table.layout.columns) > MOST_IN_HEAD
-    ):
+    if not table.counts.any or len(table.layout.columns) > MOST_IN_HEAD:
         return False
-    place = max(table.counts)
-    return len(table.line) == 1 or goes_on(table.value[:, place])
+    if not _counts_by_name(table) and (table.measures or len(table.line) < FEWEST):
+        return False
+    return goes_on(table.value[:, max(table.counts)])
+
+
+def _siblings(tables: Sequence[_Table], kept: Sequence[_Table]) -> list[_Table]:
+    """Return what is printed once wherever a table is whose steps are those of other lines.
+
+    Of a record that is spread over lines each line is a table of its own, whatever its name.
+    """
+    records = [np.unique(table.record) for table in kept if not table.counts.any]
+    found = []
+    for table in tables:
+        if table.counts.any or table in kept or not table.measures:
+            continue
+        mine = np.unique(table.record[table.record > 0])
+        alike = any(len(np.intersect1d(some, mine)) >= MOSTLY * len(some) for some in records)
+        if len(mine) and alike and len(mine) >= MOSTLY * len(table.line):
+            found.append(table)
+    return found
 
 
 def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
     """Give rows without a counter, or without an epoch, that of the lines around them."""
-    owners = [t for t in tables if t in kept or _heads(t)]
-    owners = [t for t in owners if t.counts.any]
+    owners = [t for t in tables if t.counts.any and (t in kept or _heads(t))]
+    owners = owners or [t for t in tables if _counts_by_name(t) and not t.measures]
+    counting = np.sort(np.concatenate([t.line for t in owners] or [np.zeros(0, dtype=np.int64)]))
+    for table in tables:
+        table.record = np.searchsorted(counting, table.line)
     for name in ("epoch", "step", "batch"):
         marked = [
             (t.line, getattr(t, name), getattr(t, name + ("es" if name == "batch" else "s")))
@@ -209,7 +231,7 @@ def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
         line = line[order]
         value = np.concatenate([m[1] for m in marked])[order]
         total = np.concatenate([m[2] for m in marked])[order]
-        for table in kept:
+        for table in tables:
             if table.counts.any and (name != "epoch" or table.counts.epoch >= 0):
                 continue
             ahead = bool(table.line[0] < line[0] and table.line[-1] < line[-1])

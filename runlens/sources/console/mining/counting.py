@@ -74,13 +74,13 @@ def _by_course(
 
 
 def goes_on(mine: FloatArray) -> bool:
-    """Whether numbers never fall but to where they began, and mostly rise."""
+    """Whether numbers mostly rise, and seldom fall: to where they began, or where a run resumed."""
     if len(mine) < 2:  # noqa: PLR2004 - one number does not go on
         return False
     gaps = np.diff(mine)
     fallen = mine[1:][gaps < 0]
-    rises = (gaps > 0).mean()
-    return bool(rises >= MOSTLY and (fallen <= mine[0]).all() and len(fallen) < len(mine) / 4)
+    most = 4 if (fallen <= mine[0]).all() else 10  # of so many rows one may begin a launch
+    return bool((gaps > 0).mean() >= MOSTLY and len(fallen) < len(mine) / most)
 
 
 def within_epoch(step: FloatArray, epoch: FloatArray, total: FloatArray) -> bool:

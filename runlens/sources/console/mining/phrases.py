@@ -47,8 +47,9 @@ _LEVELS = lazy_re(
 )
 _LOGGER = lazy_re(r"[\w.]*(?:\.|__)[\w.]*|\w+(?::\w+){1,3}")
 SPLIT = lazy_re(
-    r"(?<![A-Za-z])(?:(?P<train>tr(?:ai)?n(?:ing)?)|(?P<val>val(?:id(?:ation)?)?|held[- _]?out)"
-    r"|(?P<eval>eval(?:uation)?)|(?P<test>test(?:ing)?)|(?P<dev>dev))(?![A-Za-z])",
+    r"(?<![A-Za-z])(?:(?P<train>tr(?:ai)?n(?:ing)?)"
+    r"|(?P<val>val(?:id(?:at(?:e|ion|ing))?)?|held[- _]?out)"
+    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BREAKS = lazy_re(
@@ -57,6 +58,8 @@ _BREAKS = lazy_re(
 )
 _SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
 _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re.IGNORECASE)
+# a word before a level is the name of a logger
+_LOGGER_LEVEL = lazy_re(r"[\w.]+[\s\[\]|:-]+(?=(?:INFO|WARNING|DEBUG|ERROR)\b)")
 _QUOTED = lazy_re(r"""(['"])([^'"]{1,80})\1\s*[:=]\s*['"]?$""")
 _INNER = lazy_re(
     r"([^,;|│┃\t()\[\]{}<>:=]*[^\W\d_][^,;|│┃\t()\[\]{}<>:=]*)[(\[]([^()\[\]]*[^\W\d_][^()\[\]]*)[)\]]\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$"
@@ -73,6 +76,7 @@ _COUNTED = lazy_re(
 )
 _BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
+_OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
 _MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&" + CLOCK + THING
 _MOST_TEXT = 240  # characters between two numbers: more is prose
@@ -134,7 +138,7 @@ class _Reader:
         self._seen: set[str] = set()
 
     def take(self, place: int) -> None:
-        left = self.text[place]
+        left = _LOGGER_LEVEL.sub("", self.text[place])
         parted = segments(left)
         if place >= self._behind or self._turns(place, parted):
             self._behind = min(self._behind, place)
@@ -156,6 +160,13 @@ class _Reader:
             self.columns.append(Column("", "share"))  # the change since the last time
         elif name:
             prose = len(name.split()) > _UNBOUND and not _BINDS.search(left)
+            if prose:  # "Accuracy of the network on the 10000 test images: 54 %"
+                self._waiting = _OF.split(parted[-1])[0].strip()
+            elif self._waiting:
+                waiting, self._waiting = self._waiting, ""
+                name = f"{split_of(name)}{waiting}" if SPLIT.search(name) else name
+            if SPLIT.fullmatch(name) and ("[" in left or self.marks[place] == "/"):
+                self._split = split_of(name)  # "Train: [3/50]"
             named = self._named(name + _unit(name, self.marks[place]))
             bound = _BINDS.search(left) is not None
             self.columns.append(Column("", "share") if prose else Column(named, "", bound))

@@ -6,6 +6,7 @@ constant tokens and parameters), so what the text means is found out once for al
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from runlens.patterns import lazy_re
@@ -36,6 +37,7 @@ _NO_NUMBER = (
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|\bmaxDets=\s*\d+"
     r"|(?<=\x01)[ :]{1,2}\d+\b(?=[)\]])"
+    r"|(?<=\w)\[\d{2,8}\]:(?=\s)"
     r"|(?<![\w.:])[\w.]{1,80}:\w{1,80}:\d+(?=\]? *[-|:>)])"
     r")"
 )
@@ -54,7 +56,7 @@ _NUMBER = (
     r"(?:\s?(?:/|\bof\b)\s?(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
     r"(?:(?![\w@])(?!-[A-Za-z])(?!\.\d)|(?=(?:epoch|step|iter|batch|ep|it)s?\b))"
 )
-_TOKEN = lazy_re(rf"(?=[-+.: \dnNiIvVmJ_FMASODTW])(?:{_NO_NUMBER}|{_NUMBER})")
+_TOKEN = lazy_re(rf"(?=[-+.: \[\dnNiIvVmJ_FMASODTW])(?:{_NO_NUMBER}|{_NUMBER})")
 _DIGIT = lazy_re(r"\d|[nN][aA][nN]|[iI][nN][fF]")
 _FILE = lazy_re(
     r"\.(?:ckpt|pth?|tar|bin|safetensors|h5|hdf5|keras|png|jpe?g|np[yz]|pkl|json|ya?ml|txt|csv|onnx"
@@ -67,6 +69,8 @@ _WRAPPED = lazy_re(
     r"\[?\s*([-+.\w]+)\s*\]?(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
 )
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
+_KEPT = lazy_re(r"0\.\d+(?::|$)|max")  # pycocotools name their scores by these
+_ZEROS = str.maketrans("123456789", "000000000")
 _SCALE = {"k": 1e3, "K": 1e3, "M": 1e6}
 
 
@@ -86,6 +90,23 @@ class Parts(NamedTuple):
     slots: tuple[Slot, ...]
 
 
+class _Number(NamedTuple):
+    """Where a number stands in lines whose characters are of the same kinds, and what it means."""
+
+    begin: int
+    end: int
+    scale: float
+    total: tuple[int, int] | None
+    total_scale: float
+    thousands: bool
+
+
+class _Plan(NamedTuple):
+    text: tuple[tuple[str | tuple[int, int], ...], ...]  # of each piece what it is, or where
+    marks: tuple[str, ...]
+    numbers: tuple[_Number, ...]
+
+
 def parts(line: str) -> Parts:
     """Take a line apart."""
     if not _DIGIT.search(line):
@@ -94,27 +115,49 @@ def parts(line: str) -> Parts:
         line = _WRAPPED.sub(r"\1", line)
     if _FILES.search(line):
         line = _WORD.sub(_unnamed, line)
-    text: list[str] = []
+    pieces, marks, numbers = _plan(line.translate(_ZEROS))
+    text = tuple(
+        "".join(part if isinstance(part, str) else line[part[0] : part[1]] for part in piece)
+        for piece in pieces
+    )
+    return Parts(text, marks, tuple(_slot(line, number) for number in numbers))
+
+
+@lru_cache(maxsize=8192)
+def _plan(line: str) -> _Plan:
+    """Find the numbers of all lines that differ in nothing but the values of their digits."""
+    text: list[tuple[str | tuple[int, int], ...]] = []
     marks: list[str] = []
-    slots: list[Slot] = []
-    piece: list[str] = []
+    numbers: list[_Number] = []
+    piece: list[str | tuple[int, int]] = []
     begin = 0
     for found in _TOKEN.finditer(line):
         groups = found.groupdict()
-        piece.append(line[begin : found.start()])
+        piece.append((begin, found.start()))
         begin = found.end()
         if groups["number"] is None:
-            piece.append(CLOCK if groups["clock"] else _kept(found[0]))
+            piece.append(
+                found.span() if _KEPT.match(found[0]) else CLOCK if groups["clock"] else THING
+            )
             continue
-        text.append("".join(piece))
+        text.append(tuple(piece))
         piece = []
-        slots.append(_slot(groups))
         marks.append(_mark(groups))
-        if len(slots) >= MOST:
+        scale = 0.01 if groups["percent"] and groups["total"] is None else 1.0
+        total = found.span("total") if groups["total"] is not None else None
+        numbers.append(
+            _Number(
+                *found.span("number"),
+                _SCALE.get(groups["thousands"] or "", scale),
+                total,
+                _SCALE.get(groups["totals"] or "", 1.0),
+                groups["thousands"] is not None,
+            )
+        )
+        if len(numbers) >= MOST:
             break
-    piece.append(line[begin:])
-    text.append("".join(piece))
-    return Parts(tuple(text), tuple(marks), tuple(slots))
+    text.append((*piece, (begin, len(line))))
+    return _Plan(tuple(text), tuple(marks), tuple(numbers))
 
 
 def _unnamed(word: re.Match[str]) -> str:
@@ -122,20 +165,16 @@ def _unnamed(word: re.Match[str]) -> str:
     return THING if _FILE.search(word[0][-40:]) else word[0]
 
 
-def _kept(text: str) -> str:
-    """Return what stays in the text of a thing with digits: no digit, so that templates agree."""
-    return text if text.startswith(("0.", "max")) else THING
-
-
-def _slot(groups: dict[str, str | None]) -> Slot:
-    text = (groups["number"] or "").replace(",", "")
-    value = float(text) * _SCALE.get(groups["thousands"] or "", 1.0)
-    total = groups["total"]
-    whole = text.lstrip("+-").isdigit() or bool(groups["thousands"])
-    if total is None:
-        return Slot(value / 100 if groups["percent"] else value, -1.0, whole)
-    scale = _SCALE.get(groups["totals"] or "", 1.0)
-    return Slot(value, float(total.replace(",", "")) * scale, whole)
+def _slot(line: str, number: _Number) -> Slot:
+    text = line[number.begin : number.end].replace(",", "")
+    value = float(text)
+    if number.scale != 1:
+        value = value / 100 if number.scale < 1 else value * number.scale
+    whole = number.thousands or text.lstrip("+-").isdigit()
+    if number.total is None:
+        return Slot(value, -1.0, whole)
+    begin, end = number.total
+    return Slot(value, float(line[begin:end].replace(",", "")) * number.total_scale, whole)
 
 
 def _mark(groups: dict[str, str | None]) -> str:

@@ -11,7 +11,7 @@ _STEMS = (
     "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
 )
 _WORDS = (
-    "acc|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
+    "acc|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
     "|bce|ce|top-?[15]|success|successes"
 )
 _TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS})(?![a-z])", re.IGNORECASE)

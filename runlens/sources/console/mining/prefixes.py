@@ -1,0 +1,104 @@
+"""What every line of a log begins with: stamps, levels, loggers, ranks, marks of a quotation.
+
+It is found by what most lines share once their digits are alike, so that no logger has to be known.
+What counts or is measured stays: a prefix has no counter, and its numbers are times or constant.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.mining.phrases import SPLIT, counter, phrase
+from runlens.sources.console.mining.slots import Parts, parts
+from runlens.sources.console.mining.telling import tells
+
+SHARED = 0.7  # of the lines begin alike: others are of another level, or of another program
+SAMPLE = 400  # lines that are compared
+COMPARED = 40  # lines whose numbers are compared
+TRIED = 12  # lines whose beginning is tried
+LONGEST = 160  # characters of a prefix
+FEWEST = 4  # lines that share it
+_DIGITS = lazy_re(r"\d+")
+_WORDS = lazy_re(r"[A-Za-z_]+")
+_ENDS = " \t|>]:)-"
+# a prefix ends with a mark, a level, a time, or the stream that a container names
+_MARK = lazy_re(
+    r"(?:[|>\]:)}-]|\b(?:INFO|WARN(?:ING)?|DEBUG|ERROR|F|P)|(?<!\S)[\d:.,TZ/-]*\d[\d:.,TZ/-]*)\s*$"
+)
+_SECONDS = {"s", "m", "h", "ms"}
+Line = tuple[int, str]
+
+
+def without_prefix(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of a log without what most of them begin with."""
+    found = _prefix([line for _, line in lines if line.strip()])
+    if not found:
+        return list(lines)
+    form = _form(found)
+    return [
+        (at, line[match.end() :] if (match := form.match(line)) else line) for at, line in lines
+    ]
+
+
+def _form(begin: str) -> re.Pattern[str]:
+    """Return what finds a beginning, and one space behind it, in a line with its own digits."""
+    return re.compile(r"\d+".join(map(re.escape, begin.split("0"))) + r"\s?")
+
+
+def _prefix(lines: Sequence[str]) -> str:
+    """Return what most lines begin with, each number in it as ``0``; empty: nothing."""
+    every = 1 + len(lines) // SAMPLE
+    sample = [line[:LONGEST] for line in lines[::every]]
+    shapes = [_DIGITS.sub("0", line) for line in sample]
+    needed = max(FEWEST, SHARED * len(shapes))
+    counts = Counter(shape[:2] for shape in shapes)
+    best = ""
+    for shape in shapes[:: 1 + len(shapes) // TRIED]:
+        if counts[shape[:2]] < needed:
+            continue
+        for begin in _beginnings(shape, len(best)):
+            alike = [n for n, other in enumerate(shapes) if other.startswith(begin)]
+            if len(alike) < needed:
+                break
+            if _passes([sample[n] for n in alike], begin):
+                best = begin
+    return best
+
+
+def _beginnings(shape: str, longer: int) -> Iterator[str]:
+    """Yield the beginnings of a line that end where a prefix may, the shortest first."""
+    for end in range(max(1, longer), len(shape)):
+        if shape[end - 1] in _ENDS and (end == len(shape) or shape[end] not in _ENDS):
+            yield shape[:end].rstrip()
+
+
+def _passes(lines: Sequence[str], begin: str) -> bool:
+    """Whether a beginning says nothing about the training."""
+    form = _form(begin)
+    every = 1 + len(lines) // COMPARED
+    cut = [parts(match[0] + ".") for line in lines[::every] if (match := form.match(line))]
+    said = phrase(cut[0].text, cut[0].marks)
+    if any(column.kind for column in said.columns) or tells(begin):
+        return False
+    if not _MARK.search(begin) or _counting(begin):
+        return False
+    split = SPLIT.search(begin)
+    if split and split.lastgroup != "train":
+        return False
+    return all(_steady(cut, place) for place in range(len(cut[0].slots)))
+
+
+def _counting(begin: str) -> bool:
+    """Whether the last word of a beginning is that of a counter."""
+    words = _WORDS.findall(begin)
+    return bool(words) and counter(words[-1]) != ""
+
+
+def _steady(cut: Sequence[Parts], place: int) -> bool:
+    """Whether a number of the prefix is a time, or the same in all lines."""
+    if len({len(one.slots) for one in cut}) > 1:
+        return False
+    if cut[0].marks[place] in _SECONDS:
+        return True
+    return len({one.slots[place] for one in cut}) == 1
