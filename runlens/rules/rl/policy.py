@@ -8,10 +8,11 @@ from runlens import fixes
 from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.run import Run
-from runlens.signals import Signals
-from runlens.signals.noise import counts, mad, smooth
-from runlens.wording import number, percent, times
+from runlens.signals import Signals, shape
+from runlens.signals.noise import counts, mad, smooth, window
+from runlens.wording import number, percent, step, times
 
+FEW = 12  # points below which each one counts for itself
 FEWEST = 8  # points from which a gain of the reward is told
 RISING_P, RISING_TAU = 0.01, 0.1  # of a trend that is a rise of the reward
 LATE_START = 0.05  # of the last step: a history that begins later lacks its start
@@ -23,6 +24,45 @@ SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
+
+
+def head(points: int) -> int:
+    """Return how many first points make the level of the start: one of four, 5 % of many."""
+    return max(1, min(3, points // 4), points // 20)
+
+
+def tail(points: int) -> int:
+    """Return how many last points make the level of the end: two of four, a tenth of many."""
+    return max(2, min(5, points // 4), points // 10)
+
+
+def course(value: FloatArray) -> FloatArray:
+    """Return the smooth curve, shape (n,); few points are as logged, no step is smeared."""
+    return value if len(value) < FEW else smooth(value)
+
+
+def last_level(value: FloatArray) -> float:
+    """Return the median of the last points."""
+    return float(np.median(value[-tail(len(value)) :]))
+
+
+def top_words(curve: Curve, at: int) -> str:
+    """Say how high a curve is about a point: the highest as logged, of many points a median."""
+    reach = window(len(curve)) // 2
+    first = max(at - reach, 0)
+    near = curve.value[first : at + reach + 1]
+    if len(curve) < 2 * FEW:
+        top = first + int(np.argmax(near))
+        return f"{number(float(curve.value[top]), 3)} at step {step(float(curve.step[top]))}"
+    where = step(float(curve.step[at]))
+    return f"{number(float(np.median(near)), 3)} about step {where} (median of {len(near)})"
+
+
+def last_words(curve: Curve) -> str:
+    """Say where a curve ends: ``0.02 at the last step 100`` as logged, or a median of many."""
+    if len(curve) < 2 * FEW:
+        return f"{number(float(curve.value[-1]), 3)} at the last step {step(curve.step[-1])}"
+    return f"{number(last_level(curve.value), 3)} at the end (median of the last tenth)"
 
 
 class Gain(NamedTuple):
@@ -256,6 +296,16 @@ def confidence(margin: float, points: int, reason: str = "") -> Confidence:
         f"{times(max(margin, 1.0))} the limit" if np.isfinite(margin) else "far beyond the limit"
     )
     return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} logged points{tail}")
+
+
+def sure(effect: float, chance: float, points: int, reason: str = "") -> Confidence:
+    """Return how sure a finding is, by its effect over its threshold and the chance of noise."""
+    tail_ = f", {reason}" if reason else ""
+    shown = (
+        f"{times(max(effect, 1.0))} the limit" if np.isfinite(effect) else "far beyond the limit"
+    )
+    text = f"{shown}, {points:,} logged points{tail_}"
+    return Confidence(round(shape.confidence(effect, chance), 2), text)
 
 
 def share_words(mask: BoolArray) -> str:
