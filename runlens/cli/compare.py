@@ -36,7 +36,7 @@ class Sided(click.Command):
 @click.option("--format", "form", type=click.Choice(FORMATS), help="This format alone.")
 @click.option("-o", "output", metavar="FILE", help="Write there; - for stdout.")
 @click.option("--no-html", is_flag=True, help="No page, text only.")
-@click.option("--static", is_flag=True, help="Page without the plotly bundle.")
+@click.option("--static", is_flag=True, help="Page without the workbench.")
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 on this result.")
 @click.option("--config", metavar="FILE", help="Settings file (default: the nearest).")
 @click.option("-v", "--verbose", is_flag=True, help="All checks, settings and pairs.")

@@ -17,6 +17,7 @@ from runlens.comparing import (
 )
 from runlens.comparing.align import Axis, along, choose, unit_of
 from runlens.comparing.difference import drawn
+from runlens.comparing.direction import better, is_held_out
 from runlens.comparing.seed_groups import of_sides, representatives
 from runlens.comparing.seeds import between
 from runlens.comparing.terms import Terms, equal, one_seed, terms_of
@@ -183,6 +184,7 @@ def _curves(runs: Sequence[Run], kind: Align) -> dict[str, tuple[ThinCurve | Non
     logged = [name for run in runs for name in run.history.metrics]
     names = [name for name in SHOWN if name in logged]
     names += sorted({name for name in logged if base(name) in SHOWN} - set(names))
+    names += sorted({name for name in logged if better(name) or is_held_out(name)} - set(names))
     shown = names[:MOST_CURVES]
     return {name: tuple(_thin(run, name, kind, runs) for run in runs) for name in shown}
 

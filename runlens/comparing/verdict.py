@@ -133,9 +133,10 @@ def _told(deciding: Measure, found: Found) -> CompareVerdict:
         return CompareVerdict(against.sentence, against.second, against.result)
     if deciding.favours:
         winner = deciding.favours.upper()
-        sentence = f"{winner} is better {where}: {vetoes.values(deciding)}{_beside(deciding)}."
+        sentence = f"{winner} is better {where}: {vetoes.values(deciding)}."
         result: Literal["better", "worse"] = "better" if winner == "B" else "worse"
-        return CompareVerdict(sentence, _caveat(deciding, found), result)
+        second = " ".join(part for part in (_beside(deciding), _caveat(deciding, found)) if part)
+        return CompareVerdict(sentence, second, result)
     if ruined := _ruined(deciding, found.diff):
         name, finding = ruined
         winner, result = ("A", "worse") if name == "B" else ("B", "better")
@@ -145,8 +146,8 @@ def _told(deciding: Measure, found: Found) -> CompareVerdict:
     keys = [row.key for row in found.settings if row.rank]
     if deciding.outcome == "equivalent":
         return CompareVerdict(*_equal(deciding, keys, where), "equivalent")
-    sentence = f"Cannot tell which is better {where}: {vetoes.values(deciding)}{_beside(deciding)}."
-    second = " ".join(part for part in (_to_know(deciding), news) if part)
+    sentence = f"Cannot tell which is better {where}: {vetoes.values(deciding)}."
+    second = " ".join(part for part in (_beside(deciding), _to_know(deciding), news) if part)
     return CompareVerdict(sentence, second, "cannot_tell")
 
 
@@ -179,13 +180,13 @@ def _to_know(deciding: Measure) -> str:
 
 
 def _beside(measure: Measure) -> str:
-    """Return the interval and the probability: `` (B - A 95 %: -0.31 to -0.21, P = 0.98)``."""
+    """Return the interval and the probability as a sentence; empty where they are not known."""
     if measure.interval is None:
         return ""
     low, high = (number(end, 3) for end in measure.interval)
     p = measure.p_b_better
-    sure = "" if p is None else f"; P(B better) {number(p, 2)}"
-    return f" (B − A {low} to {high} at 95{NARROW}%{sure})"
+    sure = "" if p is None else f"; P(B better) = {number(p, 2)}"
+    return f"B − A lies from {low} to {high} at 95{NARROW}%{sure}."
 
 
 def _ruined(deciding: Measure, diff: DiagnosisDiff) -> tuple[Literal["A", "B"], Finding] | None:

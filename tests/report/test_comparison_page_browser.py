@@ -48,7 +48,7 @@ def test_hostile_words_are_inert(browser: Browser, tmp_path: Path) -> None:
     path.write_text(render(of_hostile()), encoding="utf-8")
     page = browser.open(path)
     assert page.value("document.querySelectorAll('img, iframe, a[href^=javascript]').length") == 0
-    assert page.value("document.scripts.length") == 3
+    assert page.value("document.scripts.length") == 3  # data, page, workbench
     assert page.value("document.styleSheets.length") == 1
     assert "</script><script>alert(1)</script>" in page.value(
         "document.querySelector('h1').textContent"
@@ -56,17 +56,36 @@ def test_hostile_words_are_inert(browser: Browser, tmp_path: Path) -> None:
     assert page.complaints == []
 
 
-@pytest.mark.parametrize(("shape", "panels"), [("two", 5), ("twenty", 1), ("by tokens", 5)])
-def test_plotly_is_unpacked_on_demand(
-    shape: str, panels: int, browser: Browser, tmp_path: Path
-) -> None:
-    """It is absent until the button is pressed, then it draws every panel without a complaint."""
+PICTURE = "document.getElementById('bench-canvas').toDataURL()"
+
+
+@pytest.mark.parametrize("shape", ["two", "twenty", "by tokens"])
+def test_the_workbench_draws_what_is_chosen(shape: str, browser: Browser, tmp_path: Path) -> None:
+    """Another metric, smoothing and fewer runs draw something else; the address keeps it."""
     page = opened(shape, browser, tmp_path)
-    assert page.value("typeof Plotly") == "undefined"
-    page.value("document.querySelector('[data-plotly]').click()")
-    page.until(f"document.querySelectorAll('#cmp-box .plotly .subplot').length === {panels}")
+    page.until("document.getElementById('bench').getClientRects().length === 1")
+    change = (
+        "document.getElementById('{}').{};"
+        "document.getElementById('{}').dispatchEvent(new Event('input'))"
+    )
+    drawn = [page.value(PICTURE)]
+    for name, what in (
+        ("bench-metric", "selectedIndex = 1"),
+        ("bench-smooth", "value = 0.9"),
+        ("bench-log", "checked = true"),
+    ):
+        page.value(change.format(name, what, name))
+        drawn.append(page.value(PICTURE))
+    page.value("document.querySelector('[data-run=B]').click()")
+    drawn.append(page.value(PICTURE))
+    assert len(set(drawn)) >= 4
+    assert min(map(len, drawn)) > 2_000
+    kept = page.value("location.hash")
+    assert kept.startswith("#bench&metric=")
+    assert "smooth=0.9" in kept
+    assert "log=1&off=B" in kept
     assert page.complaints == []
-    assert page.requests == [(tmp_path / "compare.html").as_uri()]
+    assert page.requests[:1] == [(tmp_path / "compare.html").as_uri()]
 
 
 def test_both_runs_are_read_with_the_keyboard(browser: Browser, tmp_path: Path) -> None:
@@ -157,6 +176,6 @@ def test_paper_cuts_nothing(shape: str, browser: Browser, tmp_path: Path) -> Non
     page = opened(shape, browser, tmp_path, 695)  # pixels of A4 less its margins
     page.call("Emulation.setEmulatedMedia", media="print")
     assert page.value(OVERFLOW) == 0
-    assert page.value("document.querySelector('[data-plotly]').getClientRects().length") == 0
+    assert page.value("document.getElementById('bench').getClientRects().length") == 0
     folded = "[...document.querySelectorAll('#details > div > details')]"
     assert page.value(f"{folded}.every(one => !one.getClientRects().length)")

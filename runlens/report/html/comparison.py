@@ -1,6 +1,7 @@
 """The page of a comparison: two runs side by side, or many against one."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from runlens.comparison import LABELS, Comparison
 from runlens.report.compared import names, of_many
@@ -8,6 +9,7 @@ from runlens.report.html.charts import data, many
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.pair import pair_figure
 from runlens.report.html.components import (
+    compare_bench,
     compare_curves,
     compare_diagnosis,
     compare_fairness,
@@ -28,8 +30,8 @@ NAME, TWO = 60, 2  # characters of a name in the head of the page
 def render(comparison: Comparison, *, static: bool = False) -> str:
     """Return the comparison as one HTML file that needs nothing else.
 
-    With `static` the plotly bundle is left out, and with it the button "Zoom and pan"; the page
-    is then below 500 kB. The same comparison gives the same bytes.
+    With `static` the workbench is left out; the page is then below 500 kB. The same comparison
+    gives the same bytes.
     """
     figure, sections = _parts(comparison, static=static)
     two = len(comparison.runs) <= TWO
@@ -37,13 +39,12 @@ def render(comparison: Comparison, *, static: bool = False) -> str:
     where = " · ".join(f"{run} {name}" for run, name in zip(LABELS, shown[:TWO], strict=False))
     if not two:
         where = f"{len(comparison.pairs)} runs against A {shown[0]}"
-    return document(
-        _title(comparison),
-        where,
-        sections,
-        data.data(many.in_letter_order(figure) if not two else figure) if figure else None,
-        plotly=figure is not None and not static,
-    )
+    numbers: dict[str, Any] = {}
+    if figure:
+        numbers = data.data(many.in_letter_order(figure) if not two else figure)
+    if figure and not static:
+        numbers["bench"] = compare_bench.data(comparison)
+    return document(_title(comparison), where, sections, numbers or None, bench="bench" in numbers)
 
 
 def embedded(comparison: Comparison) -> Embedded:
@@ -60,10 +61,10 @@ def _title(comparison: Comparison) -> str:
 def _parts(comparison: Comparison, *, static: bool) -> tuple[Figure | None, Iterator[Section]]:
     """Return the main chart, None where nothing was recorded, and the parts of the page."""
     figure = main_figure(comparison)
-    zoom = figure is not None and not static
+    work = figure is not None and not static
     if len(comparison.runs) <= TWO:
-        return figure, _two(comparison, figure, zoom=zoom)
-    return figure, _many(comparison, figure, many.main_metric(comparison), zoom=zoom)
+        return figure, _two(comparison, figure, work=work)
+    return figure, _many(comparison, figure, many.main_metric(comparison), work=work)
 
 
 def main_figure(comparison: Comparison) -> Figure | None:
@@ -74,7 +75,7 @@ def main_figure(comparison: Comparison) -> Figure | None:
     return many.overview(comparison, metric) if metric else None
 
 
-def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterator[Section]:
+def _two(comparison: Comparison, figure: Figure | None, *, work: bool) -> Iterator[Section]:
     """Return the parts in the order in which a reader needs them."""
     pair = comparison.pairs[0]
     fair = part(
@@ -91,6 +92,7 @@ def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterat
     yield part("verdict", lambda: compare_verdict.verdict(comparison))
     if doubted:
         yield fair
+    yield part("curves", lambda: compare_curves.curves(comparison, figure, work=work), "Curves")
     yield part(
         "numbers",
         lambda: _part("numbers", "In numbers", "", compare_measures.numbers(pair)),
@@ -106,7 +108,6 @@ def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterat
         ),
         "Settings",
     )
-    yield part("curves", lambda: compare_curves.curves(comparison, figure, zoom=zoom), "Curves")
     yield part(
         "part",
         lambda: _part("part", "Where they part", "", compare_partings.partings(pair)),
@@ -128,13 +129,13 @@ def _two(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Iterat
 
 
 def _many(
-    comparison: Comparison, figure: Figure | None, metric: str, *, zoom: bool
+    comparison: Comparison, figure: Figure | None, metric: str, *, work: bool
 ) -> Iterator[Section]:
     yield part("verdict", lambda: compare_verdict.overview(comparison))
-    yield part("runs", lambda: compare_many.ranking(comparison), "All runs")
     yield part(
-        "curves", lambda: compare_many.curves(comparison, figure, metric, zoom=zoom), "Curves"
+        "curves", lambda: compare_many.curves(comparison, figure, metric, work=work), "Curves"
     )
+    yield part("runs", lambda: compare_many.ranking(comparison), "All runs")
     if metric:
         yield part("cells", lambda: compare_many.cells(comparison, metric))
     yield part("details", lambda: compare_many.details(comparison), "One by one")

@@ -46,17 +46,19 @@ def document(
     data: Mapping[str, Any] | None = None,
     *,
     plotly: bool = False,
+    bench: bool = False,
 ) -> str:
     """Return a whole page: policy, head, navigation, `sections`, footer, data and scripts.
 
     `data` must be finite numbers, strings, lists and dicts; the script reads it. With `plotly`
-    the bundle travels along, packed, and is only run when the reader asks for it.
+    the bundle travels along, packed, and is only run when the reader asks for it; with `bench`
+    the script of the workbench does.
     """
     shown = list(sections)
     head = el(
         "head",
         el("meta", charset="utf-8"),
-        _meta({"http_equiv": "Content-Security-Policy"}, policy(plotly=plotly)),
+        _meta({"http_equiv": "Content-Security-Policy"}, policy(plotly=plotly, bench=bench)),
         _meta({"name": "viewport"}, "width=device-width,initial-scale=1"),
         _meta({"name": "referrer"}, "no-referrer"),
         _meta({"name": "robots"}, "noindex"),
@@ -72,7 +74,7 @@ def document(
         _top(where, shown),
         el("main", [part.body for part in shown], id="main", class_="wrap"),
         _footer(),
-        _scripts(data or {}, plotly=plotly),
+        _scripts(data or {}, plotly=plotly, bench=bench),
     )
     return "".join(("<!doctype html>\n", el("html", head, body, lang="en"), "\n"))
 
@@ -98,9 +100,10 @@ def framed(report: Embedded, without: Collection[str] = ()) -> str:
     return "".join(("<!doctype html>", el("html", head, el("body", shown), lang="en")))
 
 
-def policy(*, plotly: bool) -> str:
+def policy(*, plotly: bool, bench: bool = False) -> str:
     """Return the content security policy: our style sheet and scripts by hash, nothing else."""
     scripts = [assets.hash_of(assets.script()), *([assets.PLOTLY_HASH] if plotly else [])]
+    scripts += [assets.hash_of(assets.bench())] if bench else []
     allowed = " ".join(f"'{one}'" for one in scripts)
     return (
         f"default-src 'none'; style-src '{_style_hash()}'; "
@@ -154,7 +157,7 @@ def _footer() -> Markup:
     return el("footer", el("div", says, class_="wrap"))
 
 
-def _scripts(data: Mapping[str, Any], *, plotly: bool) -> Markup:
+def _scripts(data: Mapping[str, Any], *, plotly: bool, bench: bool) -> Markup:
     # ASCII only, so U+2028 is written as an escape; "<" too, so that nothing ends the element
     written = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     packed = el("script", _ours(assets.plotly()), type="text/plain", id="plotly-gz")
@@ -162,4 +165,5 @@ def _scripts(data: Mapping[str, Any], *, plotly: bool) -> Markup:
         el("script", _ours(written), type="application/json", id="data"),
         packed if plotly else NOTHING,
         el("script", _ours(assets.script())),
+        el("script", _ours(assets.bench())) if bench else NOTHING,
     )

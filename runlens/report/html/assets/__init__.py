@@ -33,6 +33,12 @@ def script() -> str:
 
 
 @cache
+def bench() -> str:
+    """Return the script of the workbench, which pages of comparisons carry beside it."""
+    return (HERE / "bench.js").read_text(encoding="utf-8")
+
+
+@cache
 def plotly() -> str:
     """Return the gzipped plotly bundle as base64."""
     return base64.b64encode((HERE / PLOTLY_FILE).read_bytes()).decode("ascii")

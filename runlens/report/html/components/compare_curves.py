@@ -7,6 +7,7 @@ from runlens.diagnosis import ThinCurve
 from runlens.report.facts import sentence
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.ready import smoothing_note
+from runlens.report.html.components.compare_bench import bench
 from runlens.report.html.components.tables import section, sub
 from runlens.report.html.components.timeline import numbers_behind, readable, spread, tools
 from runlens.report.html.element import Markup, el
@@ -17,13 +18,14 @@ LABEL = "Curves of A and B. Arrow keys read the values place by place."
 NONE = "Neither run recorded a curve: nothing can be drawn."
 
 
-def curves(comparison: Comparison, figure: Figure | None, *, zoom: bool) -> Markup:
-    """Return the curves; without any it says so. `zoom`: plotly travels with the page."""
+def curves(comparison: Comparison, figure: Figure | None, *, work: bool) -> Markup:
+    """Return the curves; without any it says so. `work`: the workbench travels along."""
     if figure is None:
         return section("curves", "Curves", el("p", NONE))
     return el(
         "section",
-        tools("Curves", "curves", zoom=zoom, box=figure.uid),
+        tools("Curves", "curves", zoom=False),
+        bench(comparison) if work else None,
         sub(_note(comparison, figure)),
         readable(figure, LABEL, HELP.format(place_word(figure))),
         _numbers(figure),

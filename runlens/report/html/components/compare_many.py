@@ -16,6 +16,7 @@ from runlens.report.html.charts import many, svg
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.pair import difference_panel
 from runlens.report.html.charts.units import span, unit_for
+from runlens.report.html.components.compare_bench import bench
 from runlens.report.html.components.compare_curves import alignment, place_word
 from runlens.report.html.components.compare_diagnosis import diagnosis, health
 from runlens.report.html.components.compare_fairness import fairness
@@ -126,7 +127,7 @@ def _likeliest(pair: Pair) -> Child:
     return join(code(cut(row.key, VALUE)), " ", small(change), rest)
 
 
-def curves(comparison: Comparison, figure: Figure | None, metric: str, *, zoom: bool) -> Markup:
+def curves(comparison: Comparison, figure: Figure | None, metric: str, *, work: bool) -> Markup:
     """Return all runs in one chart, then the other metrics, small."""
     if figure is None:
         return section("curves", "Curves", el("p", "No run recorded a curve."))
@@ -136,7 +137,8 @@ def curves(comparison: Comparison, figure: Figure | None, metric: str, *, zoom: 
     ]
     return el(
         "section",
-        tools("Curves", "curves", zoom=zoom, box=figure.uid),
+        tools("Curves", "curves", zoom=False),
+        bench(comparison) if work else None,
         sub(_note(comparison, figure)),
         readable(figure, LABEL, HELP.format(place_word(figure))),
         join(el("h3", "Other metrics"), el("div", others, class_="sms")) if others else None,

@@ -3,7 +3,7 @@
 from runlens.comparison import LABELS, Comparison, Pair, Result
 from runlens.diagnosis import Diagnosis
 from runlens.report.compared import RESULT_WORDS, names, of_many
-from runlens.report.html.components.signs import TICK, icon
+from runlens.report.html.components.signs import TICK, icon, tag
 from runlens.report.html.components.tables import bullets
 from runlens.report.html.components.verdict import KINDS, SENTENCE, steps
 from runlens.report.html.element import Markup, cut, el, join
@@ -93,7 +93,12 @@ def _forbidding(pair: Pair) -> Markup | None:
 
 def _runs(runs: tuple[Diagnosis, ...]) -> Markup:
     lines = [
-        el("li", named(run, name), el("span", f" · {_about(diagnosis)}", class_="mut"))
+        el(
+            "li",
+            named(run, name),
+            el("span", f" · {_about(diagnosis)} · ", class_="mut"),
+            tag(diagnosis.health),
+        )
         for run, name, diagnosis in zip(LABELS, names(runs), runs, strict=False)
     ]
     return el("ul", lines, class_="who sm")

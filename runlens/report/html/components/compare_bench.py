@@ -1,0 +1,113 @@
+"""The workbench of a comparison: any metric of any runs, by the script; hidden without one.
+
+The curves below it are complete without script. Here the reader chooses: metric, smoothing with the
+raw line behind, logarithm, which runs, a stretch of the axis; takes the values along as CSV or the
+picture as PNG; and the choice stands in the address.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from runlens.comparison import LABELS, Comparison
+from runlens.diagnosis import ThinCurve
+from runlens.report.compared import deciding, names
+from runlens.report.html.charts.points import fewer
+from runlens.report.html.element import Markup, cut, el
+from runlens.report.html.words import spoken
+
+VALUES = 36_000  # of all curves together, so that the page stays below 900 kB
+FEWEST, MOST = 60, 800  # points of one curve
+DIGITS = 4
+NAME = 60  # characters of a run
+
+
+def data(comparison: Comparison) -> dict[str, Any]:
+    """Return what the script draws: curves by metric and run, those with one axis sharing it."""
+    order = _order(comparison)
+    many = sum(curve is not None for name in order for curve in comparison.curves[name])
+    most = max(FEWEST, min(MOST, VALUES // max(many, 1)))
+    axes: dict[tuple[float, ...], int] = {}
+    metrics = [
+        {"name": name, "curves": [_curve(one, most, axes) for one in comparison.curves[name]]}
+        for name in order
+    ]
+    return {
+        "axis": comparison.unit or comparison.align,
+        "runs": [f"{label} {cut(name, NAME)}" for label, name in _runs(comparison)],
+        "metrics": metrics,
+        "xs": [[_short(x) for x in axis] for axis in axes],
+    }
+
+
+def _runs(comparison: Comparison) -> list[tuple[str, str]]:
+    return list(zip(LABELS, names(comparison.runs), strict=False))
+
+
+def _order(comparison: Comparison) -> list[str]:
+    """Return the metrics, those that decide first."""
+    there = [name for name, some in comparison.curves.items() if any(c and c.step for c in some)]
+    first = [one.metric for pair in comparison.pairs if (one := deciding(pair))]
+    return [name for name in dict.fromkeys([*first, *there]) if name in there]
+
+
+def _curve(
+    curve: ThinCurve | None, most: int, axes: dict[tuple[float, ...], int]
+) -> Mapping[str, Any] | None:
+    if curve is None or not curve.step:
+        return None
+    thin = fewer(curve, most)
+    x = axes.setdefault(thin.step, len(axes))
+    return {"x": x, "y": [_short(value) if math.isfinite(value) else None for value in thin.value]}
+
+
+def _short(value: float) -> float:
+    rounded = float(f"{value:.{DIGITS}g}") if abs(value) < 1 or value != int(value) else value
+    return int(rounded) if rounded == int(rounded) and abs(rounded) < 2.0**53 else rounded
+
+
+def bench(comparison: Comparison) -> Markup:
+    """Return the controls and the canvas."""
+    metrics = _order(comparison)
+    choices = [el("option", spoken(name)) for name in metrics]
+    pick = el("select", choices, id="bench-metric")
+    smoothing = el(
+        "input", type="range", min=0, max=0.99, step=0.01, value=0, id="bench-smooth",
+        aria_label="Smoothing",
+    )  # fmt: skip
+    controls = [
+        el("label", "Metric ", pick),
+        el("label", "Smooth ", smoothing),
+        el("label", el("input", type="checkbox", id="bench-log"), " Logarithm"),
+        el("label", el("input", type="checkbox", id="bench-all"), " Whole range"),
+        el("button", "Whole axis", type="button", id="bench-reset", hidden=True),
+        el("button", "CSV", type="button", id="bench-csv"),
+        el("button", "PNG", type="button", id="bench-png"),
+    ]
+    runs = [
+        el(
+            "label",
+            el("input", type="checkbox", checked=True, data_run=label),
+            el("i", aria_hidden="true"),
+            el("b", label),
+            " ",
+            el("bdi", cut(name, NAME)),
+        )
+        for label, name in _runs(comparison)
+    ]
+    canvas = el(
+        "canvas",
+        id="bench-canvas",
+        role="img",
+        aria_label="Curves of the chosen runs; the charts below have them without script.",
+    )
+    said = "Drag over the chart to see a stretch of it; point at a run to lift it out."
+    return el(
+        "div",
+        el("div", controls, class_="bench-tools"),
+        canvas,
+        el("p", said, class_="sub sm", id="bench-read", role="status"),
+        el("fieldset", el("legend", "Runs"), runs, class_="bench-runs"),
+        id="bench",
+        hidden=True,
+    )
