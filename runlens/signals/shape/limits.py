@@ -7,9 +7,9 @@ import numpy as np
 # none to a twentieth of the curve): benchmarks/shapes.py --limits draws them again
 COUNT = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16)
 ONE = (20.0, 16.5, 12.5, 12.0, 11.5, 11.0, 11.0, 10.5, 10.5, 10.5)
-TWO = (60.0, 48.0, 38.0, 34.0, 30.0, 28.0, 27.5, 26.0, 25.0, 24.0)
-THREE = (80.0, 72.0, 66.0, 62.0, 58.0, 54.0, 46.0, 40.0, 38.0, 37.0)
-MORE = 12.5  # each further piece
+TWO = (60.0, 48.0, 38.0, 34.0, 30.0, 28.5, 28.0, 27.0, 26.0, 25.0)
+THREE = (80.0, 72.0, 66.0, 62.0, 58.0, 54.0, 46.0, 42.0, 40.0, 39.0)
+MORE = 14.5  # each further piece
 # the same of two lines that meet, one of them flat or both with a slope, 99.6th of 2,500 draws
 CORNER_COUNT = (5, 6, 7, 8, 9, 10, 12, 16, 24)
 CORNER_OF_ONE = (22.5, 20.0, 18.0, 16.5, 15.5, 15.5, 15.0, 14.5, 14.0)

@@ -47,7 +47,8 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
     """Return the phases with the swing among them.
 
     It is a phase of its own where its height is at least half of what the course moves meanwhile;
-    else the phases keep their kinds, and swing as they go.
+    else the phases keep their kinds, and swing as they go. What is shorter than half a cycle beside
+    it is what is left of taking it out, and goes to the phase next to that.
     """
     first, last = (
         int(np.searchsorted(grid.start, at, side="right")) - 1 for at in (swing.first, swing.last)
@@ -67,20 +68,21 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
             for part in found
         ]
     cycle, end_block = swing.period / grid.size, len(grid.start) - 1
-    room = max(2.0, min(cycle / 2, NEAR_END * len(grid.start)))
-    for part in found:  # what is shorter than half a cycle beside the swing, or than one at an end
-        if part.first < first <= part.last + 1:
-            first = part.first if first - part.first <= (room if part.first else cycle) else first
-        if part.first - 1 <= last < part.last:
-            left = part.last - last
-            last = part.last if left <= (room if part.last < end_block else cycle) else last
+    first = 0 if first <= cycle else first  # less than a cycle at an end belongs to the swing
+    last = end_block if end_block - last <= cycle else last
     covered = float(grid.step[last] - grid.step[first])
     slope = (end - begin) / covered if covered > 0 else 0.0
     phase = Stretch("swing", first, last, begin, end, slope, 0.0, swing.chance, swings=True)
     before = [_cut(pieces, part, part.first, min(part.last, first - 1)) for part in found]
     after = [_cut(pieces, part, max(part.first, last + 1), part.last) for part in found]
-    kept = [part for part in before if part.last - part.first >= 1]
-    return [*kept, phase, *(part for part in after if part.last - part.first >= 1)]
+    room = max(2.0, min(cycle / 2, NEAR_END * len(grid.start)))
+    ahead = [part for part in before if part.last - part.first >= 1]
+    if len(ahead) > 1 and ahead[-1].last - ahead[-1].first < room:
+        ahead[-2:] = [_extended(grid, pieces, ahead[-2], ahead[-2].first, first - 1)]
+    behind = [part for part in after if part.last - part.first >= 1]
+    if len(behind) > 1 and behind[0].last - behind[0].first < room:
+        behind[:2] = [_extended(grid, pieces, behind[1], last + 1, behind[1].last)]
+    return [*ahead, phase, *behind]
 
 
 def _cut(pieces: Pieces, part: Stretch, first: int, last: int) -> Stretch:
