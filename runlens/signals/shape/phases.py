@@ -7,6 +7,7 @@ import numpy as np
 
 from runlens.signals.shape.axis import Coarse, unscaled
 from runlens.signals.shape.chance import either, kendall, t_tail
+from runlens.signals.shape.corners import corner_near
 from runlens.signals.shape.data import Effect, Noise, PhaseKind, Scale
 from runlens.signals.shape.segments import Pieces
 from runlens.signals.shape.swings import Cycles
@@ -24,6 +25,7 @@ NEAR_END = 0.04  # share of the curve
 # that the curve is divided is sure already: a piece that makes so much of its range is no accident
 LARGE, SURE_OF_LARGE = 0.25, 0.1
 AT_END, AT_TURN = 0.06, 0.08  # share of the curve below which a flat beside a slope is none
+JUMPS = 0.15  # share of the range by which two pieces lie apart that do not meet in a corner
 NOTHING = 0.005  # share of the level that is no change, however sure: 5.359 to 5.358
 NEARLY = 0.5  # share of a phase from which on it swings
 FEW = 12  # blocks up to which ranks are tested as well
@@ -47,7 +49,7 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
     """Return the phases with the swing among them.
 
     It is a phase of its own where its height is at least half of what the course moves meanwhile;
-    else the phases keep their kinds, and swing as they go. What is shorter than half a cycle beside
+    else the phases keep their kinds, and swing as they go. What is shorter than a cycle beside
     it is what is left of taking it out, and goes to the phase next to that.
     """
     first, last = (
@@ -75,7 +77,7 @@ def with_swing(found: list[Stretch], grid: Coarse, pieces: Pieces, swing: Cycles
     phase = Stretch("swing", first, last, begin, end, slope, 0.0, swing.chance, swings=True)
     before = [_cut(pieces, part, part.first, min(part.last, first - 1)) for part in found]
     after = [_cut(pieces, part, max(part.first, last + 1), part.last) for part in found]
-    room = max(2.0, min(cycle / 2, NEAR_END * len(grid.start)))
+    room = max(2.0, min(cycle, NEAR_END * len(grid.start)))
     ahead = [part for part in before if part.last - part.first >= 1]
     if len(ahead) > 1 and ahead[-1].last - ahead[-1].first < room:
         ahead[-2:] = [_extended(grid, pieces, ahead[-2], ahead[-2].first, first - 1)]
@@ -103,7 +105,25 @@ def stretches(grid: Coarse, pieces: Pieces) -> list[Stretch]:
             found[-1] = _joined(grid, pieces, before, piece)
         else:
             found.append(piece)
-    return _without_short(grid, pieces, found)
+    return _cornered(grid, pieces, _without_short(grid, pieces, found))
+
+
+def _cornered(grid: Coarse, pieces: Pieces, found: list[Stretch]) -> list[Stretch]:
+    """Return the phases with their borders at corners, but where the curve jumps."""
+    kept = list(found)
+    for place in range(len(kept) - 1):
+        before, after = kept[place], kept[place + 1]
+        apart = abs(after.begin - before.end)
+        if before.kind == after.kind or apart > max(
+            3.0 * pieces.sigma, JUMPS * np.ptp(pieces.fitted)
+        ):
+            continue
+        flat = (before.kind == "flat", after.kind == "flat")
+        bounds = (before.first, after.last + 1)
+        cut = corner_near(grid.step, grid.value, after.first, bounds, flat)
+        kept[place] = _extended(grid, pieces, before, before.first, cut - 1)
+        kept[place + 1] = _extended(grid, pieces, after, cut, after.last)
+    return kept
 
 
 def _without_short(grid: Coarse, pieces: Pieces, found: list[Stretch]) -> list[Stretch]:

@@ -20,7 +20,7 @@ COARSER = (1, 4)  # points taken together, so that noise does not turn within a 
 FEWEST_TURNS = 8  # four cycles
 WIDE = 4  # the running mean covers a fourth of the curve
 BACK = (0.6, 0.4)  # share of the middle 90 % of the residual that a turn must go back
-GOES_ON = 1.6  # factor within which one of two more half cycles lies where a swing goes on
+GOES_ON = 1.35  # factor within which one of two more half cycles lies where a swing goes on
 ALIKE = 2.2  # a half cycle over the median, in time or height, beyond which it is none of them
 # irregularity (coefficients of variation of period and of neighbouring heights together) that 0.1 %
 # of the turns of AR(1) noise are below, by number of cycles; benchmarks/shapes.py --swings
