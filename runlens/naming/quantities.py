@@ -37,6 +37,7 @@ QUANTITIES: dict[Bag, str] = _bags({
                  "gnorm 2.0 total | gnorm 2 0 total | gnorm preclip | gnorm pre clip | "
                  "gnorm before clip | gnorm unclipped | gnorm raw | model gnorm | "
                  "actor gnorm | overall gnorm",
+    "entropy": "policy entropy",
     "explained_variance": "explainedvariance | loss explainedvariance",
     "value_loss": "value loss | loss v | cri loss | critic value loss",
     "policy_loss": "policy loss | actor loss | act loss | actor policy loss | pg loss | "

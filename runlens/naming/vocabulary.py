@@ -72,7 +72,6 @@ SYNONYMS = spelled({
     "util": "utilization utilisation",
     "mem": "memory",
     "success": "succ successes",
-    "score": "scores",
     "error": "err errors",
     "class": "cls classification",
     "aux": "auxiliary",

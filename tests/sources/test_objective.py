@@ -1,5 +1,6 @@
 """The curve that a run is judged by, where none is called a loss or a reward."""
 
+from math import log
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,17 @@ def test_epochs_of_an_update_are_not_those_of_the_training(tmp_path: Path) -> No
     run = read(tmp_path)
     assert run.number("num_train_epochs") is None
     assert run.number("num_iterations") == 10
+
+
+def test_a_perplexity_is_the_power_of_a_loss(tmp_path: Path) -> None:
+    """Where it alone is logged, the loss is its logarithm; below 1 it is something else."""
+    rows = [f"{n},{20 / n + 2:.4f},{24 / n + 2:.4f}" for n in range(1, 9)]
+    (tmp_path / "metrics.csv").write_text("\n".join(["epoch,train_ppl,val_ppl", *rows, ""]))
+    run = read(tmp_path)
+    assert run.curve("train_loss").value[0] == pytest.approx(log(22))
+    assert run.curve("eval_loss").value[0] == pytest.approx(log(26))
+    assert run.curve("train_ppl").value[0] == pytest.approx(22)
+    assert "train_loss" not in run_of(tmp_path, "train_ppl", "acc").history.metrics
+    rows = [f"{n},{1 / n + 1:.4f},{24 / n + 2:.4f}" for n in range(1, 9)]
+    (tmp_path / "metrics.csv").write_text("\n".join(["epoch,train_loss,val_ppl", *rows, ""]))
+    assert "eval_loss" not in read(tmp_path).history.metrics

@@ -13,7 +13,6 @@ from runlens.faults import survived
 from runlens.history import BoolArray, FloatArray
 from runlens.metrics import Naming, base, naming
 from runlens.naming import classify
-from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
 from runlens.sources.merging.objective import MEASURES, counts
@@ -35,7 +34,6 @@ CLOSE = 1e-3  # relative: four digits
 PRINTED = 5e-3  # relative: three digits, as some logs print
 COMPARED = 2_000  # points of a metric that are compared
 DECIMALS = (2, 6)  # that a log prints of each number: fewer identify nothing
-_OF_TEST = lazy_re(r"(?i)test[ _/]")
 
 
 class Said(Enum):
@@ -130,7 +128,7 @@ def _repeats(one: Series, longer: Series) -> bool:
 
 def of_test(logged: str) -> bool:
     """Tell whether a metric was logged for the test set: Lightning does so once, at the end."""
-    return classify(logged).split == "test" or bool(_OF_TEST.match(logged))
+    return classify(logged).split == "test"
 
 
 def as_test(name: str) -> str:

@@ -24,6 +24,7 @@ OTHER_MEASURES = frozenset((
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
 OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
+LOGS_OF = {"train_loss": "train_ppl", "eval_loss": "eval_ppl"}
 WORDS = {"train_loss": "training loss", "eval_loss": "evaluation loss", "reward": "reward"}
 FEWEST = 5  # values from which a curve is told from a count
 
@@ -44,10 +45,23 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         taken["train_loss"] = train
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
-    if not taken and (reward := _reward(metrics, known)):
+    logs = {ours: ppl for ours, ppl in LOGS_OF.items() if _is_perplexity(metrics, ours, ppl)}
+    if not taken and not logs and (reward := _reward(metrics, known)):
         taken["reward"] = reward
     ours = {name: canonical for canonical, name in taken.items()}
-    return Chosen({ours.get(name, name): rows for name, rows in metrics.items()}, taken)
+    renamed = {ours.get(name, name): rows for name, rows in metrics.items()}
+    for loss, ppl in logs.items():
+        renamed[loss] = metrics[ppl]._replace(value=np.log(metrics[ppl].value))
+    return Chosen(renamed, taken)
+
+
+def _is_perplexity(metrics: Mapping[str, Columns], loss: str, ppl: str) -> bool:
+    """Whether a run logs a perplexity, which is never below 1, and not the loss it is made of."""
+    if OTHER_MEASURES & metrics.keys() or loss in metrics or ppl not in metrics:
+        return False
+    if loss == "eval_loss" and "train_loss" in metrics:
+        return False  # what is beside it may have other terms
+    return bool(np.nanmin(metrics[ppl].value, initial=np.inf) >= 1)
 
 
 def guessed(taken: Mapping[str, str]) -> list[str]:
