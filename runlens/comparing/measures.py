@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from runlens.comparing import effort, seed_groups
+from runlens.comparing import effort, seed_groups, target
 from runlens.comparing.align import along, common, unit_of
 from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.deciding import LONGER, deciding
@@ -42,7 +42,10 @@ def measures(a: Run, b: Run, kind: Align, terms: Terms | None = None) -> tuple[M
     pair = Pairing(a, b, kind, terms or Terms())
     rows = [row for metric in _judged(pair) for row in _of_metric(pair, metric)]
     rows += [*_of_gap(rows), *_of_gradients(pair), *effort.of(a, b)]
-    return deciding(rows, pair)
+    told = deciding(rows, pair)
+    if pair.terms.groups:
+        return told
+    return (*told, *target.rows(a, b, next((row for row in told if row.decides), None)))
 
 
 def _judged(pair: Pairing) -> list[str]:

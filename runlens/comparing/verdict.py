@@ -214,6 +214,8 @@ def _caveat(deciding: Measure, found: Found) -> str:
     ]
     weighty = [row.key for row in found.settings if row.rank and group(row.key) != "seed"]
     said = [deciding.note] if deciding.note else []
+    said += [f"B reaches {one.what.partition(' to ')[2]} with {one.note} steps"
+             for one in found.measures if one.what.startswith("Steps to ")]  # fmt: skip
     if against:
         said.append(f"{against[0].what} speaks for {against[0].favours.upper()}")
     if len(weighty) > 1:

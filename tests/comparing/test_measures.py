@@ -11,7 +11,7 @@ from runlens.comparing.seeds import between
 from runlens.comparing.terms import Terms
 from runlens.comparison import Measure
 from runlens.history import FloatArray
-from runlens.run import Run, State
+from runlens.run import Run, Setting, State
 from tests.comparing.drawn_runs import falling, run
 
 
@@ -234,3 +234,17 @@ def test_a_logged_speed_is_shown_by_its_median() -> None:
     row = rows(a, b)["Median tokens a second"]
     assert row.difference == pytest.approx(-1_500, abs=30)
     assert (row.outcome, row.decides) == ("", False)
+
+
+def test_how_soon_b_reaches_what_a_reached_is_said() -> None:
+    """B learns twice as fast: half of A's steps, with bounds around them, in samples as well."""
+    at = np.arange(1, 61)
+    slow, fast = 1 + 2 * np.exp(-at / 20), 1 + 2 * np.exp(-at / 10)
+    config: dict[str, Setting] = {"per_device_train_batch_size": 8, "max_steps": 60}
+    a, b = (run({"eval_loss": curve}, config=config) for curve in (slow, fast))
+    row = rows(a, b)["Steps to A's last eval loss"]
+    assert (row.a, row.b) == (60, 30)
+    assert row.interval is not None
+    assert row.interval[0] <= -30 <= row.interval[1]
+    assert rows(a, b)["Samples to A's last eval loss"].b == 240
+    assert not [what for what in rows(b, a) if what.startswith("Steps to")]  # A never reaches it
