@@ -25,7 +25,8 @@ import numpy as np
 from scipy.signal import lfilter
 
 from runlens.history import FloatArray, IntArray
-from runlens.signals.shape import Shape, shape_of
+from runlens.signals.shape import Shape, segments, shape_of, swings
+from runlens.signals.shape.axis import clipped
 
 TOLERANCE = 0.03
 SEED = 23
@@ -243,8 +244,38 @@ def _print(
         print(f"| {size:,} | {len(ok):,} | {np.mean(ok):.1%} | {1e3 * np.median(took[size]):.1f} |")
 
 
+def limits(draws: int = 600) -> None:
+    """Print what noise gains when it is cut into 1, 2, 3, ... pieces, or bent at a corner."""
+    for count in (4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 24, 40, 80, 144):
+        rng = np.random.default_rng(SEED)
+        cut: dict[int, list[float]] = defaultdict(list)
+        bent: dict[int, list[float]] = defaultdict(list)
+        for _ in range(draws):
+            y = clipped(noise(rng, count)[0])
+            for pieces, gain in segments.gains(np.arange(count, dtype=float), y):
+                cut[pieces].append(gain)
+            for slopes, gain in segments.corner_gains(np.arange(count, dtype=float), y):
+                bent[slopes].append(gain)
+        for name, some, share in (("pieces", cut, 0.994), ("corner", bent, 0.996)):
+            found = " ".join(f"{key}: {np.quantile(gain, share):.1f}" for key, gain in some.items())
+            print(f"{count} points, {name} {found}", flush=True)
+
+
+def turns(draws: int = 1_500) -> None:
+    """Print how regular the turns of noise are, by number of cycles: the first thousandth."""
+    rng = np.random.default_rng(SEED)
+    irregular: dict[int, list[float]] = defaultdict(list)
+    for _ in range(draws):
+        for cycles, value in swings.irregularity(noise(rng, int(rng.integers(40, 2_000)))[0]):
+            irregular[max(some for some in (4, 5, 7, 10, 15, 30) if some <= cycles)].append(value)
+    for cycles, values in sorted(irregular.items()):
+        print(f"{cycles} cycles: {np.quantile(values, 0.001):.2f} of {len(values):,}")
+
+
 if __name__ == "__main__":
     if "--limits" in sys.argv:
-        pass
+        limits()
+    elif "--swings" in sys.argv:
+        turns()
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)

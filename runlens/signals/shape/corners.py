@@ -3,15 +3,14 @@
 import numpy as np
 
 from runlens.history import FloatArray
-from runlens.signals.shape.limits import corner_limit
 
 NEAR = 0.07  # share of the curve by which a corner may lie off the border of two pieces
 SEEN = 0.2  # share of the curve on either side that decides where it lies
 MOST_POINTS = 24  # beyond, lines apart are found as well
 
 
-def corners(step: FloatArray, y: FloatArray) -> list[tuple[int, FloatArray, float]]:
-    """Return the best curve of each form as (knot, fitted, limit), shapes (m,), m of 5 and more.
+def corners(step: FloatArray, y: FloatArray) -> list[tuple[int, FloatArray, int]]:
+    """Return the best curve of each form as (knot, fitted, slopes), shapes (m,), m of 5 and more.
 
     The forms: a slope and then flat, flat and then a slope, two slopes. The knot is the last point
     of the first part.
@@ -27,7 +26,7 @@ def corners(step: FloatArray, y: FloatArray) -> list[tuple[int, FloatArray, floa
         design = np.stack(parts, axis=2)  # (k, m, p)
         fitted = (design @ (np.linalg.pinv(design) @ y)[:, :, None])[:, :, 0]
         best = int(np.argmin(((fitted - y) ** 2).sum(axis=1)))
-        found.append((int(knots[best]), fitted[best], corner_limit(count, slopes)))
+        found.append((int(knots[best]), fitted[best], slopes))
     return found
 
 

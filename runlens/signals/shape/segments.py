@@ -6,6 +6,7 @@ whose likelihood, under noise with memory (AR(1)), gains most beyond what noise 
 """
 
 import math
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from runlens.history import FloatArray
 from runlens.signals.shape.axis import ROUNDED, axes
 from runlens.signals.shape.corners import corners
-from runlens.signals.shape.limits import critical
+from runlens.signals.shape.limits import corner_limit, critical
 
 MOST_PIECES = 12
 PATIENCE = 3  # more pieces that are tried after the best number so far
@@ -65,29 +66,51 @@ def longest_memory(count: int) -> float:
 
 def divide(step: FloatArray, y: FloatArray) -> Pieces:
     """Return the pieces of y, shape (m,) with m of 4 to some hundred."""
-    count, floor = len(y), _floor(y)
-    lines = _lines(step, y)
-    whole = float(np.median(y))
-    best: tuple[Cuts, FloatArray] = ((0, count),), np.full(count, whole)
-    gain, since = 0.0, 0
-    base = _misfit(y - whole, floor)
+    count = len(y)
+    best: tuple[Cuts, FloatArray] = ((0, count),), np.full(count, float(np.median(y)))
+    most, since = 0.0, 0
+    for cuts, fitted, gain in _cut(step, y):
+        beyond, since = gain - critical(count, len(cuts)), since + 1
+        if beyond > most:
+            best, most, since = (cuts, fitted), beyond, 0
+        elif since > PATIENCE:
+            break
+    for knot, fitted, slopes, gain in _bent(step, y):
+        beyond = gain - corner_limit(count, slopes)
+        if beyond > most:
+            best, most = (((0, knot + 1), (knot + 1, count)), fitted), beyond
+    return Pieces(*best, *_scatter(y - best[1], len(best[0]), _floor(y)))
+
+
+def gains(step: FloatArray, y: FloatArray) -> list[tuple[int, float]]:
+    """Return (pieces, gain of likelihood over a constant) of each best division."""
+    return [(len(cuts), gain) for cuts, _, gain in _cut(step, y)]
+
+
+def corner_gains(step: FloatArray, y: FloatArray) -> list[tuple[int, float]]:
+    """Return (slopes, gain of likelihood over a constant) of each best corner."""
+    return [(slopes, gain) for _, _, slopes, gain in _bent(step, y)]
+
+
+def _cut(step: FloatArray, y: FloatArray) -> Iterator[tuple[Cuts, FloatArray, float]]:
+    """Yield the best division into 1, 2, ... pieces: cuts, fitted, gain of likelihood."""
+    floor, lines = _floor(y), _lines(step, y)
+    base = _misfit(y - float(np.median(y)), floor)
     known: dict[tuple[int, int], FloatArray] = {}
-    for pieces, cuts in enumerate(_paths(lines.best(), _most(count), _shortest(count)), start=1):
+    for cuts in _paths(lines.best(), _most(len(y)), _shortest(len(y))):
         for cut in cuts:
             if cut not in known:
                 known[cut] = lines.through(*cut)
         fitted = np.concatenate([known[cut] for cut in cuts])
-        beyond = base - _misfit(y - fitted, floor) - critical(count, pieces)
-        since += 1
-        if beyond > gain:
-            best, gain, since = (cuts, fitted), beyond, 0
-        elif since > PATIENCE:
-            break
-    for knot, fitted, limit in corners(step, y):
-        beyond = base - _misfit(y - fitted, floor) - limit
-        if beyond > gain:
-            best, gain = (((0, knot + 1), (knot + 1, count)), fitted), beyond
-    return Pieces(*best, *_scatter(y - best[1], len(best[0]), floor))
+        yield cuts, fitted, base - _misfit(y - fitted, floor)
+
+
+def _bent(step: FloatArray, y: FloatArray) -> Iterator[tuple[int, FloatArray, int, float]]:
+    """Yield the best corner of each form: knot, fitted, slopes, gain of likelihood."""
+    floor = _floor(y)
+    base = _misfit(y - float(np.median(y)), floor)
+    for knot, fitted, slopes in corners(step, y):
+        yield knot, fitted, slopes, base - _misfit(y - fitted, floor)
 
 
 def refitted(step: FloatArray, y: FloatArray, cuts: Cuts) -> Pieces:

@@ -136,10 +136,30 @@ def _extent(
 def _regular(turns: IntArray, height: FloatArray, noise: float) -> bool:
     """Whether noise with memory hardly ever turns like this."""
     period = (turns[2:] - turns[:-2]).astype(np.float64)
-    uneven = float(np.std(np.diff(np.log(height)))) / math.sqrt(2.0)
     tall = float(np.median(height)) / noise / math.sqrt(float(np.median(period)))
     room = float(np.interp(len(height) / 2, CYCLES, REGULAR)) + PER_TALLER * max(tall - TALL, 0.0)
-    return math.hypot(_variation(period), uneven) <= room
+    return _irregular(period, height) <= room
+
+
+def _irregular(period: FloatArray, height: FloatArray) -> float:
+    """Return the variation of period and of neighbouring heights together."""
+    uneven = float(np.std(np.diff(np.log(height)))) / math.sqrt(2.0)
+    return math.hypot(_variation(period), uneven)
+
+
+def irregularity(y: FloatArray) -> list[tuple[float, float]]:
+    """Return (cycles, irregularity) of what turns in a curve, swing or not; for simulations."""
+    residual = detrended(clipped(block_medians(y, -(-len(y) // MOST_POINTS))))
+    low, high = np.quantile(residual, [0.05, 0.95])
+    found = []
+    for back in BACK:
+        turns = turning(residual, back * float(high - low))
+        height = np.abs(np.diff(residual[turns]))
+        first, end = _alike(turns, height) if len(turns) > FEWEST_TURNS else (0, 0)
+        if end - first >= FEWEST_TURNS:
+            period = (turns[first + 2 : end + 1] - turns[first : end - 1]).astype(np.float64)
+            found.append(((end - first) / 2, _irregular(period, height[first:end])))
+    return found
 
 
 def detrended(y: FloatArray) -> FloatArray:
