@@ -27,6 +27,10 @@ The nearest file upwards of the current folder counts; it is never looked for in
     [audit]
     gpu_hour_price = 2.5                      # what is lost after an onset, in your currency
 
+    [[audit.routes]]                          # a message of these runs alone
+    users = ["anna", "ben"]                   # as the tracker has them; tags and places likewise
+    notify = "$SLACK_SFT"                     # an address, or the variable that holds it
+
 Rules over several runs (`outlier`, `regression`, ...) are ignored, lowered and limited as the
 others; silences are for findings of single runs. Where no file is found, `runlens.toml` in the
 user's own configuration folder counts. A file of another user, or within what is read, is not used,
@@ -39,7 +43,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runlens.added_rules import Added, added
 from runlens.diagnosis import SEVERITIES, Finding, Severity
@@ -57,7 +61,17 @@ if TYPE_CHECKING:
 NAMES = ("runlens.toml", "pyproject.toml")
 KEYS = ("select", "ignore", "preview", "rules", "severity", "limits", "silence", "columns", "audit")
 LONGEST = 40  # characters of a value that a message repeats
-OF_AUDIT = ("gpu_hour_price",)
+OF_AUDIT = ("gpu_hour_price", "routes")
+OF_ROUTE = ("users", "tags", "places", "notify")
+
+
+class Route(NamedTuple):
+    """Who is told of which runs: those of these users, tags, or places and groups (globs)."""
+
+    notify: str
+    users: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,7 @@ class Settings:
     gpu_hour_price: float | None = None
     rule_files: tuple[str, ...] = ()  # rules of the user's own
     problems: tuple[Problem, ...] = ()  # of these settings
+    routes: tuple[Route, ...] = ()  # of messages
 
     def added(self) -> Added:
         """Return the rules of installed packages and of the user's own files."""
@@ -271,6 +286,7 @@ def _settings(
         _price(document.get("audit", {})),
         files,
         problems,
+        _routes(document.get("audit", {}).get("routes", [])),
     )
 
 
@@ -294,6 +310,26 @@ def _price(own: object) -> float | None:
     if known is None or not 0 <= known < inf:
         raise BadSettings(f"gpu_hour_price is {_written(price)}; it takes a number, 0 or more")
     return known
+
+
+def _routes(own: object) -> tuple[Route, ...]:
+    form = 'write [[audit.routes]] with notify = "$VARIABLE" and users = ["anna"]'
+    if not isinstance(own, list) or not all(isinstance(one, dict) for one in own):
+        raise BadSettings(f"routes of audit is no list of tables; {form}")
+    return tuple(_route(one, form) for one in own)
+
+
+def _route(own: Mapping[str, Any], form: str) -> Route:
+    _known("key of a route", own, OF_ROUTE)
+    lists = {name: own.get(name, []) for name in OF_ROUTE[:-1]}
+    texts = [one for some in lists.values() for one in (some if isinstance(some, list) else [None])]
+    if not isinstance(own.get("notify"), str) or not texts or None in map(_as_text, texts):
+        raise BadSettings(f"a route of audit says not who is told, or of whom; {form}")
+    return Route(own["notify"], *(tuple(lists[name]) for name in OF_ROUTE[:-1]))
+
+
+def _as_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def columns_of(pairs: Sequence[str]) -> dict[str, str]:

@@ -13,21 +13,27 @@ from runlens.auditing.known import Outgoing
 from runlens.auditing.message import Links, changed, message
 from runlens.auditing.outbox import digest
 from runlens.auditing.plan import named
+from runlens.auditing.routes import address, of_route
 from runlens.auditing.store import Store
 from runlens.nights import Audit
+from runlens.settings import Route
 
 DATE = "%Y-%m-%dT%H:%M:%SZ"
 
 Send = Callable[[str, str, str], str]  # title, body, address -> why not
 
 
-def outgoing(audit: Audit, addresses: Sequence[str], page: str = "") -> tuple[Outgoing, ...]:
-    """Return the messages of a night, one an address; none where nothing changed."""
-    if not changed(audit):
-        return ()
-    told = message(audit, Links(page))
-    names = dict.fromkeys(digest(address) for address in addresses)
-    return tuple(Outgoing(name, told.title, told.body, told.document) for name in names)
+def outgoing(
+    audit: Audit, addresses: Sequence[str], page: str = "", routes: Sequence[Route] = ()
+) -> tuple[Outgoing, ...]:
+    """Return the messages of a night, one an address; none where nothing changed.
+
+    An address of a route is told of its own runs, one of `addresses` of all.
+    """
+    told = {digest(at): of_route(audit, route) for route in routes if (at := address(route))}
+    told |= dict.fromkeys(map(digest, addresses), audit)
+    made = [(name, message(one, Links(page))) for name, one in told.items() if changed(one)]
+    return tuple(Outgoing(name, one.title, one.body, one.document) for name, one in made)
 
 
 def deliver(

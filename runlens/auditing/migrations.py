@@ -63,7 +63,8 @@ def _create(connection: Connection, database: Database) -> None:
     if database.schema and not inspect(connection).has_schema(database.schema):
         connection.execute(CreateSchema(database.schema))
     schema.METADATA.create_all(connection)
-    connection.execute(text(schema.UNREAD.format(prefix=_prefix(database))))
+    for view in schema.VIEWS:
+        connection.execute(text(view.format(prefix=_prefix(database))))
 
 
 def _prefix(database: Database) -> str:

@@ -49,7 +49,9 @@ class Pages(NamedTuple):
     def at(self, row: RunRow, settings: Settings) -> Path:
         """Return the file of a run's page, another one whenever the page would be."""
         plain = replace(row, **BESIDES)  # type: ignore[arg-type]
-        known = repr((__version__, settings, sorted(row.config))) + schema.document(plain)
+        known = repr(
+            (__version__, replace(settings, routes=()), sorted(row.config))
+        ) + schema.document(plain)
         digest = sha256(known.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
         safe = re.sub(r"[^A-Za-z0-9._-]+", "-", row.name).strip(".-")[:NAME]
         return self.home / f"{safe or 'run'}-{digest}.html"

@@ -34,6 +34,8 @@ AHEAD = 3  # units a worker that are under way or wait for it
 KILLS = 2  # workers that a unit may kill by itself
 MOST_MEMORY = 1_500_000_000  # bytes of a worker, after which all are replaced
 PATIENCE = 1_800.0  # seconds without any result, after which the workers are taken for hung
+SILENT = 2 * THREADS  # runs on end of which a server says nothing, after which it is not asked
+NOT_ASKED = "was not asked for: the server had stopped to answer"
 LOOK = 5.0  # seconds between looks at the clock
 KILLED = "killed the process that read it, twice"
 WHAT_TO_DO = "give it more memory with --jobs 1, or report it; it is tried again when it changes"
@@ -106,6 +108,7 @@ class _Fetching:
         self._stack = ExitStack()
         self._threads: ThreadPoolExecutor | None = None
         self.flight: set[Future[Unit | Judged]] = set()
+        self._silent = 0  # runs on end of which the server said nothing
 
     def __enter__(self) -> Self:
         return self
@@ -133,13 +136,21 @@ class _Fetching:
             with suppress(RunLensError):  # each fetch tells of it
                 self._stack.enter_context(connected())  # one connection for all
             self._threads = ThreadPoolExecutor(THREADS)
-        self.flight.add(self._threads.submit(fetch, unit, self._job))
+        self.flight.add(self._threads.submit(self._fetch, unit))
+
+    def _fetch(self, unit: Unit) -> Unit | Judged:
+        if self._silent >= SILENT:
+            return Judged(unit, unread=Unread(unit.place, NOT_ASKED, "it is tried next time"))
+        return fetch(unit, self._job)
 
     def done(self) -> Iterator[Unit | Judged]:
         """Hand out what is fetched, and why it is not."""
         for future in [one for one in self.flight if one.done()]:
             self.flight.remove(future)
-            yield future.result()
+            found = future.result()
+            lost = isinstance(found, Judged) and found.silent
+            self._silent = self._silent + 1 if lost else 0 if self._silent < SILENT else SILENT
+            yield found
 
 
 class _Workers:

@@ -241,11 +241,28 @@ messages = Table(
     Column("error", Words, nullable=False),
 )
 
-# what could not be read, as a view of its own
+# views, as a team may ask them; their columns stay
 UNREAD = (
     "CREATE VIEW {prefix}unread AS SELECT source, place, error AS why, what_to_do, tries,"
-    " set_aside FROM {prefix}units WHERE error <> ''"
+    " set_aside FROM {prefix}units WHERE error <> '' AND gone = ''"
 )
+OPEN_ISSUES = (
+    "CREATE VIEW {prefix}open_issues AS SELECT source, fingerprint, rule, severity, run_group,"
+    " title, state, detail, first_night, last_night, gpu_hours, money FROM {prefix}issues"
+    " WHERE state <> 'resolved'"
+)
+FAULTY_RUNS = (
+    "CREATE VIEW {prefix}faulty_runs AS SELECT r.source, r.run_key, r.name, r.run_group,"
+    " r.health, r.verdict, r.steps, r.started, r.ended, r.gpus FROM {prefix}runs r"
+    " JOIN {prefix}units u ON u.source = r.source AND u.place = r.unit"
+    " WHERE u.gone = '' AND r.health IN ('critical', 'warning')"
+)
+NIGHT_TRENDS = (
+    "CREATE VIEW {prefix}night_trends AS SELECT a.sources, n.night, n.date, n.ran, n.broke,"
+    " n.issues, n.gpu_hours, n.wasted FROM {prefix}nights n"
+    " JOIN {prefix}audits a ON a.audit = n.audit WHERE NOT n.open"
+)
+VIEWS = (UNREAD, OPEN_ISSUES, FAULTY_RUNS, NIGHT_TRENDS)
 
 _SAME_ISSUE = (
     "fingerprint",

@@ -57,6 +57,7 @@ def issues_by_source(connection: Connection, prefix: str) -> None:
     """
     for table, column in NEW_COLUMNS:
         connection.execute(text(f"ALTER TABLE {prefix}{table} ADD COLUMN {column} NOT NULL"))
+    connection.execute(text(f"DROP VIEW {prefix}unread"))
     old = _old_issues(connection)
     seen = [dict(row) for row in connection.execute(select(*_SEEN)).mappings()]
     for old_table in (_seen, _links, _issues):
@@ -68,6 +69,8 @@ def issues_by_source(connection: Connection, prefix: str) -> None:
             row = one | {"source": old[one["fingerprint"]].source, "detail": ""}
             connection.execute(schema.issue_nights.insert(), row)
     _take_sources(connection)
+    for view in schema.VIEWS:
+        connection.execute(text(view.format(prefix=prefix)))
 
 
 def _old_issues(connection: Connection) -> dict[str, Issue]:

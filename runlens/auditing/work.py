@@ -45,6 +45,7 @@ class Judged(NamedTuple):
     unread: Unread | None = None
     cached: bool = False  # nothing was read
     memory: int = 0  # bytes that the process has
+    silent: bool = False  # the server is at fault, or the key: others will fail as well
     aside: bool = False  # it is not to be tried before it changes: it killed its workers, ...
 
 
@@ -95,12 +96,13 @@ def failed(unit: Unit, error: Exception) -> Judged:
     A run that died before its first row has a row of its own: that is the fault. One that logged
     nothing else is not tried before it changes.
     """
-    from runlens.sources.wandb_api import LoggedNothing
+    from runlens.sources.wandb_api import LoggedNothing, ServerSilent
 
     if isinstance(error, LoggedNothing) and unit.about and unit.about.state in DIED:
         return Judged(unit, (_died(unit, unit.about),))
     unread = _why_not(unit, error)
-    return Judged(unit, unread=unread, aside=isinstance(error, LoggedNothing))
+    silent, aside = isinstance(error, ServerSilent), isinstance(error, LoggedNothing)
+    return Judged(unit, unread=unread, silent=silent, aside=aside)
 
 
 def _died(unit: Unit, about: About) -> RunRow:

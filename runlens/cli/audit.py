@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,6 +25,7 @@ FORMATS = {
     "html": "index.html",
 }  # and the file in the folder of -o
 FOR_FOLDER = ("html", "json", "markdown")
+NIGHTS_KEPT = 60  # pages of nights
 LEVELS = ("new-critical", "critical", "new-warning", "warning")
 
 
@@ -118,12 +120,13 @@ def command(
     try:
         settings = nearest_settings(config, sources)
         how |= {"folder": "" if form else output, "page": _page(output)}
-        _deliver(store, sources, notify)  # what earlier nights could not
+        told = (*notify, *_routed(settings))
+        _deliver(store, sources, told)  # what earlier nights could not
         found = _audited(sources, store, _pairs(filters), settings, notify, how)
         try:
             _report(found, form, output, how)
         finally:
-            _deliver(store, sources, notify)
+            _deliver(store, sources, told)
         failed = False
     except KeyboardInterrupt:
         _leave()
@@ -152,6 +155,12 @@ def _deliver(store: str, sources: tuple[str, ...], notify: tuple[str, ...]) -> N
 
     for failure in deliver(store, sources, notify):
         click.echo(f"runlens: {failure}", err=True)
+
+
+def _routed(settings: "Settings") -> list[str]:
+    from runlens.auditing.routes import addresses
+
+    return addresses(settings.routes)
 
 
 def _ping(url: str, *, failed: bool) -> None:
@@ -208,7 +217,7 @@ def _audited(
             filters=filters,
             settings=settings,
             on_result=shown,
-            messages=lambda found: outgoing(found, notify, page),
+            messages=lambda found: outgoing(found, notify, page, settings.routes),
             pages=pages,
             **chosen,
         )
@@ -280,8 +289,37 @@ def _report(
     if folder:
         for name in FOR_FOLDER:
             write(folder / FORMATS[name], _rendered(audit, name))
+        _write_besides(audit, folder, how["page_url"] or "")
         if not how["quiet"]:
             click.echo(f"Report: {shown(folder / FORMATS['html'])}", err=True)
+
+
+def _write_besides(audit: "Audit", folder: Path, page: str) -> None:
+    """Write the feeds, the metrics, and the page of this night for good; keep some of the latter.
+
+    Runs' own pages are those of the last night: links of older nights may lead to none.
+    """
+    from runlens.cli.output import write
+    from runlens.report.audit import feed, metrics
+
+    known = folder / "feed.json"
+    before = known.read_text(encoding="utf-8") if known.is_file() else ""
+    items = feed.entries(audit, before, page)
+    write(known, feed.as_json(items, page))
+    write(folder / "feed.atom", feed.as_atom(items, page))
+    write(folder / "metrics.prom", metrics.render(audit))
+    home = folder / "nights"
+    home.mkdir(exist_ok=True)
+    write(
+        home / f"{audit.night.number:06}.html", _rendered(replace(audit, pages=_up(audit)), "html")
+    )
+    for old in sorted(home.glob("[0-9]*.html"))[:-NIGHTS_KEPT]:
+        with suppress(OSError):
+            old.unlink()
+
+
+def _up(audit: "Audit") -> dict[str, str]:
+    return {key: f"../{link}" for key, link in audit.pages.items()}
 
 
 def _encoding(form: str) -> str:

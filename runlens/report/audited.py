@@ -125,7 +125,7 @@ def lede(audit: Audit) -> str:
     if spent.gpu_hours and lost.gpu_hours >= LEAST:
         share = percent(min(1.0, lost.gpu_hours / spent.gpu_hours))
         said += f"{hours(lost.gpu_hours)} of {hours(spent.gpu_hours)} GPU-hours ({share}) "
-        said += "ran after something had gone wrong. "
+        said += "gave nothing: after a fault, or past the best evaluation. "
     if audit.unread:
         said += f"{count(len(audit.unread), 'place')} could not be read."
     return said.strip()

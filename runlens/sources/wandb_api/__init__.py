@@ -20,7 +20,7 @@ from runlens.run import Problem, Run
 from runlens.sources.addresses import parsed
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.wandb_api.as_reading import reading_of
-from runlens.sources.wandb_api.client import connected
+from runlens.sources.wandb_api.client import ServerSilent, connected
 from runlens.sources.wandb_api.fetching import BUDGET, download
 from runlens.sources.wandb_api.listing import Listed, listed, looked_up
 
@@ -33,6 +33,7 @@ __all__ = [
     "Fetched",
     "Listed",
     "LoggedNothing",
+    "ServerSilent",
     "connected",
     "fetch",
     "fetch_all",

@@ -7,16 +7,19 @@ itself, its settings stay as they are.
 
 import os
 import re
+import shutil
 import socket
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
 from runlens.errors import NothingReadable
+from runlens.patterns import lazy_re
 from runlens.sources.addresses import CLOUD, Place, server_of
 from runlens.sources.libraries import library
 
@@ -32,11 +35,16 @@ PATIENCE = {
 }
 QUIET = {"WANDB_SILENT": "true", "WANDB_ERROR_REPORTING": "false"}
 FOLDERS = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR")
+HOME = "runlens-wandb-"  # and the process: the beginning of a temporary folder's name
 NO_PROMPT = {"TERM": "dumb"}  # the client asks no questions there
 
 SHOWN = 160  # characters of what the client says
 NO_ANSWER = (
     "no answer from {host} ({said}); check the network and WANDB_BASE_URL, or try again later"
+)
+_LASTING = lazy_re(  # of the server and the key, not of one run: the next will fail as well
+    r"\b429\b|giving up|did not respond|timed out|connection reset|dial tcp|\b401\b|api key"
+    r"|not logged in|no authentication configured"
 )
 _WORDS = (  # what the client says -> what it means, and what to do
     (
@@ -59,6 +67,10 @@ _WORDS = (  # what the client says -> what it means, and what to do
     (r"permission|\b403\b", "{host} refuses access ({said}); ask who owns the project"),
     (r"", "the W&B client says of {host}: {said}; try again later"),
 )
+
+
+class ServerSilent(NothingReadable):
+    """The server, or the key, is at fault and not the run: others will fail as this one did."""
 
 
 @dataclass
@@ -134,7 +146,8 @@ class Client:
         text = said(error)
         everything = str(error).lower()
         words = next(words for pattern, words in _WORDS if re.search(pattern, everything))
-        return NothingReadable(str(place), words.format(host=self.host, said=text))
+        kind = ServerSilent if _LASTING.search(everything) else NothingReadable
+        return kind(str(place), words.format(host=self.host, said=text))
 
 
 def said(error: Exception) -> str:
@@ -193,9 +206,10 @@ def connected() -> Iterator[Client]:
 
 def _open() -> Client:
     _check_release()
+    _clear_left()
     with ExitStack() as stack:
         home = stack.enter_context(
-            TemporaryDirectory(prefix="runlens-wandb-", ignore_cleanup_errors=True)
+            TemporaryDirectory(prefix=f"{HOME}{os.getpid()}-", ignore_cleanup_errors=True)
         )
         patience = {name: value for name, value in PATIENCE.items() if name not in os.environ}
         stack.enter_context(_environment(QUIET | patience | dict.fromkeys(FOLDERS, home)))
@@ -207,6 +221,25 @@ def _open() -> Client:
         client = Client(wandb)
         _shared.kept = stack.pop_all()
     return client
+
+
+def _clear_left() -> None:
+    """Take away the folders of processes of ours that were killed before they could."""
+    for path in Path(gettempdir()).glob(f"{HOME}*"):
+        owner = path.name.removeprefix(HOME).partition("-")[0]
+        with suppress(OSError):
+            if owner.isdecimal() and path.stat().st_uid == os.getuid() and not _lives(int(owner)):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _check_release() -> None:

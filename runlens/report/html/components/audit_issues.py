@@ -14,7 +14,7 @@ from runlens.wording import count
 SHOWN, MOST = 10, 200  # rows that are not folded, and rows in all
 TITLE, WORST, WHY, NAME = 300, 400, 800, 80  # characters
 NAMED = 3  # runs of an issue
-CAPTION = "New first, then back, then ongoing; each by GPU-hours after onset."
+CAPTION = "New first, then back, then ongoing; the gravest first, then by GPU-hours after onset."
 EXPLAINED = "One row is one kind of fault in one group of runs, followed from night to night."
 
 
@@ -137,6 +137,7 @@ def _button(issue: Issue, known: Known) -> Markup | None:
 def _what(issue: Issue, known: Known) -> Markup:
     """Return the sentence of an issue, its worst run, and of a rule over runs why, and which."""
     lines: list[Child] = [_worst(issue, known)] if issue.worst else []
+    lines += [sentence(cut(issue.suspect, WHY))] if issue.suspect else []
     lines += [sentence(cut(issue.why, WHY))] if issue.why else []
     lines += [_named(issue, known)] if issue.why and len(issue.runs) > 1 else []
     return join(
