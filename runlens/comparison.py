@@ -203,10 +203,18 @@ class Pair:
     differences: Mapping[str, Difference] = field(default_factory=dict)  # by metric
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def scoreboard(self) -> dict[str, int]:
+        """How many metrics, each at the end, say better, worse, equivalent or cannot tell."""
+        ends = [one for one in self.measures if one.better and one.what.startswith("Last ")]
+        told = [one.outcome for one in ends]
+        return {name: told.count(name) for name in ("better", "worse", "equivalent", "cannot_tell")}
+
     def to_dict(self) -> dict[str, Any]:
         """Return its part of the JSON contract."""
         return {
             "verdict": self.verdict._asdict(),
+            "scoreboard": self.scoreboard,
             "align": {"axis": self.align, "why": self.align_why},
             "comparable": [check._asdict() for check in self.checks],
             "metrics": [

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from runlens.comparing.engine import compare
 from runlens.comparing.measures import measures
 from runlens.comparing.seeds import between
 from runlens.comparing.terms import Terms
@@ -248,3 +249,12 @@ def test_how_soon_b_reaches_what_a_reached_is_said() -> None:
     assert row.interval[0] <= -30 <= row.interval[1]
     assert rows(a, b)["Samples to A's last eval loss"].b == 240
     assert not [what for what in rows(b, a) if what.startswith("Steps to")]  # A never reaches it
+
+
+def test_the_scoreboard_counts_every_metric_once() -> None:
+    """What each says at its end: eval loss better, train loss open, a speed nothing."""
+    a = run({"train_loss": falling(200, 1), "eval_loss": evals(20, 1.2, 3)}, every={"eval_loss": 9})
+    b = run({"train_loss": falling(200, 2), "eval_loss": evals(20, 1.0, 4)}, every={"eval_loss": 9})
+    found = compare(a, b).pairs[0].scoreboard
+    assert found["better"] == 1
+    assert sum(found.values()) == 2

@@ -112,6 +112,7 @@ def _numbers(comparison: Comparison, pair: Pair, label: str, options: Options) -
         yield head + words.briefly(one, pair, label)
         if options.verbose and one.note:
             yield from wrapped(one.note, options, HANG, HANG)
+    yield from wrapped(words.scoreboard(pair, label), options, "   ", "   ")
     axis = f"By {pair.align}: {pair.align_why}. " if pair.align_why else f"By {pair.align}. "
     limits = words.limits(pair)
     text = f"{axis}* decides. {words.noise_from(comparison)} {limits}"

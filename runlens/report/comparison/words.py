@@ -53,6 +53,15 @@ def limits(pair: Pair) -> str:
     return f"Clear beyond {' or '.join(found)} times the noise: the 95 % interval."
 
 
+def scoreboard(pair: Pair, label: str) -> str:
+    """Return what all metrics say at the end: ``Of 5 metrics: 2 better, 3 cannot tell in B.``."""
+    counts = {name: many for name, many in pair.scoreboard.items() if many}
+    if sum(counts.values()) < 2 or pair.verdict.result == "not_comparable":  # noqa: PLR2004
+        return ""
+    said = ", ".join(f"{many} {name.replace('_', ' ')}" for name, many in counts.items())
+    return f"Of {sum(counts.values())} metrics at the end, {label} is: {said}."
+
+
 def noise_from(comparison: Comparison) -> str:
     """Say where the noise of the differences comes from."""
     if comparison.seeds:
