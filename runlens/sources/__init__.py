@@ -178,6 +178,8 @@ def _found(
         )
         if source not in claimed
     ]
+    if not ours and not theirs and place.is_file() and console.looks_like_log(place):
+        ours = [(console, place)]  # a text of any name, which a user points at
     return [*ours, *theirs], problems
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from runlens import errors, read
 from runlens.sources.console.mining.phrases import split_of
 from tests.sources.console_logs import reading
 
@@ -113,3 +114,21 @@ def test_an_excerpt_of_one_row_is_read(tmp_path: Path) -> None:
     """No row repeats in it, and none is invented."""
     text = "Epoch 7, time usage: 10319.676s, average loss: [0.050121 0.051044]\n"
     assert points(tmp_path, text)["average loss"] == [(7, 0.050121)]
+
+
+@pytest.mark.parametrize("name", ["history.md", "notes", "run7.dat"])
+def test_a_log_that_is_pointed_at_may_have_any_name(tmp_path: Path, name: str) -> None:
+    """Its content is what counts; other texts are no logs whatever they are called."""
+    place = tmp_path / name
+    place.write_text(lines("it {n} xent {loss}", 8), encoding="utf-8")
+    assert len(read(place).curve("train_loss")) == 8
+    place.write_text("nothing is measured in this text\n", encoding="utf-8")
+    with pytest.raises(errors.NothingReadable):
+        read(place)
+
+
+def test_a_traceback_of_the_first_launch_is_not_the_end(tmp_path: Path) -> None:
+    """The log goes on for long, though no number of it is understood."""
+    trace = 'Traceback (most recent call last):\n  File "train.py", line 3, in main\nKeyError: 7\n'
+    assert reading(tmp_path, "start\n" + trace + "the end\n" * 20).hints.traceback == "KeyError: 7"
+    assert not reading(tmp_path, "start\n" + trace + "it works\n" * 900).hints.traceback

@@ -36,7 +36,8 @@ MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four i
 HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = lazy_re(
-    r".*\.(?:log|out|txt|err)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$", re.IGNORECASE
+    r".*\.(?:log|out|txt|err)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$|log",
+    re.IGNORECASE,
 )
 _WANDB_RUN = lazy_re(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own
 _WANDB_CLIENT = lazy_re(rb"\[wandb_(?:setup|init|run)\.py:")  # what it begins with elsewhere
@@ -75,7 +76,7 @@ def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
     ]
     if not place.is_dir():
         return files
-    logs = [path for path in files if _console_of_wandb(path) or _looks_like_log(path)]
+    logs = [path for path in files if _console_of_wandb(path) or looks_like_log(path)]
     first = [path for path in logs if path.name != "debug.log"]
     return first or logs  # axolotl's debug.log repeats what the console showed
 
@@ -93,7 +94,8 @@ def _console_of_wandb(path: Path) -> bool:
     return path.match("files/output.log") and _WANDB_RUN.match(run) is not None
 
 
-def _looks_like_log(path: Path) -> bool:
+def looks_like_log(path: Path) -> bool:
+    """Whether the ends of a file look like those of the log of a training."""
     try:
         with path.open("rb") as handle:
             head = handle.read(SNIFFED)
