@@ -237,3 +237,14 @@ def test_a_curve_that_starts_anew_is_told_from_one_that_jumps(low: float, kind: 
     value += 0.02 * np.random.default_rng(5).standard_normal(200)
     (event,) = shape_of(np.arange(200), value).events
     assert (event.kind, event.before.step, event.after.step) == (kind, 99, 100)
+
+
+@pytest.mark.parametrize("size", [1e308, 1e300, 1e-300, 5e-324])
+def test_values_at_the_ends_of_floats_raise_nothing(size: float) -> None:
+    """A loss that explodes to the largest float still has a shape, and answers questions."""
+    value = np.clip(np.random.default_rng(6).standard_normal(50), -1.7, 1.7) * size
+    shape = shape_of(np.arange(50), value)
+    assert shape
+    assert shape.describe()
+    for change in (shape.departs(25), shape.fell_overall(), shape.rose_after_best()):
+        assert 0.0 <= change.chance <= 1.0

@@ -31,8 +31,8 @@ def confidence(effect: float, chance: float) -> float:
 
 
 def normal_tail(z: float) -> float:
-    """Return the two-sided tail of the normal distribution."""
-    return math.erfc(abs(z) / math.sqrt(2.0))
+    """Return the two-sided tail of the normal distribution; 1 where z is not a number."""
+    return 1.0 if math.isnan(z) else math.erfc(abs(z) / math.sqrt(2.0))
 
 
 def t_tail(t: float, free: float) -> float:

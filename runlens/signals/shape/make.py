@@ -43,6 +43,7 @@ class Body:
         return Point(int(self.index[place]), int(self.step[place]), float(self.value[place]))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values near the largest float are no error
 def shape_of(step: IntArray, value: FloatArray) -> Shape:
     """Return the shape of a curve, step and value of shape (n,), steps ascending.
 

@@ -13,6 +13,7 @@ from runlens.signals.shape.data import NAN, NOWHERE, Change, Effect, Level, Poin
 if TYPE_CHECKING:
     from runlens.signals.shape.shape import Shape
 
+EXTREMES = np.errstate(over="ignore", invalid="ignore")  # values near the largest float
 FEWEST = 4  # points below which no question has an answer
 UNCHANGED = Effect()
 NO_CHANGE = Change(NOWHERE, NOWHERE, UNCHANGED, 1.0)
@@ -21,6 +22,7 @@ GAINED = 0.05  # share of the final level, or
 GAINED_RANGE = 0.08  # of the range, that counts as gained
 
 
+@EXTREMES
 def final_level(shape: "Shape") -> Level:
     """Return the level at the end: of a flat last phase, else of its last tenth.
 
@@ -61,6 +63,7 @@ def best_level(shape: "Shape", *, higher: bool) -> Level:
     return Level(level, _sigma_at(shape, level) / math.sqrt(near), int(shape.trend_step[at]))
 
 
+@EXTREMES
 def rose_after_best(shape: "Shape", *, higher: bool) -> Change:
     """Return how far the end lies on the bad side of the best point."""
     sign = -1.0 if higher else 1.0
@@ -116,6 +119,7 @@ def _later(value: FloatArray, at: int) -> float:
     return above(np.append(early, value[at]), late)
 
 
+@EXTREMES
 def fell_overall(shape: "Shape") -> Change:
     """Return the change from the first value as logged to the final level."""
     if len(shape.value) < FEWEST:
@@ -148,6 +152,7 @@ def flat_since(shape: "Shape", *, higher: bool) -> Point:
     return point(shape, min(at, len(shape.step) - 1))
 
 
+@EXTREMES
 def departs(shape: "Shape", step: int) -> Change:
     """Return the change after a step against a straight continuation of the phase before it."""
     cut = int(np.searchsorted(shape.step, step))
