@@ -57,16 +57,23 @@ class Collected:
         Of rows with the same `_step` the last is kept: the server repeats some where what it
         has exported meets what it has not. `keys` is what the server counted of each key: in
         exported rows a null may mean that a row lacks the key, and is kept only where as many
-        nulls were logged.
+        nulls were logged. The rows are handed over: a second call has those that came since.
         """
         with self._lock:
-            count = self.count
-            found = {
-                name: _trusted(Column(*map(np.array, columns)), keys.get(name))
-                for name, columns in self._values.items()
-                if not name.startswith(tuple(self._media))
-            }
+            count, values, self._values = self.count, self._values, {}
+        for name in [name for name in values if name.startswith(tuple(self._media))]:
+            del values[name]
+        found = {name: _trusted(_column(*values.pop(name)), keys.get(name)) for name in [*values]}
         return _by_step(count, found)
+
+
+def _column(row: "array[int]", value: "array[float]", null: bytearray) -> Column:
+    """Return the same memory as numpy sees it."""
+    return Column(
+        np.frombuffer(row, np.int64),
+        np.frombuffer(value, np.float64),
+        np.frombuffer(null, np.uint8),
+    )
 
 
 def _trusted(column: Column, counted: object) -> Column:
@@ -79,6 +86,8 @@ def _trusted(column: Column, counted: object) -> Column:
 def _by_step(count: int, columns: dict[str, Column]) -> tuple[int, dict[str, Column]]:
     step = columns.get(ROW_COUNTER)
     if step is None or len(step.row) < count or not np.isfinite(step.value).all():
+        return count, columns
+    if (np.diff(step.value) > 0).all():  # as they are, as a rule
         return count, columns
     order = np.argsort(step.value, kind="stable")
     last = np.diff(step.value[order], append=np.inf) > 0

@@ -129,14 +129,14 @@ def test_null_is_nan_where_the_sdk_wrote_it_so(
 
 def test_nulls_that_nobody_logged_are_no_values() -> None:
     """An exported row has null for a key that it lacks, as the server's counts tell."""
-    collected = Collected()
-    for step, loss in enumerate([1.0, None, 0.5]):
-        collected.add({"_step": step, "loss": loss})
     for counts, expected in (
         ({"loss": {"typeCounts": [{"type": "number", "count": 2}]}}, [0, 2]),
         ({"loss": {"typeCounts": [{"type": "nil", "count": 1}]}}, [0, 1, 2]),
         ({}, [0, 2]),
     ):
+        collected = Collected()
+        for step, loss in enumerate([1.0, None, 0.5]):
+            collected.add({"_step": step, "loss": loss})
         _, columns = collected.columns(counts)
         assert columns["loss"].row.tolist() == expected
 
