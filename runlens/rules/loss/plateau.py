@@ -54,9 +54,9 @@ SCRATCH_START = 5.5  # from here on a start is read as that of an untrained mode
 class Limits:
     """Thresholds, set in [limits.plateau]."""
 
-    gained: float = 0.04
+    gained: float = 0.036
     risen: float = 0.15
-    left: float = 0.5
+    left: float = 0.55
     fall: float = 2.0
     least_fall: float = 0.03
     sft: float = 2.5

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from runlens.history import FloatArray
-from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, smooth, window
+from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, sigma_long, smooth, window
 from runlens.signals.shape import Shape
 from runlens.wording import loss
 
@@ -19,6 +19,7 @@ LONG = 0.2  # share of the points that a small rise must last
 HALF = 0.5  # of the rise at one point: a jump
 SUMMED, ALIKE = 100.0, 10.0  # times the first: a sum over more steps than the first row has
 OWN = 1.25  # times a first value that no later one comes near: it is a level of its own
+WANDERS = 2.0  # scales of slow wandering that the rise must exceed as well
 TENTH = 10  # of the points: the level at the end
 FEW = 12  # points below which each one counts for itself
 FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
@@ -72,18 +73,34 @@ def _ends(shape: Shape) -> Ends:
         end = float(np.median(tail))
         edge = min(window(len(value)) // 2, len(value) // TENTH)  # it leans on repeated values
         at = edge + int(np.argmin(course[edge:]))
-        best, first = float(course[at]), float(value[0])
+        best = float(course[at])
         scale = shape.noise.sigma * (abs(best) if shape.scale == "log" else 1.0)
         widened = math.sqrt((1 + shape.noise.memory) / (1 - shape.noise.memory) / len(tail))
-        summed = float(value[1:].min()) > SUMMED * first and value.max() < ALIKE * end
-        if float(value[1:].min()) > OWN * first > 0 and not summed:
-            return Ends(first, 0, end, math.hypot(scale, MEDIAN_LOSS * scale * widened))
+        if (first := _left(value, max(edge, 1), end)) is not None:
+            return Ends(first, 0, end, 0.0)  # that none comes near is the evidence
         return Ends(best, at, end, math.hypot(scale / 2, MEDIAN_LOSS * scale * widened))
     at = int(np.argmin(value))
     tail = value[max(at + 1, len(value) - 3) :]
     end_level = float(np.median(tail)) if len(tail) else float(value[at])
     error = _scatter(value) * math.sqrt(1 + 1 / max(len(tail), 1))
     return Ends(float(value[at]), at, end_level, FEW_ERRORS * error)
+
+
+def _left(value: FloatArray, edge: int, end: float) -> float | None:
+    """Return the level of first points that no later one comes near; None where there is none."""
+    highest = np.maximum.accumulate(value[:edge])
+    later = np.minimum.accumulate(value[::-1])[::-1][1 : edge + 1]
+    apart = np.flatnonzero((later > OWN * highest) & (highest > 0))
+    if not len(apart):
+        return None
+    first = float(np.median(value[: int(apart[-1]) + 1]))
+    summed = float(later[apart[-1]]) > SUMMED * first and value.max() < ALIKE * end
+    return None if summed else first
+
+
+def _wandering(value: FloatArray) -> float:
+    """Return the noise of levels: what wanders slowly looks like a rise; 0.0 for few points."""
+    return sigma_long(value) if len(value) >= FEW else 0.0
 
 
 def _scatter(value: FloatArray) -> float:
@@ -105,7 +122,10 @@ def rise_of(shape: Shape, limits: Bounds, factor: float) -> Rise | str:
         return "loss is best at the end"
     start = float(shape.first.value)
     fall = max(start - best, 0.0)
-    needed, error = factor * _needed(best, fall, limits), limits.errors * ends.error
+    needed = factor * _needed(best, fall, limits)
+    error = limits.errors * ends.error
+    if best_at:
+        error = max(error, WANDERS * _wandering(shape.value))
     at, jump = _onset(shape.value, best_at, best, height)
     behind = len(shape.value) - at
     slow = height < needed
