@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from runlens import errors, read
-from runlens.sources.console.mining.phrases import split_of
+from runlens.sources.console.mining.phrases import phrase, split_of
+from runlens.sources.console.mining.slots import parts
 from tests.sources.console_logs import reading
 
 Expected = dict[str, list[tuple[int, float]]]
@@ -132,3 +133,43 @@ def test_a_traceback_of_the_first_launch_is_not_the_end(tmp_path: Path) -> None:
     trace = 'Traceback (most recent call last):\n  File "train.py", line 3, in main\nKeyError: 7\n'
     assert reading(tmp_path, "start\n" + trace + "the end\n" * 20).hints.traceback == "KeyError: 7"
     assert not reading(tmp_path, "start\n" + trace + "it works\n" * 900).hints.traceback
+
+
+def test_full_bars_count_nothing(tmp_path: Path) -> None:
+    """As Keras leaves them where the lines with the epochs are missing: rows are numbered."""
+    text = lines("12300/12300 [=====] - 2773s 225ms/step - loss: {loss} - val_loss: 1.5{n}")
+    assert points(tmp_path, text)["loss"] == losses(1)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("reward 0.5 ± 0.1, len 200 +/- 20", ["reward", "reward std", "len", "len std"]),
+        (
+            "Train Loss: 0.5 Acc: 0.8 | Val Loss: 0.6 Acc: 0.7",
+            ["Train Loss", "Acc", "Val Loss", "val/Acc"],
+        ),
+        (
+            "   Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.377",
+            ["AP IoU=0.50:0.95 | area= all | maxDets=100"],
+        ),
+        ("G/D loss: 1.2/0.3", ["G/D loss", "G/D loss[1]"]),
+        ("Epoch(val) [12][14659]  bbox_mAP: 0.377", ["epoch", "val", "val/bbox_mAP"]),
+        ("Accuracy of the network on the 10000 test images: 54 %", ["share", "test/Accuracy"]),
+        ("12 epochs done, loss=0.4", ["epoch", "loss"]),
+        ("step 100/5,000 (2%) | loss 2.31 | lat 35.1ms", ["step", "share", "loss", "lat_ms"]),
+        ("avg_loss: 4.88  (+0.2)", ["avg_loss", "share"]),
+        ("time per epoch 3.5 loss 0.2", ["time per epoch", "loss"]),
+        ("loss (step 5) = 0.3", ["step", "loss"]),
+        ("Sampling: 17.2s", ["Sampling_s"]),
+        ("Train: [3/50] loss 0.5", ["Train", "train/loss"]),
+        ("{'grad': 0.5, \"memory(GiB)\": 3.4}", ["grad", "memory(GiB)"]),
+        ("Epoch 20 - Dev BLEU: BLEU-1 0.2 BLEU-2 0.1", ["epoch", "dev/BLEU-1", "dev/BLEU-2"]),
+        ("loss is 0.5 so far, INFO acc 0.3", ["loss", "acc"]),
+    ],
+)
+def test_what_the_text_says_about_its_numbers(line: str, said: list[str]) -> None:
+    """The name of each number, or what it counts; a share of the way says nothing."""
+    taken = parts(line)
+    columns = phrase(taken.text, taken.marks).columns
+    assert [column.kind or column.name for column in columns] == said
