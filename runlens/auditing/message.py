@@ -191,6 +191,7 @@ def _rest(rest: Sequence[Issue]) -> str:
 
 def _known(audit: Audit, over: Sequence[Issue]) -> str:
     """Return what is over, with its odds, and what goes on."""
+    over = [issue for issue in over if issue.rule != CLUSTER] or over  # it ends with its fault
     first = [f"{issue.detail or 'over'}: {_over(issue)}" for issue in over[:SHOWN]]
     more = f" and {len(over) - SHOWN:,} more" if len(over) > SHOWN else ""
     parts = [f"Over: {'; '.join(first)}{more}."] if first else []
