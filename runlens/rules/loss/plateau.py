@@ -19,6 +19,8 @@ Limits
     not-learning's. sft: level of chat data (healthy runs end at 0.5-2.0), raw_text: of text without
     template or mask (models of the size of GPT-2 end at 3.1-3.8). ctc_low to ctc_high: where a CTC
     loss lies that writes blanks alone. unmoved: nats below the start value of a preference loss.
+    frozen: a loss whose last three quarters lie within this share of their level has stopped, at
+    whatever level.
     Measured on 443 labelled runs: healthy runs gain 4 % and more where half of the start is left;
     none is found.
 Fixes
@@ -35,7 +37,16 @@ from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment
 from runlens.history import Curve, FloatArray
 from runlens.rules.loss import causes_of_flat, chance, surroundings
 from runlens.rules.loss.shelf import Bound, Shelf, no_mean
-from runlens.rules.rule import LOSS_TASKS, PREFERENCE_TASKS, Rule, drawn, passed, unless, unmet
+from runlens.rules.rule import (
+    LOSS_TASKS,
+    PREFERENCE_TASKS,
+    Rule,
+    drawn,
+    found,
+    passed,
+    unless,
+    unmet,
+)
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, sigma, smooth
@@ -64,6 +75,7 @@ class Limits:
     ctc_low: float = 2.7
     ctc_high: float = 3.5
     unmoved: float = 0.01
+    frozen: float = 1e-4
 
 
 class Still(NamedTuple):
@@ -91,6 +103,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     fall = still.start - still.level
     if fall < max(limits.fall * sigma(train.value), limits.least_fall * abs(still.start)):
         return passed(f"loss fell by {loss(fall)} over the run: too little for a plateau")
+    if float(np.ptp(train.value[len(train) // 4 :])) <= limits.frozen * abs(still.level):
+        frozen = Bound(0.0, "any level: it is constant")
+        return found(_finding(run, signals, train, still, frozen, limits))
     own = Bound(limits.left * still.start, f"{percent(limits.left)} of its start")
     summed = no_mean(run, signals, Shelf(still.start, still.level))
     bound = own if summed else _bound(run, still, own, limits)
@@ -143,7 +158,9 @@ def _finding(
 ) -> Finding:
     onset, first = float(train.step[still.knee]), float(train.value[0])
     moved = normal_tail(still.gain / still.error) if still.error > 0 else 1.0
-    sure = confidence(still.level / bound.level, 1.0 - max(min(moved, 1.0), 0.9))
+    sure = confidence(
+        still.level / bound.level if bound.level else 2.0, 1.0 - max(min(moved, 1.0), 0.9)
+    )
     allowed = limits.gained * abs(still.level)
     rows = [
         Evidence(
@@ -229,6 +246,14 @@ BAD = (
         learning_rate=CONSTANT,
     ),
     drawn(
+        "constant to the last digit",
+        (60, 120),
+        0.0,
+        severity="warning",
+        task="regression",
+        train_loss="0:11 100:0.5109 2000:0.5109",
+    ),
+    drawn(
         "more than half of its start is left",
         (20, 200),
         0.01,
@@ -239,14 +264,20 @@ BAD = (
     ),
     drawn(
         "the rate was gone half-way",
-        (200, 350),
+        (150, 300),
         severity="warning",
-        train_loss="0:7 300:4 900:3.9",
+        train_loss="0:7 200:4 900:3.95",
         learning_rate="0:2e-5 250:1e-5 400:1e-7 900:1e-8",
     ),
 )
 GOOD = (
     drawn("converged", train_loss="0:2.2 100:1 900:0.95", learning_rate=CONSTANT),
+    drawn(
+        "converged, and moves in the fourth digit",
+        noise=0.002,
+        task="regression",
+        train_loss="0:11 100:0.5109 2000:0.5109",
+    ),
     drawn("slow but falling", train_loss="0:8 900:3", learning_rate=CONSTANT),
     drawn(
         "power law",

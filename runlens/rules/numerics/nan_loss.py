@@ -94,7 +94,7 @@ def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limi
     kind = "NaN" if np.isnan(curve.value[at]) else "Infinite"
     tree = causes.of_nan(run, signals, onset, float(curve.step[0]))
     return Finding(
-        severity=_severity(lost, fatal, limits),
+        severity=_severity(lost, fatal, limits, of_loss=metric in LOSSES),
         title=f"{kind} {_name(metric)} {_where(signals, curve, at, fatal, bad)}.",
         metric=metric,
         onset=Moment(onset),
@@ -113,9 +113,9 @@ def _name(metric: str) -> str:
     return "loss" if metric in LOSSES else metric.replace("_", " ")
 
 
-def _severity(lost: Losing, fatal: int, limits: Limits) -> Severity:
+def _severity(lost: Losing, fatal: int, limits: Limits, *, of_loss: bool) -> Severity:
     """Critical, unless the run outlived it: a few single points, or a resume from before."""
-    rare = fatal < 0 and lost.bad.mean() <= limits.isolated_share
+    rare = fatal < 0 and (lost.bad.mean() <= limits.isolated_share or not of_loss)
     return "warning" if rare or not lost.last else "critical"
 
 
