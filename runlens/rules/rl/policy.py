@@ -13,6 +13,7 @@ from runlens.signals.noise import counts, mad, smooth, window
 from runlens.wording import number, percent, step, times
 
 FEW = 12  # points below which each one counts for itself
+FEWEST_GAIN = 4  # points that have a first and a last one, and a scatter
 FEWEST = 8  # points from which a gain of the reward is told
 RISING_P, RISING_TAU = 0.01, 0.1  # of a trend that is a rise of the reward
 LATE_START = 0.05  # of the last step: a history that begins later lacks its start
@@ -34,6 +35,11 @@ def head(points: int) -> int:
 def tail(points: int) -> int:
     """Return how many last points make the level of the end: two of four, a tenth of many."""
     return max(2, min(5, points // 4), points // 10)
+
+
+def lasting(points: int, share: float) -> int:
+    """Return how many points in a row are no chance: a share of many, of few two to five."""
+    return max(2, min(5, points // 4), round(share * points))
 
 
 def course(value: FloatArray) -> FloatArray:
@@ -86,11 +92,11 @@ class Gain(NamedTuple):
 
 
 def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
-    """Return the gain of the reward; None below 8 points."""
+    """Return the gain of the reward; None below 4 points."""
     value = signals.curve(metric).value
-    if len(value) < FEWEST:
+    if len(value) < FEWEST_GAIN:
         return None
-    tenth = max(3, len(value) // 10)
+    tenth = max(min(3, len(value) // 4), len(value) // 10)
     moved = signals.trend(metric)
     start, end = level(value, slice(tenth)), level(value, slice(-tenth, None))
     return Gain(start, end, scatter(value), moved.tau, moved.p)
@@ -112,10 +118,13 @@ def scatter(value: FloatArray) -> float:
 
 
 def gain_words(gain: Gain | None) -> str:
-    """Say how the reward moved: ``reward went from 0.2 to 0.5``."""
+    """Say how the reward moved: ``reward was 0.2 in the first tenth and 0.5 in the last``."""
     if gain is None:
         return "reward is not logged often enough to compare"
-    return f"reward went from {number(gain.start, 3)} to {number(gain.end, 3)}"
+    start, end = number(gain.start, 3), number(gain.end, 3)
+    if start == end:
+        return f"reward was {start} in the first tenth and in the last"
+    return f"reward was {start} in the first tenth and {end} in the last"
 
 
 def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
@@ -123,8 +132,8 @@ def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
 
     None where the last points do not hold.
     """
-    tail = max(3, len(mask) // 20)
-    if not len(mask) or mask[-tail:].mean() < share:
+    last = max(1, min(3, len(mask) // 4), len(mask) // 20)
+    if not len(mask) or mask[-last:].mean() < share:
         return None
     following = np.cumsum(mask[::-1])[::-1] / np.arange(len(mask), 0, -1)
     return int(np.flatnonzero(mask & (following >= share))[0])
