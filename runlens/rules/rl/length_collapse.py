@@ -11,17 +11,19 @@ Looks alike
     tokens that is negative and no better a token than before. Episodes of
     classic environments are never judged.
 Limits
-    fewest: points. tokens, share: at most this many tokens, or this share of the start, whichever
-    is more. start: the least start for that, in tokens. one: at most this many tokens on average,
-    judged for any start of at least short_start. points, lasting: points in a row, and share of
-    the run, for which it must hold.
+    tokens, share: at most this many tokens, or this share of the start, whichever is more; the
+    start is the first value as logged, or the median of the first 5 % where that is higher.
+    start: the least start for that, in tokens. one: at most this many tokens on average, judged
+    for any start of at least short_start. lasting: share of the run for which it must hold, of
+    few points two in a row.
 Fixes
     Read the short completions; weaken a penalty of length; let empty outputs earn nothing; half
     of the learning rate.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import (
@@ -40,36 +42,38 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import number, step
+from runlens.wording import count, number, step
 
 PAYS = 1.0  # standard deviations of the reward that were gained
 
 
-class Limits(Struct, frozen=True):
+@dataclass(frozen=True)
+class Limits:
     """What may be tuned."""
 
-    fewest: int = 20
     tokens: float = 5.0
     share: float = 0.10
     start: float = 20.0
     one: float = 1.5
     short_start: float = 4.0
-    points: int = 5
     lasting: float = 0.10
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch of points whose mean length is next to nothing."""
     length = signals.curve("len_mean")
-    count = len(length)
-    if count < limits.fewest:
-        return unmet(f"only {count} of the {limits.fewest} points of length that are needed")
-    start = float(np.median(length.value[: max(3, count // 20)]))
+    if not signals.shape("len_mean"):
+        return unmet(f"{count(len(length), 'point')} of length: no course to judge")
+    first = length.value[: policy.head(len(length))]
+    start = max(float(first[0]), float(np.median(first)))
     limit = max(limits.tokens, limits.share * start) if start >= limits.start else limits.one
     if start < limits.short_start:
-        return passed(f"completions were short from the start: {number(start, 3)} tokens")
+        return passed(
+            f"completions were short from the start: {number(float(first[0]), 3)} tokens at the "
+            f"first step, {number(start, 3)} (median of the first points)"
+        )
     at, lasted = longest_true(length.value <= limit)
-    if lasted < max(limits.points, limits.lasting * count):
+    if lasted < policy.lasting(len(length), limits.lasting):
         least = float(length.value.min())
         return passed(
             f"the lowest mean length was {number(least, 3)} tokens; {number(limit, 3)} would count"
@@ -90,8 +94,9 @@ def _finding(
     came_back = at + lasted < len(length)
     return Finding(
         severity=severity,
-        title=f"Completions collapsed from step {step(onset)}: a mean of {number(level, 2)} "
-        f"against {number(start, 3)} tokens at the start; {policy.gain_words(gain)}.",
+        title=f"Completions collapsed from step {step(onset)}: {number(level, 2)} tokens (median "
+        f"since) against {number(float(length.value[0]), 3)} at the first step; "
+        f"{policy.gain_words(gain)}.",
         metric="len_mean",
         onset=Moment(onset),
         end=Moment(over) if came_back else None,
@@ -119,7 +124,9 @@ def _finding(
         ruled_out=()
         if severity == "info"
         else (RuledOut("Short answers that are right", against or policy.gain_words(gain)),),
-        confidence=policy.confidence(limit / max(level, 1e-9), len(length)),
+        confidence=policy.sure(
+            limit / max(level, 1e-9), signals.shape("len_mean").fell_overall().chance, len(length)
+        ),
         chart=Chart("limit", ("len_mean", "reward"), limit=limit),
     )
 
@@ -150,6 +157,14 @@ BAD = (
         severity="warning",
         len_mean="0:110 300:100 400:3 900:3",
         reward="0:0.8 300:0.8 400:0 900:0",
+    ),
+    drawn(
+        "at the second record",
+        (10, 10),
+        task="grpo",
+        severity="warning",
+        len_mean="0:53 10:2.5 70:2.4",
+        reward="0:0.5 70:0.45",
     ),
     drawn(
         "for a while",
