@@ -111,7 +111,7 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
     "completions-clipped": dict.fromkeys(
         ("reward-stuck-zero", "zero-reward-std", "length-growth", "reward-flat"), ANY
     ),
-    "length-growth": dict.fromkeys(("completions-clipped", "reward-collapse", "reward-flat"), ANY),
+    "length-growth": dict.fromkeys(("completions-clipped", "reward-flat"), ANY),
     "reward-stuck-zero": dict.fromkeys(
         ("zero-reward-std", "grad-zero", "reward-flat", "completions-clipped"), ANY
     ),
@@ -141,13 +141,28 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
         "reward-collapse": ANY,
         "grad-zero": ANY,
         "length-collapse": 0.30,
+        "completions-clipped": 0.30,
     },
     "preference-collapse": dict.fromkeys(
         ("not-learning", "plateau", "divergence", "stuck-at-chance", "hockey-stick"), ANY
     ),
-    "reward-collapse": {"length-collapse": 0.20, "entropy-collapse": 0.20, "kl-blow-up": 0.20},
+    "reward-collapse": dict.fromkeys(
+        (
+            "length-collapse",
+            "entropy-collapse",
+            "kl-blow-up",
+            "length-growth",
+            "completions-clipped",
+        ),
+        0.20,
+    ),
     "reward-hacking": dict.fromkeys(("length-growth", "kl-blow-up", "reward-collapse"), ANY),
 }
+
+# a policy that is being lost shows it by these before its entropy or reward has fallen to the
+# limit: they may begin as long before that cause as after it
+EARLY_SIGNS = frozenset({"zero-reward-std", "completions-clipped", "length-growth"})
+LATE_CAUSES = frozenset({"entropy-collapse", "reward-collapse"})
 
 # (kept, dropped): two readings of one curve; the dropped one becomes evidence of the kept one.
 # Groups without spread (zero-reward-std) are seen in another metric than a reward at its floor:
@@ -173,7 +188,15 @@ LAYERS = (
     ("lr-zero", "warmup-shock", "schedule-mismatch", "resume-jump"),
     ("grad-explosion", "grad-spike", "grad-zero", "clip-saturation", "loss-spike", "sawtooth"),
     ("loss-scale-collapse", "nan-grad", "nan-loss", "hidden-nan"),
-    ("divergence", "not-learning", "stuck-at-chance", "plateau", "entropy-collapse", "kl-blow-up"),
+    (
+        "divergence",
+        "not-learning",
+        "stuck-at-chance",
+        "plateau",
+        "entropy-collapse",
+        "kl-blow-up",
+        "reward-stuck-zero",
+    ),
     ("hockey-stick", "eval-flat", "eval-gap", "nan-eval"),
     ("known-error", "oom-cliff", "hang", "killed", "crashed", "stopped-early"),
 )
@@ -254,10 +277,19 @@ def causes_of(effect: Finding, all_: Iterable[Finding], covered: float, slack: f
 
 
 def _incident(group: list[Finding], covered: float, slack: float) -> Incident:
-    """Put the first mover first: of the loud findings the earliest that none of them caused."""
+    """Put the first mover first: of the loud findings the earliest that none of them caused.
+
+    An early sign is no first mover where one of these is worse.
+    """
     loud = [one for one in group if one.severity != "info"] or group
     free = [one for one in loud if not causes_of(one, loud, covered, slack)] or loud
-    first = min(free, key=_order)
+    worst = min(SEVERITIES.index(one.severity) for one in free)
+    movers = [
+        one
+        for one in free
+        if one.rule not in EARLY_SIGNS or SEVERITIES.index(one.severity) == worst
+    ]
+    first = min(movers, key=_order)
     rest = sorted((one for one in group if one is not first), key=_order)
     return Incident((first, *rest), _title(first, rest))
 
@@ -282,8 +314,9 @@ def _leads(cause: Finding, effect: Finding, covered: float, slack: float) -> boo
         return False
     if cause.onset.step is None:  # a setting is in force all the time
         return window == ANY
-    delay = effect.begins - cause.begins
-    return -slack <= delay <= max(window * covered, slack)
+    delay, latest = effect.begins - cause.begins, max(window * covered, slack)
+    early = effect.rule in EARLY_SIGNS and cause.rule in LATE_CAUSES
+    return -(latest if early else slack) <= delay <= latest
 
 
 def _order(finding: Finding) -> tuple[float, int, float, str]:

@@ -108,3 +108,22 @@ def test_a_spike_elsewhere_is_not_the_divergence() -> None:
     assert [one.rule for one in near] == ["divergence"]
     far, _ = merged([finding("divergence", 300), finding("loss-spike", 800, "warning")], 1000)
     assert [one.rule for one in far] == ["divergence", "loss-spike"]
+
+
+def test_an_early_sign_of_a_lost_policy_does_not_lead() -> None:
+    """Groups are equal before the entropy has fallen to its limit; within 30 % of the run."""
+    lost = finding("entropy-collapse", 400, "warning")
+    near, far = (finding("zero-reward-std", at, "warning") for at in (150, 50))
+    assert rules_of(near, lost) == [["entropy-collapse", "zero-reward-std"]]
+    assert rules_of(far, lost) == [["zero-reward-std"], ["entropy-collapse"]]
+
+
+def test_a_sign_does_not_lead_over_what_is_worse() -> None:
+    """Completions grew first, but the reward is what was lost; of equals the first mover leads."""
+    grew = finding("length-growth", 300, "warning")
+    assert rules_of(grew, finding("reward-collapse", 400)) == [["reward-collapse", "length-growth"]]
+    limit = finding("completions-clipped", 10, "warning")
+    assert rules_of(limit, finding("reward-stuck-zero", 20))[0] == [
+        "completions-clipped",
+        "reward-stuck-zero",
+    ]

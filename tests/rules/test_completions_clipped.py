@@ -25,3 +25,17 @@ def test_percent_are_understood() -> None:
     """5 % is no 5."""
     case = drawn("percent", task="grpo", len_clipped="0:5 600:5")
     assert outcome_of(case).status == "passed"
+
+
+def test_answers_of_one_length_are_no_proof_of_a_limit() -> None:
+    """Without a measured cut share a constant length may be how long the answers are."""
+    config = {"max_completion_length": 5}
+    case = drawn("fixed", noise=0.0, task="grpo", config=config, len_mean="0:5 600:5")
+    assert [one.severity for one in outcome_of(case).findings] == ["info"]
+
+
+def test_four_points_are_enough_where_all_are_cut() -> None:
+    """A share near 1 needs no trend; one point alone is none."""
+    assert outcome_of(drawn("cut", task="grpo", len_clipped="0:0.95 30:0.95")).status == "found"
+    once = drawn("once", task="grpo", noise=0.0, len_clipped="0:0.1 20:0.1 30:0.95")
+    assert outcome_of(once).status == "passed"

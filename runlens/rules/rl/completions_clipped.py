@@ -12,9 +12,10 @@ Looks alike
 Limits
     alarm: share of cut completions (below 0.3 is healthy: info_from). half: of the points
     that must be above the alarm, over the run or in its last half. tail: the same from some step
-    to the end, over at least this share of the run. fewest: points. pinned: share of points
+    to the end, over at least this share of the run, of few points two. pinned: share of points
     whose mean length is exactly the longest one, where the cut share is not logged: a mean
-    equals the limit only if every completion reaches it.
+    equals the limit only if every completion reaches it. Answers of one fixed length look the
+    same: said as info.
 Fixes
     Double the limit if memory allows; check the end-of-text token and stop words; ask for
     shorter answers; leave cut completions out of the loss.
@@ -43,8 +44,9 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median, window
-from runlens.wording import number, percent, step
+from runlens.wording import count, number, percent, step
 
+FEWEST = 4  # points of which two in a row are half
 RANDOM = 2.0  # nats a token at the end: far above what a language model has on its own text
 WHOLE = 1e-6  # tokens: a mean that is the limit is a whole number
 
@@ -56,7 +58,6 @@ class Limits(Struct, frozen=True):
     info_from: float = 0.3
     half: float = 0.5
     tail: float = 0.3
-    fewest: int = 10
     pinned: float = 0.8
 
 
@@ -71,32 +72,32 @@ class Cut(NamedTuple):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge the cut share; where it is not logged, the mean length."""
     curve = signals.curve("len_clipped")
-    if len(curve) >= limits.fewest:
+    if len(curve) >= FEWEST:
         cut = _cut(curve.value, limits)
         if cut is None:
             middle = float(np.median(curve.value))
             return passed(f"{percent(middle)} of the completions were cut, at the median")
         return found(_finding(run, signals, curve, "len_clipped", cut, limits))
     lengths = signals.curve("len_mean")
-    if len(lengths) < limits.fewest:
+    if len(lengths) < FEWEST:
         most = max(len(curve), len(lengths))
-        return unmet(f"only {most} of the {limits.fewest} points of length that are needed")
+        return unmet(f"{count(most, 'point')} of length: {FEWEST} are needed")
     at_top = lengths.value >= lengths.value.max() - WHOLE
     whole = abs(lengths.value.max() - round(lengths.value.max())) < WHOLE
     if whole and at_top.mean() >= limits.pinned and lengths.value.max() > 1:
-        cut = Cut(int(np.argmax(at_top)), float(at_top.mean()), "warning")
+        cut = Cut(int(np.argmax(at_top)), float(at_top.mean()), "info")
         return found(_finding(run, signals, lengths, "len_mean", cut, limits))
     return passed(f"the mean length is at its highest on {policy.share_words(at_top)}")
 
 
 def _cut(value: FloatArray, limits: Limits) -> Cut | None:
     value = value / 100 if value.max() > 1.5 else value  # noqa: PLR2004 - logged in percent
-    count = len(value)
-    shown = running_median(value, window(count))
+    points = len(value)
+    shown = running_median(value, window(points)) if points >= policy.FEW else value
     high: BoolArray = shown > limits.alarm
     at = policy.stays_from(high, 0.9)
-    late = float(np.median(value[count // 2 :]))
-    if at is not None and count - at >= max(5, limits.tail * count):
+    late = float(np.median(value[points // 2 :]))
+    if at is not None and points - at >= policy.lasting(points, limits.tail):
         return Cut(at, float(np.median(value[at:])), "warning")
     if late > limits.alarm or ((value > limits.alarm).mean() > limits.half and at is not None):
         at = int(np.argmax(high))
@@ -114,6 +115,7 @@ def _finding(
     limit = policy.length_limit(run, signals)
     tokens = f" of {number(limit.tokens)} tokens" if limit else ""
     needed = limits.alarm if cut.severity == "warning" else limits.info_from
+    needed = limits.pinned if metric == "len_mean" else needed
     first = Evidence(
         "Completions cut at the limit, median since the onset",
         cut.share,
