@@ -123,7 +123,7 @@ def test_a_sign_does_not_lead_over_what_is_worse() -> None:
     grew = finding("length-growth", 300, "warning")
     assert rules_of(grew, finding("reward-collapse", 400)) == [["reward-collapse", "length-growth"]]
     limit = finding("completions-clipped", 10, "warning")
-    assert rules_of(limit, finding("reward-stuck-zero", 20))[0] == [
+    assert rules_of(limit, finding("reward-stuck-zero", 100))[0] == [
         "completions-clipped",
         "reward-stuck-zero",
     ]
