@@ -102,7 +102,8 @@ def _cut(value: FloatArray, limits: Limits) -> Cut | None:
     if late > limits.alarm or ((value > limits.alarm).mean() > limits.half and at is not None):
         at = int(np.argmax(high))
         return Cut(at, float(np.median(value[at:])), "warning")
-    if late > limits.info_from:
+    often = (value > limits.info_from).sum() >= policy.lasting(points, limits.tail)
+    if late > limits.info_from and often:
         at = int(np.argmax(shown > limits.info_from))
         return Cut(at, late, "info")
     return None

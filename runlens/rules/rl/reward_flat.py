@@ -1,8 +1,8 @@
 """Flat reward: it moves, but it does not rise.
 
 What is seen
-    The reward of the last tenth of the run is no higher than that of the first, or lower, and
-    there is no upward trend in between.
+    The reward ends no higher than it began, or lower, and there is no upward trend in between.
+    Or it rises, and the part of it that stands for the task (by its name) does not.
 Why it matters
     The policy did not learn what it was rewarded for: the run cost what a good one costs.
 Looks alike
@@ -12,12 +12,11 @@ Looks alike
     lie; a policy of classic RL that was trained before and keeps its level; a policy that plays
     against itself. The last five of these are said as info or left to their rules.
 Limits
-    fewest: points. loud_from: points from which it is a warning. loud_steps, power: so is it from
+    loud_from: points from which it is a warning. loud_steps, power: so is it from
     fewer points (a row of GRPO is often the mean of several steps) over so many steps, if a rise
     of this share of the spread within a group would have been seen. gain: of the last over the
-    first tenth, in standard deviations of all points; less, or less than its own standard
-    error, counts as flat. thirds: rise of the last over the first third, in standard errors,
-    that is no chance, and the rise that could have been seen. tau: Kendall's, at most. p: of a
+    first third, in standard deviations of all points; less counts as flat. thirds: the same in
+    standard errors, that is no chance, and the rise that could have been seen. tau: Kendall's, at most. p: of a
     trend. early: gain over the first points, in standard errors, that counts as learnt.
     saturated: share of the highest possible reward at the start; warm: the same in classic RL,
     where a new policy seldom begins above half, or succeeds in half of its episodes. sunk,
@@ -47,14 +46,15 @@ from runlens.diagnosis import (
 )
 from runlens.history import FloatArray
 from runlens.patterns import lazy_re
-from runlens.rules.rl import flat_advice, policy
+from runlens.rules.rl import flat_advice, policy, reward_parts
 from runlens.rules.rl.policy import Gain
-from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation, mad
-from runlens.wording import number, percent, step
+from runlens.wording import count, number, percent, step
 
+FEWEST = 6  # points: two thirds of three
 WON = lazy_re(r"(^|[^a-z])(win|won|success|solved)")  # shares of episodes that succeeded
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 CEILING = 0.5  # share of points exactly at the highest value
@@ -63,15 +63,14 @@ CEILING = 0.5  # share of points exactly at the highest value
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    fewest: int = 20
     loud_from: int = 100
     loud_steps: int = 100
     power: float = 0.5
-    gain: float = 0.25
+    gain: float = 0.35
     thirds: float = 2.5
+    early: float = 4.0
     tau: float = 0.1
     p: float = 0.01
-    early: float = 4.0
     saturated: float = 0.8
     warm: float = 0.5
     sunk: float = 2.0
@@ -92,25 +91,48 @@ class Rise(NamedTuple):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Compare the first with the last tenth, and look for a trend."""
+    """Look for a rise over the run; where there is one, for parts of the reward without."""
     reward = signals.curve("reward")
-    if len(reward) < limits.fewest:
-        return unmet(f"only {len(reward)} of the {limits.fewest} points of reward that are needed")
+    if len(reward) < FEWEST:
+        return unmet(f"{count(len(reward), 'point')} of reward: no two thirds to compare")
     gain = policy.gain_of(signals)
     if gain is None or np.ptp(reward.value) <= 0:
         return passed(f"reward is {number(float(reward.value[0]), 3)} on all points")
+    reading = _rise(signals, "reward", gain, limits)
+    if isinstance(reading, Rise):
+        return found(_finding(run, signals, gain, reading, limits))
+    if gain.rising and (part := _left_behind(run, signals, limits)):
+        quiet = len(signals.curve(part.metric)) < limits.loud_from
+        return found(reward_parts.finding(run, signals, gain, part, limits.tau, quiet=quiet))
+    return passed(reading)
+
+
+def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | str:
+    """Return the rise that is none; a text says by what a reward rose."""
+    value = signals.curve(metric).value
+    name = metric.partition(":")[2] or "reward"
     if gain.p < limits.p and gain.tau > limits.tau:
-        return passed(f"reward rose from {number(gain.start, 3)} to {number(gain.end, 3)}")
-    units = (gain.end - gain.start) / _spread(reward.value)
-    rise, error = _by_thirds(reward.value)
-    if rise > limits.thirds * error:
-        return passed(f"the last third lies {number(rise, 2)} above the first, slow but steady")
-    noise = MEDIAN_LOSS * float(np.sqrt(2 / max(3, len(reward) // 10)))
-    if units >= max(limits.gain, noise) or gain.tau >= limits.tau:
-        return passed(f"reward gained {number(units, 2)} standard deviations")
-    if _rose_early(reward.value, gain, limits):
-        return passed(f"reward rose in the first points, to {number(gain.end, 3)}")
-    return found(_finding(run, signals, gain, Rise(rise, limits.thirds * error), limits))
+        return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
+    seen, error = _by_thirds(value)
+    if seen > max(limits.thirds * error, 0.0):
+        return f"the last third lies {number(seen, 2)} above the first, slow but steady"
+    if seen >= limits.gain * _spread(value) or gain.tau >= limits.tau:
+        return f"{name} gained {number(seen / _spread(value), 2)} standard deviations"
+    if _rose_early(value, gain, limits):
+        return f"{name} rose in the first points, to {number(gain.end, 3)}"
+    overall = signals.shape(metric).fell_overall()
+    if overall.effect.change > 0 and overall.chance < limits.p:
+        return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
+    return Rise(seen, limits.thirds * error)
+
+
+def _left_behind(run: Run, signals: Signals, limits: Limits) -> reward_parts.Part | None:
+    """Return the part of a rising reward that stands for the task and stands still itself."""
+    for part in reward_parts.of_task(run, signals, FEWEST):
+        solved = part.gain.start >= limits.saturated * part.highest
+        if not solved and isinstance(_rise(signals, part.metric, part.gain, limits), Rise):
+            return part
+    return None
 
 
 def _spread(value: FloatArray) -> float:
@@ -216,10 +238,10 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Gain of the last over the first tenth in standard deviations",
-                (gain.end - gain.start) / spread,
+                "Rise of the last over the first third in standard deviations",
+                rise.seen / spread,
                 limits.gain,
-                "a quarter of the noise",
+                "a third of the noise",
                 "reward",
                 above=False,
             ),
@@ -285,6 +307,18 @@ BAD = (
         severity="info",
         reward="1000:1.3 3000:1.25",
     ),
+    Case(
+        "it rises by its form alone",
+        {
+            "reward": "0:0.87 1500:1.0",
+            "reward:correctness_reward": "0:0.7 400:0.68 800:0.72 1200:0.69 1500:0.7",
+            "reward:reasoning_reward": "0:0.12 1500:0.3",
+        },
+        (0, 10),
+        {"reward": 0.05, "reward:correctness_reward": 0.2, "reward:reasoning_reward": 0.1},
+        task="grpo",
+        severity="warning",
+    ),
     drawn(
         "few points, far below the start",
         (0, 10),
@@ -316,6 +350,26 @@ GOOD = (
     drawn("rises", noise=0.2, task="grpo", reward="0:0.3 1500:0.6"),
     drawn("rose at once", noise=0.05, task="rl", reward="0:10 30:480 3000:480"),
     drawn("rises over few points", noise=0.05, task="grpo", reward="0:0.5 250:0.8"),
+    Case(
+        "the task is solved more often as well",
+        {
+            "reward": "0:0.9 1500:1.5",
+            "reward:correctness_reward": "0:0.5 1500:0.8",
+            "reward:format_reward": "0:0.4 1500:0.7",
+        },
+        noise=0.1,
+        task="grpo",
+    ),
+    Case(
+        "the task was solved at the start",
+        {
+            "reward": "0:1.3 1500:1.9",
+            "reward:correctness_reward": "0:0.95 1500:0.95",
+            "reward:format_reward": "0:0.4 1500:0.9",
+        },
+        noise=0.03,
+        task="grpo",
+    ),
     drawn("never moves", noise=0.0, task="grpo", reward="0:1 1500:1"),
 )
 
