@@ -12,18 +12,19 @@ Looks alike
     lie; a policy of classic RL that was trained before and keeps its level; a policy that plays
     against itself. The last five of these are said as info or left to their rules.
 Limits
-    loud_from: points from which it is a warning. loud_steps, power: so is it from
-    fewer points (a row of GRPO is often the mean of several steps) over so many steps, if a rise
-    of this share of the spread within a group would have been seen. gain: of the last over the
-    first third, in standard deviations of all points; less counts as flat. thirds: the same in
-    standard errors, that is no chance, and the rise that could have been seen. tau: Kendall's, at most. p: of a
-    trend. early: gain over the first points, in standard errors, that counts as learnt.
-    saturated: share of the highest possible reward at the start; warm: the same in classic RL,
-    where a new policy seldom begins above half, or succeeds in half of its episodes. sunk,
-    sunk_tau: a fall this many times larger than chance, with a trend this strong, is proof from
-    few points as well. done: share of the plan below which it is too early to be loud.
-    Measured on 800 simulated rising runs, most with a gain below their noise: 1.6 % warnings;
-    75 % of the flat ones are found.
+    loud_from: points from which it is a warning. loud_steps, power: so is it from fewer points (a
+    row of GRPO is often the mean of several steps) over so many steps, if a rise of this share of
+    the spread within a group would have been seen. gain: of the last over the first tenth, in
+    standard deviations of all points; less, or less than its own standard error, or with a last
+    third below the first, counts as flat. thirds: rise of the last over the first third, in
+    standard errors, that is no chance, and the rise that could have been seen. tau: Kendall's, at
+    most. p: of a trend. early: gain over the first points, in standard errors, that counts as
+    learnt. saturated: share of the highest possible reward at the start; warm: the same in
+    classic RL, where a new policy seldom begins above half, or succeeds in half of its episodes.
+    sunk, sunk_tau: a fall this many times larger than chance, with a trend this strong, is proof
+    from few points as well. done: share of the plan below which it is too early to be loud.
+    Measured on 150 simulated rewards of 300 points each: a rise by one standard deviation is
+    called flat in 0.7 %, by two in none; 89 % of the flat ones are found.
 Fixes
     Normalised rewards where the value function explains nothing; a look at the sign of reward and
     advantage where it falls; two to three times the learning rate where KL shows that nothing
@@ -66,7 +67,7 @@ class Limits(Struct, frozen=True):
     loud_from: int = 100
     loud_steps: int = 100
     power: float = 0.5
-    gain: float = 0.35
+    gain: float = 0.25
     thirds: float = 2.5
     early: float = 4.0
     tau: float = 0.1
@@ -116,8 +117,10 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     seen, error = _by_thirds(value)
     if seen > max(limits.thirds * error, 0.0):
         return f"the last third lies {number(seen, 2)} above the first, slow but steady"
-    if seen >= limits.gain * _spread(value) or gain.tau >= limits.tau:
-        return f"{name} gained {number(seen / _spread(value), 2)} standard deviations"
+    tenths = (gain.end - gain.start) / _spread(value)
+    noise = MEDIAN_LOSS * float(np.sqrt(2 / max(3, len(value) // 10)))
+    if gain.tau >= limits.tau or (seen > 0 and tenths >= max(limits.gain, noise)):
+        return f"{name} gained {number(tenths, 2)} standard deviations"
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
     overall = signals.shape(metric).fell_overall()
@@ -238,10 +241,10 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Rise of the last over the first third in standard deviations",
-                rise.seen / spread,
+                "Gain of the last over the first tenth in standard deviations",
+                (gain.end - gain.start) / spread,
                 limits.gain,
-                "a third of the noise",
+                "a quarter of the noise",
                 "reward",
                 above=False,
             ),
