@@ -212,9 +212,7 @@ BAD = (
         len_clipped="0:0.1 200:0.3 300:0.95 600:0.98",
     ),
     drawn("a half", (0, 60), task="grpo", severity="info", len_clipped="0:0.5 600:0.5"),
-    drawn(
-        "mean at the limit", (0, 0), 0.0, task="grpo", severity="warning", len_mean="0:128 600:128"
-    ),
+    drawn("mean at the limit", (0, 0), 0.0, task="grpo", severity="info", len_mean="0:128 600:128"),
 )
 GOOD = (
     drawn("learns to stop", task="grpo", len_clipped="0:0.92 200:0.1 600:0.02"),

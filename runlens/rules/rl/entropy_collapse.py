@@ -85,7 +85,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the entropy with a share of its start."""
     metric = "std" if run.task == "rl" and len(signals.curve("std")) else "entropy"
     curve = signals.curve(metric)
-    if not signals.shape(metric):
+    if len(curve) < policy.FEWEST_FINITE:
         return unmet(f"{count(len(curve), 'point')} of {metric}: no course to judge")
     if curve.value.min() < NEGATIVE:
         return passed(

@@ -62,7 +62,7 @@ class Limits:
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch of points whose mean length is next to nothing."""
     length = signals.curve("len_mean")
-    if not signals.shape("len_mean"):
+    if len(length) < policy.FEWEST_FINITE:
         return unmet(f"{count(len(length), 'point')} of length: no course to judge")
     first = length.value[: policy.head(len(length))]
     start = max(float(first[0]), float(np.median(first)))

@@ -13,7 +13,7 @@ from runlens.signals.noise import counts, mad, smooth, window
 from runlens.wording import number, percent, step, times
 
 FEW = 12  # points below which each one counts for itself
-FEWEST_GAIN = 4  # points that have a first and a last one, and a scatter
+FEWEST_GAIN = FEWEST_FINITE = 4  # points that have a first and a last one, and a scatter
 FEWEST = 8  # points from which a gain of the reward is told
 RISING_P, RISING_TAU = 0.01, 0.1  # of a trend that is a rise of the reward
 LATE_START = 0.05  # of the last step: a history that begins later lacks its start

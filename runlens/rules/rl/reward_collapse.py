@@ -100,8 +100,8 @@ class Peak(NamedTuple):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the reward with its peak."""
     shape = signals.shape("reward")
-    if not shape:
-        return unmet(f"{count(shape.points, 'point')} of reward: no course to judge")
+    if len(shape.value) < policy.FEWEST_FINITE:
+        return unmet(f"{count(len(shape.value), 'point')} of reward: no course to judge")
     peak = _peak(shape, classic=run.task == "rl")
     where = step(float(shape.step[peak.at]))
     if peak.drop < peak.needed(limits):
@@ -134,6 +134,8 @@ def _peak(shape: Shape, *, classic: bool) -> Peak:
     course = policy.course(value)
     at = int(np.argmax(course))
     best, end = float(course[at]), policy.last_level(value)
+    if len(value) < policy.FEW:
+        end = float(value[-2:].max())  # one last point alone is no fall
     start = min(float(course[0]), shape.level_at(float(shape.step[0])))
     onset = at + _lasting_fall(course[at:] < best - BEGUN * (best - end))
     # after the fall a reward of 0 has no noise: take it from before as well
