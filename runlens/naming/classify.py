@@ -102,7 +102,9 @@ def _bags(found: tuple[str, ...], statistic: Statistic) -> list[Bag]:
         and not (word.isdigit() and before in SPLITS)  # valid_0, valid_1: of several sets
     }
     told -= set(LETTERS) & {found[0]}
-    if statistic == "mean":  # of several rewards it is one number, as is one of 100 episodes
+    # of several rewards a mean is one number, as is one of 100 episodes; rewards/accuracy/mean is
+    # that of a reward function, and no share of pairs
+    if statistic == "mean" and not {"rewards", "acc"} <= told:
         told = {word.removesuffix("s") if word in MANY else word for word in told}
         told -= {word for word in told if word.isdigit()} if "reward" in told else set()
     bare = told - FILLERS

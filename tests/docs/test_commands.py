@@ -2,6 +2,7 @@
 
 import ast
 import glob
+import json
 import shutil
 from pathlib import Path
 
@@ -24,12 +25,19 @@ RUNS = {  # where the pages say that it lies -> a small run of ours
     "runs/s1": FIXTURES / "pairs" / "q61a",
     "runs/s2": FIXTURES / "pairs" / "q62a",
     "runs/s3": FIXTURES / "pairs" / "q63a",
+    "runs/new": FIXTURES / "pairs" / "q10a",
     "runs/main": FIXTURES / "pairs" / "p01a",
     "out/smoke": FIXTURES / "pairs" / "p02b",
+    **{
+        f"{group}/s{seed}": FIXTURES / "pairs" / f"q6{seed}a"
+        for group in ("base", "new", "other")
+        for seed in (1, 2, 3)
+    },
 }
 LOG = "".join(f"{{'loss': {3 - at / 20:.3f}, 'epoch': {at / 10}}}\n" for at in range(1, 30))
+OWN = ("runs/old.jsonl", "runs/new.jsonl", "sweep/1.jsonl", "sweep/2.jsonl")
 # what these need is not here: a server, an installation of somebody else's, a value to fill in
-ELSEWHERE = ("wandb:", "postgresql://", "https://", "/data", "--notify", "--cluster")
+ELSEWHERE = ("wandb:", "postgresql://", "https://", "/data", "/var/lib", "--notify", "--cluster")
 OURS = {"runlens", "pandas"}  # imports of blocks that are executed, not only compiled
 SHELL = {"", "sh", "bash", "console"}
 
@@ -44,12 +52,28 @@ def stays_here(command: Command) -> bool:
     return not any(part in one or one.isupper() for one in command.arguments for part in ELSEWHERE)
 
 
+def own_metrics(seed: int) -> str:
+    """Return the log of a run with metrics of its own, 40 steps."""
+    return "".join(
+        json.dumps({
+            "step": step,
+            "train_loss": 3 - step / 20 + (step * 7 + seed) % 5 / 50,
+            "val/mrr": 0.4 + step / 100 + (step * 3 + seed) % 7 / 200,
+            "codebook_usage": 0.5 + step / 200 + (step * 5 + seed) % 3 / 100,
+        }) + "\n"
+        for step in range(40)
+    )  # fmt: skip
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Go to a folder in which lies what the pages name."""
     for name, run in RUNS.items():
         shutil.copytree(run, tmp_path / name)
     (tmp_path / "train.log").write_text(LOG, encoding="utf-8")
+    for at, name in enumerate(OWN):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(own_metrics(at), encoding="utf-8")
     (tmp_path / "fixtures").symlink_to(FIXTURES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
