@@ -19,8 +19,8 @@ Limits
     share of the fall, and an end below all first points, nothing was learnt that could be lost.
     wandering: autocorrelation from which it is said as info.
     Measured on 131 labelled runs of RL: collapsed runs fall by 8 noise scales and more, others
-    by at most 2.7 where that is half of their rise. Of simulated flat rewards 0.3 % are found,
-    of 9 points as of 200.
+    seldom by more than 2.7 where that is half of their rise. Of simulated flat rewards that
+    wander (autocorrelation 0.9) 4 % are found at 200 points, 28 % at 50: see the confidence.
 Fixes
     Go back to the checkpoint at the peak; a third of the learning rate; a stronger KL term;
     a tighter clip range; stop an update at a KL limit.
