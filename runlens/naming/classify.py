@@ -1,7 +1,7 @@
 """What a logged name means: split, quantity, statistic, scope."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from runlens.naming.quantities import OBJECTIVES, QUANTITIES, SCORES_OF_AGENTS, Bag
 from runlens.naming.vocabulary import (
@@ -13,7 +13,7 @@ from runlens.naming.vocabulary import (
     Split,
     Statistic,
 )
-from runlens.naming.words import words
+from runlens.naming.words import KEPT, words
 
 AVERAGES = frozenset(("", "mean"))
 SURE = 0  # rank of what needs no other name to be understood
@@ -49,7 +49,7 @@ _OBJECTIVE = {bag: rank for rank, bag in enumerate(OBJECTIVES, 1)}
 _SCORE = {bag: rank for rank, bag in enumerate(SCORES_OF_AGENTS, 1)}
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def classify(name: str) -> Meaning:
     """Return what a name means by the set of its words.
 

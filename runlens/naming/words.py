@@ -1,6 +1,6 @@
 """A logged name as words: ``Val/EpochLoss`` -> ``val epoch loss``, in one spelling of each."""
 
-from functools import cache
+from functools import lru_cache
 
 from runlens.naming.vocabulary import GLUED, PHRASES, SYNONYMS
 from runlens.patterns import lazy_re
@@ -13,16 +13,22 @@ _LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
+LONGEST = 200  # characters of a name; far above those of 3,034 labelled ones
+KEPT = 16_384  # names
 LONGEST_GLUED = 24  # characters of a word that may be several: "trainloss"
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def words(name: str) -> tuple[str, ...]:
     """Split a name at separators, humps and known words written as one; unify the spelling.
+
+    A name above 200 characters has no words: it is a path through nested data, and no metric's.
 
     >>> words("Val/EpochLoss"), words("valid_1's binary_logloss"), words("trainAcc@1")
     (('val', 'epoch', 'loss'), ('val', '1', 'binary', 'logloss'), ('train', 'acc1'))
     """
+    if len(name) > LONGEST:
+        return ()
     text = _TERMS.sub(
         lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
     )
