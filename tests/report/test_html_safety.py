@@ -105,7 +105,7 @@ def test_embedded_data_cannot_end_their_element() -> None:
     raw = page[page.index('id="data">') :].partition(">")[2].partition("</script>")[0]
     assert "<" not in raw
     assert raw.isascii()
-    shown = name.replace("\u2028", r"\u2028")  # not seen, so it is spelled out, as all text of the page
+    shown = name.replace("\u2028", r"\u2028")  # spelled out, as in all text of the page
     assert json.loads(raw)["series"][0]["name"] == shown
 
 
