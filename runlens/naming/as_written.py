@@ -25,6 +25,8 @@ SCALED = {
         "metrics_map_0_5_0_95": ("eval_map", 1.0), "metrics_map50_b": ("eval_map50", 1.0),
         "metrics_map_0_5": ("eval_map50", 1.0), "metrics_accuracy_top1": ("eval_accuracy", 1.0),
         "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
+        "val_acc_1": ("eval_accuracy", 0.01), "val_prec_1": ("eval_accuracy", 0.01),
+        "test_acc_1": ("eval_accuracy", 0.01), "test_prec_1": ("eval_accuracy", 0.01),
     },
 }
 # fmt: on
@@ -33,6 +35,7 @@ CARD = lazy_re(r"system_gpu_(\d+)_(gpu|memory_allocated_bytes)")
 CARD_METRICS = {"gpu": ("gpu_util", 1.0), "memory_allocated_bytes": ("gpu_mem", 2.0**-30)}
 # names that mean something else under one framework
 SPECIAL = {
+    "megatron": {"eval_test_loss": "eval_loss:test"},  # beside that of the validation set
     "kto": {"kl": "kto_kl"},
     "reward-model": {"accuracy": "dpo_acc", "mean_reward": "mean_reward"},
 }

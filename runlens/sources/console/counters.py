@@ -111,12 +111,15 @@ def _compiled(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 
 
 _SURE_FORMS = _compiled(_SURE)
-_AT_START_FORMS = (*_SURE_FORMS, *_compiled(_AT_START))
+_AT_START_FORMS = _compiled(_AT_START)
 _OWN_FORMS = _compiled(_OWN)
 
 
 def counted(line: str) -> Counted | None:
     """Find the counter at the start of a line, behind time stamps, levels and processes."""
+    for form in _SURE_FORMS:
+        if found := form.match(line):
+            return _named(found, line)._replace(sure=True)
     for form in _AT_START_FORMS:
         if found := form.match(line):
             return _named(found, line)
@@ -145,8 +148,7 @@ def _named(found: re.Match[str], line: str) -> Counted:
     rest = line[found.end() :]
     if not groups.get("step") and (later := _LATER_STEP.search(rest)):
         groups["step"] = later[1]
-    sure = found.re in _SURE_FORMS
-    return with_numbers(groups)._replace(rest=rest, part=part, sure=sure)
+    return with_numbers(groups)._replace(rest=rest, part=part)
 
 
 def with_numbers(groups: Mapping[str, str | None]) -> Counted:
