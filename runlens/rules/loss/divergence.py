@@ -36,6 +36,7 @@ from msgspec import Struct
 
 from runlens.diagnosis import (
     Chart,
+    Confidence,
     Evidence,
     Finding,
     Mark,
@@ -51,7 +52,7 @@ from runlens.rules.loss.rise_forms import Bounds, Rise, rise_of
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.signals.shape import shape_of
+from runlens.signals.shape import above, confidence, shape_of
 from runlens.wording import count, loss, step, times
 
 ADVERSARIES = lazy_re(
@@ -139,15 +140,21 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
         causes=causes_of_rise.causes(run, signals, onset, climb, jump=rise.jump),
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
-        confidence=surroundings.confidence(
-            rise.height / rise.needed, len(train), len(out), 3, "the rise"
-        ),
+        confidence=_confidence(train, rise),
         chart=Chart(
             "curves",
             ("train_loss",),
             marks=(Mark(onset, rise.best, "onset"),),
         ),
     )
+
+
+def _confidence(train: Curve, rise: Rise) -> Confidence:
+    """Return how sure it is: how far beyond its limit, and how rarely ranks fall so by chance."""
+    chance = above(train.value[: rise.at], train.value[rise.at :])
+    beyond = rise.height / rise.needed
+    reason = f"the rise is {times(beyond)} its limit, {count(len(train), 'point')}"
+    return Confidence(round(confidence(beyond, chance), 2), reason)
 
 
 def _evidence(
