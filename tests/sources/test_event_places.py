@@ -162,7 +162,7 @@ def test_behaviours_of_ml_agents_are_told_apart(tmp_path: Path) -> None:
     runs = read_all(tmp_path / "run1")
     assert sorted(rewards(run)[0] for run in runs) == [1.0, 5.0]
     assert all(run.framework == "ml-agents" and len(run.curve("value_loss")) == 17 for run in runs)
-    assert all(run.config["checkpoint_interval"].value == 500 for run in runs)
+    assert all(run.config["save_steps"].value == 500 for run in runs)
 
 
 def test_tags_of_any_length(tmp_path: Path) -> None:

@@ -221,8 +221,7 @@ def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
     for name in ("epoch", "step", "batch"):
         marked = [
             (t.line, getattr(t, name), getattr(t, name + ("es" if name == "batch" else "s")))
-            for t in owners
-            if getattr(t.counts, name) >= 0
+            for t in _of_name([t for t in owners if getattr(t.counts, name) >= 0])
         ]
         if not marked:
             continue
@@ -241,6 +240,16 @@ def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
                 name + ("es" if name == "batch" else "s"),
                 carried(table.line, line, total, ahead=ahead),
             )
+
+
+def _of_name(owners: Sequence[_Table]) -> Sequence[_Table]:
+    """Leave out what only rises like a counter where as many lines say that they count.
+
+    Beside ``| step | 20 |`` the line ``| samples | 1280 |`` is no counter of its record.
+    """
+    named = [table for table in owners if _counts_by_name(table)]
+    most = max((len(table.line) for table in owners), default=0)
+    return named if sum(len(table.line) for table in named) >= most else owners
 
 
 def _count(kept: Sequence[_Table]) -> None:
