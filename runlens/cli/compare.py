@@ -64,8 +64,8 @@ def command(
     runlens compare runs/a runs/b --seeds 'runs/s*'  noise from repeats of A
     runlens compare runs/a runs/s* --fail-on worse   up to 20 runs, for CI
     runlens compare runs/sweep#1 runs/sweep#2        of several in one directory
-    runlens compare 'a/s*' -- 'b/s*'                 groups of repeats
-    runlens compare runs/sweep                       all runs there, the best first
+    runlens compare 'a/s*' -- 'b/s*'                 repeats, paired by seed
+    runlens compare runs/sweep                       all runs, the best first
 
     Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
     one directory, name one: runs/sweep#run-3. Says whether B is better, worse, equivalent or not to
