@@ -173,3 +173,26 @@ def test_what_the_text_says_about_its_numbers(line: str, said: list[str]) -> Non
     taken = parts(line)
     columns = phrase(taken.text, taken.marks).columns
     assert [column.kind or column.name for column in columns] == said
+
+
+def test_a_share_of_an_epoch_is_a_batch(tmp_path: Path) -> None:
+    """A number without a name that runs to another one counts within the epoch of its line."""
+    text = "".join(lines(f"{{n}}/6 | epoch {e} | loss {{loss}}") for e in (0, 1))
+    assert points(tmp_path, text)["loss"] == losses() + losses(first=6)
+
+
+def test_the_first_of_two_counters_is_the_step(tmp_path: Path) -> None:
+    """Both stand behind what was measured."""
+    text = lines("cost {loss} | step {n}0 | iter {n}1")
+    assert points(tmp_path, text)["cost"] == losses(every=10)
+
+
+def test_a_row_that_does_not_fit_its_head_is_passed_over(tmp_path: Path) -> None:
+    """One cell too many, or text with a digit in place of a number."""
+    text = "step | loss | note\n" + lines("{n} | {loss} | 7") + "6 | 1.9 | 7 | 8\n7 | 1.8 | run 5\n"
+    assert points(tmp_path, text)["loss"] == losses()
+
+
+def test_a_prefix_with_a_number_that_changes_is_none(tmp_path: Path) -> None:
+    """What stands before each row and rises is its counter, not the stamp of a logger."""
+    assert points(tmp_path, lines("worker {n} > loss {loss}"))["loss"] == losses()
