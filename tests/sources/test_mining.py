@@ -196,3 +196,14 @@ def test_a_row_that_does_not_fit_its_head_is_passed_over(tmp_path: Path) -> None
 def test_a_prefix_with_a_number_that_changes_is_none(tmp_path: Path) -> None:
     """What stands before each row and rises is its counter, not the stamp of a logger."""
     assert points(tmp_path, lines("worker {n} > loss {loss}"))["loss"] == losses()
+
+
+def test_a_cell_of_a_table_names_the_data(tmp_path: Path) -> None:
+    """The split stands in a column of its own."""
+    text = "step | phase | loss\n" + lines("{n} | val | {loss}")
+    assert points(tmp_path, text)["val/loss"] == losses()
+
+
+def test_seconds_before_each_row_are_a_prefix(tmp_path: Path) -> None:
+    """They rise as a counter does, and are none."""
+    assert points(tmp_path, lines("[1{n}s] {n}0 loss {loss}"))["loss"] == losses(every=10)
