@@ -19,6 +19,7 @@ from runlens.nights import Unread
 LOCAL = "local:"  # and how many workers on this machine
 AHEAD = 4  # units a thread of the cluster that are under way or wait for it
 PATIENCE = 20  # seconds for the scheduler to answer
+DELIVERY = 60.0  # seconds within which a result that is there has to come
 ALLOWED = "distributed.scheduler.allowed-failures"
 LOSSES = 2  # workers that may be lost under a unit before it is judged alone
 
@@ -51,7 +52,7 @@ def results(
                 break
             for future in list(_dask().wait(list(flight), return_when="FIRST_COMPLETED").done):
                 unit = flight.pop(future)
-                judged = _result(future, unit)
+                judged = _result(future, unit, DELIVERY)
                 if judged.aside:
                     suspects.append(unit)
                 else:
@@ -97,11 +98,14 @@ def _submitted(client: Any, unit: Unit, job: Job) -> Any:  # noqa: ANN401 - Dask
     return client.submit(judge, unit, job, pure=False, retries=0)
 
 
-def _result(future: Any, unit: Unit) -> Judged:  # noqa: ANN401 - Dask has no types
-    """Return what came of a unit; one under which workers were lost is set aside."""
+def _result(future: Any, unit: Unit, seconds: float | None = None) -> Judged:  # noqa: ANN401 - Dask has no types
+    """Return what came of a unit; one under which workers were lost is set aside.
+
+    So is one whose result was there and is not delivered in `seconds`: its worker died meanwhile.
+    """
     try:
-        judged: Judged = future.result()
-    except _dask().KilledWorker:
+        judged: Judged = future.result(timeout=seconds)
+    except (TimeoutError, _dask().KilledWorker):
         return Judged(unit, unread=Unread(unit.place, KILLED, WHAT_TO_DO), aside=True)
     except Exception as error:  # noqa: BLE001 - the cluster's own faults are of one unit
         why = one_line(f"the cluster gave no result: {type(error).__name__}: {error}")
