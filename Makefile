@@ -16,7 +16,7 @@ demo: $(VENV)/.installed ## diagnose a bundled faulty run: verdict here, page in
 test: $(VENV)/.dev ## all tests
 	$(BIN)/python -m pytest -q -n auto
 
-coverage: $(VENV)/.dev ## the tests of the readers, which must reach every branch of them
+coverage: $(VENV)/.dev ## the tests of the readers, which must reach nearly every branch of them
 	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term-missing:skip-covered \
 		tests/sources tests/cli tests/fuzz tests/test_house.py
 
