@@ -40,6 +40,7 @@ _COUNTERS: dict[str, Kind] = {
         "batch",
     ),
 }  # fmt: skip
+_NEAR = 200  # characters before a number in which its name stands
 _LEVELS = lazy_re(
     r"INFO\w*|WARN(?:ING)?|DEBUG|ERROR|CRITICAL|TRACE|NOTICE|SUCCESS|I|W|E|root|__main__|main|stdout"
     r"|stderr|log|logger|(?:rank|pid|gpu|cuda|worker|node|process|proc)[ :=#]?\d*",
@@ -61,9 +62,8 @@ _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re
 # a word before a level is the name of a logger
 _LOGGER_LEVEL = lazy_re(r"[\w.]+[\s\[\]|:-]+(?=(?:INFO|WARNING|DEBUG|ERROR)\b)")
 _QUOTED = lazy_re(r"""(['"])([^'"]{1,80})\1\s*[:=]\s*['"]?$""")
-_INNER = lazy_re(
-    r"([^,;|│┃\t()\[\]{}<>:=]*[^\W\d_][^,;|│┃\t()\[\]{}<>:=]*)[(\[]([^()\[\]]*[^\W\d_][^()\[\]]*)[)\]]\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$"
-)
+_TAIL = lazy_re(r"\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$")  # between a name and its number
+_OUTER_ENDS = ",;|│┃\t()[]{}<>:="
 _CLOSED = lazy_re(r"[^\w(\[]*[)\]]\s*[=:]?\s*[\[(]?$")
 _AVERAGE = lazy_re(r"\s*[(\[]\s*(?:avg|mean|ave)?[:=]?\s*$", re.IGNORECASE)
 _DEVIATION = lazy_re(r"\s*\(?(?:±|\+/-|\+-|\+/−)\s*$")
@@ -260,14 +260,31 @@ class _Reader:
         return once
 
 
+def _bracketed(left: str) -> tuple[str, str] | None:
+    """Return (outer, inner) of a text that ends like ``Loss (train):``; None for others.
+
+    Without a pattern: one of both parts would go back over all brackets of a hostile line.
+    """
+    text = _TAIL.sub("", left, count=1)
+    if not text.endswith((")", "]")):
+        return None
+    opened = max(text.rfind("(", 0, -1), text.rfind("[", 0, -1))
+    inner = text[opened + 1 : -1]
+    begins = max(text.rfind(mark, 0, opened) for mark in _OUTER_ENDS) + 1 if opened > 0 else 0
+    outer = text[begins:opened] if opened > 0 else ""
+    plain = not any(mark in inner for mark in ")]")
+    return (outer, inner) if plain and _LETTER.search(outer) and _LETTER.search(inner) else None
+
+
 def _name(left: str, parted: Sequence[str]) -> str:
     """Return the name at the end of the text before a number; empty where there is none."""
+    left = left[-_NEAR:]
     if quoted := _QUOTED.search(left):
         return quoted[2].strip()
     if _AREA.search(left):
         return ""
-    if inner := _INNER.search(left):
-        outer, said = inner[1].strip(_MARKS), inner[2].strip(_MARKS)
+    if inner := _bracketed(left):
+        outer, said = (part.strip(_MARKS) for part in inner)
         if counter(outer) and SPLIT.search(said):
             return outer
         if outer and said and not counter(said):
@@ -275,7 +292,7 @@ def _name(left: str, parted: Sequence[str]) -> str:
             return f"{said} {outer}" if SPLIT.search(said) else f"{outer} ({said})"
     if not parted or (_CLOSED.match(left)):
         return ""
-    name = parted[-1]
+    name = parted[-1][-_NEAR:]
     if not left.rstrip(" \t:=-–>~≈|│┃([{\"'`*#_.@\0\1").endswith(name):
         return ""  # something else stands between it and the number
     while _SAID.search(name):
