@@ -50,15 +50,6 @@ def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     return tuple(sorted(causes, key=lambda cause: RANKS.index(cause.rank)))
 
 
-def active_share(signals: Signals, first: float, last: float, floor: float) -> float | None:
-    """Return the share of logged rates between two steps above `floor` of the peak."""
-    rate, peak = signals.curve("learning_rate"), signals.peak_learning_rate
-    inside = rate.value[(rate.step >= first) & (rate.step <= last)]
-    if not len(inside) or not peak:
-        return None
-    return float(np.mean(inside > floor * peak))
-
-
 def norm_climb(signals: Signals, at: float) -> float | None:
     """Return the highest gradient norm around a step over the usual one before it."""
     norms = signals.curve("grad_norm")
