@@ -52,7 +52,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'runlens' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    from runlens.extras import needed_by
+
+    with needed_by(f"runlens.{name}()"):
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

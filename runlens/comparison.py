@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from runlens.diagnosis import Diagnosis, Finding, ThinCurve, spell_out
 from runlens.errors import one_line
+from runlens.extras import needed_by
 from runlens.metrics import Better
 from runlens.run import Problem, Setting
 from runlens.version import __version__
@@ -262,7 +263,8 @@ class Comparison(Viewed):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return all measures as a pandas frame: a row a measure and run that is compared."""
-        import pandas as pd
+        with needed_by("to_frame()"):
+            import pandas as pd
 
         rows = [
             {"run": pair.b.run_name, "against": pair.a.run_name} | one._asdict()
@@ -349,7 +351,8 @@ class Leaderboard:
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the table as a pandas frame: a row a run, a column each setting that differs."""
-        import pandas as pd
+        with needed_by("to_frame()"):
+            import pandas as pd
 
         keys = list(dict.fromkeys(key for row in self.rows for key in row.settings))
         return pd.DataFrame(

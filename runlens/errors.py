@@ -8,6 +8,7 @@ RunLensError
 ├── CannotAlign        runs are to be compared on an axis that one of them does not know
 ├── BadStore           the store of an audit cannot be used
 ├── CannotStart        no worker process can be started
+├── MissingPackage     a package that this command needs is not installed
 └── NothingToDraw      a chart of this name, or a curve for it, does not exist
 """
 
@@ -83,6 +84,14 @@ class BadStore(RunLensError):  # noqa: N818 - "raise BadStore" is a sentence
 
 class CannotStart(RunLensError):  # noqa: N818 - "raise CannotStart" is a sentence
     """No worker process can be started."""
+
+
+class MissingPackage(RunLensError, ImportError):  # noqa: N818 - "raise MissingPackage" is a sentence
+    """A package that only some commands need is not installed."""
+
+    def __init__(self, what: str, package: str, install: str) -> None:
+        """Name what cannot go on, the package, and the command that installs it."""
+        super().__init__(f"{what} needs {package}, which is not installed; {install}")
 
 
 class NothingToDraw(RunLensError):  # noqa: N818 - "raise NothingToDraw" is a sentence

@@ -193,7 +193,10 @@ class History:
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """The same as a long pandas frame: metric, step, value, epoch, time, segment, source."""
-        import pandas as pd
+        from runlens.extras import needed_by
+
+        with needed_by("a pandas frame of the history"):
+            import pandas as pd
 
         codes = np.repeat(np.arange(len(self.lengths)), list(self.lengths.values()))
         return pd.DataFrame(

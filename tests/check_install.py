@@ -3,10 +3,12 @@
     python tests/check_install.py DIST [PYTHON ...]
 
 DIST holds the two. Without PYTHON every interpreter from 3.11 on that PATH or pyenv offers is
-taken, each version once. The sdist goes into the same environment, over the wheel. Prints a line
-for each; ends with 1 where one failed or none was found.
+taken, each version once. The sdist goes into the same environment, over the wheel; what no extra
+was asked for must be small, and there every command works or names the extra that it needs. Prints
+a line for each; ends with 1 where one failed or none was found.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +18,8 @@ from pathlib import Path
 
 OLDEST = (3, 11)
 NEWEST = 20  # minor version up to which PATH is asked
+MOST_MEGABYTES = 150  # of an environment, its pip included
+TRY = Path(__file__).with_name("try_commands.py")
 ASK = "import sys; print(*sys.version_info[:2])"
 
 
@@ -67,6 +71,30 @@ def tried(python: str, packages: list[Path]) -> None:
             if "Overfitting from step 90" not in told or not page:
                 raise SystemExit(f"{package.name} on {python}: the demo says\n{told}")
             print(f"{python}: {package.name} installed; {version}; page of {page:,} bytes")
+        small(place / "env")
+        without_extras(inside, place)
+
+
+def small(environment: Path) -> None:
+    """Refuse an environment that is too large for what is tried in a minute."""
+    files = (path.lstat().st_size for path in environment.rglob("*") if path.is_file())
+    megabytes = sum(files) / 1e6
+    if megabytes > MOST_MEGABYTES:
+        raise SystemExit(f"the base takes {megabytes:.0f} MB, {MOST_MEGABYTES} at most")
+    print(f"the base takes {megabytes:.0f} MB")
+
+
+def without_extras(python: Path, place: Path) -> None:
+    """Run every command; each ends by itself, or with the line that names its extra."""
+    folder = place / "tried"
+    folder.mkdir()
+    lines = run(python, TRY, folder, cwd=place).splitlines()
+    results = [json.loads(line) for line in lines]
+    faults = [one for one in results if one["fault"]]
+    refused = [one for one in results if "runlens-training[" in one["stderr"]]
+    if faults or not refused:
+        raise SystemExit(f"without extras: {faults or lines}")
+    print(f"{len(results)} commands without extras, {len(refused)} of them name the one they need")
 
 
 def main(arguments: list[str]) -> int:

@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+EXTRAS = ("audit", "notebook", "stats", "tensorboard", "wandb")
 NEEDED = (
     "pytest>=8.2",
     "hypothesis>=6.100",
@@ -38,14 +39,14 @@ SLIM = (
 
 def lowest() -> list[str]:
     """Return each dependency, pinned to the lowest version that is allowed: ``numpy==1.26``."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return [re.sub(r"\s*>=\s*", "==", one) for one in project["dependencies"]]
+    return [re.sub(r"\s*>=\s*", "==", one) for one in newest()]
 
 
 def newest() -> list[str]:
-    """Return each dependency as it stands in pyproject.toml."""
+    """Return each dependency as it stands in pyproject.toml, those of some extras included."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return list(project["dependencies"])
+    extras = project["optional-dependencies"]
+    return [*project["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]
 
 
 def tried(python: str, pins: list[str]) -> int:

@@ -14,6 +14,7 @@ from runlens.auditing.plan import Unit
 from runlens.auditing.schedule import KILLED, WHAT_TO_DO, Judge
 from runlens.auditing.work import Job, Judged, judge
 from runlens.errors import BadSettings, one_line
+from runlens.extras import needed_by
 from runlens.nights import Unread
 
 LOCAL = "local:"  # and how many workers on this machine
@@ -83,11 +84,9 @@ def _connected(cluster: str, stack: ExitStack) -> Any:  # noqa: ANN401 - Dask ha
 
 
 def _dask(module: str = "distributed") -> Any:  # noqa: ANN401 - Dask has no types
-    """Return a module of Dask; raise BadSettings where it is not installed."""
-    try:
+    """Return a module of Dask; raise MissingPackage where it is not installed."""
+    with needed_by("--cluster"):
         return import_module(module)
-    except ImportError:
-        raise BadSettings("--cluster needs Dask; pip install 'runlens-training[cluster]'") from None
 
 
 def _threads(client: Any) -> int:  # noqa: ANN401 - Dask has no types

@@ -19,6 +19,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from runlens.errors import BadStore, one_line
+from runlens.extras import needed_by
 
 # of /proc/mounts. SQLite's WAL keeps its index in memory that all processes share, so they must
 # be of one host: https://sqlite.org/wal.html
@@ -146,14 +147,10 @@ class Postgres(Database):
     schema = SCHEMA
 
     def __init__(self, url: URL) -> None:
-        """Open it; raise BadStore where the driver is missing or the server refuses."""
+        """Open it; raise MissingPackage without its driver, BadStore where the server refuses."""
         super().__init__(_shown(url))
-        try:
+        with needed_by(self.shown):
             import psycopg  # noqa: F401
-        except ImportError:
-            raise BadStore(
-                self.shown, "needs its driver: pip install 'runlens-training[postgres]'"
-            ) from None
         self._locked: Connection | None = None
         self.engine = create_engine(
             url.set(drivername="postgresql+psycopg"),

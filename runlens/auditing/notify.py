@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from runlens.errors import one_line
+from runlens.extras import install
 from runlens.patterns import lazy_re
 
 LONGEST = 1800  # characters of a message; chats cut at 2,000 (Discord) and show less at once
@@ -23,7 +24,7 @@ TIMEOUT = 30  # seconds for one service
 RENDERS = frozenset({"discord"})  # services that read plain text as Markdown
 HOST_SHOWN = frozenset({"json", "xml", "form", "mailto", "http", "https"})  # and with a final s
 CHATS_NOT = frozenset({"json", "jsons", "xml", "xmls", "form", "forms", "mailto", "mailtos"})
-MISSING = 'apprise is not installed (pip install "runlens-training[notify]")'
+MISSING = f"apprise is not installed; {install('apprise')}"
 _MARKDOWN = lazy_re(r"([\\`*_{}\[\]()#+\-.!|<>~])")
 _STATUS = lazy_re(r"error=(\d{3})")
 _NO_JOINT = "\u200b"  # zero-width space

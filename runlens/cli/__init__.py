@@ -92,9 +92,18 @@ class Lazy(click.Group):
             return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; an interrupt ends with 130, a closed pipe in silence."""
+        """Run a command; an interrupt ends with 130, a closed pipe in silence.
+
+        A package of an extra that is not installed is wrong usage, and says what to install.
+        """
+        from runlens.errors import MissingPackage
+        from runlens.extras import needed_by
+
         try:
-            return super().invoke(ctx)
+            with needed_by("this command"):
+                return super().invoke(ctx)
+        except MissingPackage as error:
+            raise click.UsageError(str(error)) from None
         except KeyboardInterrupt:
             ctx.exit(ExitCode.INTERRUPTED)
         except BrokenPipeError:

@@ -1,18 +1,12 @@
-"""`runlens export`: the normalized frame as a file."""
+"""`runlens export`: the normalized history as a file."""
 
 import re
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from runlens.cli import ExitCode, completion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
 
 FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 _FORMULA = re.compile(r"^(?=[=+\-@\t\r])")  # OWASP's list of how a formula begins
@@ -44,6 +38,7 @@ def command(
     """
     from runlens import errors
     from runlens.cli.output import nearest_settings
+    from runlens.report.table import write
     from runlens.sources import read_all
     from runlens.written import replaced
 
@@ -63,61 +58,31 @@ def command(
     chosen = [run for run in runs if not name or run.name == name]
     if len(chosen) > 1:
         raise click.UsageError(f"{errors.SeveralRuns(place, names)} with --run NAME")
-    frame = _writable(chosen[0].frame)
+    history = chosen[0].history
+    guard = ending == ".csv" and not raw
+    metrics, sources = (_distinct(some, guard=guard) for some in (history.metrics, history.sources))
     try:
-        replaced(Path(output), partial(_write, frame if raw else _guarded(frame, ending), ending))
-    except ImportError:
-        raise click.UsageError(
-            "Parquet needs pyarrow; pip install 'runlens-training[parquet]'"
-        ) from None
+        replaced(Path(output), partial(write, history, metrics, sources))
     except OSError as error:
         why = f"cannot write {output}: {error.strerror or error}"
         raise click.UsageError(errors.one_line(why)) from None
-    told = f"{len(frame):,} observations of {frame['metric'].nunique()} metrics: {output}"
+    except errors.MissingPackage as error:
+        raise click.UsageError(str(error)) from None
+    told = f"{len(history):,} observations of {len(history.metrics)} metrics: {output}"
     click.echo(errors.one_line(told))
 
 
-def _write(frame: "pd.DataFrame", ending: str, path: Path) -> None:
-    if ending == ".csv":
-        frame.to_csv(path, index=False)
-    elif ending == ".parquet":
-        frame.to_parquet(path, index=False)
-    else:
-        _spelled_out(frame).to_json(
-            path, orient="records", lines=ending == ".jsonl", double_precision=15
-        )
+def _distinct(names: tuple[str, ...], *, guard: bool) -> list[str]:
+    """Return names as they can be written; two that become one are told apart by a ~.
 
-
-def _guarded(frame: "pd.DataFrame", ending: str) -> "pd.DataFrame":
-    """Return the frame with a ' before each name that a spreadsheet would take for a formula."""
-    return frame if ending != ".csv" else _renamed(frame, lambda name: _FORMULA.sub("'", name))
-
-
-def _renamed(frame: "pd.DataFrame", rename: "Callable[[str], str]") -> "pd.DataFrame":
-    """Return the frame with its names changed; two that become one are told apart by a ~."""
-    columns = {}
-    for column in ("metric", "source"):
-        names: dict[str, None] = {}
-        for name in map(rename, map(str, frame[column].cat.categories)):
-            free = name
-            while free in names:
-                free += "~"
-            names[free] = None
-        columns[column] = frame[column].cat.rename_categories(list(names))
-    return frame.assign(**columns)
-
-
-def _writable(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the frame with halves of surrogate pairs, which UTF-8 cannot write, as escapes."""
-    return _renamed(frame, lambda name: name.encode("utf-8", "backslashreplace").decode())
-
-
-def _spelled_out(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the frame with the values that JSON lacks as "NaN", "Infinity", "-Infinity"."""
-    import numpy as np
-
-    from runlens.diagnosis import spell_out
-
-    if np.isfinite(frame["value"]).all():
-        return frame
-    return frame.assign(value=frame["value"].astype(object).map(spell_out))
+    Halves of surrogate pairs, which UTF-8 cannot write, become escapes. `guard`: a ' goes before
+    each name that a spreadsheet would take for a formula.
+    """
+    free: dict[str, None] = {}
+    for name in names:
+        written = name.encode("utf-8", "backslashreplace").decode()
+        written = _FORMULA.sub("'", written) if guard else written
+        while written in free:
+            written += "~"
+        free[written] = None
+    return list(free)

@@ -32,10 +32,6 @@ def command(ctx: click.Context, folders: tuple[str, ...], config: str | None) ->
     try:
         below = folders or (".",)
         made = server(below, nearest_settings(config, below))
-    except ImportError:
-        raise click.UsageError(
-            "runlens mcp needs the package mcp; pip install 'runlens-training[mcp]'"
-        ) from None
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         ctx.exit(ExitCode.UNREADABLE)

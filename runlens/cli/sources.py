@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runlens.sources.libraries import Library
 
 BUILT_IN = "built in"
-PARQUET = ("pyarrow", "pip install 'runlens-training[parquet]'")
+PARQUET = "pyarrow"
 HEADINGS = ("source", "looks for", "written by", "library")
 
 
@@ -92,7 +92,7 @@ def _known() -> dict[str, object]:
     plain: list[dict[str, object]] = [
         {"format": name, "libraries": []} for name in ("csv", "json", "jsonl")
     ]
-    parquet = {"format": "parquet", "libraries": [_as_json(library(*PARQUET))]}
+    parquet = {"format": "parquet", "libraries": [_as_json(library(PARQUET))]}
     return {"sources": sources, "exports": [*plain, parquet]}
 
 
@@ -133,6 +133,4 @@ def _list_known(*, no_color: bool) -> None:
         highlight=False,
     )
     console.print(table)
-    console.print(
-        f"\nexport: CSV, JSON, JSON Lines: {BUILT_IN}; Parquet: {library(*PARQUET).words}"
-    )
+    console.print(f"\nexport: CSV, JSON, JSON Lines: {BUILT_IN}; Parquet: {library(PARQUET).words}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from runlens.comparing.belief import student_limit
 from runlens.comparing.canonical import number, typed
 from runlens.comparison import BoardRow, Effect
 from runlens.history import FloatArray
@@ -96,8 +97,6 @@ def _effect(
     if columns[name].shape[1] > 1 or any(one is None for one in numbers):
         words = sorted({str(typed(one)) for one in known})
         return Effect(name, share, words[0], words[-1])
-    from scipy.special import stdtrit
-
     design = np.hstack([np.ones((len(value), 1)), columns[name],
                         *(part for key, part in columns.items() if key != name)])  # fmt: skip
     weights = np.linalg.lstsq(design, value, rcond=None)[0]
@@ -105,6 +104,6 @@ def _effect(
     spread = np.linalg.pinv(design.T @ design)[1, 1] * whole / freedom
     reach = float(np.ptp(columns[name]))
     effect = float(weights[1]) * reach
-    width = float(stdtrit(freedom, 0.975)) * math.sqrt(max(float(spread), 0.0)) * reach
+    width = student_limit(freedom) * math.sqrt(max(float(spread), 0.0)) * reach
     low, high = min(n for n in numbers if n is not None), max(n for n in numbers if n is not None)
     return Effect(name, share, low, high, effect, (effect - width, effect + width))

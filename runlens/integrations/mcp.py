@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from runlens.errors import NothingReadable, RunLensError, SeveralRuns, nearest
+from runlens.extras import needed_by
 from runlens.integrations.roots import Roots
 from runlens.rules.rule import Rule, loaded
 from runlens.settings import Settings
@@ -45,11 +46,12 @@ def server(folders: Sequence[str | Path], settings: Settings | None = None) -> "
 
     Raises:
         NothingReadable: for a folder that does not exist.
-        ImportError: where the package `mcp` (2.0 or later) is not installed.
+        MissingPackage: where the package `mcp` (2.0 or later) is not installed.
 
     """
-    from mcp.server.mcpserver import MCPServer
-    from mcp_types import ToolAnnotations
+    with needed_by("runlens mcp"):
+        from mcp.server.mcpserver import MCPServer
+        from mcp_types import ToolAnnotations
 
     described()  # readers of installed packages are loaded here: they may lie anywhere
     roots = Roots(folders)

@@ -5,15 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go  # this module is imported when a figure is wanted
-import plotly.io as pio
-from plotly.subplots import make_subplots
 
+from runlens.extras import needed_by
 from runlens.report.html import assets
 from runlens.report.html.charts.model import INK_NAMES, Area, Band, Figure, Sign
 from runlens.report.html.charts.ready import ReadyLine, ReadyPanel, ready
 from runlens.report.html.element import text
 from runlens.wording import number
+
+with needed_by("figure()"):  # this module is imported when a figure is wanted
+    import plotly.graph_objects as go
+    import plotly.io as pio
+    from plotly.subplots import make_subplots
 
 SEVERITY_NAMES = {"critical": "crit", "warning": "warn", "info": "info"}  # in page.css
 GAP, LANE, TITLE, BOTTOM = 34, 22, 28, 60  # pixels

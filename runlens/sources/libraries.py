@@ -5,6 +5,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from runlens.extras import install
+
 SQLITE = "sqlite3"  # a module of Python, which can be built without it
 
 
@@ -22,16 +24,15 @@ class Library(NamedTuple):
         return f"needs {self.name}: {there}"
 
 
-def library(name: str, install: str = "") -> Library:
+def library(name: str) -> Library:
     """Look for a library by the name of its package; nothing of it is imported."""
-    install = install or f"pip install {name}"
     if name == SQLITE:
         found = _sqlite() if find_spec("_sqlite3") else None
         return Library(name, found, "use a Python that was built with it")
     try:
-        return Library(name, version(name), install)
+        return Library(name, version(name), install(name))
     except PackageNotFoundError:
-        return Library(name, None, install)
+        return Library(name, None, install(name))
 
 
 def _sqlite() -> str:

@@ -255,7 +255,7 @@ def test_without_apprise_the_line_says_what_to_install(monkeypatch: pytest.Monke
     """Messages are an extra."""
     monkeypatch.setitem(sys.modules, "apprise", None)
     (line,) = told(named("x"), "json://127.0.0.1/")
-    assert 'pip install "runlens-training[notify]"' in line
+    assert "pip install 'runlens-training[notify]'" in line
 
 
 def test_a_fault_inside_apprise_does_not_end_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from runlens.auditing.issues import Tonight, issues
 from runlens.auditing.known import IssueNight, Known
 from runlens.auditing.plan import Unit
 from runlens.auditing.store import Store
-from runlens.errors import BadStore
+from runlens.errors import BadStore, MissingPackage
 from runlens.nights import FoundRow, Issue, Night, RunRow, SparkRow, Unread
 from tests.auditing.audits import NAN, SOURCE, Judged, bad, good, row, unit
 from tests.auditing.postgres import PASSWORD
@@ -490,7 +490,7 @@ def test_a_password_is_never_shown(server: str) -> None:
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL is for those who want it."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(BadStore, match=r"pip install 'runlens-training\[postgres\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'runlens-training\[postgres\]'"):
         Store("postgresql://lead@host/db")
 
 

@@ -15,7 +15,7 @@ from tests.cli.places import SICK, a_run, lens
 COLUMNS = ["metric", "step", "value", "epoch", "time", "segment", "source"]
 
 
-@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet"])
 def test_the_frame_comes_back_as_it_was(ending: str, tmp_path: Path) -> None:
     """Every observation, to the last digit."""
     path = tmp_path / f"frame.{ending}"
@@ -25,6 +25,8 @@ def test_the_frame_comes_back_as_it_was(ending: str, tmp_path: Path) -> None:
     assert f"{len(frame):,} observations of" in result.stdout
     if ending == "csv":
         back = pd.read_csv(path)
+    elif ending == "parquet":
+        back = pd.read_parquet(path)
     else:
         back = pd.read_json(path, lines=ending == "jsonl", precise_float=True, dtype=False)
     assert list(back.columns) == COLUMNS
@@ -76,7 +78,8 @@ def test_parquet_without_pyarrow_says_what_to_install(
     monkeypatch.setitem(sys.modules, "fastparquet", None)
     result = lens("export", SICK, "-o", tmp_path / "f.parquet")
     assert result.exit_code == 2
-    assert "Parquet needs pyarrow; pip install 'runlens-training[parquet]'" in result.stderr
+    line = "Parquet needs pyarrow, which is not installed; pip install 'runlens-training[parquet]'"
+    assert line in result.stderr
 
 
 @pytest.mark.parametrize(

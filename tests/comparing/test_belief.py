@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from runlens.comparing.belief import Belief, Spread, believe
+from runlens.comparing.belief import Belief, Spread, believe, student_limit
 
 KNOWN = Spread(1.0, 0.01)
 
@@ -66,3 +66,10 @@ def test_equality_needs_a_reason_or_a_sharp_ruler() -> None:
 def test_nothing_known_is_nothing_believed() -> None:
     """No prior, no repeats."""
     assert believe(1.0, Spread(0.0, 1.0)) is None
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 10, 31, 200])
+def test_student_is_that_of_scipy(freedom: int) -> None:
+    """To nine digits, for odd and even degrees of freedom."""
+    expected = stats.t.ppf(0.975, freedom)
+    assert student_limit(freedom) == pytest.approx(expected, rel=1e-9)

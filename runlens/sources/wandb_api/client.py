@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from runlens.errors import NothingReadable
+from runlens.extras import needed_by
 from runlens.patterns import lazy_re
 from runlens.sources.addresses import CLOUD, Place, server_of
 from runlens.sources.libraries import library
@@ -213,8 +214,9 @@ def _open() -> Client:
         )
         patience = {name: value for name, value in PATIENCE.items() if name not in os.environ}
         stack.enter_context(_environment(QUIET | patience | dict.fromkeys(FOLDERS, home)))
-        import wandb
-        from wandb.sdk import wandb_setup
+        with needed_by("a wandb: address"):
+            import wandb
+            from wandb.sdk import wandb_setup
 
         if getattr(wandb_setup, "_singleton", wandb) is None:  # nobody else uses it
             stack.callback(wandb.teardown)
@@ -243,7 +245,10 @@ def _lives(process: int) -> bool:
 
 
 def _check_release() -> None:
-    found = library("wandb").version or "none"
+    client = library("wandb")
+    found = client.version
+    if not found:
+        raise NothingReadable("wandb", f"the package is not installed; {client.install}")
     if tuple(int(part) for part in re.findall(r"\d+", found)[:2]) < MINIMUM:
         wanted = ".".join(map(str, MINIMUM))
         why = f"needs wandb {wanted} or later, installed is {found}; pip install -U wandb"
