@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runlens.nights import Audit
     from runlens.run import Run
     from runlens.sources import read, read_all
+    from runlens.sources.tensorboard.frames import event_frames
 
 __all__ = [
     "Audit",
@@ -29,6 +30,7 @@ __all__ = [
     "audit",
     "compare",
     "diagnose",
+    "event_frames",
     "read",
     "read_all",
 ]
@@ -41,6 +43,7 @@ _HOMES = {
     "audit": "runlens.auditing.engine",
     "compare": "runlens.comparing.engine",
     "diagnose": "runlens.engine",
+    "event_frames": "runlens.sources.tensorboard.frames",
     "read": "runlens.sources",
     "read_all": "runlens.sources",
 }
