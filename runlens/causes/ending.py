@@ -45,6 +45,7 @@ _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
 LAST_LINES = 60
+NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
 GREW = 1.3  # memory at the end over its start
 
 
@@ -60,9 +61,26 @@ def _events(scene: Scene, kind: str) -> list[Event]:
 def _named(scene: Scene, kind: str, weight: float = SETTLES) -> Sign | None:
     """Return the sign of a message of the table that names this kind of cause."""
     known = [e for e in _events(scene, kind) if e.data.get("class") != "fallback"]
-    if not known or not scene.has(*ENDED):
+    return _told(known[-1], weight) if known and scene.has(*ENDED) else None
+
+
+def in_words(scene: Scene, kind: str) -> Sign | None:
+    """Return the sign of a message where the log has no curve to judge.
+
+    A skipped update alone is usual with fp16: it must come at half of the steps.
+    """
+    if not scene.words_alone:
         return None
-    event = known[-1]
+    events = scene.run.events_of("message")
+    known = [e for e in events if e.data.get("cause_kind") == kind]
+    skipped = [e for e in known if e.data.get("class") == "num"]
+    if skipped and 2 * max(e.data.get("count", 1) for e in skipped) >= max(scene.run.last_step, 1):
+        return _told(skipped[-1], SPEAKS)
+    last = [e for e in known if e.data.get("last") and e.data.get("class") in NAMES_A_CAUSE]
+    return _told(last[-1], SETTLES) if last else None
+
+
+def _told(event: Event, weight: float) -> Sign:
     told = str(event.data.get("cause", "")).rstrip(".")
     what = "" if event.data.get("class") == "oom" else told  # that it is out of memory is known
     return Sign(_short(event.text).rstrip("."), weight, what)

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import NamedTuple
+
+import numpy as np
 
 from runlens.cause import UNKNOWN, Cause, Domino, Rank, RuledOut
 from runlens.causes import data, defects, ending, model, optimiser, policy, rate
@@ -57,6 +60,12 @@ COMMON = (data.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 NAMED = 0.25  # a name without evidence: it only says how the cause is called
+KEEP_THE_LOG = "Run it again with the console output kept"
+SEPARATES_NAN = (
+    "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
+    "flash attention, then on other batches: what keeps them finite is the cause"
+)
+LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss above it is a sum
 MOST = 4  # causes that are told
 SAME = 40  # characters at the front of a line by which it is known again
 SIGNS = 3  # of a cause
@@ -108,10 +117,16 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
     asked = [one for one in HYPOTHESES if one.explains.intersection(scene.rules)]
     excluded = {one.kind: said for one in asked if (said := one.against(scene))}
     weighed = [_weighed(one, scene) for one in asked if one.kind not in excluded]
+    if not asked:
+        weighed = [
+            Weighed(one, (sign,))
+            for one in HYPOTHESES
+            if (sign := ending.in_words(scene, one.kind))
+        ]
     standing = [one for one in weighed if one.evidence > NAMED]
     ranked = sorted(standing, key=lambda one: -one.evidence)[:MOST]
     out = tuple(RuledOut(one.what, excluded[one.kind]) for one in asked if one.kind in excluded)
-    return _causes(ranked, asked), out
+    return _causes(scene, ranked, asked), out
 
 
 def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
@@ -126,13 +141,15 @@ def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
     return Weighed(hypothesis, tuple(sorted(signs, key=lambda sign: -sign.weight)))
 
 
-def _causes(ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> tuple[Cause, ...]:
+def _causes(
+    scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]
+) -> tuple[Cause, ...]:
     """Return the causes in words; `unknown` first where none speaks clearly."""
     best = ranked[0].evidence if ranked else 0.0
     told = [_cause(one, _rank(one, best, ranked)) for one in ranked]
     if best >= SPEAKS:
         return tuple(told)
-    return (_unknown(ranked, asked), *told)
+    return (_unknown(scene, ranked, asked), *told)
 
 
 def _rank(one: Weighed, best: float, ranked: Sequence[Weighed]) -> Rank:
@@ -181,11 +198,15 @@ def _words(sign: Sign, what: str) -> str:
     return f"{named}: {sign.text}"
 
 
-def _unknown(ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
+def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = [one for one in COMMON if one in asked]
     first = ranked[0].hypothesis if ranked else next(iter(common or asked), None)
-    experiment = first.experiment if first else "Run it again with the console output kept"
+    experiment = first.experiment if first else KEEP_THE_LOG
+    if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
+        experiment = SEPARATES_NAN
+    elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
+        experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = ", ".join(one.hypothesis.what.lower() for one in ranked[:2])
     return Cause(
         "The run's files do not tell",

@@ -41,6 +41,12 @@ class Scene:
         return {one.rule: one for one in reversed(self.others or self.findings)}
 
     @property
+    def words_alone(self) -> bool:
+        """Whether nothing but messages of the log can tell: its curves are too short to judge."""
+        loud = any(one.severity != "info" for one in self.everywhere.values())
+        return self.lead.rule == "too-short" and not loud
+
+    @property
     def lead(self) -> Finding:
         """The gravest finding of the incident."""
         return self.findings[0]

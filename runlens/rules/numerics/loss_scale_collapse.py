@@ -133,7 +133,10 @@ def _chain(value: FloatArray) -> int:
 
 
 def _told(said: list[Event]) -> int:
-    return sum(int(event.data.get("count", 1)) for event in said)
+    """Count messages; a reader keeps the first and the last of a kind, each with their number."""
+    kinds = {event.data.get("row") for event in said}
+    of_kind = ([e for e in said if e.data.get("row") == kind] for kind in kinds)
+    return sum(max(len(some), *(int(e.data.get("count", 1)) for e in some)) for some in of_kind)
 
 
 def _by_messages(run: Run, said: list[Event], limits: Limits) -> Collapse | None:

@@ -62,7 +62,7 @@ _LOG = lazy_re(
     rb"|(?i:\b(?:step|iter(?:ation)?|epoch)s?\b.{0,80}(?:loss|reward|acc)|out of memory"
     rb"|\bloss\b['\"]?\s*[:=]\s*[-\d.]+|\| rollout/|\|\s*ep(?:isode)?[ _]re|s:\d+ trl:"
     rb"|train(?:ing)? loss"
-    rb"|num of updates|Error: |Exception: |sigterm|\bKilled\b)"
+    rb"|num of updates|tokenization mismatch|Error: |Exception: |sigterm|\bKilled\b)"
 )
 # what tells the trouble of a training from that of any other program
 _OF_TRAINING = lazy_re(
@@ -135,8 +135,12 @@ def _rows_in(path: Path, data: bytes) -> int:
 
 
 def of_training(reading: SourceReading) -> bool:
-    """Whether a log without a metric names a training: its library, its script, a checkpoint."""
-    return any(map(_OF_TRAINING.search, (reading.path.name, *reading.log_tail)))
+    """Whether a log without a metric names a training: its library, its script, a checkpoint.
+
+    Messages on gradients and labels are those of a training.
+    """
+    said = any(event.data.get("class") in {"num", "data"} for event in reading.events)
+    return said or any(map(_OF_TRAINING.search, (reading.path.name, *reading.log_tail)))
 
 
 def read(path: Path) -> SourceReading:

@@ -14,6 +14,7 @@ MAX_EXCEPTION = 500  # characters
 CHAINED = 4  # lines between two tracebacks of one chain
 
 HEADER = "Traceback (most recent call last)"
+_DIGITS = lazy_re(r"\d+")
 _RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
 _FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
 _EXCEPTION = lazy_re(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::\s|$)")
@@ -125,6 +126,12 @@ def _wrong_usages(lines: Sequence[str], index: Sequence[int]) -> list[Failure]:
     return found
 
 
+def _unstamped(line: str, stamp: str) -> str:
+    """Return a line without what a collector of logs wrote before each: the time, the task."""
+    same = stamp.strip() and _DIGITS.sub("0", line[: len(stamp)]) == _DIGITS.sub("0", stamp)
+    return line[len(stamp) :] if same else line
+
+
 def _chained(lines: Sequence[str], place: int, taken: set[int]) -> bool:
     near = range(max(0, place - CHAINED), place + 1)
     return any(_CHAIN.search(lines[n]) for n in near) and any(n in taken for n in near)
@@ -135,12 +142,13 @@ def _block(
 ) -> tuple[int, Failure | None]:
     """Read one traceback, which other ranks' lines may cut through."""
     rank = _rank(lines[place])
+    stamp = unranked(lines[place]).partition(HEADER)[0]
     frames: list[tuple[str, str, str]] = []
     strangers = 0
     for number in range(place + 1, min(place + MAX_FRAMES, len(lines))):
         if _rank(lines[number]) != rank:
             continue
-        line = unranked(lines[number])
+        line = _unstamped(unranked(lines[number]), stamp)
         if frame := _FRAME.match(line):
             frames.append((frame[1], frame[2], frame[3] or ""))
         elif line[:1] in {"", " ", "\t"}:

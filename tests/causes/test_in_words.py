@@ -1,0 +1,80 @@
+"""Excerpts too short for a curve: the cause that the log names, or the telling experiment."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import diagnose, read
+from runlens.cause import Cause
+
+STAMP = "2026-02-03 06:01:1{n}.97 [12/train/5 (pid 28)] [0a1b-{n}c] "
+FULL = (
+    "Traceback (most recent call last):",
+    '  File "/opt/conda/lib/python3.12/site-packages/torch/serialization.py", line 379, in save',
+    "    _save(obj, opened_zipfile, pickle_module, pickle_protocol)",
+    "OSError: [Errno 28] No space left on device",
+)
+IGNORED = [f"WARNING: tokenization mismatch: {n} vs. {n - 1}. (ignored)" for n in range(55, 65)]
+SKIPPED = "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {}, reducing to {}"
+
+
+def first_cause(folder: Path, *lines: str) -> Cause:
+    """Return the first cause of a log of these lines."""
+    (folder / "log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return diagnose(read(folder)).causes[0]
+
+
+def test_a_traceback_behind_the_stamps_of_a_collector_is_read(tmp_path: Path) -> None:
+    """Each line holds the time and the task: the exception is found behind them."""
+    cause = first_cause(tmp_path, *(STAMP.format(n=n) + line for n, line in enumerate(FULL)))
+    assert (cause.kind, cause.rank) == ("machine", "most likely")
+
+
+def test_samples_that_are_ignored_one_by_one_are_masked_labels(tmp_path: Path) -> None:
+    """A log of nothing but these warnings is a log, and names the cause."""
+    cause = first_cause(tmp_path, *IGNORED)
+    assert cause.kind == "labels-masked"
+    assert "chat template" in cause.what
+
+
+def test_a_loss_scale_that_stays_at_one_has_reached_its_floor(tmp_path: Path) -> None:
+    """DeepSpeed says so without the word minimum; four messages are four."""
+    lines = [f"{n}/200 [00:40<1:39, 2.5it/s]{SKIPPED.format(1, 1)}" for n in range(98, 102)]
+    bars = [f"{n / 2:.0f}%|##   | {line}" for n, line in zip(range(98, 102), lines, strict=True)]
+    (tmp_path / "log.txt").write_text("\n".join(bars) + "\n", encoding="utf-8")
+    made = diagnose(read(tmp_path))
+    assert made.causes[0].kind == "precision"
+    assert made.findings[0].rule == "loss-scale-collapse"
+    assert " 4 times " in made.findings[0].title
+
+
+@pytest.mark.parametrize(("skips", "kind"), [(2, "precision"), (0, "unknown")])
+def test_steps_skipped_at_the_start_are_the_scalers(tmp_path: Path, skips: int, kind: str) -> None:
+    """Two rows with a skip each name the scaler; rows alone name nothing."""
+    row = "{{'loss': 11.0, 'learning_rate': 0, 'epoch': 0.0{}}}"
+    lines = [SKIPPED.format(2**32, 2**31)] * min(skips, 1) + [row.format(1)]
+    lines += [SKIPPED.format(2**31, 2**30)] * max(skips - 1, 0) + [row.format(2)]
+    assert first_cause(tmp_path, *lines).kind == kind
+
+
+def test_nan_gradients_without_a_sign_name_the_experiment_that_separates(tmp_path: Path) -> None:
+    """Precision, rate, kernels and data: each is excluded by one short run."""
+    cause = first_cause(
+        tmp_path,
+        "{'loss': 1.045, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.01}",
+        "{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.02}",
+    )
+    assert cause.kind == "unknown"
+    for excluded in ("fp32", "a tenth of the rate", "flash attention", "other batches"):
+        assert excluded in cause.experiment
+
+
+@pytest.mark.parametrize(("loss", "by_hand"), [(810.3, True), (13.5, False)])
+def test_a_loss_above_that_of_any_vocabulary_is_computed_by_hand(
+    tmp_path: Path, loss: float, by_hand: bool
+) -> None:
+    """Ln of a million is 13.8: a mean over tokens does not begin at 800."""
+    rows = [f"{{'loss': {loss + n / 10}, 'learning_rate': 1e-05, 'epoch': 0.0{n}}}" for n in (1, 2)]
+    cause = first_cause(tmp_path, *rows)
+    assert cause.kind == "unknown"
+    assert ("by hand" in cause.experiment) is by_hand
