@@ -186,7 +186,10 @@ LINES = {
         "NOTE: gradient overflow detected, ignoring gradient, setting loss scale to: 64.0",
         "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0",
     ),
-    45: ("Exception: Current loss scale already at minimum - cannot decrease scale anymore.",),
+    45: (
+        "Exception: Current loss scale already at minimum - cannot decrease scale anymore.",
+        "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 1, reducing to 1",
+    ),
     46: ("ValueError: Attempting to unscale FP16 gradients.",),
     47: (
         "RuntimeError: expected scalar type Half but found Float",
@@ -375,6 +378,7 @@ LINES = {
         "RuntimeError: DataLoader worker (pid 17) is killed by signal: Bus error.",
         "RuntimeError: DataLoader worker (pid 17) is killed by signal: Segmentation fault.",
     ),
+    103: ("WARNING: tokenization mismatch: 61 vs. 60. (ignored)",),
 }
 
 # lines that share their words with a row and mean something else
@@ -482,6 +486,7 @@ LOOK_ALIKES = {
     100: "resource_tracker started",
     101: "a watchdog was started",
     102: "DataLoader workers: 4, signal: none",
+    103: "tokenization mismatch: none",
 }
 HARMLESS = (
     "/usr/lib/python3/site.py:3: FutureWarning: `torch_dtype` is deprecated! Use `dtype` instead!",
@@ -498,7 +503,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 103))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 104))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
