@@ -539,7 +539,7 @@ def test_a_rank_before_the_message_does_not_hide_it(prefix: str) -> None:
         ("CUDA_ERROR_OUT_OF_MEMORY: out of memory", 3),  # not the state OUT_OF_MEMORY of Slurm
         ("wandb: Network error (ConnectionError): Connection refused", 87),  # only the tracker
         ("requests.exceptions.ConnectionError: huggingface.co: Connection refused", 59),
-        ("Exception: Current loss scale already at minimum, OVERFLOW! Skipping step", 44),
+        ("Exception: Current loss scale already at minimum, OVERFLOW! Skipping step", 45),
         ("RuntimeError: DataLoader worker (pid 17) is killed by signal: Killed.", 67),
     ],
 )
