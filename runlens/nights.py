@@ -22,6 +22,7 @@ TOLD: frozenset[str] = frozenset({"new", "back", "growing"})  # statuses that ar
 
 SCHEMA = "runlens.audit/1"
 SHRUNK = 0.5  # share of a source's places that may be missing before nothing is taken for deleted
+ANY_STEP = 2**63 - 1  # of a run of which it is not known how far it was
 EVALS = "eval.points"  # how often it was evaluated
 
 
@@ -136,6 +137,19 @@ class SourceState(NamedTuple):
         return self.runs + self.missing
 
 
+class Mark(NamedTuple):
+    """How far a run was, how loud, and when it began: if one changes, its fault is another."""
+
+    steps: int
+    loudness: int  # 0 for critical
+    began: int = 0  # seconds since 1970; 0: not known
+
+    def covers(self, now: "Mark") -> bool:
+        """Whether a run is as it was: not on, not louder, and not trained anew in its place."""
+        same = self.steps in {now.steps, ANY_STEP} and self.began in {now.began, 0}
+        return same and self.loudness <= now.loudness
+
+
 @dataclass(frozen=True)
 class Issue:
     """A class of findings over runs and nights; its fingerprint holds no step, value or run."""
@@ -168,8 +182,8 @@ class Issue:
     onset: float = 0.0  # the earliest step at which a run shows it
     clean: tuple[str, ...] = ()  # keys of the runs without it since it was last seen
     unseen: int = 0  # nights on end on which its source was listed and no fresh run had it
-    # run key -> (step, loudness) at which it was known when the issue was resolved
-    accounted: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
+    # by run key, as it was known when the issue was resolved
+    accounted: Mapping[str, Mark] = field(default_factory=dict, hash=False)
 
     @property
     def loudness(self) -> int:

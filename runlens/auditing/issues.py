@@ -173,17 +173,15 @@ def _followed(old: Issue, sight: Sight | None, around: _Around, tonight: Tonight
 def _resolved(old: Issue, sight: Sight | None, tonight: Tonight) -> Issue:
     """Return a resolved issue, back where a run shows it that is not accounted for."""
     marks = sight.marks if sight else {}
-    unknown = tuple(key for key, mark in marks.items() if not _accounts(old, key, mark))
+    unknown = tuple(
+        key
+        for key, mark in marks.items()
+        if (known := old.accounted.get(key)) is None or not known.covers(mark)
+    )
     if sight and (unknown or not sight.seen):
         back = replace(_moved(old, "back", "", tonight.night), tonight=unknown, accounted={})
         return _seen(back, sight, tonight)
     return replace(old, accounted={key: old.accounted[key] for key in marks})
-
-
-def _accounts(old: Issue, key: str, mark: tuple[int, int]) -> bool:
-    """Whether a run is as far and as loud as when the issue was resolved."""
-    known = old.accounted.get(key)
-    return known is not None and mark[0] <= known[0] and mark[1] >= known[1]
 
 
 def _open(old: Issue, sight: Sight, around: _Around, tonight: Tonight) -> Issue:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from runlens import cost
 from runlens.crossrun.rule import CrossFinding
 from runlens.diagnosis import SEVERITIES, Severity
-from runlens.nights import FoundRow, RunRow, SourceState
+from runlens.nights import FoundRow, Mark, RunRow, SourceState
 from runlens.rules import LISTED
 from runlens.wording import count
 
@@ -52,9 +52,14 @@ class Sight:
         return tuple(dict.fromkeys(one.row.key for one in self.seen))
 
     @property
-    def marks(self) -> dict[str, tuple[int, int]]:
-        """Return by run how far it was and how loud: if either grows, it is another fault."""
-        return {one.row.key: (one.row.steps, SEVERITIES.index(one.severity)) for one in self.seen}
+    def marks(self) -> dict[str, Mark]:
+        """Return by run how far it was and how loud, the gravest of what it shows."""
+        return {
+            one.row.key: Mark(
+                one.row.steps, SEVERITIES.index(one.severity), int(one.row.started or 0)
+            )
+            for one in reversed(self.seen)
+        }
 
 
 def fingerprint(rule: str, group: str, source: str, about: str = "") -> str:

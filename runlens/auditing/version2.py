@@ -10,7 +10,7 @@ from sqlalchemy.schema import DropTable
 
 from runlens.auditing import schema
 from runlens.auditing.schema import Words
-from runlens.nights import Issue
+from runlens.nights import ANY_STEP, Issue, Mark
 
 LONG_AGO = 14  # nights; what was resolved before needs no second look
 NEW_COLUMNS = (
@@ -90,7 +90,7 @@ def _take_issues(connection: Connection, old: Mapping[str, Issue]) -> None:
     last = max((issue.last_night for issue in old.values()), default=0)
     for position, issue in enumerate(old.values()):
         long_ago = not issue.open and last - issue.last_night > LONG_AGO
-        accounted = dict.fromkeys(issue.runs, (schema.GREATEST, 0)) if long_ago else {}
+        accounted = dict.fromkeys(issue.runs, Mark(ANY_STEP, 0)) if long_ago else {}
         new = replace(issue, accounted=accounted, changed=issue.last_night)
         row = schema.issue_columns(new) | {"source": issue.source, "position": position}
         connection.execute(schema.issues.insert(), row)

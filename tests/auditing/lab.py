@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from runlens.auditing import delivery, engine, schedule, schema
+from runlens.auditing import delivery, engine, issues, schedule, schema, versions
 from runlens.auditing.delivery import deliver, outgoing
 from runlens.auditing.known import Outgoing
 from runlens.auditing.plan import Unit
@@ -25,12 +26,14 @@ from runlens.auditing.work import Job, Judged
 from runlens.diagnosis import Severity
 from runlens.errors import NothingReadable
 from runlens.nights import Ack, Audit, FoundRow, Issue, RunRow, Unread
+from runlens.run import StateKind
 from runlens.settings import Settings
 from runlens.sources.wandb_api import Listed
 
 FOLDER, ONE, TWO = "runs", "wandb:acme/llm", "wandb:acme/vision"
 SOURCES = (FOLDER, ONE, TWO)
 ADDRESS = "json://team.example/hook"
+WRITES = ("open_night", "listed", "miss", "found_again", "forget", "put", "close_night", "sent")
 LOUD = frozenset({"critical", "warning"})
 SETTINGS = Settings(select=("nan-loss",))  # no rules over several runs
 
@@ -47,6 +50,9 @@ class Truth:
     steps: int = 1000
     changed: int = 0  # a clock: what the file or the server says of the last change
     group: str = "sft"
+    began: int = 1  # seconds since 1970: another one where the run was made anew
+    title: str = ""  # its name on the server, where that is not its id
+    state: StateKind = "finished"
 
 
 @dataclass
@@ -54,15 +60,21 @@ class Lab:
     """Sources with their runs, the store, and what was delivered."""
 
     store: "OneStore"
+    unused_after: int = issues.QUIET
+    by_chance: float = issues.BY_CHANCE
     runs: dict[str, dict[str, Truth]] = field(default_factory=lambda: {s: {} for s in SOURCES})
     unmounted: set[str] = field(default_factory=set)  # the folder is empty, the project too
     refused: set[str] = field(default_factory=set)  # the key, the path
     unlisted: set[tuple[str, str]] = field(default_factory=set)  # a page moved under the listing
     unreachable: set[tuple[str, str]] = field(default_factory=set)  # runs that cannot be fetched
+    half_down: set[str] = field(default_factory=set)  # listings are answered, and nothing else
+    in_part: set[tuple[str, str]] = field(default_factory=set)  # the first half of the rows comes
+    blind: bool = False  # of a release that does not find warnings
     deaf: bool = False  # nobody answers at the address of messages
     kill_at: int = -1  # write of the store at which the process ends
     kill_after_closing: bool = False
     kill_sending: bool = False  # it ends after a delivery, before that is noted
+    meanwhile: Callable[[str], None] | None = None  # called after each write, with its name
     day: int = 0
     clock: int = 0
     delivered: list[tuple[str, str]] = field(default_factory=list)
@@ -74,6 +86,20 @@ class Lab:
         self.runs[source][name] = replace(
             known, steps=known.steps + 10, changed=self.clock, **values
         )
+
+    def made_anew(self, source: str, name: str, steps: int, fault: Severity | None) -> None:
+        """Let somebody train again in the place of a run: from its first step on."""
+        self.clock += 1
+        self.runs[source][name] = Truth(fault, steps, self.clock, began=1 + self.clock)
+
+    def fault_of(self, source: str, name: str) -> Severity | None:
+        """Return what can be found tonight in all of a run."""
+        fault = self.runs[source][name].fault
+        return None if self.blind and fault == "warning" else fault
+
+    def comes(self, source: str, name: str) -> bool:
+        """Whether a run can be read."""
+        return source not in self.half_down and (source, name) not in self.unreachable
 
     def audit(self, *sources: str) -> Audit | None:
         """Run the audit as the command does; None where it was killed."""
@@ -146,22 +172,24 @@ class Lab:
         """Return what comes of a unit."""
         name = unit.place.rpartition("/")[2]
         known = self.runs[unit.source].get(name)
-        if known is None or (unit.source, name) in self.unreachable:
+        if known is None or not self.comes(unit.source, name):
             return Judged(unit, unread=Unread(unit.place, "no answer"))
-        fault = known.fault
+        part = (unit.source, name) in self.in_part
+        fault = None if part else self.fault_of(unit.source, name)
         found = (FoundRow("nan-loss", fault, "NaN.", onset=500.0, leads=True),) if fault else ()
         row = RunRow(
             unit.place,
             unit.place,
-            name,
+            known.title or name,
             unit.source,
             known.group,
-            state="finished",
+            state=known.state,
             health=fault or "healthy",
-            steps=known.steps,
+            steps=known.steps // 2 if part else known.steps,
+            started=float(known.began),
             findings=found,
         )
-        return Judged(unit, (row,))
+        return Judged(unit.partly() if part else unit, (row,))
 
 
 def place(source: str, name: str) -> str:
@@ -210,7 +238,10 @@ def _wired(lab: Lab) -> Iterator[None]:
             stack.enter_context(patch(name, made))
         for module in (engine, delivery):
             stack.enter_context(patch.object(module, "Store", lambda _: lab.store))
+        stack.enter_context(patch.object(issues, "QUIET", lab.unused_after))
+        stack.enter_context(patch.object(issues, "BY_CHANCE", lab.by_chance))
         stack.enter_context(patch.object(schedule, "results", results))
+        stack.enter_context(patch.object(versions, "judging", lambda _: f"release {lab.blind}"))
         stack.enter_context(patch.object(os.path, "isdir", lambda path: str(path) == FOLDER))
         stack.enter_context(_mortal(lab))
         yield
@@ -221,8 +252,9 @@ def _kinds(*_: object, **__: object) -> set[str]:
 
 
 def _listed(source: str, name: str, one: Truth) -> Listed:
+    title = one.title or name
     return Listed(
-        place(source, name), name, name, "finished", one.changed, 0.0, 9, "", "", "", (), ""
+        place(source, name), name, title, one.state, one.changed, 0.0, 9, "", "", "", (), ""
     )
 
 
@@ -241,12 +273,14 @@ def _mortal(lab: Lab) -> Iterator[None]:
             closed = lab.kill_after_closing and method.__name__ == "close_night"
             if closed or lab.kill_at == 2 * writes + 1:
                 raise Killed
+            if lab.meanwhile:
+                lab.meanwhile(method.__name__)
             return result
 
         return called
 
     with ExitStack() as stack:
-        for name in ("open_night", "listed", "miss", "found_again", "forget", "put", "close_night"):
+        for name in WRITES:
             stack.enter_context(patch.object(Store, name, mortal(getattr(Store, name))))
         yield
 
@@ -269,6 +303,11 @@ class OneStore:
                 if table is not schema.version:
                     connection.execute(table.delete())
         return self
+
+    @cached_property
+    def of_another(self) -> "OneStore":
+        """The same store as another process has it open."""
+        return OneStore(self.path.parent)
 
     def __enter__(self) -> Store:
         """Hand it out."""

@@ -132,6 +132,18 @@ def test_an_old_faulty_run_that_is_touched_again_brings_nothing_back() -> None:
     assert story.next(replace(old, steps=2000)) == {"nan-loss": "back"}
 
 
+def test_a_run_that_was_trained_anew_in_the_place_of_another_is_another() -> None:
+    """Its fault is not the one that is accounted for, even at an earlier step or at the same."""
+    for anew in ({"steps": 500}, {"started": 2e9}):
+        story = Story()
+        old = row("a", findings=[BROKEN])
+        story.next(old)
+        for at in range(5):
+            story.next(row(f"clean{at}"))
+        assert story.issue.status == "fixed"
+        assert story.next(replace(old, **anew)) == {"nan-loss": "back"}
+
+
 def test_a_graver_fault_is_news() -> None:
     """A warning that became critical, in a run that was known."""
     story = Story()

@@ -1,23 +1,28 @@
 """A run with a fault always belongs to an open issue or an acknowledgement, and somebody is told.
 
-Histories of a lab, drawn: runs come, break, are well again, go, are made anew; listings move while
-they are read, folders are not mounted, keys expire, servers answer by halves, audits are killed at
-any point, two of them share a store, sources are added and taken away, nobody answers at the
-address of messages. `RUNLENS_HISTORIES=20000` draws so many.
+Histories of a lab, drawn: runs come, break, are well again, go on, go, are renamed or trained anew
+in the place of others; listings move while they are read, folders are not mounted, keys expire,
+servers are half down or give half of a run, releases find more or less, audits are killed at any
+point, two of them are at work on a store at once, sources are added and taken away, nobody answers
+at the address of messages. `RUNLENS_HISTORIES=20000` draws so many.
 """
 
 import atexit
 import os
 import shutil
 import tempfile
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from runlens.nights import Audit, Issue
+from runlens.diagnosis import Severity
+from runlens.errors import BadStore
+from runlens.nights import Audit, Issue, RunRow
 from tests.auditing.lab import FOLDER, LOUD, ONE, SOURCES, TWO, Lab, OneStore, place
 
 HISTORIES = int(os.environ.get("RUNLENS_HISTORIES", "20"))
@@ -25,7 +30,10 @@ FEW = 100  # histories above which a failing one is not made shorter, which take
 SHARED = Path("/dev/shm")  # noqa: S108 - in memory, for speed; a folder of our own below it
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 FAULTS = st.sampled_from([None, "warning", "critical"])
-AUDITS = st.sampled_from([(FOLDER,), (ONE,), (FOLDER, ONE), (ONE, TWO), SOURCES])
+AUDITS = st.sampled_from([(FOLDER,), (ONE,), (TWO,), (FOLDER, ONE), (ONE, TWO), SOURCES])
+SERVERS = st.sampled_from((ONE, TWO))
+STEPS = st.sampled_from([9, 1010])  # fewer than any run has, and as many as most
+STATES = st.sampled_from(["finished", "running", "crashed"])
 
 
 class Nights(RuleBasedStateMachine):
@@ -34,15 +42,24 @@ class Nights(RuleBasedStateMachine):
     def __init__(self) -> None:
         """Begin with an empty lab and an empty store."""
         super().__init__()
-        self.lab = Lab(_store().emptied())
+        # issues end soon, so that a history of 30 steps sees it: the property holds for any limits
+        self.lab = Lab(_store().emptied(), unused_after=2, by_chance=0.5)
         self.loud: dict[str, set[str]] = {source: set() for source in SOURCES}
         self.read: dict[str, set[tuple[str, int]]] = {source: set() for source in SOURCES}
+        self.quiet: set[str] = set()  # runs that were acknowledged on a night that is not checked
         self.last: Audit | None = None
 
-    @rule(source=st.sampled_from(SOURCES), name=NAMES, fault=FAULTS)
-    def a_run_goes_on(self, source: str, name: str, fault: str | None) -> None:
-        """Let it be new; or it breaks, is well again, or is made anew under its old name."""
-        self.lab.change(source, name, fault=fault)
+    @rule(source=st.sampled_from(SOURCES), name=NAMES, fault=FAULTS, state=STATES)
+    def a_run_goes_on(self, source: str, name: str, fault: str | None, state: str) -> None:
+        """Let it be new; or it is resumed, breaks, is well again, ends."""
+        self.lab.change(source, name, fault=fault, state=state)
+
+    @rule(source=st.sampled_from(SOURCES), name=NAMES, fault=FAULTS, steps=STEPS)
+    def a_run_is_made_anew(
+        self, source: str, name: str, fault: Severity | None, steps: int
+    ) -> None:
+        """Train again in the place of what was there before, as far as that or not."""
+        self.lab.made_anew(source, name, steps, fault)
 
     @rule(source=st.sampled_from(SOURCES), name=NAMES)
     def a_run_is_deleted(self, source: str, name: str) -> None:
@@ -65,15 +82,36 @@ class Nights(RuleBasedStateMachine):
         """Or the rights of a folder change."""
         self.lab.refused ^= {source}
 
-    @rule(source=st.sampled_from((ONE, TWO)), names=st.sets(NAMES))
+    @rule(source=SERVERS, name=NAMES, title=st.sampled_from(["", "sun", "moon"]))
+    def a_run_is_renamed(self, source: str, name: str, title: str) -> None:
+        """On its page; its id stays."""
+        if name in self.lab.runs[source]:
+            self.lab.runs[source][name].title = title
+
+    @rule(source=SERVERS, names=st.sets(NAMES))
     def a_page_moves(self, source: str, names: set[str]) -> None:
         """While the next listing is read."""
         self.lab.unlisted |= {(source, name) for name in names}
+
+    @rule(source=SERVERS)
+    def a_server_is_half_down_or_well(self, source: str) -> None:
+        """Let it list its runs and give none of them."""
+        self.lab.half_down ^= {source}
 
     @rule(source=st.sampled_from(SOURCES), name=NAMES)
     def a_run_cannot_be_reached(self, source: str, name: str) -> None:
         """Or can be again."""
         self.lab.unreachable ^= {(source, name)}
+
+    @rule(source=SERVERS, name=NAMES)
+    def a_run_comes_by_halves(self, source: str, name: str) -> None:
+        """Before its fault; or whole again."""
+        self.lab.in_part ^= {(source, name)}
+
+    @rule()
+    def another_release_is_installed(self) -> None:
+        """Let it find warnings, or not."""
+        self.lab.blind = not self.lab.blind
 
     @rule()
     def the_receiver_is_deaf_or_hears(self) -> None:
@@ -110,17 +148,71 @@ class Nights(RuleBasedStateMachine):
         """Whoever comes first."""
         self._audited(sources)
 
+    @rule(sources=AUDITS, others=AUDITS, at=st.integers(1, 8))
+    def two_nights_at_once(
+        self, sources: tuple[str, ...], others: tuple[str, ...], at: int
+    ) -> None:
+        """Begin a second audit while the first is at work: of one source, only one may be."""
+        known, missed = self._known(), set(self.lab.unlisted)
+        beside: list[Audit | None] = []
+        writes = 0
+
+        def meanwhile(write: str) -> None:
+            nonlocal writes
+            writes += 1
+            if writes != at:
+                return
+            self.lab.meanwhile, mine = None, self.lab.store
+            self.lab.store = mine.of_another
+            locked = write not in {"close_night", "sent"} and set(sources) & set(others)
+            with pytest.raises(BadStore, match="at work") if locked else nullcontext():
+                beside.append(self.lab.audit(*others))
+            self.lab.store = mine
+
+        self.lab.meanwhile = meanwhile
+        first = self.lab.audit(*sources)
+        self.lab.meanwhile = None
+        if beside and not set(sources) & set(others):
+            self._checked(others, beside[0], known, missed)
+            self._checked(sources, first, known, missed)
+        else:  # the last one tells what is true now
+            self.quiet = {key for one in (first, *beside) if one for key in _quiet(one)}
+            self._audited((*sources, *others))
+            self.quiet = set()
+
+    def _known(self) -> dict[str, set[str]]:
+        missed = {source for source, _ in self.lab.unlisted}
+        return {source: set(self.lab.rows(source)) for source in missed}
+
     def _audited(self, sources: tuple[str, ...]) -> None:
-        missed = set(self.lab.unlisted)
-        known = {source: set(self.lab.rows(source)) for source in sources}
-        self.last = found = self.lab.audit(*sources)
+        known, missed = self._known(), set(self.lab.unlisted)
+        self._checked(sources, self.lab.audit(*sources), known, missed)
+
+    def _checked(
+        self,
+        sources: tuple[str, ...],
+        found: Audit | None,
+        known: dict[str, set[str]],
+        missed: set[tuple[str, str]],
+    ) -> None:
+        """Ask for all that has to hold after a night.
+
+        Args:
+            sources: of the night.
+            found: what it told; None where it was killed.
+            known: keys of runs by source before it, of sources whose listing missed some.
+            missed: runs that its listings did not show.
+
+        """
+        self.last = found
         if found is None:
             return
         waiting = self.lab.pending(*sources)
         assert self.lab.deaf or not waiting, "a message waits though somebody hears"
-        for source in sources:
+        for source in dict.fromkeys(sources):
             self._sources_are_told(source, found)
-            self._rows_are_true(source, {n for s, n in missed if s == source}, known[source])
+            new = {n for s, n in missed if s == source and place(s, n) not in known[s]}
+            self._rows_are_true(source, new)
             self._faults_are_known(source)
             self._news_is_told(source, found)
 
@@ -135,15 +227,19 @@ class Nights(RuleBasedStateMachine):
             accepted = any(i.rule == "source-shrank" and i.acknowledged for i in found.issues)
             assert state in found.unlisted or accepted, "most of a source is missing"
 
-    def _rows_are_true(self, source: str, missed: set[str], known: set[str]) -> None:
+    def _rows_are_true(self, source: str, late: set[str]) -> None:
         """Compare what could be read; a new run that a listing missed is read a night later."""
+        if source in self.lab.refused:
+            return
         rows = self.lab.rows(source)
-        for name, truth in self.lab.shown(source).items():
-            key = place(source, name)
-            late = name in missed and key not in known
-            if source in self.lab.refused or (source, name) in self.lab.unreachable or late:
+        for name in self.lab.shown(source):
+            key, fault = place(source, name), self.lab.fault_of(source, name)
+            if name in late or not self.lab.comes(source, name):
                 continue
-            assert rows[key].health == (truth.fault or "healthy")
+            if (source, name) in self.lab.in_part:
+                assert key in rows
+            else:
+                assert rows[key].health == (fault or "healthy")
 
     def _faults_are_known(self, source: str) -> None:
         """Ask for the invariant: an open issue, or an ended one that accounts for the run."""
@@ -151,7 +247,7 @@ class Nights(RuleBasedStateMachine):
         issues = self.lab.issues(source)
         for key, row in rows.items():
             if row.health in LOUD:
-                assert any(_covers(issue, row.key, row.steps) for issue in issues), key
+                assert any(_covers(issue, row) for issue in issues), key
 
     def _news_is_told(self, source: str, found: Audit) -> None:
         """Ask for a message of each run that is loud and was not, or an acknowledgement."""
@@ -161,7 +257,7 @@ class Nights(RuleBasedStateMachine):
         messages = self.lab.messages()
         told = {key for at, runs in messages.items() if at not in self.read[source] for key in runs}
         self.read[source] = set(messages)
-        quiet = {key for i in found.issues if i.status == "acknowledged" for key in i.runs}
+        quiet = _quiet(found) | self.quiet
         ended = {key for i in self.lab.issues(source) if not i.open for key in i.accounted}
         assert news <= told | quiet | ended, news - told - quiet - ended
 
@@ -174,11 +270,15 @@ def _store() -> OneStore:
     return OneStore(Path(folder))
 
 
-def _covers(issue: Issue, key: str, steps: int) -> bool:
+def _quiet(audit: Audit) -> set[str]:
+    return {key for one in audit.issues if one.status == "acknowledged" for key in one.runs}
+
+
+def _covers(issue: Issue, row: RunRow) -> bool:
     if issue.open:
-        return key in issue.runs
-    known = issue.accounted.get(key)
-    return known is not None and steps <= known[0]
+        return row.key in issue.runs
+    known = issue.accounted.get(row.key)
+    return known is not None and (known.steps, known.began) == (row.steps, row.started)
 
 
 TestNights = Nights.TestCase

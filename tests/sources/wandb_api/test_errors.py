@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from runlens.sources import wandb_api
 from runlens.sources.wandb_api import client
 from tests.wandb_server.server import KEY, REFUSED, Server
 
+ROOT = Path(__file__).parents[3]
 PLACE = "wandb:team/llm/abc"
 ROWS = [{"_step": n, "loss": 1 / (n + 1)} for n in range(50)]
 
@@ -144,6 +146,14 @@ def test_an_old_client_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(client, "MINIMUM", (999, 0))
     with pytest.raises(NothingReadable, match=r"needs wandb 999.0 or later, installed is 0\."):
         runlens.read(PLACE)
+
+
+def test_the_client_that_is_required_is_one_that_works() -> None:
+    """Else pip keeps an older one, and the night meets an error."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["optional-dependencies"]["wandb"] == [
+        f"wandb>={'.'.join(map(str, client.MINIMUM))}"
+    ]
 
 
 def test_reading_leaves_nothing_behind(
