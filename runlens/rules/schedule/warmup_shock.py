@@ -7,25 +7,23 @@ Why it matters
     The peak rate is too high for these weights: what the model knew is damaged, and the run
     spends its first part on repair, where it recovers at all.
 Looks alike
-    Noise: the rise must stand out of it, and of what loss had gained so far. One bad batch is a
-    spike, not a level. A rise at a small part of the peak rate is not the rate's. A first row of
-    fewer steps than the others (logging_first_step) is the loss of one batch: it counts where the
-    loss comes back to it. A loss that stays up while held-out data get better is lifted by one of
-    its parts. A rise that begins long after the peak is divergence. Policy-gradient
-    losses have no such level.
+    Noise: the rise must stand out of it, of what loss had gained so far, and of how far it wanders
+    later. A few bad batches are spikes, not a level. A rise at a small part of the peak rate is not
+    the rate's. A first row of fewer steps than the others (logging_first_step) is the loss of one
+    batch: it counts where the loss comes back to it. A loss that stays up while held-out data get
+    better is lifted by one of its parts. A rise that begins long after the peak is divergence.
+    Policy-gradient losses have no such level.
 Limits
     fewest: training losses needed. after: share of the points after the end of warm-up that are
     looked at, at least five. errors: standard errors of the difference, more among many points, of
-    which the largest difference was picked. gained: share of the fall
-    so far, or doubled: of the level, whatever the plunge before was. level: share of the level
-    (first_level where the rise begins at the first points). rate: the rise must last until this
-    share of the peak rate, and begin at onset_rate of it. corroborated: with the median gradient
-    norm this many times its level before, few_errors and less_gained are enough. sliver: a rise
-    from the very first point that is undone within this share of the points, ten at least,
-    is the shake of a fresh model. one_batch: a first row further below the rest than by this
-    factor, or by the steps of a row, over which others may be summed, is no odd batch.
-    Measured on 2,000 simulated runs: 0.3 % false alarms, power 63 % for humps of 0.6 to 3 times
-    the fall of loss.
+    which the largest difference was picked. gained: share of the fall so far, or doubled: of the
+    level, whatever the plunge before was. level: share of the level (first_level where the rise
+    begins at the first points). rate: the rise must last until this share of the peak rate, and
+    begin at onset_rate of it. sliver: a rise undone within this share of the points is a few odd
+    batches, from the first point on the shake of a fresh model. one_batch: a first row further
+    below the rest than by this factor, or by the steps of a row, over which others may be summed,
+    is no odd batch. usual: times the median of the rises that the loss shows later over stretches
+    as long (2,000 simulated runs with noise of up to 25 %: 11 alarmed without it, 4 with it).
 Fixes
     A third of the peak rate; warm-up over 5 % of the steps.
 """
@@ -57,6 +55,7 @@ from runlens.wording import rate as as_rate
 
 PICKED = 1.5  # standard errors beyond the largest of as many values by chance
 WIDTH = 5  # points of a level
+FEWEST_STRETCHES = 4  # later ones that show how far this loss wanders
 
 
 class Limits(Struct, frozen=True):
@@ -71,11 +70,9 @@ class Limits(Struct, frozen=True):
     first_level: float = 0.10
     rate: float = 0.20
     onset_rate: float = 0.05
-    corroborated: float = 3.0
-    few_errors: float = 3.0
-    less_gained: float = 0.20
     sliver: float = 0.005
     one_batch: float = 3.0
+    usual: float = 2.0
 
 
 class Rise(NamedTuple):
@@ -106,10 +103,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     least_rise = least * abs(rise.before)
     undone = min(limits.gained * rise.gained, limits.doubled * abs(rise.before))
     needed = max(_chance(limits, rise) * rise.error, undone, least_rise)
-    norms = _norm_ratio(signals, train, rise)
-    if norms >= limits.corroborated:
-        fewer = max(limits.few_errors * rise.error, limits.less_gained * rise.gained, least_rise)
-        needed = min(needed, fewer)
     if not rise.height > needed:
         until = (
             f"until shortly after warm-up (step {step(warm.end)})"
@@ -135,20 +128,41 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     if _recovered(train, rise) is None and (why := _only_a_part(run, signals, onset)):
         return passed(f"train loss rose by {loss(rise.height)} and stayed up, but {why}")
+    usual = _usual_rise(train, rise)
+    if rise.height < limits.usual * usual:
+        return passed(
+            f"train loss rose by {loss(rise.height)}; over stretches as long it rises by "
+            f"{loss(usual)} later as well"
+        )
     if _at_once(train, rise, limits):
         return passed(
             f"train loss rose by {loss(rise.height)} in the first points and was back by step "
             f"{step(_recovered(train, rise))}"
         )
-    return found(_finding(run, signals, train, rise, needed, norms, limits))
+    return found(_finding(run, signals, train, rise, needed, limits))
+
+
+def _usual_rise(train: Curve, rise: Rise) -> float:
+    """Return the median rise, at the level before, of later stretches as long as the searched one.
+
+    Noise with memory wanders as far later on. 0.0 where the stretches are few.
+    """
+    stretches = (len(train) - rise.searched) // rise.searched
+    if stretches < FEWEST_STRETCHES:
+        return 0.0
+    level = running_median(train.value[rise.searched :], WIDTH)
+    parts = level[: stretches * rise.searched].reshape(stretches, rise.searched)
+    lowest = np.maximum(np.minimum.accumulate(parts, axis=1), 1e-12)
+    return abs(rise.before) * float(median((parts / lowest - 1).max(axis=1)))
 
 
 def _at_once(train: Curve, rise: Rise, limits: Limits) -> bool:
-    """Whether the rise began at the first point and was over within a sliver of the run."""
+    """Whether the rise was over within a sliver of the run: a few odd batches of a fresh model."""
     back = _recovered(train, rise)
-    within = max(2 * WIDTH, round(limits.sliver * len(train)))
+    within = max(2 * WIDTH if rise.low == 0 else WIDTH, round(limits.sliver * len(train)))
     few = within < limits.sliver * 10 * len(train)
-    return few and rise.low == 0 and back is not None and back <= train.step[within]
+    over = min(rise.low + within, len(train) - 1)
+    return few and back is not None and back <= train.step[over]
 
 
 def _only_a_part(run: Run, signals: Signals, onset: float) -> str:
@@ -198,17 +212,6 @@ def _levels(train: Curve, signals: Signals, limits: Limits) -> FloatArray:
     return running_median(value, WIDTH)
 
 
-def _norm_ratio(signals: Signals, train: Curve, rise: Rise) -> float:
-    """Return the median gradient norm in the rise over that before it; 0.0 where unknown."""
-    norm = signals.curve("grad_norm")
-    before = norm.before(int(train.step[rise.low]) + 1).value
-    during = norm.after(int(train.step[rise.low]) + 1).before(int(train.step[rise.peak]) + 1).value
-    if len(before) < 3 or len(during) < 3:  # noqa: PLR2004 - no median
-        return 0.0
-    base = float(median(before))
-    return float(median(during)) / base if base > 0 else 0.0
-
-
 def _onset(train: Curve, rise: Rise, limits: Limits) -> float:
     """Return the first step from which loss stays first_level above its level before."""
     level = running_median(train.value, WIDTH)[rise.low : rise.peak + 1]
@@ -230,12 +233,11 @@ def _finding(
     train: Curve,
     rise: Rise,
     needed: float,
-    norms: float,
     limits: Limits,
 ) -> Finding:
     onset, peak = _onset(train, rise, limits), signals.peak_learning_rate
     top = rise.before + rise.height
-    at, top_at = float(train.step[rise.low]), float(train.step[rise.peak])
+    at, top_at = train.step[[rise.low, rise.peak]].tolist()
     back = _recovered(train, rise)
     after = f"came back after {count(round(back - onset), 'step')}" if back else "never came back"
     broke = "upset" if back else "broke"
@@ -249,14 +251,14 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         end=Moment(back) if back else None,
-        evidence=_evidence(signals, train, rise, needed, norms),
+        evidence=_evidence(signals, train, rise, needed),
         seen=f"Train loss rose by {loss(rise.height)} between steps "
         f"{step(at)} and {step(top_at)}"
         f"{causes_of_shock.rate_between(signals, at, top_at)}.",
         fixes=causes_of_shock.cures(run, signals),
         ruled_out=(
             RuledOut(
-                "Noise", f"the rise is {rise.height / max(rise.error, 1e-12):,.1f} standard errors"
+                "Noise", f"the rise is {rise.height / max(rise.error, 1e-12):,.1f} of its errors"
             ),
             RuledOut("One bad batch", f"the median of {WIDTH} points rose"),
         ),
@@ -272,9 +274,7 @@ def _finding(
     )
 
 
-def _evidence(
-    signals: Signals, train: Curve, rise: Rise, needed: float, norms: float
-) -> tuple[Evidence, ...]:
+def _evidence(signals: Signals, train: Curve, rise: Rise, needed: float) -> tuple[Evidence, ...]:
     warm, peak = signals.warmup, signals.peak_learning_rate
     evidence = [
         Evidence(
@@ -286,18 +286,13 @@ def _evidence(
             float(train.step[rise.peak]),
         ),
         Evidence(
-            "Train loss before the rise",
-            rise.before,
-            where="train_loss",
-            step=float(train.step[rise.low]),
+            "Train loss before", rise.before, where="train_loss", step=float(train.step[rise.low])
         ),
     ]
     if warm.present:
         evidence.append(Evidence("End of warm-up, step", float(warm.end)))
     if peak:
         evidence.append(Evidence("Peak learning rate", peak, where="learning_rate"))
-    if norms:
-        evidence.append(Evidence("Gradient norm over its level before", norms, where="grad_norm"))
     return tuple(evidence)
 
 
@@ -376,6 +371,12 @@ GOOD = (
         learning_rate="0:1e-5 600:0",
         noise=0.01,
     ),
+    drawn(
+        "three odd batches of a fresh model",
+        train_loss="0:3.7 50:3.3 60:5 80:5 90:3.2 20000:1",
+        learning_rate="0:1e-5 20000:0",
+    ),
+    drawn("wanders as far later", train_loss="0:1.5 900:1.4 ~0.8/100", learning_rate=WARM),
     drawn("diverges late", train_loss="0:3 50:2 300:1.2 600:4", learning_rate=WARM),
     drawn(
         "rises at a small rate",
