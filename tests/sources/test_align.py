@@ -42,6 +42,14 @@ def test_counted_rows_get_the_true_steps(every: int, first: int) -> None:
     assert moved.reading.problems == []
 
 
+def test_an_end_that_a_bar_counted_stays() -> None:
+    """Beside a plan the counter names true steps; only counted rows are put right."""
+    log = source(COUNTED, VALUES, inferred=True)
+    log.reading.hints.planned_steps = 400
+    moved, _ = aligned([log, source(10 * COUNTED + 10, VALUES)])
+    assert moved.reading.hints.ended_step == 39
+
+
 def test_rows_that_a_log_lacks_do_no_harm() -> None:
     """A line through the pairs that are there."""
     kept = np.ones(40, dtype=bool)

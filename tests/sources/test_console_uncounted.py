@@ -57,6 +57,31 @@ def test_errors_of_another_program_are_no_run(tmp_path: Path) -> None:
     assert read(tmp_path / "errors.txt").state.kind == "crashed"
 
 
+def test_a_message_below_its_exception_and_a_row_that_was_held_back(tmp_path: Path) -> None:
+    """A traceback on stderr, and behind it what lay in the buffer of stdout."""
+    rows = "".join(f"step {n}: loss {3 - n / 10}\n" for n in range(6))
+    error = TRACE.replace("NameError: log", "RuntimeError:\n    Some tensors share memory, x.")
+    (tmp_path / "train.log").write_text(f"{rows}{error}step 5: eval_loss 2.6\n")
+    state = read(tmp_path).state
+    assert (state.kind, state.why[:43]) == (
+        "crashed",
+        "RuntimeError: Some tensors share memory, x,",
+    )
+    (tmp_path / "train.log").write_text(f"{rows}{error}step 6: loss 2.4\n")
+    assert read(tmp_path).state.kind == "unknown"
+
+
+def test_a_lost_connection_before_the_first_row_is_no_noise_on_the_way_out(tmp_path: Path) -> None:
+    """Behind rows a helper process may say so while the program ends."""
+    error = TRACE.replace("NameError: log", "ConnectionResetError: [Errno 104] reset by peer")
+    log = "Loading model\nTraining epoch: 1\n"
+    (tmp_path / "train.log").write_text(log + error)
+    assert read(tmp_path).state.kind == "crashed"
+    rows = "".join(f"step {n}: loss {3 - n / 10}\n" for n in range(6))
+    (tmp_path / "train.log").write_text(log + rows + error)
+    assert read(tmp_path).state.kind == "unknown"
+
+
 def test_a_signal_by_hand_that_a_launcher_tells(tmp_path: Path) -> None:
     """DeepSpeed's main process says so, and goes."""
     rows = "".join(f"{{'loss': {2 - n / 10}, 'epoch': {n / 10}}}\n" for n in range(1, 9))

@@ -17,7 +17,7 @@ HEADER = "Traceback (most recent call last)"
 _DIGITS = lazy_re(r"\d+")
 _RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
 _FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
-_EXCEPTION = lazy_re(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::\s|$)")
+_EXCEPTION = lazy_re(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::?$|:\s)")
 _NAMED = lazy_re(r"\b\w*(?:Error|Exception|Interrupt|Exit|Warning|Stop|Failed|Failure)\b")
 _BARE = lazy_re(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)|Exception: ")
 _CHAIN = lazy_re(
@@ -158,7 +158,7 @@ def _block(
             taken.add(number)
             before = lines[place - 1] if place else ""
             ignored = "Exception ignored" in before + lines[place]
-            text = line.strip()[:MAX_EXCEPTION]
+            text = _with_message(line, lines[number + 1 : number + 2])[:MAX_EXCEPTION]
             own, stage = _own(frames), stage_of(frames)
             return number, Failure(index[place], index[number], text, own, ignored, stage)
         else:
@@ -172,6 +172,13 @@ def _names_exception(line: str, *, sure: bool) -> bool:
     """Whether a line ends a traceback; `sure`: nothing but a traceback was seen before it."""
     found = _EXCEPTION.match(line)
     return found is not None and (sure or _NAMED.search(found[0]) is not None)
+
+
+def _with_message(line: str, below: Sequence[str]) -> str:
+    """Return the line that names an exception; a message that begins below it belongs to it."""
+    text = line.strip()
+    more = unranked(below[0]).strip() if text.endswith(":") and below else ""
+    return f"{text} {more}".strip()
 
 
 def _rank(line: str) -> str:

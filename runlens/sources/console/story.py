@@ -67,9 +67,14 @@ class _Marks(NamedTuple):
     plain: IntArray  # lines that are neither rows nor of a traceback
 
     def is_end(self, line: int) -> bool:
-        """Whether the log ends at a line, but for what is printed on the way out."""
+        """Whether the log ends at a line, but for what is printed on the way out.
+
+        A row or two of the step that was reached were held back in the buffer of stdout.
+        """
         after = len(self.plain) - int(np.searchsorted(self.plain, line, side="right"))
-        return self.records_after(line) == 0 and after <= AFTERMATH
+        later = self.step[len(self.at) - self.records_after(line) :]
+        held_back = len(later) < HANDLED and not (later > (self.step_at(line) or 0)).any()
+        return bool(held_back) and after <= AFTERMATH
 
     def step_at(self, line: int) -> int | None:
         """Return the last step that was known at a line."""

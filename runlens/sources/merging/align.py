@@ -98,7 +98,8 @@ def _moved_reading(
         return None if step is None else max(0, round(slope * step + offset))
 
     events: list[Event] = [event._replace(step=at(event.step)) for event in reading.events]
-    hints = replace(reading.hints, ended_step=at(reading.hints.ended_step))
+    ended = reading.hints.ended_step  # beside a plan it was read from a counter, as true as that
+    hints = replace(reading.hints, ended_step=ended if reading.hints.planned_steps else at(ended))
     kept = [problem for problem in reading.problems if not problem.text.startswith(INFERRED)]
     return replace(reading, series=series, events=events, hints=hints, problems=kept)
 

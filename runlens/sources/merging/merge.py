@@ -56,6 +56,7 @@ TRUST = (
     "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "sb3_monitor",
     "config", "model_card", "console",
 )  # fmt: skip
+LEARNT = {"train_loss", "eval_loss", "reward"}  # without any of them no training began
 BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
@@ -160,12 +161,13 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     problems += [Problem(sources[0], text) for text in guessed(taken)]
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
+    happened, began = _events(ended, (), place), not LEARNT.isdisjoint(metrics)
     return Run(
         id=next((reading.run_id for reading in readings if reading.run_id), redacted(given)),
         name=redacted(run_name(place, group, alone=alone)),
         history=history,
         config=config,
-        state=concluded(ended, _events(ended, (), place), plan, _last_time(metrics)),
+        state=concluded(ended, happened, plan, _last_time(metrics), began=began),
         events=events,
         problems=_shown_problems([*problems, *lost], place),
         sources=tuple(sources),

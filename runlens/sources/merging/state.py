@@ -52,12 +52,23 @@ def concluded(
     events: Sequence[Event],
     plan: Plan,
     last_time: float | None,
+    *,
+    began: bool = True,
 ) -> State:
-    """Return the state of a run; what nobody says stays unknown."""
+    """Return the state of a run; what nobody says stays unknown.
+
+    Args:
+        readings: what its sources say, of its last launch.
+        events: of that launch.
+        plan: done and planned.
+        last_time: of its last record, in seconds; None where no record has a time.
+        began: whether any loss or reward was logged.
+
+    """
     hints = [reading.hints for reading in readings]
     code = next((hint.exit_code for hint in hints if hint.exit_code), None)
     code = next((0 for hint in hints if hint.exit_code == 0), None) if code is None else code
-    kind, why, sure = _ending(hints, events, plan, code, readings)
+    kind, why, sure = _ending(hints, events, plan, code, readings, began=began)
     return State(
         kind,
         why,
@@ -75,10 +86,13 @@ def _ending(
     plan: Plan,
     code: int | None,
     readings: Sequence[SourceReading],
+    *,
+    began: bool,
 ) -> tuple[StateKind, str, Sure]:
+    trace = _trace(hints, began=began)
     return (
-        _by_summary(hints, events, plan)
-        or _by_message(hints, events, plan)
+        _by_summary(hints, events, plan, trace)
+        or _by_message(events, plan, trace)
         or _by_code(code, plan)
         or _by_empty_file(hints, plan)
         or _by_tracker(hints, plan, code, readings)
@@ -86,7 +100,7 @@ def _ending(
 
 
 def _by_summary(
-    hints: Sequence[Hints], events: Sequence[Event], plan: Plan
+    hints: Sequence[Hints], events: Sequence[Event], plan: Plan, trace: str
 ) -> tuple[StateKind, str, Sure] | None:
     """Only a trainer that came to its end writes its summary."""
     share = plan.share
@@ -94,7 +108,7 @@ def _by_summary(
     early = next((hint.early_stopping for hint in hints if hint.early_stopping), "")
     early = early or next(iter(stops), "")
     closing = next((hint.closing for hint in hints if hint.closing), "")
-    if _trace(hints) or not (early or closing or any(hint.summary for hint in hints)):
+    if trace or not (early or closing or any(hint.summary for hint in hints)):
         return None  # an exception after the summary is an end too
     if share is None or share >= STOPPED or early:
         why = early or _shortened(closing) or "the trainer wrote its closing summary"
@@ -103,13 +117,12 @@ def _by_summary(
 
 
 def _by_message(
-    hints: Sequence[Hints], events: Sequence[Event], plan: Plan
+    events: Sequence[Event], plan: Plan, trace: str
 ) -> tuple[StateKind, str, Sure] | None:
     complete = plan.share is not None and plan.share >= COMPLETE
     last = [event for event in events if event.kind == "message" and event.data.get("last")]
     killed = [event for event in last if event.data.get("class") == "kill"]
     hard = [event for event in killed if event.data.get("row") in HARD_KILLS]
-    trace = _trace(hints)
     if hard and not complete:
         return "killed", f"{_shortened(hard[-1].text)}, at {plan.words}", "certain"
     by_hand = "KeyboardInterrupt" in trace or "BdbQuit" in trace
@@ -124,11 +137,15 @@ def _by_message(
     return None
 
 
-def _trace(hints: Sequence[Hints]) -> str:
-    """Return the exception that ended the run, short; nothing for the noise of a clean exit."""
+def _trace(hints: Sequence[Hints], *, began: bool) -> str:
+    """Return the exception that ended the run, short; nothing for the noise of a clean exit.
+
+    Where no training began there is no exit that could be clean.
+    """
     clean = any(hint.summary for hint in hints) and any(hint.exit_code == 0 for hint in hints)
     traces = [hint.traceback for hint in hints if hint.traceback]
-    traces = [trace for trace in traces if not clean and not trace.startswith(AT_EXIT)]
+    noise = AT_EXIT if began else ()
+    traces = [trace for trace in traces if not clean and not trace.startswith(noise)]
     return _shortened(traces[0]) if traces else ""
 
 
