@@ -1,8 +1,8 @@
-"""A Trainer callback that leaves the report at the end of training, beside the run.
+"""A Trainer callback that leaves the report beside the run, and can stop a training that is lost.
 
     from runlens.integrations.transformers import RunLensCallback
 
-    trainer = Trainer(..., callbacks=[RunLensCallback()])
+    trainer = Trainer(..., callbacks=[RunLensCallback(stop_when="critical")])
 
 It holds for every trainer of transformers, TRL and axolotl. transformers is imported when
 `RunLensCallback` is asked for, not before. What goes wrong in it is one warning: the training and
@@ -10,15 +10,15 @@ its result are never touched. A training that raises does not come to its end: r
 ``runlens diagnose`` on its folder then.
 """
 
-import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    from runlens.diagnosis import Diagnosis
+from runlens.integrations.stopping import Judge, settings_for
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from runlens.live import Level
+    from runlens.run import Run
 
 STATE = "trainer_state.json"
 ARGUMENTS = "training_args.json"
@@ -44,12 +44,40 @@ class TrainerState(Protocol):
         ...
 
 
+class TrainerControl(Protocol):
+    """What is used of `transformers.TrainerControl`."""
+
+    should_training_stop: bool
+
+
 class ReportAtEnd:
     """Diagnoses the run when its training ends, and writes the page; says where on stderr."""
 
-    def __init__(self, report: str | Path | None = None) -> None:
-        """Take where the page goes; ``runlens-NAME.html`` beside the output folder by default."""
-        self.report = report
+    def __init__(self, report: str | Path | None = None, stop_when: "Level | None" = None) -> None:
+        """Take where the page goes, and from which severity on to stop the training.
+
+        The page is ``runlens-NAME.html`` beside the output folder by default. With
+        ``stop_when="critical"`` the run is judged at each evaluation, and stopped where two of them
+        in a row find something critical.
+        """
+        self.judge = Judge(stop_when, report)
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: object,
+    ) -> None:
+        """Judge what was logged so far, in the first process; stop in all of them."""
+        del kwargs
+        if self.judge.stop_when is None or not args.output_dir:
+            return
+        stop = False
+        if state.is_world_process_zero:
+            folder = Path(args.output_dir).resolve()
+            stop = self.judge.wants_to_stop(lambda: _read(folder, args, state), folder)
+        control.should_training_stop |= _of_first_process(stop=stop)
 
     def on_train_end(
         self,
@@ -62,16 +90,18 @@ class ReportAtEnd:
         del control, kwargs
         if not state.is_world_process_zero or not args.output_dir:
             return
-        try:
-            folder = Path(args.output_dir).resolve()
-            _save(folder, args, state)
-            diagnosis = _diagnosed(folder)
-            page = Path(self.report or folder.with_name(f"runlens-{folder.name}.html"))
-            _write(page, diagnosis)
-        except Exception as error:  # noqa: BLE001 - no report is worth a training
-            logger.warning("RunLens wrote no report: %s: %s", type(error).__name__, error)
-            return
-        sys.stderr.write(f"RunLens: {diagnosis.verdict.sentence}\nRunLens: report in {page}\n")
+        folder = Path(args.output_dir).resolve()
+        self.judge.finish(lambda: _read(folder, args, state), folder)
+
+
+def _of_first_process(*, stop: bool) -> bool:
+    """Return what the first process of a distributed training wants: all of them must agree."""
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
+        return stop
+    wanted = [stop]
+    distributed.broadcast_object_list(wanted, src=0)
+    return wanted[0]
 
 
 def _save(folder: Path, args: TrainingArguments, state: TrainerState) -> None:
@@ -84,24 +114,13 @@ def _save(folder: Path, args: TrainingArguments, state: TrainerState) -> None:
     (folder / ARGUMENTS).write_text(args.to_json_string(), encoding="utf-8")
 
 
-def _diagnosed(folder: Path) -> "Diagnosis":
-    """Judge the run that ended, of all that the folder holds."""
-    from runlens.engine import diagnose
-    from runlens.settings import find, load
+def _read(folder: Path, args: TrainingArguments, state: TrainerState) -> "Run":
+    """Return the run that trains here, of all that the folder holds."""
     from runlens.sources import read_all
 
-    settings = load(find(Path.cwd()), places=[folder])
-    runs = read_all(folder, columns=settings.columns)
-    ended = next((run for run in runs if STATE in run.sources), runs[-1])
-    return diagnose(ended, settings=settings)
-
-
-def _write(page: Path, diagnosis: "Diagnosis") -> None:
-    from runlens.report import html
-    from runlens.written import write_beside
-
-    page.parent.mkdir(parents=True, exist_ok=True)
-    write_beside(page, html.render(diagnosis).encode())
+    _save(folder, args, state)
+    runs = read_all(folder, columns=settings_for(folder).columns)
+    return next((run for run in runs if STATE in run.sources), runs[-1])
 
 
 if TYPE_CHECKING:
