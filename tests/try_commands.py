@@ -66,6 +66,7 @@ def commands(folder: Path) -> Iterator[list[str]]:
     yield ["diagnose", "wandb:acme/llm/1a2b3c4d"]
     yield ["fix", run, "-o", str(folder / "fixed.yaml")]
     yield ["confirm", run, other]
+    yield ["watch", other]
     yield ["rules"]
     yield ["rules", "hockey-stick"]
     yield ["trust", str(folder)]

@@ -30,6 +30,7 @@ COMMANDS = {
     "diagnose": "runlens.cli.diagnose",
     "fix": "runlens.cli.fix",
     "confirm": "runlens.cli.confirm",
+    "watch": "runlens.cli.watch",
     "compare": "runlens.cli.compare",
     "audit": "runlens.cli.audit",
     "rules": "runlens.cli.rules",
@@ -153,6 +154,7 @@ def main() -> None:
     runlens diagnose runs/my-run     diagnose a run directory
     runlens fix runs/my-run          the patched settings, and how to confirm them
     runlens compare runs/a runs/b    what did the change do?
+    runlens watch runs/my-run        judge it again as it trains
     runlens audit runs --store a.db  what is new in all runs since last night?
     runlens demo                     see a diagnosis of a small faulty run
 
