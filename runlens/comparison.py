@@ -247,6 +247,8 @@ class Comparison(Viewed):
     curves: Mapping[str, tuple[ThinCurve | None, ...]] = field(default_factory=dict)
     align: Align = "step"
     unit: Unit | None = None  # as that of a pair
+    axes: Mapping[Unit, tuple["Knots", ...]] = field(default_factory=dict)  # others, by run
+    board: "Leaderboard | None" = None  # of three runs or more: by one metric, with settings
     groups: tuple[tuple[str, ...], ...] = ()  # names, where groups of repeats are compared
     seeds: tuple[str, ...] = ()  # runs from which the noise between seeds was taken
     problems: tuple[Problem, ...] = ()
@@ -293,6 +295,9 @@ class Comparison(Viewed):
         return plain
 
 
+Knots = tuple[tuple[float, ...], tuple[float, ...]]  # places of an axis, and where they are
+
+
 class BoardRow(NamedTuple):
     """One run of a leaderboard."""
 
@@ -304,6 +309,7 @@ class BoardRow(NamedTuple):
     settings: Mapping[str, Setting]  # those that differ between the runs
     p_best: float | None = None  # that a repeat of it is no worse than one of the best run
     group: int = 0  # runs of one number have the same settings but for the seed
+    place: int = 0  # among the runs as given, from 0
 
 
 class Effect(NamedTuple):

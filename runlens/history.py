@@ -26,6 +26,7 @@ BitsArray = np.ndarray[Any, np.dtype[np.uint64]]
 ByteArray = np.ndarray[Any, np.dtype[np.uint8]]
 
 NOT_KNOWN = float("nan")
+MOST_POINTS = 5_000  # of a curve on a page
 
 
 class Observation(NamedTuple):
@@ -269,3 +270,24 @@ def _without_discarded(curve: Curve, segment: SmallIntArray) -> Curve:
 
 _NOTHING = columns([], [])
 _EMPTY = Curve(_NOTHING.step, _NOTHING.value, _NOTHING.epoch, _NOTHING.time)
+
+
+def thinned(curve: Curve, cited: Iterable[float] = (), most: int = MOST_POINTS) -> Curve:
+    """Keep at most about `most` points: the least and the greatest of each bucket.
+
+    Kept besides: the first and last point, both sides of each gap of NaN, every cited step.
+    """
+    size = len(curve)
+    if size <= most:
+        return curve
+    per = -(-2 * size // most)
+    blocks = np.pad(curve.value, (0, -size % per), constant_values=np.nan).reshape(-1, per)
+    offset = np.arange(len(blocks)) * per
+    finite = np.where(np.isfinite(blocks), blocks, np.nan)
+    low = np.where(np.isnan(finite), np.inf, finite).argmin(axis=1) + offset
+    high = np.where(np.isnan(finite), -np.inf, finite).argmax(axis=1) + offset
+    broken = ~np.isfinite(curve.value)
+    edges = np.flatnonzero(broken[1:] != broken[:-1])
+    shown = np.searchsorted(curve.step, sorted(cited))
+    index = np.concatenate([[0, size - 1], low, high, edges, edges + 1, shown, shown - 1])
+    return curve.at(unique(np.clip(index, 0, size - 1)).astype(np.int64))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
-from runlens.engine import diagnose, examine, thinned
-from runlens.history import Curve, History, Observation, columns
+from runlens.engine import diagnose, examine
+from runlens.history import Curve, History, Observation, columns, thinned
 from runlens.report import json
 from runlens.rules.rule import Family, Rule, drawn, found, passed, unmet
 from runlens.run import Run

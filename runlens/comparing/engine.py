@@ -13,42 +13,22 @@ from runlens.comparing import (
     mover,
     parting,
     several,
+    shown,
     verdict,
 )
-from runlens.comparing.align import Axis, along, choose, unit_of
+from runlens.comparing.align import Axis, choose, unit_of
 from runlens.comparing.difference import drawn
-from runlens.comparing.direction import better, is_held_out
+from runlens.comparing.leaderboard import leaderboard
 from runlens.comparing.seed_groups import of_sides, representatives
 from runlens.comparing.seeds import between
 from runlens.comparing.terms import Terms, equal, one_seed, terms_of
-from runlens.comparison import MOST_RUNS, Align, Comparison, Pair, Parting
-from runlens.diagnosis import Diagnosis, Finding, ThinCurve
-from runlens.engine import diagnose, thinned
+from runlens.comparison import MOST_RUNS, Align, Comparison, Leaderboard, Pair, Parting
+from runlens.diagnosis import Diagnosis, Finding
+from runlens.engine import diagnose
 from runlens.errors import BadSettings
-from runlens.history import Curve
-from runlens.metrics import NAMES, base
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read
-
-MOST_POINTS = 1_000  # of a curve on the page: twenty runs must stay below its budget
-MOST_CURVES = 24
-SHOWN = (
-    "train_loss",
-    "eval_loss",
-    "reward",
-    "eval_accuracy",
-    "eval_wer",
-    "grad_norm",
-    "learning_rate",
-    "kl",
-    "entropy",
-    "len_mean",
-    "dpo_acc",
-    "dpo_margin",
-    "throughput_tokens",
-    "throughput_steps",
-)
 
 Place = Run | str | Path
 Side = Place | Sequence[Place]
@@ -106,13 +86,25 @@ def compare(
     return Comparison(
         runs=tuple(judged),
         pairs=several.corrected(pairs),
-        curves=_curves(runs, kind),
+        curves=shown.curves(runs, kind),
+        axes=shown.axes(runs, kind),
+        board=_board(runs, judged, metric),
         align=kind,
         unit=unit_of(runs, kind),
         groups=tuple(tuple(run.name for run in side) for side in sides if len(side) > 1),
         seeds=tuple(run.name for run in repeats),
         problems=noise.problems if noise else (),
     )
+
+
+def _board(runs: Sequence[Run], judged: Sequence[Diagnosis], metric: str) -> Leaderboard | None:
+    """Return three runs or more by one metric with their settings; None where none ranks them."""
+    if len(runs) <= 2:  # noqa: PLR2004 - a pair has its own table
+        return None
+    try:
+        return leaderboard(runs, metric=metric, health=[str(one.health) for one in judged])
+    except BadSettings:
+        return None
 
 
 def _runs(side: Side, settings: Settings) -> list[Run]:
@@ -156,7 +148,7 @@ def _pair(
         diff=diff,
         differences={
             name: one
-            for name in SHOWN
+            for name in shown.SHOWN
             if (one := drawn(a, b, name, axis.kind, terms.noise)) is not None
         },
         problems=axis.problems,
@@ -176,30 +168,4 @@ def _cleared(by_step: Sequence[Parting], a: Run, b: Run, axis: Axis) -> tuple[Pa
         one._replace(clear=there.clear, side=there.side)
         for one in by_step
         for there in (on_axis.get(one.metric, unclear),)
-    )
-
-
-def _curves(runs: Sequence[Run], kind: Align) -> dict[str, tuple[ThinCurve | None, ...]]:
-    """Return the curves that a page shows, each thinned, on the common axis."""
-    logged = [name for run in runs for name in run.history.metrics]
-    names = [name for name in SHOWN if name in logged]
-    names += sorted({name for name in logged if base(name) in SHOWN} - set(names))
-    names += sorted({name for name in logged if better(name) or is_held_out(name)} - set(names))
-    shown = names[:MOST_CURVES]
-    return {name: tuple(_thin(run, name, kind, runs) for run in runs) for name in shown}
-
-
-def _thin(run: Run, name: str, kind: Align, beside: Sequence[Run]) -> ThinCurve | None:
-    at, curve = (
-        (run.curve(name).step.astype(float), run.curve(name))
-        if kind == "step"
-        else along(run, name, kind, beside)
-    )
-    if not len(curve):
-        return None
-    index = Curve(np.arange(len(curve)), curve.value, curve.epoch, curve.time)
-    kept = thinned(index, most=MOST_POINTS)
-    unit = NAMES[base(name)].unit if base(name) in NAMES else ""
-    return ThinCurve(
-        tuple(at[kept.step].tolist()), tuple(kept.value.tolist()), points=len(curve), unit=unit
     )

@@ -14,25 +14,27 @@ from runlens.comparing.seeds import reached
 from runlens.comparing.spread import measured, prior
 from runlens.comparing.terms import REPEATS, TRAIN_OF_TASK, Terms, terms_of
 from runlens.comparison import BoardRow, Leaderboard
-from runlens.diagnosis import Diagnosis
-from runlens.engine import diagnose
+from runlens.engine import health_of
 from runlens.errors import BadSettings
 from runlens.run import RL_TASKS, Problem, Run, Setting
 from runlens.settings import Settings as UserSettings
 
-MOST_DIAGNOSED = 200  # runs: more are ranked, and their health is only that they have a number
 FEWEST = 2
 HALF = 0.5  # of the runs have to log a metric that ranks them
 
 
 def leaderboard(
-    runs: Sequence[Run], *, metric: str = "", settings: UserSettings | None = None
+    runs: Sequence[Run],
+    *,
+    metric: str = "",
+    settings: UserSettings | None = None,
+    health: Sequence[str] = (),
 ) -> Leaderboard:
     """Return runs by what they reached, the best first.
 
     By the metric that the user names, else by the one that decides comparisons and that most runs
-    log. The deviation between repeats is that within configurations that ran twice or more, else
-    the prior of the curves.
+    log. `health` of the runs is asked of the rules where it is not given. The deviation between
+    repeats is that within configurations that ran twice or more, else the prior of the curves.
 
     Raises:
         BadSettings: less than two runs, or no metric of which more or less is better.
@@ -53,7 +55,7 @@ def leaderboard(
     sign = 1.0 if terms.better(name) == "lower" else -1.0
     order = sorted(range(len(runs)), key=lambda i: (known[i] is None, sign * (known[i] or 0.0)))
     top = known[order[0]]
-    health = [str(one.health) for one in _judged(runs, settings)] or [""] * len(runs)
+    health = health or [health_of(run, settings) for run in runs]
     rows = [
         BoardRow(
             run=runs[i].name,
@@ -64,6 +66,7 @@ def leaderboard(
             settings=differing[i],
             p_best=_p_best(top, known[i], sign, spread),
             group=numbers[i],
+            place=i,
         )
         for i in order
     ]
@@ -75,7 +78,7 @@ def leaderboard(
         noise_from=spread.source,
         expected=_expected(known, spread, top),
         effects=effects([one for one in rows if one.value is not None]),
-        problems=_problems(runs, known, name, diagnosed=bool(health[0])),
+        problems=_problems(known, name),
     )
 
 
@@ -126,12 +129,6 @@ def _spread(
     return measured([np.array(values) for values in of.values()], before)
 
 
-def _judged(runs: Sequence[Run], settings: UserSettings | None) -> list[Diagnosis]:
-    if len(runs) > MOST_DIAGNOSED:
-        return []
-    return [diagnose(run, settings=settings or UserSettings()) for run in runs]
-
-
 def _p_best(top: float | None, value: float | None, sign: float, spread: Spread) -> float | None:
     if top is None or value is None:
         return None
@@ -154,12 +151,6 @@ def _expected(known: Sequence[float | None], spread: Spread, top: float | None) 
     return float(values.mean() + kept * (top - values.mean()))
 
 
-def _problems(
-    runs: Sequence[Run], known: Sequence[float | None], metric: str, *, diagnosed: bool
-) -> tuple[Problem, ...]:
+def _problems(known: Sequence[float | None], metric: str) -> tuple[Problem, ...]:
     lost = sum(value is None for value in known)
-    made = [Problem("runs", f"{lost} of {len(runs)} have no last {metric}")] if lost else []
-    if not diagnosed:
-        text = f"{len(runs)} runs: not diagnosed ({MOST_DIAGNOSED} at most); runlens audit does"
-        made.append(Problem("health", text))
-    return tuple(made)
+    return (Problem("runs", f"{lost} of {len(known)} have no last {metric}"),) if lost else ()

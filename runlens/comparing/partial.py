@@ -1,8 +1,9 @@
 """Which setting of a sweep did it: the partial effect of each, the others held.
 
 An additive linear model of what the runs reached: numbers by their logarithm where they span a
-factor of three and are positive, words by one level each. Settings that changed together are one.
-What a setting explains is the variance that is lost without it, of all between the runs.
+factor of three and are positive, bent where that is sure (a rate has a best in the middle); words
+by one level each. Settings that changed together are one. What a setting explains is the variance
+that is lost without it, of all between the runs.
 """
 
 import math
@@ -20,6 +21,8 @@ BY_LOG = 3.0  # times: numbers that span as much are taken by their logarithm
 SPARE = 3  # runs beyond the columns of the model: fewer leave no error to judge by
 LEAST = 0.01  # share of the variance: less is not told
 TOGETHER = 0.999  # correlation of columns that cannot be told apart
+FEWEST_LEVELS = 4  # values of a setting of which a bend is asked
+SURE = 0.99  # that a bend is one
 
 
 def effects(rows: Sequence[BoardRow]) -> tuple[Effect, ...]:
@@ -33,6 +36,8 @@ def effects(rows: Sequence[BoardRow]) -> tuple[Effect, ...]:
     if not columns or len(rows) < width + SPARE or not value.std():
         return ()
     total = float(((value - value.mean()) ** 2).sum())
+    columns = _bent(columns, value)
+    design = [np.ones((len(rows), 1)), *columns.values()]
     whole = _residual(np.hstack(design), value)
     found = []
     for name in columns:
@@ -78,6 +83,26 @@ def _alike(one: FloatArray, two: FloatArray) -> bool:
     return abs(float(np.corrcoef(one[:, 0], two[:, 0])[0, 1])) >= TOGETHER
 
 
+def _bent(columns: dict[str, FloatArray], value: FloatArray) -> dict[str, FloatArray]:
+    """Return the columns with the square of each number whose effect is surely bent (t test)."""
+    made = dict(columns)
+    for name, part in columns.items():
+        if part.shape[1] > 1 or len(np.unique(part)) < FEWEST_LEVELS:
+            continue
+        tried = {**made, name: np.hstack([part, part**2])}
+        before, after = (
+            _residual(np.hstack([np.ones((len(value), 1)), *some.values()]), value)
+            for some in (made, tried)
+        )
+        freedom = len(value) - 1 - sum(some.shape[1] for some in tried.values())
+        if freedom < SPARE or not after:
+            continue
+        t = math.sqrt(max(before - after, 0.0) / after * freedom)
+        if t > student_limit(freedom, SURE):
+            made = tried
+    return made
+
+
 def _residual(design: FloatArray, value: FloatArray) -> float:
     """Return the sum of squares that a model leaves."""
     weights = np.linalg.lstsq(design, value, rcond=None)[0]
@@ -92,18 +117,24 @@ def _effect(
     value: FloatArray,
     whole: float,
 ) -> Effect:
-    """Return the effect from the lowest to the highest value, of numbers with its interval."""
+    """Return the effect between the values that lie farthest apart, of numbers with its interval.
+
+    That is from the lowest to the highest value, but where the effect is bent.
+    """
     numbers = [number(one) for one in known]
-    if columns[name].shape[1] > 1 or any(one is None for one in numbers):
+    if any(one is None for one in numbers):
         words = sorted({str(typed(one)) for one in known})
         return Effect(name, share, words[0], words[-1])
-    design = np.hstack([np.ones((len(value), 1)), columns[name],
-                        *(part for key, part in columns.items() if key != name)])  # fmt: skip
-    weights = np.linalg.lstsq(design, value, rcond=None)[0]
+    own = columns[name]
+    rest = [part for key, part in columns.items() if key != name]
+    design = np.hstack([own, np.ones((len(value), 1)), *rest])
+    weights = np.linalg.lstsq(design, value, rcond=None)[0][: own.shape[1]]
     freedom = len(value) - design.shape[1]
-    spread = np.linalg.pinv(design.T @ design)[1, 1] * whole / freedom
-    reach = float(np.ptp(columns[name]))
-    effect = float(weights[1]) * reach
-    width = student_limit(freedom) * math.sqrt(max(float(spread), 0.0)) * reach
-    low, high = min(n for n in numbers if n is not None), max(n for n in numbers if n is not None)
+    spread = np.linalg.pinv(design.T @ design)[: own.shape[1], : own.shape[1]] * whole / freedom
+    told = own @ weights
+    one, two = sorted((int(told.argmin()), int(told.argmax())), key=lambda i: own[i, 0])
+    moved = own[two] - own[one]
+    effect = float(moved @ weights)
+    width = student_limit(freedom) * math.sqrt(max(float(moved @ spread @ moved), 0.0))
+    low, high = numbers[one] or 0.0, numbers[two] or 0.0
     return Effect(name, share, low, high, effect, (effect - width, effect + width))

@@ -173,7 +173,7 @@ class Tools:
         greatest of each stretch are kept, so a spike is never lost. NaN and infinities are words.
         """
         from runlens.diagnosis import spell_out
-        from runlens.engine import thinned
+        from runlens.history import thinned
         from runlens.metrics import NAMES, base
 
         run = self._run(place)

@@ -7,7 +7,8 @@ import pytest
 
 import runlens
 from runlens.comparing import places
-from runlens.comparing.engine import MOST_POINTS, compare
+from runlens.comparing.engine import compare
+from runlens.comparing.shown import MOST_POINTS
 from runlens.comparison import MOST_RUNS
 from runlens.errors import BadSettings, NoSuchRun, NothingReadable, SeveralRuns
 from runlens.settings import Settings

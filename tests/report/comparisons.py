@@ -1,18 +1,22 @@
 """Comparisons made by hand from diagnoses, one for each shape that a page must stand."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from runlens.comparison import (
     MOST_RUNS,
+    BoardRow,
     Both,
     Check,
     CompareVerdict,
     Comparison,
     DiagnosisDiff,
     Difference,
+    Effect,
+    Knots,
+    Leaderboard,
     Measure,
     Pair,
     Parting,
@@ -151,7 +155,30 @@ def sweep(runs: int = MOST_RUNS, points: int = 200, **changes: Any) -> Compariso
     every = 1000 / points
     made = [_of_sweep(index, runs, points, every) for index in range(runs)]
     pairs = tuple(_pair_of_sweep(made[0], run, index) for index, run in enumerate(made[1:], 1))
-    return comparison(*made, pairs=pairs, **changes)
+    known: dict[str, Any] = {
+        "board": board(made),
+        "axes": {"epoch": [_epochs(one) for one in made]},
+    }
+    return comparison(*made, pairs=pairs, **(known | changes))
+
+
+def board(runs: Sequence[Diagnosis]) -> Leaderboard:
+    """Return the runs by their last eval loss, each at a rate of its own."""
+    rows = [
+        BoardRow(
+            one.run_name, one.curves["eval_loss"].value[-1], 1000, "finished", str(one.health),
+            {"learning_rate": (at + 1) * 1e-4, "optim": ("adamw", "lion")[at % 2]}, 0.5, at, at,
+        )
+        for at, one in enumerate(runs)
+    ]  # fmt: skip
+    rows.sort(key=lambda row: row.value or 0.0)
+    rate = Effect("learning_rate", 0.92, 1e-4, 5e-4, -0.31, (-0.4, -0.2))
+    return Leaderboard("eval_loss", "lower", tuple(rows), 0.02, "seeds", 1.2, (rate,))
+
+
+def _epochs(run: Diagnosis) -> Knots:
+    last = run.curves["eval_loss"].step[-1]
+    return (0.0, last), (0.0, 3.0)
 
 
 def _of_sweep(index: int, runs: int, points: int, every: float) -> Diagnosis:
@@ -228,7 +255,11 @@ def of_hostile(words: str = "") -> Comparison:
         differences={bad: difference(), "train_loss": difference()},
         problems=(Problem(bad, bad, bad),),
     )
-    return comparison(a, b, pairs=(whole,), seeds=(bad,), problems=(Problem(bad, bad),))
+    rows = [BoardRow(bad, 1.0, 5, bad, "healthy", {bad: bad}, 0.5, 0, at) for at in range(2)]
+    return comparison(
+        a, b, pairs=(whole,), seeds=(bad,), problems=(Problem(bad, bad),),
+        board=Leaderboard(bad, "lower", tuple(rows), effects=(Effect(bad, 0.5, bad, bad),)),
+    )  # fmt: skip
 
 
 def of_hostile_many(words: str = "") -> Comparison:

@@ -1,5 +1,6 @@
 """The page of a comparison in a real browser: quiet, offline, on a phone, dark, printed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,79 @@ def test_the_workbench_draws_what_is_chosen(shape: str, browser: Browser, tmp_pa
     assert "log=1&off=B" in kept
     assert page.complaints == []
     assert page.requests[:1] == [(tmp_path / "compare.html").as_uri()]
+
+
+BOARD = "[...document.querySelectorAll('#board-views canvas')].map(one => one.toDataURL())"
+
+
+def test_settings_are_drawn_and_a_run_is_lifted_out_everywhere(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Another setting is another scatter; a row of the table lifts its run out of all drawings."""
+    page = opened("twenty", browser, tmp_path)
+    page.until("document.getElementById('board-views').getClientRects().length === 1")
+    before = page.value(BOARD)
+    assert page.value("document.getElementById('board-key').options.length") == 2
+    page.value(
+        "(pick => { pick.selectedIndex = 1; pick.dispatchEvent(new Event('input')) })"
+        "(document.getElementById('board-key'))"
+    )
+    other = page.value(BOARD)
+    assert other[0] != before[0]
+    assert other[1] == before[1]
+    curves = page.value(PICTURE)
+    row = "document.querySelector('#runs tr[data-row=\"3\"]')"
+    page.value(f"{row}.dispatchEvent(new Event('pointerenter'))")
+    assert page.value("document.querySelectorAll('tr.lit[data-row=\"3\"]').length") == 2
+    assert page.value(PICTURE) != curves
+    assert all(now != then for now, then in zip(page.value(BOARD), other, strict=True))
+    page.value(f"{row}.dispatchEvent(new Event('pointerleave'))")
+    assert page.value(PICTURE) == curves
+
+
+def test_the_axis_is_switched_and_a_view_comes_back(browser: Browser, tmp_path: Path) -> None:
+    """The curves move to epochs, and the address draws the same view again."""
+    page = opened("twenty", browser, tmp_path)
+    page.value(
+        "(pick => { pick.value = 'epoch'; pick.dispatchEvent(new Event('input')) })"
+        "(document.getElementById('bench-axis'))"
+    )
+    over_epochs = page.value(PICTURE)
+    address = page.value("location.hash")
+    assert "axis=epoch" in address
+    page.value("location.hash = '#bench&metric=train_loss'")
+    page.until("document.getElementById('bench-metric').value === 'Train loss'")
+    page.value(f"location.hash = '{address}'")
+    page.until("document.getElementById('bench-axis').value === 'epoch'")
+    page.until(f"{PICTURE} === {over_epochs!r}")
+
+
+BLUE = """(canvas => {
+  const w = canvas.width, d = canvas.getContext('2d').getImageData(0, 0, w, canvas.height).data;
+  const rows = [];
+  for (let i = 0; i < d.length; i += 4) if (d[i] === 10 && d[i + 1] === 95 && d[i + 2] === 163)
+    rows.push(Math.floor(i / 4 / w));
+  return [rows[0], rows[rows.length - 1]];
+})(document.getElementById('bench-canvas'))"""
+
+
+def test_one_explosion_does_not_flatten_the_others(browser: Browser, tmp_path: Path) -> None:
+    """The range of the axis is that of the usual runs, until the whole is asked for."""
+    whole = sweep(6)
+    wild = whole.curves["train_loss"][4]
+    assert wild is not None
+    loud = wild._replace(value=tuple(value * 1e6 for value in wild.value))
+    some = tuple(loud if at == 4 else one for at, one in enumerate(whole.curves["train_loss"]))
+    path = tmp_path / "compare.html"
+    path.write_text(render(replace(whole, curves={"train_loss": some})), encoding="utf-8")
+    page = browser.open(path)
+    beside = page.value(BLUE)
+    assert beside[1] - beside[0] > 100  # A is not flat
+    page.value("document.querySelector('[data-run=E]').click()")
+    assert page.value(BLUE) == beside
+    page.value("document.querySelector('[data-run=E]').click()")
+    page.value("document.getElementById('bench-all').click()")
+    assert page.value(BLUE) != beside
 
 
 def test_both_runs_are_read_with_the_keyboard(browser: Browser, tmp_path: Path) -> None:

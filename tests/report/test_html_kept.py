@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runlens.diagnosis import Chart, Evidence, Mark, Moment, ThinCurve
-from runlens.engine import thinned
-from runlens.history import Curve, columns
+from runlens.history import Curve, columns, thinned
 from runlens.report.html import render
 from runlens.run import State
 from tests.report.diagnoses import NAN, diagnosis, finding

@@ -5,10 +5,12 @@ from typing import Any
 
 from runlens.comparison import LABELS, Comparison
 from runlens.report.compared import names, of_many
+from runlens.report.comparison.board import columns
 from runlens.report.html.charts import data, many
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.pair import pair_figure
 from runlens.report.html.components import (
+    board_table,
     compare_bench,
     compare_curves,
     compare_diagnosis,
@@ -44,7 +46,15 @@ def render(comparison: Comparison, *, static: bool = False) -> str:
         numbers = data.data(many.in_letter_order(figure) if not two else figure)
     if figure and not static:
         numbers["bench"] = compare_bench.data(comparison)
-    return document(_title(comparison), where, sections, numbers or None, bench="bench" in numbers)
+    if comparison.board and columns(comparison.board) and not static:
+        numbers["board"] = board_table.data(comparison.board)
+    return document(
+        _title(comparison),
+        where,
+        sections,
+        numbers or None,
+        bench={"bench", "board"} & {*numbers} != set(),
+    )
 
 
 def embedded(comparison: Comparison) -> Embedded:
@@ -136,6 +146,11 @@ def _many(
         "curves", lambda: compare_many.curves(comparison, figure, metric, work=work), "Curves"
     )
     yield part("runs", lambda: compare_many.ranking(comparison), "All runs")
+    if board := comparison.board:
+        title = "Settings and what they reached"
+        yield part(
+            "board", lambda: board_table.settings(board, "board", title, labels=True), "Settings"
+        )
     if metric:
         yield part("cells", lambda: compare_many.cells(comparison, metric))
     yield part("details", lambda: compare_many.details(comparison), "One by one")

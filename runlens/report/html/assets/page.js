@@ -18,6 +18,7 @@ function css(n){return getComputedStyle(root).getPropertyValue("--"+n).trim()}
 /* round places of an axis, about n of them */
 function ticks(a,z,n){var raw=(z-a)/n,p=Math.pow(10,Math.floor(Math.log10(raw))),m=[1,2,5,10].filter(function(k){return k*p>=raw*.999})[0]*p,t=[],v=Math.ceil(a/m-1e-9)*m;for(;v<=z+m*1e-9&&t.length<20;v+=m)t.push(Math.abs(v)<m*1e-6?0:+v.toPrecision(12));return t}
 function powers(a,z,n){var t=[],i,l=[];for(i=Math.floor(a);i<=Math.ceil(z);i++)[1,2,5].forEach(function(m){var v=Math.log10(m)+i;if(v>=a&&v<=z){l.push(v);if(m===1)t.push(v)}});if(t.length>2)l=t;var e=Math.ceil(l.length/n)||1;return l.filter(function(v,k){return k%e===0})}
+window.RunLens={each:each,css:css,num:num,ticks:ticks,powers:powers}; // for the workbench
 each("[data-cross]",function(box){var out=D.getElementById(box.dataset.cross),S=data.series||[],steps=data.steps||[],P=data.panels||[],k=steps.length-1;
  var cv=D.createElement("canvas"),g=cv.getContext("2d"),brush=D.createElement("div"),back=D.createElement("button"),view=null,drag=null,cross=null,map=null;
  brush.className="brush";brush.hidden=true;box.appendChild(cv);box.appendChild(brush);back.type="button";back.textContent="Show all steps";back.hidden=true;out.parentNode.insertBefore(back,out.nextSibling);
@@ -59,6 +60,12 @@ each("[data-cross]",function(box){var out=D.getElementById(box.dataset.cross),S=
   if(half&&P.length)zoom(steps[k]-half,steps[k]+half);else if(ev.key==="Escape"&&view)reset();else{if(ev.key==="Home")k=0;else if(ev.key==="End")k=steps.length-1;else if(j)k=Math.max(0,Math.min(steps.length-1,k+j));else return;show(steps[k])}ev.preventDefault()})});
 /* the row of a run leads to its details, and opens them */
 each('a[href^="#run-"]',function(a){a.addEventListener("click",function(){var d=D.querySelector(a.getAttribute("href")+" details");if(d)d.open=true})});
+/* tables whose heads sort: numbers by data-v, or as they are written */
+function key(r,i){var c=r.cells[i];return c.dataset.v!==undefined?(c.dataset.v===""?-1/0:+c.dataset.v):c.className==="num"?parseFloat(c.textContent.replace(/,/g,""))||0:c.textContent}
+function sortable(tb,rows,done){each("th[data-sort]",function(th){var b=D.createElement("button");b.type="button";b.textContent=th.textContent;th.textContent="";th.appendChild(b);
+ b.addEventListener("click",function(){var i=th.cellIndex,dn=th.getAttribute("aria-sort")!=="descending",s=dn?-1:1,f=D.createDocumentFragment();each("th",function(o){o.removeAttribute("aria-sort")},tb);th.setAttribute("aria-sort",dn?"descending":"ascending");
+ var now=rows().map(function(r){return[key(r,i),r]}).sort(function(a,c){return a[0]<c[0]?-s:a[0]>c[0]?s:0}).map(function(p){return p[1]});now.forEach(function(r){f.appendChild(r)});tb.tBodies[0].appendChild(f);done(now)})},tb)}
+each("table.board",function(tb){sortable(tb,function(){return Array.prototype.slice.call(tb.tBodies[0].rows)},function(){})});
 /* audit: search, filter, sort */
 var q=D.getElementById("q");if(q){var tabs=[D.getElementById("runs"),D.getElementById("runs-ok")],box=D.getElementById("ok-box"),msg=D.getElementById("shown"),sev="",issue="",timer;
  var sets=tabs.map(function(t){return Array.prototype.slice.call(t.tBodies[0].rows)}),all=sets[0].length+sets[1].length,has=function(r){return(" "+(r.dataset.i||"")+" ").indexOf(" "+issue+" ")>=0};
@@ -70,10 +77,7 @@ var q=D.getElementById("q");if(q){var tabs=[D.getElementById("runs"),D.getElemen
  q.addEventListener("input",function(){clearTimeout(timer);timer=setTimeout(function(){apply(true)},80)});box.addEventListener("toggle",function(){apply(false)});
  each("[data-sev]",function(b){b.addEventListener("click",function(){sev=b.dataset.sev;issue="";press();apply(true)})});
  each("[data-issue]",function(b){b.addEventListener("click",function(){issue=b.dataset.issue;sev=q.value="";press();apply(true);D.getElementById("all-runs").scrollIntoView();tabs[0].focus({preventScroll:true})})});
- var key=function(r,i){var c=r.cells[i];return c.dataset.v!==undefined?+c.dataset.v:c.className==="num"?parseFloat(c.textContent.replace(/,/g,""))||0:c.textContent};
- tabs.forEach(function(tb,k){each("th[data-sort]",function(th){var b=D.createElement("button");b.type="button";b.textContent=th.textContent;th.textContent="";th.appendChild(b);
-  b.addEventListener("click",function(){var i=th.cellIndex,dn=th.getAttribute("aria-sort")!=="descending",s=dn?-1:1,f=D.createDocumentFragment();each("th",function(o){o.removeAttribute("aria-sort")},tb);th.setAttribute("aria-sort",dn?"descending":"ascending");
-  sets[k]=sets[k].map(function(r){return[key(r,i),r]}).sort(function(a,c){return a[0]<c[0]?-s:a[0]>c[0]?s:0}).map(function(p){return p[1]});sets[k].forEach(function(r){f.appendChild(r)});tb.tBodies[0].appendChild(f)})},tb)});
+ tabs.forEach(function(tb,k){sortable(tb,function(){return sets[k]},function(rows){sets[k]=rows})});
  var at=function(){var h=location.hash.slice(1),row=h.indexOf("issue=")===0&&D.getElementById(h),b=row&&row.querySelector("[data-issue]");if(b){for(var d=row;d;d=d.parentElement)if(d.tagName==="DETAILS")d.open=true;b.click();row.scrollIntoView()}
   else{var v={};h.split("&").forEach(function(x){var i=x.indexOf("=");if(i>0)v[x.slice(0,i)]=decodeURIComponent(x.slice(i+1))});if(v.q||v.sev){q.value=v.q||"";sev=v.sev||"";press();apply(true)}}};
  apply(false);at();ready=true;addEventListener("hashchange",at)}

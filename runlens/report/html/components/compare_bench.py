@@ -1,24 +1,25 @@
 """The workbench of a comparison: any metric of any runs, by the script; hidden without one.
 
 The curves below it are complete without script. Here the reader chooses: metric, smoothing with the
-raw line behind, logarithm, which runs, a stretch of the axis; takes the values along as CSV or the
-picture as PNG; and the choice stands in the address.
+raw line behind, axis, logarithm, which runs, a stretch of the axis; takes the values along as CSV
+or the picture as PNG; and the choice stands in the address.
 """
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from runlens.comparison import LABELS, Comparison
+from runlens.comparison import LABELS, Comparison, Knots
 from runlens.diagnosis import ThinCurve
 from runlens.report.compared import deciding, names
 from runlens.report.html.charts.points import fewer
 from runlens.report.html.element import Markup, cut, el
 from runlens.report.html.words import spoken
 
-VALUES = 36_000  # of all curves together, so that the page stays below 900 kB
+VALUES = 26_000  # of all curves together, so that the page stays below 900 kB
 FEWEST, MOST = 60, 800  # points of one curve
 DIGITS = 4
+SMOOTHED = 0.6  # weight of what came before, where curves have more points than are drawn
 NAME = 60  # characters of a run
 
 
@@ -33,11 +34,24 @@ def data(comparison: Comparison) -> dict[str, Any]:
         for name in order
     ]
     return {
-        "axis": comparison.unit or comparison.align,
-        "runs": [f"{label} {cut(name, NAME)}" for label, name in _runs(comparison)],
+        "labels": [label for label, _ in _runs(comparison)],
+        "runs": [cut(name, NAME) for _, name in _runs(comparison)],
         "metrics": metrics,
-        "xs": [[_short(x) for x in axis] for axis in axes],
+        "xs": [_steps(axis) for axis in axes],
+        "axes": {unit: [_knots(one) for one in knots] for unit, knots in comparison.axes.items()},
     }
+
+
+def _steps(axis: tuple[float, ...]) -> list[float]:
+    """Return the first place, and then how far each lies from the one before: shorter."""
+    whole = all(x == int(x) for x in axis)
+    return [
+        int(b - a) if whole else _short(b - a) for a, b in zip((0.0, *axis), axis, strict=False)
+    ]
+
+
+def _knots(knots: Knots) -> list[list[float]]:
+    return [[_short(x) for x in ends] for ends in knots]
 
 
 def _runs(comparison: Comparison) -> list[tuple[str, str]]:
@@ -72,17 +86,26 @@ def bench(comparison: Comparison) -> Markup:
     choices = [el("option", spoken(name)) for name in metrics]
     pick = el("select", choices, id="bench-metric")
     smoothing = el(
-        "input", type="range", min=0, max=0.99, step=0.01, value=0, id="bench-smooth",
-        aria_label="Smoothing",
+        "input", type="range", min=0, max=0.99, step=0.01, value=_smoothing(comparison),
+        id="bench-smooth", aria_label="Smoothing",
     )  # fmt: skip
+    own = comparison.unit or comparison.align
+    axes = [
+        el("option", unit, value=unit) for unit in dict.fromkeys([own, *sorted(comparison.axes)])
+    ]
     controls = [
         el("label", "Metric ", pick),
+        el("label", "Axis ", el("select", axes, id="bench-axis")),
         el("label", "Smooth ", smoothing),
         el("label", el("input", type="checkbox", id="bench-log"), " Logarithm"),
         el("label", el("input", type="checkbox", id="bench-all"), " Whole range"),
         el("button", "Whole axis", type="button", id="bench-reset", hidden=True),
         el("button", "CSV", type="button", id="bench-csv"),
         el("button", "PNG", type="button", id="bench-png"),
+    ]
+    both = [
+        el("button", "All", type="button", id="bench-all-runs"),
+        el("button", "None", type="button", id="bench-none-runs"),
     ]
     runs = [
         el(
@@ -101,13 +124,18 @@ def bench(comparison: Comparison) -> Markup:
         role="img",
         aria_label="Curves of the chosen runs; the charts below have them without script.",
     )
-    said = "Drag over the chart to see a stretch of it; point at a run to lift it out."
+    said = "Drag over the chart to see a stretch of it; point at a line or a run to lift it out."
     return el(
         "div",
         el("div", controls, class_="bench-tools"),
         canvas,
         el("p", said, class_="sub sm", id="bench-read", role="status"),
-        el("fieldset", el("legend", "Runs"), runs, class_="bench-runs"),
+        el("fieldset", el("legend", "Runs"), runs, both, class_="bench-runs"),
         id="bench",
         hidden=True,
     )
+
+
+def _smoothing(comparison: Comparison) -> float:
+    curves = [one for some in comparison.curves.values() for one in some if one]
+    return SMOOTHED if any(len(one.step) > FEWEST for one in curves) else 0

@@ -21,16 +21,15 @@ def note(pair: Pair) -> str:
     )
 
 
-def fairness(pair: Pair) -> Markup:
-    """Return the points of the comparison."""
+def fairness(pair: Pair, *, agreed: bool = True) -> Markup:
+    """Return the points of the comparison; those that agree only where they are asked for."""
     doubtful = sorted((one for one in pair.checks if not one.ok), key=_weight)
-    agreed = [check for check in pair.checks if check.ok]
     if not pair.checks:
         return el("p", "No point of the comparison was checked.")
     columns = (Column("Point"), Column("Result"), Column("Why"))
     return join(
         table(columns, [_row(check) for check in doubtful]) if doubtful else None,
-        _agreed(agreed),
+        _agreed([check for check in pair.checks if check.ok]) if agreed else None,
     )
 
 

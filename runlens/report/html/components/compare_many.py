@@ -66,11 +66,12 @@ def ranking(comparison: Comparison) -> Markup:
         )
         for index in ranked(comparison)
     ]
+    marks = [0, *(index + 1 for index in ranked(comparison))]
     return section(
         "runs",
         "All runs",
         sub("A is the baseline; the others from best to worst."),
-        el("div", table(columns, rows), class_="ranks"),
+        el("div", table(columns, rows, marks=marks), class_="ranks"),
     )
 
 
@@ -212,7 +213,7 @@ def _detail(comparison: Comparison, index: int, name: str) -> Markup:
         ("Difference", "", _difference(comparison, index)),
         ("Where they part", "", partings(pair)),
         ("Diagnosis", health(pair), diagnosis(pair)),
-        ("Is the comparison fair?", fair_note(pair), fairness(pair)),
+        ("Is the comparison fair?", fair_note(pair), fairness(pair, agreed=False)),
     ]
     said = f"{pair.verdict.sentence} {pair.verdict.second}".strip()
     content = join(

@@ -1,6 +1,7 @@
 """Sections, tables, folded parts and code boxes: what all components are made of."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from runlens.report.html.element import Child, Markup, el, join
@@ -24,10 +25,22 @@ def sub(words: str) -> Markup:
     return el("p", words, class_="sub")
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[Child]], caption: str = "") -> Markup:
-    """Return a table whose first column names the row; on a phone each row becomes a list."""
+def table(
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Child]],
+    caption: str = "",
+    marks: Sequence[int] = (),
+) -> Markup:
+    """Return a table whose first column names the row; on a phone each row becomes a list.
+
+    `marks`: by which number the script knows each row.
+    """
     head = el("tr", [_head(column) for column in columns])
-    body = [el("tr", _cells(columns, row)) for row in rows]
+    known = chain(marks, repeat(None))
+    body = [
+        el("tr", _cells(columns, row), data_row=mark)
+        for row, mark in zip(rows, known, strict=False)
+    ]
     title = el("caption", caption) if caption else None
     return el("table", title, el("thead", head), el("tbody", body), class_="stack")
 
