@@ -264,6 +264,7 @@ class Diagnosis(Viewed):
     events: tuple[Event, ...] = ()
     settings: tuple[SettingRow, ...] = ()
     log_tail: tuple[str, ...] = ()
+    gpu_hour_price: float | None = None  # as configured, in the user's currency
 
     def __repr__(self) -> str:
         return one_line(f"<Diagnosis of {self.run_name}: {self.health}>")

@@ -111,6 +111,7 @@ def _diagnosed(
             lambda: proposals.setting_rows(run, made), tuple[SettingRow, ...], "all settings", lost
         ),
         log_tail=run.log_tail,
+        gpu_hour_price=settings.gpu_hour_price,
         problems=(*run.problems, *([] if chosen else settings.all_problems()), *lost),
     )
 

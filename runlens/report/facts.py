@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from runlens.cause import UNKNOWN, Cause
+from runlens.cause import RANKS, UNKNOWN, Cause, Rank
+from runlens.cost import HOUR, SPARED
 from runlens.diagnosis import Confidence, Diagnosis, Finding, Incident, Moment
 from runlens.patterns import lazy_re
 from runlens.report.missing import MERGED, OTHER_TASKS
-from runlens.wording import count, number
+from runlens.wording import count, duration, number, percent
 from runlens.wording import step as step_words
 
+GRADES = 5  # of certainty
 SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 DEVICE, DEVICES = "gpu", "gpu_count"  # the settings in which trackers keep the machine's cards
 _WORD = lazy_re(r"[a-z]+(?=[\s,;]|$)")
@@ -85,26 +87,74 @@ def story(diagnosis: Diagnosis) -> str:
     return " → ".join(f"{one.what} at {step_words(one.step)}" for one in diagnosis.story)
 
 
-def how_sure(lead: Finding) -> str:
-    """Return how sure the finding is, and apart from it how sure its cause."""
-    told = sentence(f"the finding: {sure(lead.confidence)}")
-    causes = len(lead.causes)
-    if not causes:
-        return told
-    rank = "the only one known" if causes == 1 else f"the likeliest of {causes}"
-    return f"{told} Its cause: {rank}, not proven."
+class Certainty(NamedTuple):
+    """How sure something is: a word, its grade from 1 to `GRADES`, and on what it rests."""
+
+    of: str
+    word: str
+    grade: int
+    reason: str = ""
 
 
-def confidence(of: Confidence) -> str:
-    """Return ``confidence in the finding: high (0.8), 30 later evaluations agree``."""
-    return f"confidence in the finding: {sure(of)}"
+def certainties(lead: Finding) -> list[Certainty]:
+    """Return how sure the finding is and, apart from it, how sure its first cause."""
+    word, value = sure_word(lead.confidence), lead.confidence.value
+    made = [Certainty("finding", word, max(1, round(GRADES * value)), lead.confidence.reason)]
+    if not lead.causes or lead.causes[0].kind == UNKNOWN:
+        return [*made, Certainty("cause", "not known", 0)]
+    rank: Rank = lead.causes[0].rank
+    others = len(lead.causes) - 1
+    of = f"{count(others, 'other')} considered" if others else "the only one considered"
+    return [*made, Certainty("cause", rank, GRADES - 1 - RANKS.index(rank), of)]
+
+
+def lost(diagnosis: Diagnosis) -> str:
+    """Return what was trained after the onset of the first fault: steps, GPU-hours, money.
+
+    Empty where the rest of the run is still worth something, or nothing came after the onset.
+    """
+    faults = loud(diagnosis)
+    lead = faults[0].findings[0] if faults else None
+    if lead is None or lead.rule in SPARED or lead.onset.step is None or lead.end is not None:
+        return ""
+    after = diagnosis.last_step - lead.onset.step
+    if after <= 0:
+        return ""
+    told = [f"{step_words(after)} of {count(diagnosis.last_step, 'step')}"]
+    told[0] += f" ({percent(after / diagnosis.last_step)})"
+    spent = _spent(diagnosis, lead)
+    if spent is not None:
+        cards = _cards(diagnosis)
+        told.append(duration(spent) + (f" on {cards} GPUs" if cards > 1 else ""))
+        if diagnosis.gpu_hour_price is not None:
+            price = diagnosis.gpu_hour_price * cards * spent / HOUR
+            told.append(f"{price:,.2f} at {number(diagnosis.gpu_hour_price)} per GPU-hour")
+    return " · ".join(told)
+
+
+def _spent(diagnosis: Diagnosis, lead: Finding) -> float | None:
+    """Return the seconds from the onset to the last record; None where they are not known."""
+    end = diagnosis.state.last_time
+    if end is None or lead.onset.time is None or end <= lead.onset.time:
+        return None
+    return end - lead.onset.time
+
+
+def _cards(diagnosis: Diagnosis) -> int:
+    rows = {row.key: row.value for row in diagnosis.settings}
+    many = rows.get(DEVICES)
+    return many if isinstance(many, int) and not isinstance(many, bool) and many > 1 else 1
 
 
 def sure(of: Confidence) -> str:
     """Return ``high (0.8), 30 later evaluations agree``."""
+    return sure_word(of) + (f", {of.reason}" if of.reason else "")
+
+
+def sure_word(of: Confidence) -> str:
+    """Return ``high (0.8)``."""
     word = next((word for least, word in SURE if of.value >= least), SURE[-1][1])
-    value = "1.0" if of.value >= 1 else number(of.value, 2)
-    return f"{word} ({value})" + (f", {of.reason}" if of.reason else "")
+    return f"{word} ({'1.0' if of.value >= 1 else number(of.value, 2)})"
 
 
 def moment(when: Moment) -> str:
@@ -113,6 +163,14 @@ def moment(when: Moment) -> str:
         return "no single step"
     epoch = f" (epoch {number(when.epoch, 2)})" if when.epoch is not None else ""
     return f"step {step_words(when.step)}{epoch}"
+
+
+def last_good(finding: Finding, diagnosis: Diagnosis) -> float | None:
+    """Return the last step before the onset at which the finding's metric was logged."""
+    curve, onset = diagnosis.curves.get(finding.metric), finding.onset.step
+    if curve is None or onset is None:
+        return None
+    return max((step for step in curve.step if step < onset), default=None)
 
 
 def span(finding: Finding) -> str:
@@ -132,9 +190,8 @@ def device(diagnosis: Diagnosis) -> tuple[str, str]:
     card = rows.get(DEVICE)
     if card is None or isinstance(card.value, bool | int | float | None) or not card.value:
         return "", ""
-    many = rows[DEVICES].value if DEVICES in rows else None
-    several = isinstance(many, int) and not isinstance(many, bool) and many > 1
-    return (f"{many} × {card.value}" if several else card.value), card.origin
+    many = _cards(diagnosis)
+    return (f"{many} × {card.value}" if many > 1 else card.value), card.origin
 
 
 def sentence(words: str) -> str:

@@ -68,7 +68,8 @@ def _sections(diagnosis: Diagnosis, figure: Figure | None) -> Iterator[Section]:
     )
     if others.body:
         yield others
-    yield part("settings", lambda: settings(diagnosis), "Settings")
+    if diagnosis.settings:
+        yield part("settings", lambda: settings(diagnosis), "Settings")
     if diagnosis.events or diagnosis.log_tail:
         yield part("log", lambda: log(diagnosis), "Log")
     if diagnosis.problems:

@@ -194,7 +194,9 @@ def _finding(
         evidence=(
             Evidence("Fall of train loss since the first evaluation", pair.fall, needed, "15 %"),
             Evidence("Eval loss at the first evaluation", first, where=metric, step=onset),
-            Evidence("Eval loss at the end", end, where=metric, step=float(evals.step[-1])),
+            Evidence(
+                "Eval loss at the end, median of 2", end, where=metric, step=float(evals.step[-1])
+            ),
             Evidence("Gap to train loss at the end", _gap(evals, pair), unit="%"),
         ),
         seen=f"Train loss fell by {percent(pair.fall / max(abs(pair.first), 1e-12))} between the "

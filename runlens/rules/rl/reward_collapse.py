@@ -204,7 +204,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         chart=Chart(
             "curves",
             ("reward", *(name for name in ("entropy", "kl") if len(signals.curve(name)))),
-            marks=(Mark(top, peak.best, f"best {number(peak.best, 3)}"),),
+            marks=(Mark(top, float(reward.value[peak.at]), "best level"),),
         ),
     )
 
@@ -220,7 +220,7 @@ def _rows(reward: Curve, peak: Peak, needed: float) -> tuple[Evidence, ...]:
             "reward",
             last,
         ),
-        Evidence("Best level of the reward (smooth)", peak.best, where="reward", step=top),
+        Evidence("Best level of the reward, smoothed", peak.best, where="reward", step=top),
         Evidence(
             "First reward", float(reward.value[0]), where="reward", step=float(reward.step[0])
         ),

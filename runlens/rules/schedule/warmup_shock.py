@@ -269,7 +269,7 @@ def _finding(
         chart=Chart(
             "curves",
             ("train_loss", "learning_rate"),
-            marks=(Mark(onset, rise.before, f"{loss(rise.before)} before"),),
+            marks=(Mark(onset, rise.before, f"median before: {loss(rise.before)}"),),
         ),
     )
 

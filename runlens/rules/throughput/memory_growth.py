@@ -192,7 +192,9 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
             if lasting
             else "a steady climb to the end",
         ),
-        chart=Chart("curves", (metric,), marks=(Mark(onset, first, f"{number(first)} GiB"),)),
+        chart=Chart(
+            "curves", (metric,), marks=(Mark(float(kept.step[0]), first, f"{number(first)} GiB"),)
+        ),
     )
 
 

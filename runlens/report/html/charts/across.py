@@ -17,6 +17,7 @@ from runlens.wording import number
 
 LANE = 24  # pixels from lane to lane
 SIGN_ROOM = 10  # pixels between two checkpoints that are drawn apart
+SHADES = {"began": ".22", "after": ".05"}  # as in page.css
 EPOCHS = 8  # labels on the second axis
 
 
@@ -117,6 +118,23 @@ def _sign(sign: Sign, x: float, y: float) -> Markup:
     if sign.kind == "resume":
         return stroke(f"M{x - 7:.1f} {y - 7:.1f}v14m14 0v-14", "ev", INK)
     return cross(x, y)
+
+
+def stretches(figure: Figure, frame: Frame, top: float, bottom: float) -> list[Markup]:
+    """Shade the steps within which a fault began, and those after it."""
+    return [
+        el(
+            "rect",
+            x=f"{frame.x(one.start):.1f}",
+            y=f"{top:.1f}",
+            width=f"{max(1.0, frame.x(one.end) - frame.x(one.start)):.1f}",
+            height=f"{bottom - top:.1f}",
+            fill=SEVERITY_COLOUR[one.severity],
+            fill_opacity=SHADES[one.kind],
+            class_=f"f-{SEVERITY_LETTER[one.severity]} {one.kind}",
+        )
+        for one in figure.stretches
+    ]
 
 
 def onsets(figure: Figure, frame: Frame, top: float, bottom: float) -> list[Markup]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from runlens.arrays import median
 from runlens.diagnosis import Diagnosis, Finding, Mark, ThinCurve
 from runlens.metrics import is_loss
+from runlens.report.facts import last_good
 from runlens.report.html.charts import select
-from runlens.report.html.charts.model import Area, Figure, Level, Line, Panel, Reference
+from runlens.report.html.charts.model import Area, Figure, Level, Line, Panel, Reference, Stretch
 from runlens.report.html.charts.points import window
 from runlens.report.html.words import spoken
 from runlens.report.values import starts_at_zero, value_of
@@ -47,15 +48,34 @@ def figure_for(
         start=start,
         end=end,
         onsets=() if onset is None else ((onset, finding.severity),),
+        stretches=_stretches(finding, diagnosis, start, end) if tall else (),
         cited=select.cited_steps([finding]),
     )
+
+
+def _stretches(
+    finding: Finding, diagnosis: Diagnosis, first: float, last: float
+) -> tuple[Stretch, ...]:
+    """Return between which two records the fault began, and how long it lasted."""
+    onset = finding.onset.step
+    if onset is None or onset >= last:
+        return ()
+    good = last_good(finding, diagnosis)
+    good = None if good is None or good < first else good
+    ended = finding.end.step if finding.end and finding.end.step is not None else last
+    began = () if good is None else (Stretch(good, onset, finding.severity, "began"),)
+    return (*began, Stretch(onset, max(onset, ended), finding.severity, "after"))
 
 
 def caption(finding: Finding, figure: Figure) -> str:
     """Return what the chart shows, in words."""
     said = []
     onset = finding.onset.step
-    if onset is not None and figure.start <= onset <= figure.end:
+    began = next((one for one in figure.stretches if one.kind == "began"), None)
+    if began:
+        between = f"{step_words(began.start)} and {step_words(began.end)}"
+        said.append(f"It began between steps {between} (dotted); the tint is what came after.")
+    elif onset is not None and figure.start <= onset <= figure.end:
         said.append(f"Dotted line: step {step_words(onset)}.")
     areas = [area for panel in figure.panels for area in panel.areas]
     for area in areas[:1]:

@@ -115,6 +115,15 @@ class Sign(NamedTuple):
     text: str = ""
 
 
+class Stretch(NamedTuple):
+    """Steps that are shaded through all panels: where a fault began, and what came after it."""
+
+    start: float
+    end: float
+    severity: Severity
+    kind: Literal["began", "after"]
+
+
 class Figure(NamedTuple):
     """Panels over one step axis, with everything that is drawn across them."""
 
@@ -129,6 +138,7 @@ class Figure(NamedTuple):
     signs: tuple[Sign, ...] = ()
     epochs: tuple[tuple[float, float], ...] = ()
     onsets: tuple[tuple[float, Severity], ...] = ()
+    stretches: tuple[Stretch, ...] = ()
     cited: frozenset[float] = frozenset()  # steps that thinning may not leave out
     crosshair: bool = False
     axis: str = "step"  # what the x axis counts

@@ -1,7 +1,9 @@
 """One panel of a chart: grid, areas, lines, what is not finite, references, marks, labels."""
 
+import math
 from typing import NamedTuple
 
+from runlens.diagnosis import Mark, ThinCurve
 from runlens.metrics import base, is_rate
 from runlens.report.html.charts import gone
 from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
@@ -280,11 +282,19 @@ def _in_title_row(tags: list[Tag], ready: ReadyPanel, frame: Frame, y: float) ->
     return made
 
 
+def _on_curve(mark: Mark, curve: ThinCurve) -> float:
+    """Return where a mark lies: on its curve, unless its text tells a value of its own."""
+    logged = dict(zip(curve.step, curve.value, strict=True)).get(mark.step, math.nan)
+    tells = any(letter.isdigit() for letter in mark.text)
+    return mark.value if tells or not math.isfinite(logged) else logged
+
+
 def _marks(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
     made = []
     for mark in [mark for mark in ready.panel.marks if frame.holds(mark.step)][:MARKS]:
-        x, y = frame.x(mark.step), scale.place(mark.value)
-        ink = min(ready.lines, key=lambda line: distance(mark, line.line.curve)).line.ink
+        near = min(ready.lines, key=lambda line: distance(mark, line.line.curve)).line
+        ink = near.ink
+        x, y = frame.x(mark.step), scale.place(_on_curve(mark, near.curve))
         words = cut(mark.text or number(mark.value), MARK_TEXT)
         fits = x + 8 + width_of(words) < frame.right or x < frame.width / 2
         room = frame.width - x - 8 if fits else x - 8

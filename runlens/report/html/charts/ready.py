@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from runlens.arrays import median
 from runlens.report.html.charts.model import Figure, Line, Panel
 from runlens.report.html.charts.points import (
     Point,
@@ -18,7 +19,6 @@ FIRST = 0.04  # share of the steps that may leave the panel at the top
 TALLER = 1.35  # ... if they would stretch the axis by more than this
 DEEPEST = 1e9  # the highest value over the lowest that a logarithmic axis reaches
 ENOUGH = 5  # later points, so that there is something to enlarge
-LAST = 5  # points whose mean is the number at the end of a line
 SMOOTHED = 100  # points from which a line is drawn with its running median
 
 
@@ -42,13 +42,8 @@ class ReadyLine(NamedTuple):
 
     @property
     def last(self) -> float | None:
-        """The mean of the last values of a smoothed line, else the last value."""
-        if not self.stretches:
-            return None
-        if not self.smooth:
-            return self.stretches[-1][-1][1]
-        tail = [value for _, value in self.stretches[-1][-LAST:]]
-        return sum(value / len(tail) for value in tail)  # divided first: no overflow
+        """The last finite value, as logged."""
+        return self.stretches[-1][-1][1] if self.stretches else None
 
 
 class ReadyPanel(NamedTuple):
@@ -83,7 +78,7 @@ def smoothing_note(lines: Iterable[Line]) -> str:
     if not sizes:
         return ""
     of = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    return f"Faint line: every point; solid: median of {of}; label: mean of the last {LAST}."
+    return f"Faint line: every point; solid: median of {of}."
 
 
 def _finite(line: Line) -> int:
@@ -107,12 +102,17 @@ def _panel(panel: Panel, figure: Figure) -> ReadyPanel:
     fixed += [bound for bound in bounds if bound > 0 or not log]
     high = max(values + fixed, default=1.0)
     low = min((one for one in values + fixed if one > 0 or not log), default=0.0)
-    low = max(low, high / DEEPEST) if log else low
+    low = max(low, min(high / DEEPEST, _usual(values) / 10)) if log else low
     over = None if log or panel.zero else _transient(points, fixed, panel, figure)
     if over:
         border = _border(figure)
         high = max([value for step, value in points if step > border] + fixed)
     return ReadyPanel(panel, lines, low, high, log, over)
+
+
+def _usual(values: list[float]) -> float:
+    """Return the median of what is above 0, which every logarithmic axis holds."""
+    return float(median([value for value in values if value > 0] or [1.0]))
 
 
 def logarithmic(panel: Panel) -> bool:

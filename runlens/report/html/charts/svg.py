@@ -62,7 +62,8 @@ def _content(
         tops.append(y + TITLE_ROW)
         y += TITLE_ROW + panel.panel.height + GAP
     bottom = y - GAP
-    made = across.epochs(figure, frame, top + 4, bottom)
+    made = across.stretches(figure, frame, top - 2, bottom)
+    made += across.epochs(figure, frame, top + 4, bottom)
     made += across.onsets(figure, frame, top - 2, bottom)
     made += lanes + signs
     for panel, at in zip(prepared, tops, strict=True):

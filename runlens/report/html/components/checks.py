@@ -6,7 +6,7 @@ from runlens.diagnosis import Diagnosis
 from runlens.report import facts
 from runlens.report.facts import Checks, sentence
 from runlens.report.html.components.signs import icon
-from runlens.report.html.components.tables import Column, code, folded, section, sub, table
+from runlens.report.html.components.tables import Column, code, folded, folded_section, table
 from runlens.report.html.element import NOTHING, Markup, el, join
 from runlens.report.missing import told
 from runlens.wording import count
@@ -15,12 +15,10 @@ from runlens.wording import count
 def checks(diagnosis: Diagnosis) -> Markup:
     """Return all rules by outcome; the counts add up to the number of rules."""
     sorted_out, titles = facts.checks(diagnosis), diagnosis.titles
-    total = count(len(diagnosis.outcomes), "check")
-    ended = ", ".join([f"{sorted_out.found} found something", *sorted_out.counted])
-    return section(
+    return folded_section(
         "checks",
         "Checks",
-        sub(f"{total}: {ended}. Nothing was skipped in silence."),
+        ", ".join([f"{sorted_out.found} found something", *sorted_out.counted]),
         _passed(sorted_out, titles),
         _unmet(sorted_out, titles),
         _broken(sorted_out.broken, titles),

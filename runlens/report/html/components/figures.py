@@ -1,4 +1,4 @@
-"""The key figures: at most eight, always in this order; what was not recorded has none."""
+"""The key figures: at most six, always in this order; what was not recorded has none."""
 
 import math
 from typing import NamedTuple
@@ -7,11 +7,8 @@ from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.metrics import NAMES, base
 from runlens.report.facts import shortened
 from runlens.report.html.charts import select
-from runlens.report.html.charts.ready import SMOOTHED
-from runlens.report.html.components.tables import words
-from runlens.report.html.components.verdict import KINDS, steps
 from runlens.report.html.element import Markup, cut, el
-from runlens.report.html.words import UNKNOWN, limit, place, spoken
+from runlens.report.html.words import UNKNOWN, limit, spoken
 from runlens.report.values import evidence_value, value_of
 from runlens.run import RL_TASKS
 from runlens.wording import duration, number
@@ -29,7 +26,6 @@ TELLING = (
     "value_loss",
     "policy_loss",
 )
-LAST = 5  # points whose mean is the last train loss
 
 
 class KeyFigure(NamedTuple):
@@ -55,33 +51,10 @@ def _one(figure: KeyFigure) -> Markup:
 
 def _figures(diagnosis: Diagnosis) -> list[KeyFigure]:
     return [
-        _steps(diagnosis),
-        _state(diagnosis),
         *_results(diagnosis),
         _of_verdict(diagnosis),
         _duration(diagnosis),
     ]
-
-
-def _steps(diagnosis: Diagnosis) -> KeyFigure:
-    state = diagnosis.state
-    done, planned = state.done_epochs, state.planned_epochs
-    if done is None:
-        note = "" if state.planned_steps else "planned steps not recorded"
-    else:
-        of = f" of {number(planned)}" if planned else ""
-        note = f"{number(done, 3 if done >= 1 else 2)}{of} epoch{'' if planned == 1 else 's'}"
-    onset = diagnosis.findings[0].onset.step if diagnosis.findings else None
-    if onset is not None and onset > diagnosis.last_step:
-        note = words([f"last logged; the run reached {step_words(onset)}", note])
-    return KeyFigure("Steps", steps(diagnosis), note)
-
-
-def _state(diagnosis: Diagnosis) -> KeyFigure:
-    state = diagnosis.state
-    word = KINDS.get(state.kind, state.kind) if state.kind != "unknown" else "unknown"
-    sure = "" if state.sure == "certain" else f" ({state.sure})"
-    return KeyFigure("State", word.capitalize(), f"{state.why}{sure}")
 
 
 def _results(diagnosis: Diagnosis) -> list[KeyFigure]:
@@ -131,10 +104,6 @@ def _last(diagnosis: Diagnosis, metric: str, words: str) -> KeyFigure:
         before = f"last finite: {value_of(metric, points[-1][1])}" if points else "never finite"
         return KeyFigure(f"Last {words}", bad, f"step {step_words(curve.step[-1])}; {before}")
     first = f"first {value_of(metric, points[0][1])}"
-    if metric in {"train_loss", "reward"} and len(points) >= SMOOTHED:
-        tail = [value for _, value in points[-LAST:]]
-        mean = sum(value / len(tail) for value in tail)
-        return KeyFigure(f"Last {words}", value_of(metric, mean), f"mean of 5 points; {first}")
     note = f"step {step_words(points[-1][0])}; {first}"
     return KeyFigure(f"Last {words}", value_of(metric, points[-1][1]), note)
 
@@ -167,5 +136,4 @@ def _duration(diagnosis: Diagnosis) -> KeyFigure:
     last = diagnosis.state.last_time
     if times and last is not None and last > min(times):
         return KeyFigure("Duration", duration(last - min(times)), "launch to last record")
-    names = dict.fromkeys(place(name) for name in diagnosis.sources)
-    return KeyFigure("Sources", f"{len(diagnosis.sources)} read", ", ".join(names))
+    return KeyFigure("Duration", UNKNOWN)

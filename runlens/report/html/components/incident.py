@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from runlens.diagnosis import Cause, Diagnosis, Domino, Finding, Fix, Incident, RuledOut
-from runlens.report.facts import confidence, loud, sentence, span
+from runlens.cause import UNKNOWN
+from runlens.diagnosis import Cause, Diagnosis, Finding, Fix, Incident, RuledOut
+from runlens.report.facts import loud, sentence, span, sure_word
 from runlens.report.html.components.evidence import evidence_table
 from runlens.report.html.components.proof import lead_of, proof_of
 from runlens.report.html.components.signs import tag
@@ -11,7 +12,7 @@ from runlens.report.html.components.tables import bullets, code, folded, section
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.report.html.words import setting
 from runlens.report.missing import UNTESTED
-from runlens.wording import step
+from runlens.report.once import Once
 
 ROOM = 66_000  # characters of all charts of findings, so that the page stays small
 CAUSES = 4
@@ -19,16 +20,28 @@ TITLE = 400  # characters
 
 
 def incidents(diagnosis: Diagnosis) -> Markup:
-    """Return all incidents, in the order of the diagnosis: severe first, then by onset."""
+    """Return all incidents, in the order of the diagnosis: severe first, then by onset.
+
+    The first fault is what the top of the page is about: here it has its evidence and its other
+    causes, and nothing that was said there. The others are folded.
+    """
     proofs = _proofs(diagnosis)
+    once = Once.above(diagnosis)
+    faults = loud(diagnosis)
     cards = [
-        _card(index, incident, proofs, diagnosis.story if index == 1 else ())
+        _card(
+            index,
+            incident,
+            proofs,
+            once,
+            diagnosis.titles,
+            first=bool(faults) and incident is faults[0],
+        )
         for index, incident in enumerate(diagnosis.incidents, 1)
         if incident.findings
     ]
-    faults = loud(diagnosis)
     title = "Incident" if faults else "Note"
-    note = "Worst first. Findings with one root are one incident, told once."
+    note = "Worst first. Findings with one root cause are one incident."
     quiet = "No fault: worth knowing, no more."
     title = title if len(cards) == 1 else f"{title}s"
     return section("incidents", title, sub(note if faults else quiet), cards)
@@ -60,90 +73,105 @@ def _card(
     index: int,
     incident: Incident,
     proofs: Mapping[tuple[int, int], Markup],
-    story: Sequence[Domino],
+    once: Once,
+    titles: Mapping[str, str],
+    *,
+    first: bool,
 ) -> Markup:
     lead = incident.findings[0]
-    kind = "note" if incident.severity == "info" else "incident"
-    about = [kind, span(lead), confidence(lead.confidence)]
+    body = _finding(lead, proofs[index, 0], once)
     follow = [
-        _follower(finding, proofs[index, place])
+        _folded(
+            finding,
+            titles.get(finding.rule, ""),
+            _finding(finding, proofs[index, place], once),
+            once,
+        )
         for place, finding in enumerate(incident.findings)
         if place
     ]
-    return el(
-        "article",
-        el(
+    rest = join(el("h3", "Followed from it"), follow) if follow else NOTHING
+    if not first:
+        return el(
             "div",
-            tag(incident.severity),
-            " ",
-            el("span", code(lead.rule), " · ", words(about), class_="mut sm"),
-            class_="hd",
-        ),
-        el("h3", cut(lead.title, TITLE), class_="ti"),
-        _strip(story) if len(story) > 1 else None,
-        _finding(lead, proofs[index, 0]),
-        join(el("h3", "Same root, not counted again"), follow) if follow else None,
-        class_="long",
-        id=f"incident-{index}",
+            _folded(lead, titles.get(lead.rule, ""), join(body, rest), once),
+            id=f"incident-{index}",
+        )
+    head = el(
+        "div",
+        tag(incident.severity),
+        " ",
+        el("span", words([span(lead)]), " · ", code(lead.rule), class_="mut sm"),
+        class_="hd",
     )
+    return el("article", head, body, rest, class_="long", id=f"incident-{index}")
 
 
-def _strip(story: Sequence[Domino]) -> Markup:
-    """Return what happened, in order of time, each event linked to the timeline above."""
-    events = [
-        el("li", el("a", f"step {step(one.step)}", href="#timeline"), " ", one.what)
-        for one in story
-    ]
-    return el("ol", events, class_="story", aria_label="What happened, in order of time")
+def _folded(finding: Finding, title: str, body: Markup, once: Once) -> Markup:
+    """Return a finding that the reader opens: severity and sentence, then how sure and why.
 
-
-def _follower(finding: Finding, proof: Markup) -> Markup:
+    Where the sentence stands in the verdict it goes by its `title`.
+    """
+    name = cut(once.new(finding.title) or title or finding.title, TITLE)
+    why = once.new(finding.confidence.reason)
+    sure = f"Confidence: {sure_word(finding.confidence)}{', ' if why else ''}{why}."
     return folded(
-        join(tag(finding.severity), " ", cut(finding.title, TITLE)),
+        join(tag(finding.severity), " ", name),
         f"{finding.rule} · {span(finding)}",
-        join(
-            el("p", sentence(confidence(finding.confidence)), class_="mut sm"),
-            _finding(finding, proof),
-        ),
+        join(el("p", sure, class_="mut sm"), body),
     )
 
 
-def _finding(finding: Finding, proof: Markup) -> Markup:
-    """Return what a finding says below its title."""
+def _finding(finding: Finding, proof: Markup, once: Once) -> Markup:
+    """Return what a finding says below its title, less what the page has said before."""
+    seen = once.new(finding.seen)
+    for item in finding.evidence:
+        once.tell(item.value if isinstance(item.value, str) else "")
     table = el("div", evidence_table(finding.evidence)) if finding.evidence else None
-    causes = join(_causes(finding.causes), _ruled_out(finding.ruled_out))
-    fixes = _fixes(finding.fixes)
-    columns = [el("div", part) for part in (causes, fixes) if part]
-    both = el("div", columns, class_="two" if len(columns) > 1 else None)
-    return join(
-        el("p", finding.seen) if finding.seen else None,
-        el("div", table, proof, class_="two ev" if table and proof else "one ev")
-        if table or proof
-        else None,
-        both if causes or fixes else None,
+    causes = join(_causes(finding.causes, once), _ruled_out(finding.ruled_out, once))
+    fixes = _fixes(finding.fixes, once)
+    shown = [el("p", seen) if seen else None]
+    if not proof:  # the evidence stands beside the causes
+        return join(*shown, _columns(table, causes), fixes)
+    return join(*shown, _columns(table, proof, "ev"), _columns(causes, fixes))
+
+
+def _columns(left: Markup | None, right: Markup | None, kind: str = "") -> Markup:
+    """Set two parts side by side; one alone is as wide as it likes."""
+    there = [el("div", part) for part in (left, right) if part]
+    return (
+        el("div", there, class_=f"{'two' if len(there) > 1 else 'one'} {kind}".strip())
+        if (there)
+        else NOTHING
     )
 
 
-def _causes(causes: Sequence[Cause]) -> Markup:
-    if not causes:
+def _causes(causes: Sequence[Cause], once: Once) -> Markup:
+    shown = [made for cause in causes[:CAUSES] if (made := _cause(cause, once))]
+    if not shown:
         return NOTHING
-    return join(
-        el("h3", "Likely causes"), el("ol", [_cause(c) for c in causes[:CAUSES]], class_="causes")
+    return join(el("h3", "Likely causes"), el("ol", shown, class_="causes"))
+
+
+def _cause(cause: Cause, once: Once) -> Markup:
+    """Return a cause with what was not said of it yet; nothing where all was."""
+    if cause.kind == UNKNOWN:  # what is not known is said of the first fault, at the top
+        return NOTHING
+    known = not once.new(f"{cause.what} {cause.kind}")
+    told = (
+        ("for", once.new(cause.evidence_for)),
+        ("against", once.new(cause.against)),
+        ("check", once.new(cause.experiment)),
     )
-
-
-def _cause(cause: Cause) -> Markup:
-    rows = [
-        el("li", el("span", "for"), cause.evidence_for) if cause.evidence_for else None,
-        el("li", el("span", "against"), cause.against) if cause.against else None,
-        el("li", el("span", "check"), cause.experiment) if cause.experiment else None,
-    ]
+    rows = [el("li", el("span", name), " ", words) for name, words in told if words]
+    if known and not rows:
+        return NOTHING
     rank = el("span", f"· {cause.rank}", class_="cost")
-    listed = el("ul", rows, class_="fa") if any(rows) else None
-    return el("li", el("h4", cause.what, " ", rank), listed)
+    return el("li", el("h4", cause.what, " ", rank), el("ul", rows, class_="fa") if rows else None)
 
 
-def _ruled_out(items: Sequence[RuledOut]) -> Markup:
+def _ruled_out(items: Sequence[RuledOut], once: Once) -> Markup:
+    items = [item for item in items if once.new(f"{item.what}: {item.why}")]
     if not items:
         return NOTHING
     still = [item for item in items if item.why.startswith(UNTESTED)]
@@ -158,15 +186,16 @@ def _ruled_out(items: Sequence[RuledOut]) -> Markup:
     )
 
 
-def _fixes(fixes: Sequence[Fix]) -> Markup:
-    if not fixes:
+def _fixes(fixes: Sequence[Fix], once: Once) -> Markup:
+    """Return the fixes that stand nowhere above, folded: what to do first is at the top."""
+    shown = [_fix(fix, once) for fix in fixes if once.new(fix.what)]
+    if not shown:
         return NOTHING
-    return join(
-        el("h3", "Fixes, fastest first"), el("ol", [_fix(fix) for fix in fixes], class_="fixes")
-    )
+    extra = f"{len(shown)}, fastest first"
+    return folded("More fixes", extra, el("ol", shown, class_="fixes"), class_="plain")
 
 
-def _fix(fix: Fix) -> Markup:
+def _fix(fix: Fix, once: Once) -> Markup:
     change = None
     if fix.setting:
         name = fix.name or fix.setting
@@ -175,6 +204,7 @@ def _fix(fix: Fix) -> Markup:
         change = join(*(known if fix.old is not None else [code(f"{name}: {now}")]), ".")
         if fix.where:
             change = join(change, " (", fix.where, ")")
-    why = join(" " if change else "", sentence(fix.why)) if fix.why else None
+    reason = once.new(fix.why)
+    why = join(" " if change else "", sentence(reason)) if reason else None
     cost = el("span", f"· {fix.cost}", class_="cost")
     return el("li", el("h4", fix.what, " ", cost), el("p", change, why, class_="sm"))

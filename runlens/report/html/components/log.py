@@ -7,8 +7,8 @@ from runlens.report.facts import shortened
 from runlens.report.html.components.tables import (
     Column,
     folded,
+    folded_section,
     listing,
-    section,
     small,
     table,
 )
@@ -36,7 +36,17 @@ MANY = ("checkpoint", "evaluation")
 
 def log(diagnosis: Diagnosis) -> Markup:
     """Return the events by step and the last lines of the log."""
-    return section("log", "Events and log", _events(diagnosis.events), _tail(diagnosis.log_tail))
+    extra = [
+        count(len(diagnosis.events), "event") if diagnosis.events else "",
+        count(len(diagnosis.log_tail), "last line") if diagnosis.log_tail else "",
+    ]
+    return folded_section(
+        "log",
+        "Events and log",
+        ", ".join(part for part in extra if part),
+        _events(diagnosis.events),
+        _tail(diagnosis.log_tail),
+    )
 
 
 def _events(events: Sequence[Event]) -> Markup:

@@ -6,7 +6,7 @@ from runlens.report.html.charts import select, svg
 from runlens.report.html.charts.finding import thinned_note
 from runlens.report.html.charts.model import Figure, Panel
 from runlens.report.html.charts.timeline import axis, of_machine
-from runlens.report.html.components.tables import folded, section, sub
+from runlens.report.html.components.tables import folded, folded_section
 from runlens.report.html.element import Markup, cut, el
 from runlens.run import HEARTBEAT
 from runlens.wording import count
@@ -37,10 +37,10 @@ def multiples(diagnosis: Diagnosis, shown: set[str]) -> Markup | None:
     charts = {name: _one(name, number, diagnosis) for number, name in enumerate(names[:MOST])}
     machine = [name for name in charts if of_machine(name) and name not in named]
     own = [chart for name, chart in charts.items() if name not in machine]
-    return section(
+    return folded_section(
         "metrics",
         "Other metrics",
-        sub(note),
+        f"{count(len(names), 'curve')}. {note}",
         el("div", own, class_="sms gap") if own else None,
         _machine([charts[name] for name in machine], opened=not own),
     )

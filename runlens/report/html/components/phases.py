@@ -38,7 +38,7 @@ def strips(diagnosis: Diagnosis, figure: Figure) -> Markup:
     ]
     told = count(len(rows), "curve")
     shown = [el("ul", rows, class_="strips"), el("p", LEGEND, class_="mut sm")]
-    return folded("What the curves do", told, shown, opened=True, class_="after")
+    return folded("What the curves do", told, shown, class_="after")
 
 
 def _strip(shape: Mapping[str, Any], figure: Figure) -> Markup:

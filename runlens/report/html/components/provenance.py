@@ -6,6 +6,7 @@ from runlens.report.html.components.tables import (
     Column,
     code,
     folded,
+    folded_section,
     section,
     small,
     sub,
@@ -67,9 +68,10 @@ def provenance(diagnosis: Diagnosis) -> Markup:
         sources.append(("", join(f"and {left} more"), ""))
     columns = (Column("What"), Column("Value"), Column("Why"))
     note = "Same input, same report, byte for byte: no clock, no network, no random numbers."
-    return section(
+    return folded_section(
         "provenance",
         "Provenance",
+        f"{count(len(diagnosis.sources), 'source')} read, RunLens {__version__}",
         el("div", table(columns, [*sources, *rows]), class_="origin"),
         el("p", note, class_="sm mut gap"),
     )

@@ -5,8 +5,7 @@ from runlens.report.html.components.tables import (
     Column,
     code,
     folded,
-    section,
-    sub,
+    folded_section,
     table,
 )
 from runlens.report.html.element import Markup, cut, el, join
@@ -17,16 +16,14 @@ KEY, FILE = 120, 600  # characters
 
 
 def settings(diagnosis: Diagnosis) -> Markup:
-    """Return the settings; a run without any says that none were recorded."""
+    """Return the settings, folded."""
     blamed = [row for row in diagnosis.settings if row.blamed]
     rest = [row for row in diagnosis.settings if not row.blamed]
-    if not diagnosis.settings:
-        return section("settings", "Settings", el("p", "No settings were recorded with this run."))
-    note = "Settings named in a finding come first." if blamed else "No finding names a setting."
-    return section(
+    note = f"{len(blamed)} named in a finding" if blamed else "none is named in a finding"
+    return folded_section(
         "settings",
         "Settings",
-        sub(note),
+        f"{count(len(diagnosis.settings), 'setting')}, {note}",
         _blamed(blamed, diagnosis) if blamed else None,
         _rest(rest),
     )

@@ -20,6 +20,16 @@ def section(anchor: str, title: str, *content: Child) -> Markup:
     return el("section", heading, content, id=anchor, aria_labelledby=f"h-{anchor}")
 
 
+def folded_section(
+    anchor: str, title: str, extra: str, *content: Child, opened: bool = False
+) -> Markup:
+    """Return a part of the page that the reader opens; print shows it open."""
+    heading = el("h2", title, id=f"h-{anchor}")
+    summary = el("summary", heading, " ", el("span", extra, class_="mut"))
+    inner = el("details", summary, el("div", content, class_="in"), open=opened, class_="part")
+    return el("section", inner, id=anchor, aria_labelledby=f"h-{anchor}", class_="part")
+
+
 def sub(words: str) -> Markup:
     """Return the grey line below a heading."""
     return el("p", words, class_="sub")

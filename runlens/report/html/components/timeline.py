@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from runlens.diagnosis import Diagnosis, ThinCurve
+from runlens.report.facts import story
 from runlens.report.html.charts import svg
 from runlens.report.html.charts.finding import thinned_note
 from runlens.report.html.charts.model import Figure, Line
@@ -33,6 +34,7 @@ def timeline(diagnosis: Diagnosis, figure: Figure | None) -> Markup:
     return el(
         "section",
         el("h2", "Timeline", id="h-timeline"),
+        _story(diagnosis),
         sub(_note(diagnosis, figure)),
         readable(figure, LABEL, HELP),
         strips(diagnosis, figure),
@@ -40,6 +42,16 @@ def timeline(diagnosis: Diagnosis, figure: Figure | None) -> Markup:
         id="timeline",
         aria_labelledby="h-timeline",
     )
+
+
+def _story(diagnosis: Diagnosis) -> Markup:
+    """Return what happened in order of time, cause before symptom; nothing for a single event."""
+    if not story(diagnosis):
+        return NOTHING
+    events = [
+        el("li", el("b", f"step {step_words(one.step)}"), " ", one.what) for one in diagnosis.story
+    ]
+    return el("ol", events, class_="story", aria_label="What happened, in order of time")
 
 
 def readable(figure: Figure, name: str, guide: str) -> Markup:

@@ -2,16 +2,31 @@
 
 from collections.abc import Iterator
 
-from runlens.diagnosis import Advice, Diagnosis
-from runlens.report.facts import checks, device, how_sure, loud, sentence, when_and_why
+from runlens.diagnosis import Advice, Diagnosis, Finding
+from runlens.report.facts import (
+    GRADES,
+    Certainty,
+    certainties,
+    device,
+    lost,
+    loud,
+    sentence,
+    when_and_why,
+)
 from runlens.report.html.components.proof import lead_of, proof_of
 from runlens.report.html.components.signs import tag
-from runlens.report.html.element import NOTHING, Markup, cut, el
+from runlens.report.html.components.tables import folded, words
+from runlens.report.html.element import NOTHING, Child, Markup, cut, el
 from runlens.report.html.words import headline
+from runlens.report.missing import UNTESTED
+from runlens.report.once import Once
 from runlens.wording import count
 from runlens.wording import step as step_words
 
 SENTENCE = 400  # characters of the headline; rules write 130
+TITLE = 60  # ... and of the short name of what was found
+OUT = 3  # readings that were ruled out
+ACRONYMS = frozenset({"sft", "dpo", "kto", "orpo", "grpo", "ppo", "rl"})
 KINDS = {
     "finished": "finished",
     "running": "still running",
@@ -23,20 +38,23 @@ KINDS = {
 
 
 def verdict(diagnosis: Diagnosis) -> Markup:
-    """Return the verdict: tag, counts, headline, and the proof beside what is known of it."""
+    """Return the verdict: severity, run, headline, and the proof beside what is known of it."""
     said = diagnosis.verdict
     lead = lead_of(diagnosis)
     proof = proof_of(lead, diagnosis, "hero", tall=True) if lead else NOTHING
+    once = Once()
+    once.tell(*(words for _, words in when_and_why(diagnosis)))
+    second = once.new(said.second)
     told = el(
         "div",
-        el("p", said.second, class_="lede") if said.second else None,
+        el("p", second, class_="lede") if second else None,
         el("dl", [_fact(*one) for one in _facts(diagnosis)], class_="facts"),
     )
     return el(
         "section",
         tag(said.health),
         " ",
-        el("span", counts(diagnosis), class_="mut"),
+        el("span", words(about(diagnosis)), class_="mut"),
         el("h1", headline(cut(said.sentence, SENTENCE)), id="h-verdict"),
         el("div", proof, told, class_="hero") if proof else told,
         class_="verdict",
@@ -44,17 +62,24 @@ def verdict(diagnosis: Diagnosis) -> Markup:
     )
 
 
-def counts(diagnosis: Diagnosis) -> str:
-    """Return how many incidents there are and how the checks ended."""
-    faults = len(loud(diagnosis))
-    notes = sum(bool(incident.findings) for incident in diagnosis.incidents) - faults
-    parts = [
-        count(faults, "incident") if faults else "",
-        count(notes, "note") if notes else "",
-        *checks(diagnosis).counted,
+def about(diagnosis: Diagnosis) -> list[str]:
+    """Return what was found by its short name, and what kind of run it is: ``SFT``, its end."""
+    lead = lead_of(diagnosis)
+    found = (diagnosis.titles.get(lead.rule) or lead.rule) if lead else ""
+    task = "" if diagnosis.task == "other" else diagnosis.task
+    framework = "" if diagnosis.framework == "unknown" else diagnosis.framework
+    onset = diagnosis.findings[0].onset.step if diagnosis.findings else None
+    behind = onset is not None and onset > diagnosis.last_step
+    reached = f", reached {step_words(onset or 0)}" if behind else ""
+    return [
+        cut(found, TITLE),
+        task.upper() if task in ACRONYMS else task,
+        framework,
+        KINDS.get(diagnosis.state.kind, diagnosis.state.kind),
+        f"step {steps(diagnosis)}{reached}",
+        device(diagnosis)[0],
         count(len(diagnosis.problems), "data problem") if diagnosis.problems else "",
     ]
-    return " · ".join(part for part in parts if part)
 
 
 def steps(diagnosis: Diagnosis) -> str:
@@ -64,25 +89,40 @@ def steps(diagnosis: Diagnosis) -> str:
     return f"{done} of {step_words(planned)}" if planned else done
 
 
-def _what(diagnosis: Diagnosis) -> str:
-    kind = "" if diagnosis.task == "other" else diagnosis.task
-    by = "" if diagnosis.framework in {"", "unknown"} else f"by {diagnosis.framework}"
-    state = KINDS.get(diagnosis.state.kind, diagnosis.state.kind)
-    made = " ".join(part for part in (kind, by) if part)
-    card, _ = device(diagnosis)
-    on = f"on {card}" if card else ""
-    return ", ".join(part for part in (made, state, f"step {steps(diagnosis)}", on) if part)
-
-
-def _facts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
-    """Return when and why the fault came, how sure that is, and what kind of run it was."""
+def _facts(diagnosis: Diagnosis) -> Iterator[tuple[str, Child]]:
+    """Return when and why the fault came, what it cost, and how sure that is."""
     faults = loud(diagnosis)
-    yield from when_and_why(diagnosis)
-    if faults:
-        yield "How sure", how_sure(faults[0].findings[0])
-    yield "Run", _what(diagnosis)
     if not faults:
         yield "Next", sentence(_next(diagnosis))
+        return
+    lead = faults[0].findings[0]
+    yield from when_and_why(diagnosis)
+    if against := _not(lead):
+        yield "Not", against
+    if gone := lost(diagnosis):
+        yield "Lost", gone
+    yield "Certainty", [_certainty(one) for one in certainties(lead)]
+
+
+def _not(lead: Finding) -> str:
+    """Return what was tested and does not hold, by name; the card of the incident says why."""
+    out = [item.what for item in lead.ruled_out if not item.why.startswith(UNTESTED)]
+    return sentence("; ".join(out[:OUT])) if out else ""
+
+
+def _certainty(one: Certainty) -> Markup:
+    dots = "●" * one.grade + "○" * (GRADES - one.grade)
+    why = el("span", one.reason, class_="mut") if one.reason else None
+    return el(
+        "p",
+        one.of,
+        " ",
+        el("span", dots, class_="dots", aria_hidden="true"),
+        " ",
+        one.word,
+        " " if why else None,
+        why,
+    )
 
 
 def _next(diagnosis: Diagnosis) -> str:
@@ -95,7 +135,7 @@ def _next(diagnosis: Diagnosis) -> str:
     return "nothing to change"
 
 
-def _fact(name: str, told: str) -> Markup:
+def _fact(name: str, told: Child) -> Markup:
     return el("div", el("dt", name), " ", el("dd", told))
 
 
@@ -106,7 +146,10 @@ def do_first(advice: Advice) -> Markup:
         for what, why in advice.steps
     ]
     left = el("div", el("h2", "Do this first", id="h-do-first"), el("ol", steps_))
-    right = _diff(advice.diff) if advice.diff else None
+    right = _diff(advice.diff, "diff", "Settings for the next run") if advice.diff else None
+    if advice.otherwise:
+        other = _diff(advice.otherwise, "otherwise", "Settings to try second")
+        right = el("div", right, folded("If that does not help", "", other, class_="plain"))
     class_ = "first" if right else "first one"
     return el("section", left, right, class_=class_, id="do-first", aria_labelledby="h-do-first")
 
@@ -115,23 +158,22 @@ def _stopped(what: str) -> str:
     return what if what.endswith((".", "?", ":")) else f"{what}."
 
 
-def _diff(lines: tuple[tuple[str, str], ...]) -> Markup:
-    """Return the changed settings; Copy gives the new ones without their signs."""
+def _diff(lines: tuple[tuple[str, str], ...], uid: str, title: str) -> Markup:
+    """Return changed settings; Copy gives the new ones without their signs."""
     new = "\n".join(line.strip() for sign, line in lines if sign == "+")
-    title = "Settings for the next run"
     button = el(
         "button",
         "Copy",
         class_="js",
         hidden=True,
-        data_copy="diff",
+        data_copy=uid,
         type="button",
-        aria_label="Copy the new settings",
+        aria_label=f"Copy: {title.lower()}",
     )
     shown = el(
         "pre",
         [_diff_line(sign, line) for sign, line in lines],
-        id="diff",
+        id=uid,
         data_text=new,
         tabindex=0,
         role="region",
