@@ -148,7 +148,7 @@ def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fi
     onset = min((one.begins for one in lead if one.rule in WASTED and one.end is None), default=inf)
     if onset != inf:
         return _before(run, onset)
-    over = run.state.kind not in {"running", "unknown"}
+    over = run.state.settled not in {"running", "unknown"}
     if "zero-loss" in rules:
         why = "its loss is at zero: nothing is left to learn"
         return None if over else fixes.action("Stop this run if it still goes on", why)
@@ -166,7 +166,7 @@ def _before(run: Run, onset: float) -> Fix:
     if kept:
         why = f"the last saved before step {step(onset)}"
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
-    over = run.state.kind == "finished"
+    over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume this run"
     return fixes.action(what, f"no checkpoint from before step {step(onset)} is known")
 
@@ -210,7 +210,7 @@ def _change(run: Run, lever: Proposal, kept: Fix | None) -> list[Fix]:
     if not lever.changes:
         return list(lever.actions)
     many = "this setting" if len(lever.changes) == 1 else f"these {len(lever.changes)} settings"
-    over = run.state.kind not in {"running", "unknown"}
+    over = run.state.settled not in {"running", "unknown"}
     what = f"{'Start' if not over or not run.last_step else 'Train'} again with {many} changed"
     if kept and kept.kind == "resume":
         what = f"Change {many} before it goes on"

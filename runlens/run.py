@@ -118,6 +118,11 @@ class State:
             return self.done_epochs / self.planned_epochs
         return None
 
+    @property
+    def settled(self) -> StateKind:
+        """The kind; unknown where "finished" is a guess, as of a run that may still go on."""
+        return "unknown" if (self.kind, self.sure) == ("finished", "guess") else self.kind
+
 
 FULL = "full"
 _ADAPTERS = ("adalora", "qlora", "lora", "dora", "loha", "lokr", "ia3", "adapter")

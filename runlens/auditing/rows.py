@@ -64,7 +64,7 @@ def row(
         sweep=where.sweep,
         task=run.task,
         framework=run.framework,
-        state=run.state.kind,
+        state=run.state.settled,
         health=diagnosis.health,
         verdict=str(diagnosis.verdict),
         steps=run.last_step,
@@ -231,7 +231,7 @@ def _spark(run: Run, diagnosis: Diagnosis) -> SparkRow:
         return SparkRow()
     edges = np.unique(np.linspace(0, len(curve), min(POINTS, len(curve)) + 1).astype(np.int64))
     done = run.state.done_share
-    done = 1.0 if done is None or run.state.kind == "finished" else min(max(done, 0.0), 1.0)
+    done = 1.0 if done is None or run.state.settled == "finished" else min(max(done, 0.0), 1.0)
     onset = lead.onset.step if lead and lead.severity != "info" else None
     return SparkRow(name, _heights(curve, edges), _onset(curve, edges, onset), round(done, 4))
 

@@ -27,6 +27,7 @@ QUANTITIES: dict[Bag, str] = _bags({
               "total reward | total return | rollout reward | rollout return | env reward | "
               "rollout episode reward | rollout episode return | environment reward | "
               "episode cumulative reward | environment cumulative reward | cumulative reward | "
+              "sim return | sim reward | "
               "total episode return | reward score | env return | "
               "env episode return | env episode reward",
     "learning_rate": "lr | lr group0 | lr group 0 | lr 0 | lr0 | lr pg0 | lr pg 0 | base lr | "

@@ -5,7 +5,7 @@ training began is a training of its own: each becomes a reading of its own, and 
 across the border.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -174,15 +174,24 @@ def _part(reading: SourceReading, training: Trainings, number: int, *, last: boo
     first = min((int(some.launch.min()) for some in series.values()), default=0)
     series = {name: some._replace(launch=some.launch - first) for name, some in series.items()}
     hints = reading.hints
+    done, of_all = _last_epoch(series), _last_epoch(reading.series)
+    if done is not None and of_all is not None and hints.done_epochs is not None:
+        done += hints.done_epochs - of_all  # one more where the source counts from 0
     plan = Hints(planned_steps=hints.planned_steps, planned_epochs=hints.planned_epochs)
     return replace(
         reading,
         series=series,
-        hints=replace(hints) if last else plan,
+        hints=replace(hints if last else plan, done_epochs=done),
         events=list(reading.events) if last else [],
         problems=list(reading.problems) if last else [],
         log_tail=reading.log_tail if last else (),
     )
+
+
+def _last_epoch(series: Mapping[str, Series]) -> float | None:
+    """Return the last epoch that series tell; None where they tell none."""
+    known = (one.epoch[np.isfinite(one.epoch)] for one in series.values())
+    return max((float(some.max()) for some in known if len(some)), default=None)
 
 
 def numbered(parts: list[SourceReading]) -> list[SourceReading]:

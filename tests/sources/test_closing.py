@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runlens import read
+from runlens import read, read_all
 from runlens.sources.console.closing import CLOSING, Closing, closes
 
 ROWS = "".join(f"Epoch {n} loss: {2 / n:.4f}\n" for n in range(1, 20))
@@ -66,3 +66,20 @@ def test_a_plan_in_epochs(tmp_path: Path) -> None:
         assert read(path).state.kind == kind
     path.write_text("my program\n" + rows.partition("Epoch 12")[0])
     assert read(path).state.kind == "stopped_early"
+
+
+def test_each_training_of_a_log_may_close_with_the_sentence(tmp_path: Path) -> None:
+    """What is printed at the end of each epoch is no end; at the end of each launch it is."""
+    path = tmp_path / "train.log"
+    ended = "Optimization complete with best validation score of 5.9 %\n"
+    path.write_text(3 * (ROWS + ended))
+    assert "Optimization complete" in read_all(path)[-1].state.why
+    path.write_text("".join(row + "\nTraining done\n" for row in ROWS.splitlines()))
+    assert read(path).state.kind == "unknown"
+
+
+def test_evaluations_of_the_last_step_may_follow(tmp_path: Path) -> None:
+    """A test set is asked once the training is over."""
+    path = tmp_path / "train.log"
+    path.write_text(ROWS + "Training complete\nEpoch 19 test loss: 0.3\n")
+    assert "Training complete" in read(path).state.why

@@ -152,3 +152,27 @@ def test_a_bar_that_knows_no_total_counts_over_epochs(tmp_path: Path) -> None:
     )
     found = reading(tmp_path, text + "\n")
     assert next(iter(found.series.values())).step.tolist() == list(range(20, 200, 20))
+
+
+def test_names_of_two_words_between_tabs(tmp_path: Path) -> None:
+    """The logger of pytorch-classification, with its settings before."""
+    head = "arch:resnet50\nepochs:6\nlr:0.1\nmomentum:0.9\n"
+    names = "Learning Rate\tTrain Loss\tValid Loss\tTrain Acc\tValid Acc\t\n"
+    rows = each("0.1\t2.{n}\t2.5\t18.5\t19.5\t", 5, 4, 3, 2, 1, 0)
+    found = reading(tmp_path, head + names + rows)
+    assert found.series["Train Loss"].value.tolist() == [2.5, 2.4, 2.3, 2.2, 2.1, 2.0]
+    assert found.config["epochs"] == 6
+
+
+def test_a_printed_model_is_no_table(tmp_path: Path) -> None:
+    """Its layers have numbers, and measure nothing."""
+    text = each("    ({n}): Conv2d(128, 128, kernel_size=({n}, 1), stride=(1, 1))\n", *range(20))
+    assert not reading(tmp_path, "Training epoch: 1\n" + text).series
+
+
+def test_settings_as_a_dict_in_one_line(tmp_path: Path) -> None:
+    """Sections and all; a row of a training is no setting."""
+    first = "{'train_config': {'n_iters': 2000, 'learning_rate': 0.0002, 'batch_size': 8}}\n"
+    rows = each("iteration: {n} \tloss: 0.5\n", *range(100, 2100, 100))
+    found = reading(tmp_path, first + rows)
+    assert found.config["train_config.n_iters"] == 2000

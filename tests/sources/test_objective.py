@@ -163,3 +163,20 @@ def test_a_perplexity_is_the_power_of_a_loss(tmp_path: Path) -> None:
     rows = [f"{n},{1 / n + 1:.4f},{24 / n + 2:.4f}" for n in range(1, 9)]
     (tmp_path / "metrics.csv").write_text("\n".join(["epoch,train_loss,val_ppl", *rows, ""]))
     assert "eval_loss" not in read(tmp_path).history.metrics
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "found"),
+    [
+        (("NER loss", "speed"), "falling", "train_loss"),
+        (("NER loss", "speed"), "rising", "NER loss"),
+        (("kl loss", "speed"), "falling", "kl loss"),  # a part
+        (("NER loss", "tagger loss"), "falling", "NER loss"),  # which of them is not said
+    ],
+)
+def test_the_only_loss_is_the_loss(
+    tmp_path: Path, columns: tuple[str, ...], values: str, found: str
+) -> None:
+    """Whatever word stands before it."""
+    run = run_of(tmp_path, *columns, values=values)
+    assert found in run.history.metrics

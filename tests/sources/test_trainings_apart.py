@@ -52,7 +52,7 @@ def test_the_end_of_one_training_is_not_that_of_another(tmp_path: Path) -> None:
     banner = "Start of my program, seed 1"
     failed = ["Traceback (most recent call last):", '  File "train.py", line 9, in main']
     error = "ValueError: bad batch"
-    lines = [banner, *epochs(0, 3), *failed, error, banner, "12 GPUs", *epochs(0, 30)]
+    lines = [banner, *epochs(0, 3), *failed, error, banner, "12 GPUs", *epochs(0, 33)]
     first, last = runs_of(tmp_path, *lines)
     assert (first.state.kind, last.state.kind) == ("crashed", "unknown")
     assert first.log_tail[-1] == error

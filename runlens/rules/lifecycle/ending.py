@@ -74,7 +74,7 @@ def ending(run: Run, signals: Signals) -> Ending:
 
 
 def _ending(run: Run, signals: Signals) -> Ending:
-    if run.state.kind == "finished":
+    if run.state.settled == "finished":
         return Ending("finished", why=run.state.why)
     last = [event for event in run.events_of("message") if event.data.get("last")]
     if said := _by_strong_message(last):

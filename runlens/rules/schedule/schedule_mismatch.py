@@ -244,7 +244,7 @@ def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
 def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     """Say that the run finished and its decay did not."""
     done = run.state.done_share
-    finished = run.state.kind == "finished" and (done is None or done >= FULL_FROM)
+    finished = run.state.settled == "finished" and (done is None or done >= FULL_FROM)
     peak, last = float(rate.value.max()), float(rate.value[-1])
     near_end = rate.step[-1] >= 0.9 * run.last_step
     if not finished or not near_end or _name(run) not in DECAYS or last <= limits.undone * peak:

@@ -154,7 +154,7 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
     per_step = growth / covered * 1024
     kind = base(metric)
     name = SPOKEN[kind] + (f" ({metric.partition(':')[2]})" if ":" in metric else "")
-    out_of_memory = bool(run.messages("oom")) and run.state.kind != "finished"
+    out_of_memory = bool(run.messages("oom")) and run.state.settled != "finished"
     lasting = run.task in RL_TASKS
     return Finding(
         severity="critical" if out_of_memory else "info" if lasting else "warning",

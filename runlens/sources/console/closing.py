@@ -92,6 +92,10 @@ CLOSING = (
             "Final model saved to out/final.pt", "own loops"),
     Closing(r"\btrain(?:ing)? took [\d.]+ ?(?:s|sec|min|h|hours)", "Training took 12.5 min",
             "own loops"),
+    Closing(r"^\W*(?:time |total )?cost:? [\d.]+ ?min\b|\btraining code for .{0,80} ran for [\d.]+",
+            "The training code for file mlp.py ran for 330.08m", "Theano's tutorials, own loops"),
+    Closing(r"\bafter train \d+ iterations needs time\b",
+            "After Train 1000 Iterations Needs Time: Time passes 22.1424 seconds", "Marvin"),
     Closing(r"\breached max(?:imum)?[ _](?:steps|epochs|iterations|iters)\b",
             "Reached max_steps, stopping", "own loops"),
     Closing(r"\bfinished all (?:the )?epochs\b|\ball epochs (?:done|completed|finished)\b",
@@ -120,10 +124,14 @@ def closes(line: str) -> bool:
     return len(line) <= LONGEST and form.search(line) is not None and not of_a_part.search(line)
 
 
-def closing(lines: Sequence[str], behind: int) -> str:
-    """Return the sentence that closes a log; `behind` is the first line behind its last row."""
+def closing(lines: Sequence[str], behind: int, launches: int = 0) -> str:
+    """Return the sentence that closes a log; `behind` is the first line behind its last step.
+
+    Of a log that shows other `launches` before its last, each may have closed with it.
+    """
     for line in lines[behind:]:
         if closes(line):
             mine = shape(line)
-            return "" if any(shape(other) == mine for other in lines[:behind]) else line.strip()
+            before = sum(shape(other) == mine for other in lines[:behind])
+            return line.strip() if before <= launches else ""
     return ""

@@ -42,8 +42,9 @@ _COMMAND = lazy_re(
 )
 _LONG_FLAG = lazy_re(r"\s--\w")
 _FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
+_GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
 # one of them stands in every line that is looked at below: prose has none
-_SIGNS = lazy_re(r"[={(]|: |betas|/train| \.\.\.|Overriding|--")
+_SIGNS = lazy_re(r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--")
 # a line of a trainer's own code: of a warning, a log or a traceback
 _TRAINER = lazy_re(
     r"\btrl/trainer/(sft|dpo|kto|orpo|cpo|grpo|rloo|ppo|reward)_trainer\.py"
@@ -105,6 +106,8 @@ def _single(line: str) -> dict[str, Setting]:
         return {"betas": pair[1]}
     if "/train" in line and (trainer := _TRAINER.search(line)):
         return {"trainer_class": f"{trainer[1]}_trainer" if trainer[1] else trainer[2]}
+    if line.startswith("{") and line.endswith("}"):
+        return _one_line(line)
     space = _NAMESPACE.search(line)
     if space and line.rstrip().endswith(")"):
         inside = line.rstrip()[space.end() : -1]
@@ -117,6 +120,15 @@ def _single(line: str) -> dict[str, Setting]:
     if command and _LONG_FLAG.search(line, command.end()):
         return _flags(line)
     return {}
+
+
+def _one_line(line: str) -> dict[str, Setting]:
+    """Read a dict of settings, KNOWN of them by name; rows of a training are dicts too."""
+    parsed = _parse(line)
+    found = flat(parsed) if isinstance(parsed, dict) else {}
+    known = sum(canonical_key(key) in _KEYS for key in found)
+    measures = any(_measures(key, some) for key, some in found.items())
+    return found if known >= KNOWN and not measures else {}
 
 
 def _banner_key(name: str) -> str:
@@ -171,6 +183,8 @@ def _listed(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
 def _item(line: str) -> tuple[str, str]:
     """Return name and value of ``2024-01-01 10:00:00 - INFO - epochs: 50``; "" for other lines."""
     sign = ": " if ": " in line[:MAX_TITLE] else "= "
+    if glued := _GLUED.fullmatch(line):
+        return glued[1], glued[2]
     before, _, text = line.partition(sign)
     key = before.rpartition(" - ")[2].rpartition("] ")[2].strip()
     named = len(line) <= MAX_TITLE and _KEY.fullmatch(key)

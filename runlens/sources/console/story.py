@@ -85,6 +85,11 @@ class _Marks(NamedTuple):
             return int(self.bars.done[state - 1])
         return int(self.step[record - 1]) if record else None
 
+    @property
+    def last_step(self) -> int:
+        """The line at which the last step was reached: evaluations of it may follow."""
+        return int(self.at[self.step == self.step[-1]][0]) if len(self.at) else 0
+
     def records_after(self, line: int) -> int:
         """Count the records that follow a line."""
         return len(self.at) - int(np.searchsorted(self.at, line, side="right"))
@@ -112,9 +117,10 @@ def tell(
     a_record[records.at] = True
     strange = [item for item in others if not a_record[item[0]]]
     _errors(reading, strange, marks, where, summaries)
-    behind = int(records.at[-1]) if len(records) else 0  # its own line may be the sentence
+    behind = marks.last_step  # its own line may be the sentence
     first = next((n for n, (at, _) in enumerate(others) if at >= behind), len(others))
-    reading.hints.closing = closing([line for _, line in others], first)[:SHOWN]
+    before = int(placed.launch[-1]) if len(records) else 0
+    reading.hints.closing = closing([line for _, line in others], first, before)[:SHOWN]
     reading.events.sort(key=lambda event: event.data.get("at", 0))
     reading.events = [
         event._replace(data={key: item for key, item in event.data.items() if key != "at"})
@@ -168,7 +174,7 @@ _PATIENCE = lazy_re(
     r"^\W*early[- _]?stop(?:ping|ped)?\W*$"
     r"|early[- _]?stop(?:ping|ped)?\s*"
     r"(?:!|(?:was )?triggered|(?:at|after) (?:\d{1,9} )?(?:epoch|step|iter))"
-    r"|after not improving|stopp(?:ed|ing) early",
+    r"|after not improving|stopp(?:ed|ing)[ _]early",
     re.IGNORECASE,
 )
 
@@ -188,7 +194,7 @@ def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> l
             events.append(_event("checkpoint", step, line, where(at), data))
         elif again := resumed(line):
             events.append(_event("resume", again[0], line, where(at), {"at": at}))
-        elif _PATIENCE.search(line) and not marks.records_after(at):
+        elif _PATIENCE.search(line) and at >= marks.last_step:
             events.append(_event("early_stop", marks.step_at(at), line, where(at), {"at": at}))
     return events
 

@@ -33,8 +33,8 @@ _STEPS = (
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
 _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
 _GAP = lazy_re(r"\s{2,}|\t")
-_LOSS = lazy_re(r"(?:^|_)loss(?:_|$)", re.IGNORECASE)
-_NAME = lazy_re(r"[A-Za-z][\w/.-]{0,80}")
+_LOSS = lazy_re(r"(?:^|_)loss(?:_|$)|^\w+ loss$", re.IGNORECASE)
+_NAME = lazy_re(r"[A-Za-z][\w/.-]{0,80}(?: [\w/.-]{1,40})?")
 LEAST = 3  # rows of a table that counts none
 MAX_HEAD = 400  # characters of a line of names
 _REWARDS = lazy_re(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")

@@ -43,6 +43,7 @@ from runlens.sources.merging.objective import (
     guessed,
     with_held_out_accuracy,
 )
+from runlens.sources.merging.round_end import round_end
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.merging.task import typed
@@ -167,7 +168,14 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         name=redacted(run_name(place, group, alone=alone)),
         history=history,
         config=config,
-        state=concluded(ended, happened, plan, _last_time(metrics), began=began),
+        state=concluded(
+            ended,
+            happened,
+            plan,
+            _last_time(metrics),
+            began=began,
+            round_at=round_end(history, plan.done_epochs),
+        ),
         events=events,
         problems=_shown_problems([*problems, *lost], place),
         sources=tuple(sources),

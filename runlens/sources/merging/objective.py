@@ -13,6 +13,7 @@ from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
 from runlens.naming.classify import AVERAGES, BY_LETTER
+from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
@@ -48,7 +49,7 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         taken["train_loss"] = train
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
-    taken = taken or _by_data(metrics, known) or _total(metrics)
+    taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
     logs = {ours: ppl for ours, ppl in LOGS_OF.items() if _is_perplexity(metrics, ours, ppl)}
     scored = any(meaning.quantity in OF_LABELS for meaning in known.values())
     if not taken and not logs and not scored and (reward := _reward(metrics, known)):
@@ -175,6 +176,17 @@ def _total(metrics: Mapping[str, Columns]) -> dict[str, str]:
     named = [name for name in metrics if words(name) == ("total",) and _falls(metrics[name])]
     parts = [name for name in metrics if name not in named and not classify(name).quantity]
     return {"train_loss": named[0]} if len(named) == 1 and len(parts) > 1 else {}
+
+
+def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    """Return the one name with the word loss in it, whatever stands before: ``NER loss``."""
+    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+        return {}
+    named = [name for name in metrics if "loss" in words(name)]
+    alone = len(named) == 1 and not known[named[0]].quantity and _falls(metrics[named[0]])
+    if not alone or PARTS & set(words(named[0])):
+        return {}
+    return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
 
 
 def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:

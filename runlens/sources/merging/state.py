@@ -54,6 +54,7 @@ def concluded(
     last_time: float | None,
     *,
     began: bool = True,
+    round_at: str = "",
 ) -> State:
     """Return the state of a run; what nobody says stays unknown.
 
@@ -63,12 +64,13 @@ def concluded(
         plan: done and planned.
         last_time: of its last record, in seconds; None where no record has a time.
         began: whether any loss or reward was logged.
+        round_at: the round number at which its rows end, in words; "" where they do not.
 
     """
     hints = [reading.hints for reading in readings]
     code = next((hint.exit_code for hint in hints if hint.exit_code), None)
     code = next((0 for hint in hints if hint.exit_code == 0), None) if code is None else code
-    kind, why, sure = _ending(hints, events, plan, code, readings, began=began)
+    kind, why, sure = _ending(hints, events, plan, code, readings, began=began, round_at=round_at)
     return State(
         kind,
         why,
@@ -88,6 +90,7 @@ def _ending(
     readings: Sequence[SourceReading],
     *,
     began: bool,
+    round_at: str,
 ) -> tuple[StateKind, str, Sure]:
     trace = _trace(hints, began=began)
     return (
@@ -95,7 +98,9 @@ def _ending(
         or _by_message(events, plan, trace)
         or _by_code(code, plan)
         or _by_empty_file(hints, plan)
-        or _by_tracker(hints, plan, code, readings)
+        or _by_tracker(hints, plan, code)
+        or _by_round_end(hints, plan, round_at)
+        or _broken_off(hints, plan, readings)
     )
 
 
@@ -185,8 +190,8 @@ def _beyond(hint: Hints) -> bool:
 
 
 def _by_tracker(
-    hints: Sequence[Hints], plan: Plan, code: int | None, readings: Sequence[SourceReading]
-) -> tuple[StateKind, str, Sure]:
+    hints: Sequence[Hints], plan: Plan, code: int | None
+) -> tuple[StateKind, str, Sure] | None:
     share = plan.share
     tracker = next((hint.tracker_state for hint in hints if hint.tracker_state), "")
     if share is not None and share >= COMPLETE:
@@ -200,15 +205,30 @@ def _by_tracker(
         return kind, f"the tracker says {tracker}, at {plan.words}", "likely"
     if code == 0:
         return "stopped_early", f"exit code 0 at {plan.words}", "certain"
-    if share is None or share >= STOPPED:
-        return "unknown", f"no closing record; the last is of {plan.words}", "guess"
-    return _broken_off(hints, plan, readings)
+    return None
+
+
+def _by_round_end(
+    hints: Sequence[Hints], plan: Plan, round_at: str
+) -> tuple[StateKind, str, Sure] | None:
+    """Guess that a run whose plan nobody tells came to its end: it ended at a round number.
+
+    Checkpoints and lines cut out of a log end anywhere, and what a tracker knows is more.
+    """
+    other = any(
+        hint.snapshot or hint.excerpt or hint.no_exit_record or hint.tracker_state for hint in hints
+    )
+    if plan.share is not None or other or not round_at:
+        return None
+    return "finished", f"its rows end at {round_at}, as plans do; no record says so", "guess"
 
 
 def _broken_off(
     hints: Sequence[Hints], plan: Plan, readings: Sequence[SourceReading]
 ) -> tuple[StateKind, str, Sure]:
-    """Say of a run that did not reach its plan, and of whose end nothing tells, what is known."""
+    """Say of a run of whose end nothing tells what is known."""
+    if plan.share is None or plan.share >= STOPPED:
+        return "unknown", f"no closing record; the last is of {plan.words}", "guess"
     if any(hint.no_exit_record for hint in hints):
         return (
             "stopped_early",

@@ -33,6 +33,7 @@ from runlens.sources.console.telling import tells
 _CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|memory|\bmem\b", re.IGNORECASE)
 SHARE = 0.05  # of the lines that rows are of which none counts: fewer are examples in prose
 MOST_IN_HEAD = 4  # numbers in a line that is only a heading
+_MODULE = lazy_re(r"\s*\(\w+\): [A-Z]\w*\(")  # of a printed model
 _CODE = lazy_re(r"\w[_/]\w")
 FEWEST = 5  # rows of a table of which no name tells that it is of a training
 _OTHERS = {
@@ -76,6 +77,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
 
     Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
     """
+    others = [item for item in others if not _MODULE.match(item[1])]
     tables = [_table(layout) for layout in layouts(without_prefix(others))]
     kept = _kept(tables, excerpt=alone and len(others) <= EXCERPT)
     if not kept:
