@@ -18,6 +18,7 @@ from runlens.wording import step
 
 MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
+MISMEASURED = frozenset({"evaluation", "leak"})
 # how to go on: said once, of all findings
 AGAIN: frozenset[FixKind] = frozenset({"resume", "weights", "restart"})
 ENDED = frozenset({"crashed", "killed", "oom-cliff", "hang", "known-error", "stopped-early"})
@@ -53,7 +54,8 @@ def first_steps(
     lead = [one for one in loud[0].findings if one.severity != "info"]
     cause = causes[0] if causes else Cause("")
     found = _levers(run, signals, lead, cause)
-    kept = _with_what_exists(run, lead, changed=bool(found))
+    mismeasured = cause.kind in MISMEASURED or fixes.never_better(signals)
+    kept = _with_what_exists(run, lead, changed=bool(found), mismeasured=mismeasured)
     lever = _allowed(found, kept)
     if kept and kept.kind == "restart" and lever and lever.changes:
         kept = None  # the step with the settings says that it starts again
@@ -142,7 +144,9 @@ def _changed(lever: Proposal) -> Iterator[Changed]:
         yield Changed(place.where, place.name, setting, old, new)
 
 
-def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix | None:
+def _with_what_exists(
+    run: Run, lead: Sequence[Finding], *, changed: bool, mismeasured: bool
+) -> Fix | None:
     """Return which weights to go on from; None where only new settings or new data help."""
     rules = {finding.rule for finding in lead}
     onset = min((one.begins for one in lead if one.rule in WASTED and one.end is None), default=inf)
@@ -155,7 +159,7 @@ def _with_what_exists(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fi
     if rules & USELESS:
         why = "it has learnt nothing"
         return None if over else fixes.action("Stop this run if it still goes on", why)
-    if "hockey-stick" in rules:
+    if "hockey-stick" in rules and not mismeasured:  # else what is called best says nothing
         return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
     return _after_the_end(run, lead, changed=changed) if rules & ENDED else None
 

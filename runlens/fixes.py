@@ -89,6 +89,9 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return default.rate, f"the default of {default.of}"
     if default and not lower and now < default.rate / VERY_LOW:
         return default.rate, f"the default of {default.of}"
+    if usual and lower and now > TENTH * usual.high:
+        told = f"a tenth of it; {rate(usual.low)} to {rate(usual.high)} are usual for {usual.what}"
+        return now / TENTH, told
     most = ceiling(run)
     if most and lower and now > most.rate:
         return most.rate / 10, f"no model survives {rate(most.rate)}: {most.why}"
@@ -134,11 +137,16 @@ def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
 
 
 def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
-    """Train up to the best step: by `max_steps` where that is set, else by whole epochs."""
+    """Train up to the best step: by `max_steps` where that is set, else by whole epochs.
+
+    Nothing where the best model is hardly better than an untrained one: no number of steps helps.
+    """
+    if never_better(signals):
+        return ()
     epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
     place = place_of(run, "max_steps")
     told = f"eval loss was best at step {as_step(best)}"
-    if place is not None and place.recorded and best >= 1:
+    if place is not None and (place.recorded or not epochs) and best >= 1:
         what = "Stop at the best step"
         return (setting(run, "max_steps", int(best), what, told, cures="memorised"),)
     if not epochs or not per_epoch or max(1, math.ceil(best / per_epoch)) >= epochs:
@@ -146,6 +154,15 @@ def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
     why = f"{told}, after {best / per_epoch:.1f} epochs"
     new = max(1, math.ceil(best / per_epoch))
     return (setting(run, "num_train_epochs", new, "Train fewer epochs", why, cures="memorised"),)
+
+
+def never_better(signals: Signals) -> bool:
+    """Whether eval loss gained less than a tenth of what it lost after, from before step 1 on."""
+    evals = signals.curve("eval_loss")
+    if len(evals) < 2 or evals.step[0] > 0:  # noqa: PLR2004 - what came before is not known
+        return False
+    first, best, last = (float(x) for x in (evals.value[0], evals.value.min(), evals.value[-1]))
+    return TENTH * (first - best) < last - best
 
 
 def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:

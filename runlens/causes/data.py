@@ -51,12 +51,21 @@ def _memorised(scene: Scene) -> Signs:
         at = f", eval loss was best after {best:.1f}" if best is not None else ""
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS else SPEAKS)
     if len(evals) and len(train) and scene.has("hockey-stick", "eval-gap"):
-        fell = scene.signals.levels("train_loss")
-        if fell.end < fell.start:
+        best, last = _around_the_turn(scene)
+        if last < best:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
             yield Sign(said, SPEAKS)
     if scene.has("zero-loss") and passes is not None and passes > ONE_PASS and not _masked(scene):
         yield Sign(f"train loss came to zero within {passes:.1f} passes over the data", STRONG)
+
+
+def _around_the_turn(scene: Scene) -> tuple[float, float]:
+    """Return the level of train loss at the best evaluation, and at the end."""
+    evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
+    if not train:
+        levels = scene.signals.levels("train_loss")
+        return levels.start, levels.end
+    return train.level_at(float(evals.step[int(np.argmin(evals.value))])), train.final_level().value
 
 
 def _both_rose(scene: Scene) -> str:
@@ -64,8 +73,7 @@ def _both_rose(scene: Scene) -> str:
     evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
     if not train or len(evals) < 2 or not scene.has("hockey-stick"):  # noqa: PLR2004 - a turn
         return ""
-    best = train.level_at(float(evals.step[int(np.argmin(evals.value))]))
-    end = train.final_level().value
+    best, end = _around_the_turn(scene)
     if not end > (1 + RISEN) * best > 0:
         return ""
     return f"train loss rose as well, from {loss(best)} to {loss(end)}"

@@ -145,7 +145,11 @@ def _at_limit(scene: Scene) -> Sign | None:
     return Sign(f"every completion is {limit.tokens:g} tokens long, the limit", LEADS)
 
 
-def _solved(scene: Scene) -> str:
+def _runs_on(scene: Scene) -> str:
+    """Say that completions grew towards the limit, or that exploration had stopped as well."""
+    grew = scene.rules.get("length-growth")
+    if grew and scene.lead.rule == "length-growth":
+        return "completions were far below it, and grew"
     return "" if not scene.has("entropy-collapse") else "the policy had stopped exploring as well"
 
 
@@ -188,5 +192,5 @@ LENGTH = Hypothesis(
     _cut,
     "completions are cut as often at twice the limit",
     "Generate 100 completions at twice the limit, and count how many end by themselves",
-    _solved,
+    _runs_on,
 )

@@ -7,6 +7,7 @@ Each row has the frameworks that it holds for, the settings that it is about, an
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from runlens.knowledge.dialects import own_file
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.run import Run, Setting
 
@@ -63,7 +64,10 @@ def _one_half(_: Run, settings: Settings) -> str:
     return "fp16 and bf16 exclude each other" if both else ""
 
 
-def _steps_rule(_: Run, settings: Settings) -> str:
+def _steps_rule(run: Run, settings: Settings) -> str:
+    own, known = own_file(run), run.config.get("max_steps")
+    if own and known and known.file != own and "num_train_epochs" in run.config:
+        return ""  # the framework worked it out from the epochs of its user's file
     steps = _number(settings, "max_steps")
     return f"max_steps {steps:g} is set and rules over epochs" if steps and steps > 0 else ""
 

@@ -41,6 +41,7 @@ ARGUMENTS: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 FIELDS_READ_IN = "transformers 5.23.0, trl 1.16.0: dataclasses.fields"
 _OF_TASK = {"dpo": "DPOConfig", "grpo": "GRPOConfig", "reward-model": "RewardConfig"}
+LOGS = (".log", ".out", ".txt", ".err", ".md")
 OF_PEFT = "adapter_config.json"  # PEFT's record of LoraConfig
 LORA = {"lora_r": "r", "lora_alpha": "lora_alpha", "lora_dropout": "lora_dropout"}
 
@@ -196,12 +197,12 @@ def place_of(run: Run, key: str) -> Place | None:
     """Return where a setting is changed; None where neither files nor framework name it."""
     known = run.config.get(key)
     if known is not None and known.key:
-        own = _own_file(run)
+        own = own_file(run)
         # a record of all defaults is no file of the user's: where there is one, the change is there
         if own and known.file != own and (name := _name_in(run, key)):
             return Place(own, (name,), _style_of(own))
         return _recorded(run, key, known)
-    if (own := _own_file(run)) and (name := _name_in(run, key)):
+    if (own := own_file(run)) and (name := _name_in(run, key)):
         return Place(own, (name,), _style_of(own))
     return _by_framework(run, key)
 
@@ -220,6 +221,8 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     made = _by_framework(run, key)
     if made and made.path == path:  # the record of a call: its arguments
         return made._replace(recorded=True)
+    if made and known.file.endswith(LOGS):  # a sentence of a log is no place to change a setting
+        return made
     if len(path) > 1:
         return Place("the command line", path, "overrides", recorded=True)
     return Place(_record_name(known.file), path, "yaml", recorded=True)
@@ -259,7 +262,7 @@ def _argument(run: Run, key: str) -> Place | None:
     return None
 
 
-def _own_file(run: Run) -> str:
+def own_file(run: Run) -> str:
     """Return the YAML that a framework was started with; empty where there is none."""
     if run.framework not in TRAINER_FRAMEWORKS:
         return ""

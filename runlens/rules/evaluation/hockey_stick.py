@@ -238,7 +238,10 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     if kept := fixes.checkpoint_before(run, onset):
         made.append(fixes.weights(f"Use {kept[1]}", "the nearest saved before the best eval loss"))
     made += fixes.shorter(run, signals, onset)
-    if not run.flag("load_best_model_at_end"):
+    if fixes.never_better(signals):
+        why = "the best evaluation is hardly better than that before training"
+        made.append(fixes.action("Train on more rows, or a smaller model", why, cures="memorised"))
+    elif not run.flag("load_best_model_at_end"):
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
         made += fixes.early_stopping(run)

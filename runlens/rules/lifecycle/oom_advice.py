@@ -27,7 +27,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         made.append(
             Cause("The settings are too large for the card", "most likely", why, kind="memory")
         )
-    elif grown := _grown(run):
+    elif grown := _grown(run, proof):
         made.append(
             Cause(
                 "Memory that grew: graphs or tensors that are kept", "likely", grown, kind="memory"
@@ -72,14 +72,14 @@ def _at_evaluation(run: Run) -> str:
     return ""
 
 
-def _grown(run: Run) -> str:
-    """Say by how much logged memory had grown, where it had."""
-    for metric, where in (("gpu_mem", "GPU memory"), ("host_mem", "host memory")):
-        value = run.curve(metric).finite().value
-        if len(value) > 1 and value[-1] > GROWN * value[0]:
-            first, last = float(value[0]), float(value[-1])
-            return f"{where} went from {number(first)} to {number(last)} GiB"
-    return ""
+def _grown(run: Run, proof: Event) -> str:
+    """Say by how much the memory that ran out had grown, where it is logged and had."""
+    of_host = proof.data.get("row") == HOST
+    value = run.curve("host_mem" if of_host else "gpu_mem").finite().value
+    if len(value) < 2 or value[-1] <= GROWN * value[0]:  # noqa: PLR2004 - no growth
+        return ""
+    where = "host memory" if of_host else "GPU memory"
+    return f"{where} went from {number(float(value[0]))} to {number(float(value[-1]))} GiB"
 
 
 def cures(run: Run, proof: Event) -> tuple[Fix, ...]:

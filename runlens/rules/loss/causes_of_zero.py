@@ -10,6 +10,7 @@ from runlens.rules.loss.kind_of_zero import Kind, Zero, reached
 from runlens.run import Run
 from runlens.signals import Signals
 
+USUAL_EPOCHS = 3  # num_train_epochs of TrainingArguments, transformers 5.23.0
 SEEN: dict[Kind, str] = {
     "masked": "Nothing reached the weights from there on: no token was left to learn from.",
     "leaked": "So soon no model knows its data by heart: the answer is read off the input, or all "
@@ -22,7 +23,6 @@ SEEN: dict[Kind, str] = {
     "separable": "The classes are separable: training and evaluation are both solved.",
     "sanity": "The model can overfit a few batches, as such a test asks.",
 }
-
 
 OF_KIND: dict[Kind, tuple[str, str]] = {  # what brought it there, and the kind of that cause
     "masked": ("All labels masked (-100)", "labels-masked"),
@@ -69,7 +69,10 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
         why = "stop where its loss is best; training loss alone does not show where that is"
         made.append(fixes.action("Evaluate on held-out data, once an epoch at least", why))
     epochs, wanted = run.number("num_train_epochs"), reached(run, signals, last).epoch
+    if not known and wanted and wanted > USUAL_EPOCHS:  # zero is reached long after the best
+        wanted = USUAL_EPOCHS
     if zero.kind == "memorised" and epochs and wanted and ceil(wanted) < epochs:
-        why = "eval loss was best there" if known else "the later ones have nothing left to teach"
+        usual = f"{USUAL_EPOCHS} is the Trainer's default; the later ones have nothing to teach"
+        why = "eval loss was best there" if known else usual
         made.append(fixes.setting(run, "num_train_epochs", ceil(wanted), "Train fewer epochs", why))
     return tuple(made)
