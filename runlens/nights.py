@@ -87,6 +87,8 @@ class RunRow:
     user: str = ""  # who started it, as the tracker has it
     url: str = ""  # its own page on the tracker
     tags: tuple[str, ...] = ()
+    # where it ran: node, GPU, image, commit, driver, packages; see `sources.environment`
+    environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def hours(self) -> float | None:

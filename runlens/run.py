@@ -164,6 +164,8 @@ class Run:
     log_tail: tuple[str, ...] = ()
     # metrics that no name says for sure: "train_loss" -> "xent", which was taken for it
     taken: Mapping[str, str] = field(default_factory=dict)
+    # where it ran: "node" -> ("node-17",), "torch" -> ("2.6.0",); see `sources.environment`
+    environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return one_line(

@@ -212,6 +212,7 @@ def _plain(run: Run) -> dict[str, Any]:
         "task_why": run.task_why,
         "segments": run.segments,
         "log_tail": run.log_tail,
+        "environment": dict(run.environment),
     }
 
 
@@ -231,4 +232,5 @@ def _run(plain: Mapping[str, Any], rows: Columns) -> Run:
         task_why=plain["task_why"],
         segments=tuple(Segment(*one) for one in plain["segments"]),
         log_tail=tuple(plain["log_tail"]),
+        environment={name: tuple(some) for name, some in plain["environment"].items()},
     )

@@ -34,15 +34,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from runlens.auditing.sights import SHRANK, Sight, place_of, sights
+from runlens.crossrun.chance import BY_CHANCE, none_since
 from runlens.crossrun.rule import CrossFinding
 from runlens.diagnosis import SEVERITIES
 from runlens.nights import ISSUE_STATES, Ack, Detail, Issue, IssueState, Night, RunRow
 from runlens.wording import count
 
 QUIET = 14  # nights without a fresh run that has it, after which nobody runs it any more
-# Below this chance, that many clean runs in a row are no accident: the usual 5 %
-BY_CHANCE = 0.05
-CLUSTER = "cluster"  # the rule that says which settings faulty runs share
+# the rules that say which settings faulty runs share, and on which machines and versions they ran
+SHARED = frozenset({"cluster", "fleet"})
 # share of healthy runs with a loud finding: benchmarks/power.py, calm noise (docs/accuracy.md)
 FALSE_ALARMS = 0.003
 
@@ -99,15 +99,15 @@ def issues(
 
 def _with_suspects(made: Sequence[Issue]) -> list[Issue]:
     """Return the issues, each with what its runs share and others have not."""
-    shared = [one for one in made if one.rule == CLUSTER and one.open]
+    shared = [one for one in made if one.rule in SHARED and one.open]
     return [
-        one if one.rule == CLUSTER or not one.open else replace(one, suspect=_suspect(one, shared))
+        one if one.rule in SHARED or not one.open else replace(one, suspect=_suspect(one, shared))
         for one in made
     ]
 
 
 def _suspect(issue: Issue, shared: Sequence[Issue]) -> str:
-    """Return what a cluster says of the same fault, where most of the issue's runs are in it."""
+    """Return what most of the issue's runs share and other runs have not."""
     mine = set(issue.runs)
     fits = [one for one in shared if 2 * len(mine & set(one.runs)) > len(mine)]
     best = max(fits, key=lambda one: len(mine & set(one.runs)), default=None)
@@ -117,18 +117,6 @@ def _suspect(issue: Issue, shared: Sequence[Issue]) -> str:
 def expected_false_alarms(rows: Iterable[RunRow]) -> float:
     """Return how many of these runs alarm by chance, by the measured rate."""
     return FALSE_ALARMS * sum(row.health != "unknown" for row in rows)
-
-
-def by_chance(faulty: int, runs: int, clean: int) -> float:
-    """Return how likely so many clean runs in a row are, if nothing has changed.
-
-    The rate is what `faulty` of `runs` tell of it: a beta distribution, begun with Jeffreys' prior
-    (one half each); the chance is that of the beta-binomial for no fault in `clean` runs.
-    """
-    chance = 1.0
-    for at in range(clean):
-        chance *= (runs - faulty + 0.5 + at) / (runs + 1 + at)
-    return chance
 
 
 def _order(issue: Issue) -> tuple[object, ...]:
@@ -222,7 +210,7 @@ def _waited(now: Issue, around: _Around, tonight: Tonight) -> Issue:
 
 def _ending(now: Issue, around: _Around) -> Detail:
     """Return how an issue ends that no fresh run shows; empty: it does not."""
-    if now.clean and by_chance(*_share(now, around), len(now.clean)) <= BY_CHANCE:
+    if now.clean and none_since(*_share(now, around), len(now.clean)) <= BY_CHANCE:
         return "fixed"
     return "unused" if now.unseen >= QUIET else ""
 
@@ -243,7 +231,7 @@ def _share(now: Issue, around: _Around) -> tuple[int, int]:
 
 
 def _odds(now: Issue, around: _Around) -> str:
-    if not now.runs:
+    if not now.runs or now.rule in SHARED:  # their title is about odds
         return ""
     faulty, runs = _share(now, around)
     since = f"; 0 of {len(now.clean)} since" if now.clean else ""

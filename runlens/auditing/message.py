@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from runlens import cost
-from runlens.auditing.issues import CLUSTER
+from runlens.auditing.issues import SHARED
 from runlens.auditing.sights import SHRANK
 from runlens.errors import one_line
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
@@ -110,7 +110,7 @@ def _lines(
         yield _cut(_last_night(audit), LINE)
     rows = {row.key: row for row in audit.runs}
     suspects = {issue.suspect for issue in told}
-    told = [issue for issue in told if issue.rule != CLUSTER or issue.title not in suspects]
+    told = [issue for issue in told if issue.rule not in SHARED or issue.title not in suspects]
     for issue in told[:SHOWN]:
         yield _issue(issue, rows, links)
     if rest := told[SHOWN:]:
@@ -191,7 +191,7 @@ def _rest(rest: Sequence[Issue]) -> str:
 
 def _known(audit: Audit, over: Sequence[Issue]) -> str:
     """Return what is over, with its odds, and what goes on."""
-    over = [issue for issue in over if issue.rule != CLUSTER] or over  # it ends with its fault
+    over = [issue for issue in over if issue.rule not in SHARED] or over  # it ends with its fault
     first = [f"{issue.detail or 'over'}: {_over(issue)}" for issue in over[:SHOWN]]
     more = f" and {len(over) - SHOWN:,} more" if len(over) > SHOWN else ""
     parts = [f"Over: {'; '.join(first)}{more}."] if first else []

@@ -30,7 +30,16 @@ DIGITS, NAME = 12, 60  # of a file's name
 LOUD = frozenset({"critical", "warning"})
 OURS = lazy_re(rf"[\w.-]*-[0-9a-f]{{{DIGITS}}}\.html")
 # what a tracker says of a run besides its records: another tag makes no other page
-BESIDES = {"config": {}, "user": "", "url": "", "tags": (), "group": "", "job": "", "sweep": ""}
+BESIDES = {
+    "config": {},
+    "environment": {},
+    "user": "",
+    "url": "",
+    "tags": (),
+    "group": "",
+    "job": "",
+    "sweep": "",
+}
 
 Render = Callable[[Diagnosis], str]
 

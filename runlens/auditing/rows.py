@@ -79,6 +79,7 @@ def row(
         findings=tuple(_found(diagnosis, run, started, ended)),
         spark=_spark(run, diagnosis),
         problems=len(run.problems),
+        environment=run.environment,
     )
 
 

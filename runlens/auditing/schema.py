@@ -344,6 +344,8 @@ def row_of(text: str) -> RunRow:
     plain["findings"] = tuple(FoundRow(**_of(FoundRow._fields, one)) for one in plain["findings"])
     spark = SparkRow(**_of(SparkRow._fields, plain["spark"]))
     plain["tags"] = tuple(plain.get("tags") or ())
+    ran = plain.get("environment") or {}
+    plain["environment"] = {name: tuple(some) for name, some in ran.items()}
     plain["spark"] = spark._replace(points=tuple(spark.points))
     return RunRow(**_of(RunRow.__dataclass_fields__, plain))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from runlens import cost
-from runlens.auditing.issues import CLUSTER, Tonight
+from runlens.auditing.issues import SHARED, Tonight
 from runlens.auditing.sights import SHRANK
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Trend
 from runlens.wording import count
@@ -78,7 +78,7 @@ def _news(issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[Sou
         issue.open and issue.status not in TOLD for issue in issues if issue.severity != "info"
     )
     loud = [issue for issue in news if issue.severity != "info"]
-    loud = [issue for issue in loud if issue.rule != CLUSTER] or loud  # it tells of another
+    loud = [issue for issue in loud if issue.rule not in SHARED] or loud  # it tells of another
     if not loud and sources and all(one.tries for one in sources):
         return f"Nothing is known of last night; {count(known, 'issue')} of before."
     if not loud:

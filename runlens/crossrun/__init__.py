@@ -6,6 +6,7 @@ from typing import Any
 from runlens.crossrun import (
     cluster,
     duplicate,
+    fleet,
     never_evaluated,
     outlier,
     regression,
@@ -19,6 +20,7 @@ __all__ = ["CROSS_RULES", "CrossFinding", "CrossRule", "findings"]
 
 CROSS_RULES: tuple[CrossRule[Any], ...] = (
     cluster.RULE,
+    fleet.RULE,
     regression.RULE,
     outlier.RULE,
     stale.RULE,

@@ -28,6 +28,7 @@ import numpy as np
 from msgspec import Struct
 
 from runlens import cost
+from runlens.crossrun.chance import STOPPED, Stratum, chance, discovered
 from runlens.crossrun.groups import named, shown
 from runlens.crossrun.rule import (
     CrossFinding,
@@ -37,12 +38,11 @@ from runlens.crossrun.rule import (
     varying,
 )
 from runlens.diagnosis import SEVERITIES
-from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.history import BoolArray, FloatArray
 from runlens.nights import RunRow
 from runlens.run import Setting
+from runlens.sources.environment import named_by
 from runlens.wording import number, percent
-
-STOPPED = frozenset({"killed", "stopped-early"})
 
 
 class Limits(Struct, frozen=True):
@@ -94,6 +94,7 @@ def _of_scope(
     tests = [
         (slug, blame)
         for key, column in varying(rows).items()
+        if not named_by(key)  # of where it ran: see `fleet`
         for setting, other, mask in _splits(key, column, limits)
         for slug, has in faults.items()
         if (blame := _blame(setting, other, mask, has)) is not None
@@ -147,37 +148,9 @@ def _blame(setting: str, other: str, mask: BoolArray, has: BoolArray) -> Blame |
     others, others_bad = len(mask) - with_it, int((~mask & has).sum())
     if not with_it or not others or bad * others <= others_bad * with_it:
         return None
-    p = fisher(bad, with_it, others_bad, others)
+    p = chance([Stratum(bad, with_it, bad + others_bad, with_it + others)])
     runs = tuple(np.flatnonzero(mask & has).tolist())
     return Blame(setting, other, runs, bad, with_it, others_bad, others, p)
-
-
-def fisher(bad: int, with_it: int, others_bad: int, others: int) -> float:
-    """Return the one-sided p of Fisher's exact test: so many bad ones or more, by chance.
-
-    `bad` of `with_it` runs against `others_bad` of `others`.
-    """
-    total, faulty = with_it + others, bad + others_bad
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, total + 1)))])  # log factorials
-
-    def choose(amount: int, some: IntArray) -> FloatArray:
-        chosen: FloatArray = logs[amount] - logs[some] - logs[amount - some]
-        return chosen
-
-    more = np.arange(bad, min(with_it, faulty) + 1)
-    chances = choose(with_it, more) + choose(others, faulty - more)
-    whole = choose(total, np.array([faulty]))
-    return min(1.0, float(np.exp(chances - whole).sum()))
-
-
-def discovered(p: FloatArray, q: float) -> float:
-    """Return the largest p that counts at a false discovery rate of `q`; 0.0 if none does.
-
-    Benjamini and Hochberg: the largest of the sorted p, of rank i, with p <= q * i / n.
-    """
-    ordered = np.sort(p)
-    kept = ordered <= q * np.arange(1, len(p) + 1) / len(p)
-    return float(ordered[kept][-1]) if kept.any() else 0.0
 
 
 def _clear(blame: Blame, limits: Limits) -> bool:

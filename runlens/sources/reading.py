@@ -11,6 +11,7 @@ import numpy as np
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.run import Event, Problem, Setting
 
+Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.environment`
 Precision = Literal["float64", "float32", "rounded"]
 PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best first
 
@@ -59,6 +60,7 @@ class SourceReading:
     config: dict[str, Setting] = field(default_factory=dict)  # flat, keys as found
     # key of `config` -> path in the file, where it is another; "" where it was worked out
     paths: dict[str, str] = field(default_factory=dict)
+    environment: Environment = field(default_factory=dict)
     hints: Hints = field(default_factory=Hints)
     events: list[Event] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)

@@ -1,6 +1,5 @@
 """How an issue lives: new, ongoing, resolved, back."""
 
-import random
 import re
 import subprocess
 import sys
@@ -11,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from runlens.auditing.issues import (
-    BY_CHANCE,
     FALSE_ALARMS,
     QUIET,
     Tonight,
-    by_chance,
     expected_false_alarms,
     issues,
 )
@@ -94,18 +91,6 @@ def test_one_clean_run_among_many_fixes_nothing() -> None:
     for at in range(10):
         assert story.next(row(f"clean{at}")) == {"nan-loss": "ongoing"}
     assert story.issue.odds == "3 of 11 runs; 0 of 10 since"
-
-
-@pytest.mark.parametrize(
-    ("faulty", "runs", "clean"), [(1, 1, 5), (2, 2, 3), (3, 3, 2), (3, 11, 14)]
-)
-def test_so_many_clean_runs_are_no_accident(faulty: int, runs: int, clean: int) -> None:
-    """Beta-binomial with Jeffreys' prior, drawn: a rate from the posterior, then clean runs."""
-    assert by_chance(faulty, runs, clean) <= BY_CHANCE < by_chance(faulty, runs, clean - 1)
-    drawn = random.Random(7)
-    rates = [drawn.betavariate(faulty + 0.5, runs - faulty + 0.5) for _ in range(40_000)]
-    mean = sum((1 - rate) ** clean for rate in rates) / len(rates)
-    assert by_chance(faulty, runs, clean) == pytest.approx(mean, rel=0.08)
 
 
 def test_a_resolved_issue_opens_for_a_run_that_it_does_not_account_for() -> None:

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from runlens.crossrun.cluster import RULE, Limits, discovered, fisher
+from runlens.crossrun.cluster import RULE, Limits
 from runlens.crossrun.rule import CrossFinding
 from runlens.nights import RunRow
 from runlens.run import Setting
@@ -112,21 +111,3 @@ def test_many_settings_are_tried_and_none_is_blamed_by_chance() -> None:
         naive += bool(ask(rows, Limits(q=0.5)))
     assert alarms <= 1
     assert naive > alarms
-
-
-@pytest.mark.parametrize("table", [(7, 9, 0, 20), (3, 3, 3, 30), (1, 5, 4, 6), (50, 90, 9, 400)])
-def test_fisher_is_that_of_scipy(table: tuple[int, int, int, int]) -> None:
-    """One-sided."""
-    bad, with_it, others_bad, others = table
-    square = [[bad, with_it - bad], [others_bad, others - others_bad]]
-    expected = stats.fisher_exact(square, alternative="greater").pvalue
-    assert fisher(*table) == pytest.approx(expected, rel=1e-9)
-
-
-def test_discoveries_are_those_of_scipy() -> None:
-    """Benjamini and Hochberg."""
-    rng = np.random.default_rng(3)
-    p = np.concatenate([rng.random(50), rng.random(8) * 1e-3])
-    adjusted = stats.false_discovery_control(p)
-    for q in (0.001, 0.01, 0.05, 0.3):
-        assert (p <= discovered(p, q)).tolist() == (adjusted <= q).tolist()

@@ -15,6 +15,7 @@ from runlens.metrics import NAMES, base
 from runlens.naming import classify
 from runlens.redaction import purged, redacted
 from runlens.run import WHOLE_FILE, Configured, Event, Problem, Run, Segment
+from runlens.sources import environment
 from runlens.sources.merging import settings
 from runlens.sources.merging.align import aligned, in_one_unit
 from runlens.sources.merging.combine import (
@@ -185,6 +186,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         segments=_segments(metrics),
         log_tail=_tail(ended),
         taken=taken,
+        environment=environment.joined(readings, config),
     )
 
 

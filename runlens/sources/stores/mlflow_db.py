@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from runlens.run import Problem, Setting
+from runlens.sources import environment
 from runlens.sources.files import MAX_LEAVES, MAX_SETTING, Unreadable
 from runlens.sources.reading import Series, SourceReading, as_number
 from runlens.sources.stores import mlflow_dir, sqlite_file, tracked
@@ -148,6 +149,7 @@ def _reading(path: Path, known: str, run: _Run) -> SourceReading:
     reading.hints.tracker_state = mlflow_dir.STATES.get(run.status, "")
     about = mlflow_dir.about(reading.run_name, run.tags, run.experiment)
     reading.config = about | run.params
+    reading.environment = environment.of_tags(run.tags)
     mlflow_dir.add_metrics(
         {str(key): points.series() for key, points in run.metrics.items() if points.step}, reading
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.run import Problem, Setting
+from runlens.sources import environment
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import (
     MAX_CONFIG,
@@ -75,6 +76,7 @@ def read(path: Path) -> SourceReading:
         tags.get("mlflow.runName") or meta.get("run_name") or meta.get("name") or ""
     )
     reading.config = _config(path, tags, reading.run_name)
+    reading.environment = environment.of_tags(tags)
     files = _files(path / "metrics")
     found = {name: points for name, file in files if (points := _points(file, reading))}
     add_metrics(found, reading)

@@ -15,6 +15,7 @@ import numpy as np
 
 from runlens.history import IntArray
 from runlens.run import Problem, Setting
+from runlens.sources import environment
 from runlens.sources.files import LFS, MAX_LEAVES, Unreadable, flat, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading, as_number, series
 from runlens.sources.tensorboard import tags as event_tags
@@ -56,6 +57,7 @@ def _has_log(stem: str, files: list[str]) -> bool:
 def read(path: Path) -> SourceReading:
     """Read one event file."""
     reading = SourceReading(path, "tensorboard", precision="float32")
+    reading.environment = environment.of_event_file(path.name)
     try:
         head = read_bytes(path, len(LFS))[: HEADER.size]
         events = _Events()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runlens.run import Event, Problem
+from runlens.sources import environment
 from runlens.sources.files import flat
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.stores import tracked
@@ -62,6 +63,9 @@ def _take_settings(
     known = {"python_version": own["python_version"]} if own.get("python_version") else {}
     for one in machines:
         known |= machine_of(one)
+    last = environment.of_metadata(machines[-1] if machines else {})
+    commit = environment.known({environment.COMMIT: (getattr(got.run, "commit", None),)})
+    reading.environment = {**commit, **last}
     reading.config = {**known, **flat(got.run.config)}
     reading.config.setdefault("wandb_project", got.place.project)
     reading.framework = framework(reading.config)

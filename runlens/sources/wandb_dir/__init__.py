@@ -8,11 +8,13 @@ its machine, or still running.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from runlens.patterns import lazy_re
 from runlens.run import Event, Problem, Setting
+from runlens.sources import environment
 from runlens.sources.files import LFS, Unreadable, flat, read_bytes
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.stores import tracked
@@ -25,6 +27,7 @@ LOOKS_FOR = "run-*.wandb"
 FRAMEWORK = "Weights & Biases (any trainer that logs to it)"
 LATEST = "latest-run"  # a link to the newest run; a copy of it where links were not kept
 SUMMARY, METADATA, CONFIG = "wandb-summary.json", "wandb-metadata.json", "config.yaml"
+REQUIREMENTS = "requirements.txt"
 SWANLAB = "swanlab-metadata.json"  # in the files/ of another tracker, which calls its runs alike
 
 _RUN_NAME = lazy_re(r"(?:offline-)?run-(?:\d{8}_\d{6}-)?(.+)")
@@ -177,6 +180,7 @@ def _take_settings(contents: Contents, reading: SourceReading) -> None:
     run, config = contents.run, contents.config
     config.pop("_wandb", None)
     reading.config = {**contents.machine, **flat(config)}
+    reading.environment = contents.environment
     if project := run.text(3):
         reading.config.setdefault("wandb_project", project)
     reading.run_id, reading.run_name = run.text(1), run.text(8)
@@ -204,6 +208,9 @@ def _read_files(folder: Path, reading: SourceReading) -> None:
         _read_config(folder / CONFIG, reading)
     if "command_line" not in reading.config:
         _read_metadata(folder / METADATA, reading)
+    with suppress(Unreadable):  # nothing is judged by it
+        packages = read_bytes(folder / REQUIREMENTS).decode("utf-8", "replace")
+        reading.environment = {**environment.of_requirements(packages), **reading.environment}
     if not reading.series:
         _read_summary(folder / SUMMARY, reading)
 
@@ -216,6 +223,7 @@ def _read_config(path: Path, reading: SourceReading) -> None:
 
 def _read_metadata(path: Path, reading: SourceReading) -> None:
     found = tracked.mapping_in(path, reading)
+    reading.environment = {**environment.of_metadata(found), **reading.environment}
     known = machine_of(found)
     reading.config = {**known, **reading.config}
     state = found.get("state")

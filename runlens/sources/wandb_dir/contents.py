@@ -10,7 +10,9 @@ import numpy as np
 
 from runlens.history import IntArray
 from runlens.run import Setting
+from runlens.sources import environment
 from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.reading import Environment
 from runlens.sources.wandb_dir import proto
 from runlens.sources.wandb_dir.log import Records
 from runlens.sources.wandb_dir.rows import Rows
@@ -30,6 +32,7 @@ class Contents:
     stats: list[tuple[float, list[tuple[str, float]]]] = field(default_factory=list)
     console: deque[str] = field(default_factory=lambda: deque(maxlen=CONSOLE_RECORDS))
     machine: dict[str, Setting] = field(default_factory=dict)
+    environment: Environment = field(default_factory=dict)
     run: proto.Message = field(default_factory=lambda: proto.Message(b""))
     exit: proto.Message | None = None
     sdk: str = ""
@@ -130,6 +133,19 @@ class Contents:
         found = proto.Message(content)
         self.machine |= machine(
             found.text(6), found.texts(5), found.text(18), found.number(19), found.text(2)
+        )
+        slurm = map(proto.Message, found.all(27))
+        self.environment = environment.of_metadata(
+            {
+                "python": found.text(2),
+                "docker": found.text(4),
+                "git": {"commit": proto.Message(found.content(9)).text(2)},
+                "host": found.text(12),
+                "gpu": found.text(18),
+                "gpu_nvidia": [{"uuid": proto.Message(one).text(5)} for one in found.all(24)],
+                "cudaVersion": found.text(25),
+                "slurm": {entry.text(1): entry.text(2) for entry in slurm},
+            }
         )
 
     def _exit(self, content: bytes) -> None:

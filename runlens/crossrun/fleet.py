@@ -1,0 +1,265 @@
+"""Fleet cause: runs that break go with a node, a GPU, an image, a commit, a library or a driver.
+
+What is seen
+    Of the runs on one node most broke, of those elsewhere few: "6 of 7 runs on node-17 broke; 3 of
+    210 elsewhere". The same of a GPU by its serial number, a kind of GPU, a driver, an image, a git
+    commit, a version of a library.
+Why it matters
+    No run tells it by itself, and each of their owners looks for a fault of their own.
+Looks alike
+    A job that always breaks and always gets the same node; a recipe that was bad from the day on
+    which the image changed; a night on which the file system was gone, everywhere. So runs are
+    compared with their like alone: nodes and GPUs among runs of one job that began on one day,
+    software among runs of one recipe, and there without the day on which most of them broke. Where
+    a single job broke, it must have run elsewhere too. Many values are tried at once: the false
+    discovery rate over all of them is controlled. What always goes together cannot be told apart:
+    all of it is named. Runs stopped by hand tell nothing. It is over when so many runs in a row are
+    without a fault that chance does not explain it.
+Limits
+    fewest: faulty runs with it, and runs without it. rate: share of faulty ones against that of the
+    others, at least. q: false discovery rate by Benjamini and Hochberg (1995), of exact stratified
+    tests (Mantel and Haenszel 1959). days: a run that began earlier does not count. Measured on
+    drawn fleets with known causes, and with none, by benchmarks/fleets.py.
+Fixes
+    Take the node out and test it; go back to the last image, commit or version that worked; prove
+    it with one of the runs that broke, elsewhere.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from runlens import cost
+from runlens.crossrun.chance import BY_CHANCE, STOPPED, Stratum, chance, discovered, none_since
+from runlens.crossrun.groups import named, shortened, signature
+from runlens.crossrun.rule import CrossFinding, CrossRule, Rows, lead
+from runlens.history import BoolArray, IntArray
+from runlens.nights import RunRow
+from runlens.sources import environment as env
+from runlens.wording import count, number, percent
+
+DAY = 86_400.0
+ANY = "broke"  # the fault of which every lead is one
+MACHINE = frozenset({env.NODE, env.SERIAL, env.GPU})  # compared among runs of one day too
+SAID = {
+    env.NODE: ("on {}", "elsewhere"),
+    env.SERIAL: ("on the GPU {}", "on others"),
+    env.GPU: ("on {}", "on other GPUs"),
+    env.IMAGE: ("with the image {}", "with others"),
+    env.COMMIT: ("at commit {}", "at others"),
+    env.DRIVER: ("with driver {}", "with others"),
+    env.CUDA: ("with CUDA {}", "with others"),
+}
+HASH = 40  # digits of a git commit, of which the first few are told
+SHORT = 10
+
+
+class Limits(Struct, frozen=True):
+    """What may be tuned."""
+
+    fewest: int = 3
+    rate: float = 2.0
+    q: float = 0.01
+    days: float = 30.0
+
+
+class Shared(NamedTuple):
+    """What runs may share: ``node`` and ``node-17``."""
+
+    name: str
+    value: str
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """The words for runs with it, and for the others."""
+        short = self.value[:SHORT] if self.name == env.COMMIT else shortened(self.value)
+        these, others = SAID.get(self.name, (f"with {self.name} {{}}", "with others"))
+        return these.format(short), others
+
+
+class _Test(NamedTuple):
+    """Runs that share something, and a fault."""
+
+    shared: tuple[Shared, ...]  # what all of these runs have, and no other run
+    fault: str  # `ANY`, or the slug of a rule
+    has: BoolArray  # by run, whether it is one of them
+    p: float = 1.0
+
+
+def check(rows: Rows, limits: Limits, now: float) -> tuple[CrossFinding, ...]:
+    """Look at the runs of each source."""
+    sources: dict[str, list[RunRow]] = defaultdict(list)
+    for row in rows:
+        ended = row.environment and row.health != "unknown" and row.state != "running"
+        if ended and row.started is not None and now - row.started <= limits.days * DAY:
+            sources[row.project].append(row)
+    return tuple(
+        finding
+        for project, some in sorted(sources.items())
+        for finding in _Fleet(some, limits).findings(project)
+    )
+
+
+class _Fleet:
+    """The runs of one source, and what is asked of them."""
+
+    def __init__(self, rows: list[RunRow], limits: Limits) -> None:
+        leads = [(row, one.rule if (one := lead(row)) else "") for row in rows]
+        known = [(row, slug) for row, slug in leads if slug not in STOPPED]
+        self.rows, self.limits = [row for row, _ in known], limits
+        slugs = np.array([slug for _, slug in known])
+        self.faults = {ANY: slugs != ""} | {slug: slugs == slug for slug in set(slugs) - {""}}
+        self.started = np.array([row.started for row in self.rows])
+        self.day = (self.started // DAY).astype(np.int64)
+        self.job = _codes(_job(row) for row in self.rows)
+
+    def findings(self, project: str) -> Iterator[CrossFinding]:
+        """Yield what goes with a fault, the least likely by chance first.
+
+        The runs of one that is found are no evidence for another.
+        """
+        tests = list(self._tests())
+        limit = discovered(np.array([one.p for one in tests]), self.limits.q)
+        left = [one for one in tests if one.p <= limit and self._clear(one)]
+        told = np.zeros(len(self.rows), dtype=bool)
+        while left:
+            best = min(left, key=lambda one: (one.p, one.fault != ANY, one.shared))
+            if not self._over(best):
+                yield self._finding(project, best)
+            told |= best.has
+            again = (self._tested(one._replace(has=one.has & ~told), ~told) for one in left)
+            left = [one for one in again if one.p <= limit and self._clear(one)]
+
+    def _tests(self) -> Iterator[_Test]:
+        """Yield a test of each value with each fault; p is 1 where too few runs have both."""
+        having: dict[Shared, list[int]] = defaultdict(list)
+        for at, row in enumerate(self.rows):
+            for name, values in row.environment.items():
+                for value in values:
+                    having[Shared(name, value)].append(at)
+        alike: dict[tuple[int, ...], list[Shared]] = defaultdict(list)
+        for shared, runs in having.items():
+            alike[tuple(runs)].append(shared)
+        few, everywhere = self.limits.fewest, np.ones(len(self.rows), dtype=bool)
+        for places, some in alike.items():
+            if few <= len(places) <= len(self.rows) - few:
+                has = np.zeros(len(self.rows), dtype=bool)
+                has[list(places)] = True
+                named_first = tuple(sorted(some, key=_first))
+                for fault, bad in self.faults.items():
+                    if bad.sum() >= few:
+                        yield self._tested(_Test(named_first, fault, has), everywhere)
+
+    def _tested(self, test: _Test, among: BoolArray) -> _Test:
+        """Return a test with its chance among some runs; of software without its worst day too."""
+        hit = test.has & self.faults[test.fault]
+        jobs = np.unique(self.job[hit])
+        elsewhere = len(jobs) > 1 or np.isin(self.job[among & ~test.has], jobs).any()
+        if hit.sum() < self.limits.fewest or not elsewhere:
+            return test._replace(p=1.0)
+        p = self._chance(test, among, self._recipes)
+        if test.shared[0].name in MACHINE:
+            return test._replace(p=max(p, self._chance(test, among, self._days)))
+        days, many = np.unique(self.day[hit], return_counts=True)
+        calm = among & (self.day != days[many.argmax()])
+        return test._replace(p=max(p, self._chance(test, calm, self._recipes)))
+
+    def _chance(self, test: _Test, among: BoolArray, strata: IntArray) -> float:
+        bad = self.faults[test.fault] & among
+        has = test.has & among
+        size = int(strata.max()) + 1
+        counts = (
+            np.bincount(strata[runs], minlength=size) for runs in (has & bad, has, bad, among)
+        )
+        tally = zip(*(one.tolist() for one in counts), strict=True)
+        return chance(Stratum(*some) for some in tally if some[1])
+
+    @cached_property
+    def _days(self) -> IntArray:
+        """The runs that began on one day."""
+        return self.day - self.day.min()
+
+    @cached_property
+    def _recipes(self) -> IntArray:
+        """The runs of one job and recipe; those that have no like are compared together."""
+        alike = _codes((_job(row), _recipe(row)) for row in self.rows)
+        return np.where(np.bincount(alike)[alike] == 1, alike.max() + 1, alike)
+
+    def _clear(self, test: _Test) -> bool:
+        bad, limits = self.faults[test.fault], self.limits
+        with_it, others = int(test.has.sum()), int((~test.has).sum())
+        hit = int((test.has & bad).sum())
+        if hit < limits.fewest or others < limits.fewest:
+            return False
+        return hit / with_it > limits.rate * int((~test.has & bad).sum()) / others
+
+    def _over(self, test: _Test) -> bool:
+        """Whether the latest runs with it are well, and chance does not explain it."""
+        hit = test.has & self.faults[test.fault]
+        since = int((test.has & (self.started > self.started[hit].max())).sum())
+        return none_since(int(hit.sum()), int(test.has.sum()) - since, since) <= BY_CHANCE
+
+    def _finding(self, project: str, test: _Test) -> CrossFinding:
+        bad, (best, *same) = self.faults[test.fault], test.shared
+        hit = [self.rows[at] for at in np.flatnonzero(test.has & bad)]
+        hit.sort(key=lambda row: (-(cost.wasted(row) or 0.0), row.key))
+        with_it, others = int(test.has.sum()), int((~test.has).sum())
+        others_bad = int((~test.has & bad).sum())
+        these, elsewhere = best.said
+        broke = ANY if test.fault == ANY else f"have {test.fault}"
+        leads = [one for row in hit if (one := lead(row))]
+        kinds = Counter(one.rule for one in leads).most_common()
+        faults = named(f"{slug} {many}" for slug, many in kinds)
+        alike = "recipe and of one day" if best.name in MACHINE else "recipe"
+        together = f" Not to be told apart from it: {named(one.said[0] for one in same)}."
+        hours = cost.lost(hit)
+        return CrossFinding(
+            "fleet",
+            "warning",
+            project,
+            f"{best.name} {shortened(best.value)}",
+            f"{len(hit)} of {count(with_it, 'run')} {these} {broke};"
+            f" {others_bad} of {others} {elsewhere}.",
+            tuple(row.key for row in hit),
+            f"{hit[0].name}: {leads[0].title}",
+            f"{percent(len(hit) / with_it)} against {percent(others_bad / others)}, p"
+            f" {number(test.p, 2)} by an exact test among runs of one {alike} (false discovery rate"
+            f" {percent(self.limits.q)}). Faults: {faults}." + (together if same else ""),
+            hours.gpu_hours,
+            hours.untimed,
+            about=test.fault,
+        )
+
+
+def _first(shared: Shared) -> tuple[int, Shared]:
+    """Return the rank of things that always go together: what is easiest to act upon first."""
+    order = list(SAID)
+    return (order.index(shared.name) if shared.name in SAID else len(order)), shared
+
+
+def _job(row: RunRow) -> str:
+    return row.group or row.job or row.task
+
+
+def _recipe(row: RunRow) -> Hashable:
+    return signature({key: one for key, one in row.config.items() if not env.named_by(key)})
+
+
+def _codes(keys: Iterable[Hashable]) -> IntArray:
+    """Return a number for each key, the same for equal ones."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+
+
+RULE = CrossRule(
+    slug="fleet",
+    title="Runs that break go with a node, an image or a version",
+    severity="warning",
+    page=__doc__,
+    limits=Limits(),
+    check=check,
+)
