@@ -23,6 +23,7 @@ TOLD: frozenset[str] = frozenset({"new", "back", "growing"})  # statuses that ar
 SCHEMA = "runlens.audit/1"
 SHRUNK = 0.5  # share of a source's places that may be missing before nothing is taken for deleted
 ANY_STEP = 2**63 - 1  # of a run of which it is not known how far it was
+COMMIT = 10  # digits of a git commit that are told
 EVALS = "eval.points"  # how often it was evaluated
 
 
@@ -116,6 +117,19 @@ class Ack(NamedTuple):
     note: str = ""
 
 
+class Change(NamedTuple):
+    """What was other in the first bad run of a job than in its last good one."""
+
+    what: str  # a setting, "image", "git_commit", "torch", ...
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        short = self.what == "git_commit"
+        before, after = (one[:COMMIT] if short else one for one in self[1:])
+        return f"{self.what.replace('_', ' ') if short else self.what} {before} -> {after}"
+
+
 class SourceState(NamedTuple):
     """How well a source is known: an audit of what it cannot list says nothing of it."""
 
@@ -174,7 +188,9 @@ class Issue:
     source: str = ""
     tonight: tuple[str, ...] = ()  # keys of the runs that were not known to have it before
     graver_than: Severity | None = None  # its severity on the last night, where it rose
-    suspect: str = ""  # what changed between the last good and the first bad run
+    suspect: str = ""  # what its runs share and others have not
+    changes: tuple[Change, ...] = ()  # between the last good and the first bad run of the job
+    last_good: str = ""  # key of that run
     odds: str = ""  # how many runs have it, and how many have not since it was last seen
     first_date: str = ""  # of the first night, ISO, UTC
     last_date: str = ""  # of the night on which it was last seen
@@ -295,7 +311,9 @@ def _plain(issue: Issue) -> dict[str, Any]:
     kept = {"onset", "clean", "unseen", "accounted"}
     shown = {name: getattr(issue, name) for name in Issue.__dataclass_fields__ if name not in kept}
     ack = issue.acknowledged
-    return shown | {"status": issue.status, "acknowledged": ack._asdict() if ack else None}
+    changes = [one._asdict() for one in issue.changes]
+    more = {"status": issue.status, "acknowledged": ack._asdict() if ack else None}
+    return shown | more | {"changes": changes}
 
 
 def _run(row: RunRow) -> dict[str, Any]:

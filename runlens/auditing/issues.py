@@ -34,6 +34,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from runlens.auditing.sights import SHRANK, Sight, place_of, sights
+from runlens.crossrun import changes
 from runlens.crossrun.chance import BY_CHANCE, none_since
 from runlens.crossrun.rule import CrossFinding
 from runlens.diagnosis import SEVERITIES
@@ -94,7 +95,7 @@ def issues(
             about = (sight.project, sight.group) if sight else ("", "")
             now = _followed(old, sight, _Around(group[about], present), tonight)
             made += [now] if now.open or old.open or now.accounted != old.accounted else []
-    return tuple(sorted(_with_suspects(made), key=_order))
+    return tuple(sorted((_changed(one, group) for one in _with_suspects(made)), key=_order))
 
 
 def _with_suspects(made: Sequence[Issue]) -> list[Issue]:
@@ -112,6 +113,22 @@ def _suspect(issue: Issue, shared: Sequence[Issue]) -> str:
     fits = [one for one in shared if 2 * len(mine & set(one.runs)) > len(mine)]
     best = max(fits, key=lambda one: len(mine & set(one.runs)), default=None)
     return best.title if best and issue.source == best.source else ""
+
+
+def _changed(issue: Issue, group: Mapping[tuple[str, str], Sequence[RunRow]]) -> Issue:
+    """Return an open issue with what changed before its first run; the first of tonight's if back.
+
+    A job is the runs of one name: its group may change with a setting.
+    """
+    if not issue.open or issue.rule in SHARED:
+        return issue
+    bad = set(issue.tonight if issue.state == "back" and issue.tonight else issue.runs)
+    some = group[issue.source, issue.group]
+    jobs = {row.job for row in some if row.key in bad and row.job}
+    if len(jobs) == 1:
+        some = group[issue.source, jobs.pop()] or some
+    found = changes.since(some, bad)
+    return replace(issue, changes=found.changes, last_good=found.good) if found else issue
 
 
 def expected_false_alarms(rows: Iterable[RunRow]) -> float:

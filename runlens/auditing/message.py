@@ -7,7 +7,7 @@ news; it has its place in the last line.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from runlens import cost
 from runlens.auditing.issues import SHARED
 from runlens.auditing.sights import SHRANK
+from runlens.crossrun.groups import named
 from runlens.errors import one_line
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
 from runlens.wording import count
@@ -167,11 +168,20 @@ def _issue(issue: Issue, rows: dict[str, RunRow], links: Links) -> str:
     said = _says(broken, issue)
     worst = f" {_cut(said, LINE // 2)}" if said else ""
     since = f" {issue.suspect}" if issue.suspect else ""
+    since += f" {said_since}" if (said_since := changed_since(issue, rows)) else ""
     where = [links.of_issue(issue), *(row.url for row in broken[:1])]
     known = issue.status != "new" and issue.first_date
     first = f", since {issue.first_date[:10]}" if known else ""
     head = f"{issue.severity.upper()}{whose},{graver} {issue.status}{grown}{first}: {issue.title}"
     return " ".join([f"{_cut(head, LINE)}{worst}{since}{spent}", *filter(None, where)])
+
+
+def changed_since(issue: Issue, rows: Mapping[str, RunRow]) -> str:
+    """Return ``Since learning_rate 2e-4 -> 5e-4 (sft-12 was well).``; empty where nothing did."""
+    if not issue.changes:
+        return ""
+    good = rows[issue.last_good].name if issue.last_good in rows else issue.last_good
+    return f"Since {named(issue.changes)} ({one_line(good)} was well)."
 
 
 def _says(broken: Sequence[RunRow], issue: Issue) -> str:

@@ -73,7 +73,7 @@ def row(
         ended=ended,
         paused=paused,
         gpus=_gpus(run),
-        config=_config(run),
+        config=settings(run),
         measures=measures,
         noises=noises,
         findings=tuple(_found(diagnosis, run, started, ended)),
@@ -182,7 +182,8 @@ def _gpus(run: Run) -> int:
     return 1
 
 
-def _config(run: Run) -> dict[str, Setting]:
+def settings(run: Run) -> dict[str, Setting]:
+    """Return the settings that an audit keeps of a run: those that bear on the result first."""
     keys = sorted(run.config)
     if len(keys) > MOST_SETTINGS:
         keys = sorted(sorted(keys, key=lambda key: not groups.bears(key))[:MOST_SETTINGS])

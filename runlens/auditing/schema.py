@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from runlens.nights import Ack, FoundRow, Issue, Mark, RunRow, SparkRow
+from runlens.nights import Ack, Change, FoundRow, Issue, Mark, RunRow, SparkRow
 
 NULL_AT = 0xF0000  # a private plane of Unicode: it stands for what databases refuse
 REFUSED = {0: NULL_AT} | {code: NULL_AT + code for code in range(0xD800, 0xE000)}
@@ -357,6 +357,7 @@ def issue_of(text: str) -> Issue:
         plain[name] = tuple(plain.get(name) or ())
     ack = plain.get("acknowledged")
     plain["acknowledged"] = Ack(**_of(Ack._fields, ack)) if ack else None
+    plain["changes"] = tuple(Change(**one) for one in plain.get("changes") or ())
     marks = plain.get("accounted") or {}
     plain["accounted"] = {key: Mark(*mark) for key, mark in marks.items()}
     return Issue(**_of(Issue.__dataclass_fields__, plain))

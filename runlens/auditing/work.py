@@ -1,6 +1,7 @@
 """What is done for one unit, wherever it is done: read it, judge it, keep a row of each run."""
 
 import gc
+import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -99,14 +100,14 @@ def failed(unit: Unit, error: Exception) -> Judged:
     from runlens.sources.wandb_api import LoggedNothing, ServerSilent
 
     if isinstance(error, LoggedNothing) and unit.about and unit.about.state in DIED:
-        return Judged(unit, (_died(unit, unit.about),))
+        return Judged(unit, (_died(unit, unit.about, error.run),))
     unread = _why_not(unit, error)
     silent, aside = isinstance(error, ServerSilent), isinstance(error, LoggedNothing)
     return Judged(unit, unread=unread, silent=silent, aside=aside)
 
 
-def _died(unit: Unit, about: About) -> RunRow:
-    """Return the row of a run that has no row."""
+def _died(unit: Unit, about: About, run: Run | None) -> RunRow:
+    """Return the row of a run that has no row: what it was given may tell why."""
     found = _failed_at_start(about)
     row = RunRow(
         key=unit.place,
@@ -120,6 +121,9 @@ def _died(unit: Unit, about: About) -> RunRow:
         health="warning",
         verdict=found.title,
         findings=(found,),
+        started=None if math.isnan(about.created) else about.created,
+        config=rows.settings(run) if run else {},
+        environment=run.environment if run else {},
     )
     return _told(row, about)
 

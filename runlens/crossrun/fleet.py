@@ -181,13 +181,15 @@ class _Fleet:
     @cached_property
     def _days(self) -> IntArray:
         """The runs that began on one day."""
-        return self.day - self.day.min()
+        made: IntArray = self.day - self.day.min()
+        return made
 
     @cached_property
     def _recipes(self) -> IntArray:
         """The runs of one job and recipe; those that have no like are compared together."""
         alike = _codes((_job(row), _recipe(row)) for row in self.rows)
-        return np.where(np.bincount(alike)[alike] == 1, alike.max() + 1, alike)
+        made: IntArray = np.where(np.bincount(alike)[alike] == 1, alike.max() + 1, alike)
+        return made
 
     def _clear(self, test: _Test) -> bool:
         bad, limits = self.faults[test.fault], self.limits

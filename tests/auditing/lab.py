@@ -23,6 +23,7 @@ from runlens.auditing.plan import Unit
 from runlens.auditing.store import Store
 from runlens.auditing.tree import File, Folder
 from runlens.auditing.work import Job, Judged
+from runlens.crossrun import chance
 from runlens.diagnosis import Severity
 from runlens.errors import NothingReadable
 from runlens.nights import Ack, Audit, FoundRow, Issue, RunRow, Unread
@@ -61,7 +62,7 @@ class Lab:
 
     store: "OneStore"
     unused_after: int = issues.QUIET
-    by_chance: float = issues.BY_CHANCE
+    by_chance: float = chance.BY_CHANCE
     runs: dict[str, dict[str, Truth]] = field(default_factory=lambda: {s: {} for s in SOURCES})
     unmounted: set[str] = field(default_factory=set)  # the folder is empty, the project too
     refused: set[str] = field(default_factory=set)  # the key, the path

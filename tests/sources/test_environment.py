@@ -30,7 +30,13 @@ def test_what_wandb_notes() -> None:
         "cuda": ("12.4",),
         "python": ("3.12.2",),
     }
-    odd = {"git": None, "gpu_nvidia": "H100", "slurm": [], "docker": {"a": 1}, "host": ""}
+    odd: dict[str, object] = {
+        "git": None,
+        "gpu_nvidia": "H100",
+        "slurm": [],
+        "docker": {"a": 1},
+        "host": "",
+    }
     assert environment.of_metadata(odd) == {}
 
 

@@ -53,6 +53,8 @@ THREADS = 8  # runs that are fetched at once
 class LoggedNothing(NothingReadable):
     """The server has the run, and no row and no line of it: another try gives no more."""
 
+    run: Run | None = None  # with its settings
+
 
 class Fetched(NamedTuple):
     """A place, and its run or why there is none.
@@ -88,7 +90,9 @@ def fetched(place: str | Path, *, budget_seconds: float = BUDGET) -> tuple[Run, 
         nothing = f"has logged nothing; W&B has it as {reading.hints.tracker_state}"
         if got.problems:
             raise NothingReadable(str(where), "; ".join(one.text for one in got.problems))
-        raise LoggedNothing(str(where), nothing)
+        error = LoggedNothing(str(where), nothing)
+        error.run = run
+        raise error
     return replace(run, name=redacted(reading.run_name or where.run)), got.complete
 
 
