@@ -31,7 +31,7 @@ SYNONYMS = spelled({
     "ppl": "perplexity perp",
     "grad": "gradient gradients grads",
     "norm": "norms",
-    "gnorm": "gradnorm",
+    "gnorm": "gradnorm gn",
     "lr": "lrate lrs",
     "ce": "xent crossentropy xentropy xe",
     "nll": "nlll",
@@ -80,6 +80,7 @@ SYNONYMS = spelled({
 
 PHRASES: dict[tuple[str, ...], str] = {
     ("train", "rate"): "lr",  # learn_rate
+    ("g", "norm"): "gnorm",
     ("grad", "global", "norm"): "gnorm",
     ("grad", "total", "norm"): "gnorm",
     ("grad", "l2", "norm"): "gnorm",

@@ -10,7 +10,7 @@ from runlens.errors import NothingReadable
 from runlens.sources.tables.columns import meanings, role
 
 COLUMNS = {
-    "step": "it", "train_loss": "my objective", "eval_loss": "dev/nll", "time": "when",
+    "step": "mark", "train_loss": "alpha", "eval_loss": "beta/x", "time": "when",
     "epoch": "round",
 }  # fmt: skip
 ROWS = [(10 * n, n, 3.0 - n / 10, 3.5 - n / 10, f"2026-01-01T00:00:{n:02}") for n in range(1, 9)]
@@ -19,13 +19,13 @@ ROWS = [(10 * n, n, 3.0 - n / 10, 3.5 - n / 10, f"2026-01-01T00:00:{n:02}") for 
 def write_csv(folder: Path) -> None:
     """Write a table with names that nobody can know."""
     lines = [f"{it},{part},{mine},{dev},{when}" for it, part, mine, dev, when in ROWS]
-    (folder / "out.csv").write_text("\n".join(["it,round,my objective,dev/nll,when", *lines, ""]))
+    (folder / "out.csv").write_text("\n".join(["mark,round,alpha,beta/x,when", *lines, ""]))
 
 
 def write_jsonl(folder: Path) -> None:
     """Write the same as JSON Lines, the evaluation as an inner value."""
     rows = [
-        {"it": it, "round": part, "my objective": mine, "dev": {"nll": dev}, "when": when}
+        {"mark": it, "round": part, "alpha": mine, "beta": {"x": dev}, "when": when}
         for it, part, mine, dev, when in ROWS
     ]
     (folder / "out.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -71,8 +71,8 @@ def test_names_of_ones_own_stay(tmp_path: Path) -> None:
 def test_files_without_these_columns_are_read_as_ever(tmp_path: Path) -> None:
     """One setting serves a folder with logs of several kinds."""
     (tmp_path / "metrics.csv").write_text("step,loss\n1,0.5\n2,0.4\n")
-    (tmp_path / "own.csv").write_text("it,accuracy\n1,0.1\n2,0.2\n")
-    run = read(tmp_path, columns={"step": "it"})
+    (tmp_path / "own.csv").write_text("mark,accuracy\n1,0.1\n2,0.2\n")
+    run = read(tmp_path, columns={"step": "mark"})
     assert run.curve("train_loss").step.tolist() == [1, 2]
     assert run.curve("train_accuracy").step.tolist() == [1, 2]
     assert not run.problems

@@ -351,3 +351,32 @@ def test_table_and_printed_log_of_one_run_stay_one_run(tmp_path: Path) -> None:
     run = read(tmp_path)
     assert run.curve("reward").value.tolist() == [reward for _, reward, _ in rows]
     assert len(run.curve("value_loss")) == 8
+
+
+@pytest.mark.parametrize(
+    "counter", ["n_iter", "opt_step", "batch_no", "it", "stats/update", "i", "t", "k"]
+)
+def test_a_counter_of_any_name_is_the_step(tmp_path: Path, counter: str) -> None:
+    """By its words, or because it counts on from row to row."""
+    rows = "".join(f"{n * 10},{3 - n / 8}\n" for n in range(8))
+    (tmp_path / "curve.csv").write_text(f"{counter},avg_loss\n{rows}")
+    curve = read(tmp_path).history.curve("train_loss")
+    assert curve.step.tolist() == list(range(0, 80, 10))
+
+
+@pytest.mark.parametrize("counter", ["id", "sample_id", "Unnamed: 0"])
+def test_a_table_of_samples_is_no_log(tmp_path: Path, counter: str) -> None:
+    """Insurers' claims have a loss each, too."""
+    rows = "".join(f"{n},{3 - n / 8}\n" for n in range(8))
+    (tmp_path / "claims.csv").write_text(f"{counter},loss\n{rows}")
+    assert csv_log.find(tmp_path, {tmp_path: ["claims.csv"]}) == []
+
+
+@pytest.mark.parametrize("steps", [[0, 1, 2, 3], [0, 1, 3, 4, 5, 6], [9, 8, 7, 6, 5, 4]])
+def test_few_or_uneven_numbers_of_an_unknown_name_are_no_step(
+    tmp_path: Path, steps: list[int]
+) -> None:
+    """Five that count on by the same amount are no chance."""
+    rows = "".join(f"{n},{3 - n / 8}\n" for n in steps)
+    (tmp_path / "curve.csv").write_text(f"q,avg_loss\n{rows}")
+    assert csv_log.find(tmp_path, {tmp_path: ["curve.csv"]}) == []

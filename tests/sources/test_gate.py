@@ -19,7 +19,7 @@ from tests.cli.places import FIXTURES
 
 ENDINGS: dict[str, Iterable[str]] = {
     "csv_log": [*csv_log.ENDINGS, *csv_log.KNOWN_NAMES],
-    "jsonl_log": [*jsonl_log.ENDINGS, jsonl_log.OTHER_ENDING, *jsonl_log.OTHER_NAMES],
+    "jsonl_log": [*jsonl_log.ENDINGS, whole_json.ENDING],
     "mlflow_db": sqlite_file.ENDINGS,
     "mlflow_dir": [mlflow_dir.META],
     "model_card": [model_card.NAME],

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import runlens
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables import jsonl_log
 
@@ -51,6 +52,57 @@ def test_other_files_of_the_name_are_no_logs(tmp_path: Path, whole: Any) -> None
     path = tmp_path / "history.json"
     path.write_text(whole if isinstance(whole, str) else json.dumps(whole))
     assert jsonl_log.find(tmp_path, {tmp_path: ["history.json"]}) == []
+
+
+FALLING = [3.0, 2.0, 1.5, 1.2]
+HELD_OUT = [3.1, 2.2, 1.7, 1.5]
+FORMS: dict[str, Any] = {
+    "lists by split": {"train": {"loss": FALLING}, "val": {"loss": HELD_OUT}},
+    "a list of epochs": [
+        {"epoch": n, "train": {"loss": a}, "val": {"loss": b}}
+        for n, (a, b) in enumerate(zip(FALLING, HELD_OUT, strict=True))
+    ],
+    "epochs by number": {
+        str(n): {"train_loss": a, "val_loss": b}
+        for n, (a, b) in enumerate(zip(FALLING, HELD_OUT, strict=True))
+    },
+    "Sacred": {
+        name: {"steps": [0, 1, 2, 3], "values": some, "timestamps": ["2025-01-01T10:00:00"] * 4}
+        for name, some in (("training.loss", FALLING), ("val.loss", HELD_OUT))
+    },
+    "beside arguments": {
+        "args": {"betas": [0.9, 0.999]},
+        "log": {"train_loss": FALLING, "val_loss": HELD_OUT},
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_forms_in_which_own_loops_save_a_history(
+    tmp_path: Path, form: str, indent: int | None
+) -> None:
+    """Under a name that says nothing, on one line or on many."""
+    (tmp_path / "results.json").write_text(json.dumps(FORMS[form], indent=indent))
+    history = runlens.read(tmp_path).history
+    for metric, values in (("train_loss", FALLING), ("eval_loss", HELD_OUT)):
+        assert history.curve(metric).value.tolist() == values
+        assert history.curve(metric).step.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {"train_loss": 0.5, "epoch": 3.0, "eval_loss": 0.7},  # all_results.json
+        {"test_score": [0.7, 0.8, 0.7, 0.9, 0.8], "fit_time": [1, 2, 1, 2, 1]},  # folds
+        [{"id": n, "loss": 0.1 * n} for n in range(9)],  # of samples
+        {"schema": "runlens.diagnosis/1", "history": {"train_loss": FALLING, "val_loss": HELD_OUT}},
+    ],
+)
+def test_other_json_with_words_of_trainings_is_no_history(tmp_path: Path, whole: Any) -> None:
+    """A summary, scores of folds, losses of samples, what RunLens wrote."""
+    (tmp_path / "results.json").write_text(json.dumps(whole))
+    assert jsonl_log.find(tmp_path, {tmp_path: ["results.json"]}) == []
 
 
 def test_rows_of_lines_under_the_same_name(tmp_path: Path) -> None:

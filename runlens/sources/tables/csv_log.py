@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
@@ -24,8 +25,15 @@ from runlens.sources.tables.columns import (
     role,
     says_log,
 )
-from runlens.sources.tables.names import has_metric, is_log, is_step, keeps_words
-from runlens.sources.tables.table import Column, Table, fill, log_bytes, renamed
+from runlens.sources.tables.names import (
+    ROW_NUMBERS,
+    has_metric,
+    is_log,
+    is_step,
+    keeps_words,
+    measures_training,
+)
+from runlens.sources.tables.table import Column, Table, counts, fill, log_bytes, renamed
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
 FRAMEWORK = "Lightning, Keras, stable-baselines3, Ultralytics, own loops"
@@ -88,11 +96,25 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         at = [place for place, name in enumerate(header) if is_step(name)]
         return len(rows) > 1 and any(_steps(rows, place) for place in at)
     # without a step: rows of numbers under names that we know, in a file with a name that we know
+    # or beside a column that counts
     cells = [cell for row in rows[1:] for cell in row]
-    numbers = len(cells) > 0 and all(_number(cell) is not None for cell in cells)
+    if not cells or any(_number(cell) is None for cell in cells):
+        return False
+    if measures_training(header) and _counted(header, rows[1:]):
+        return True
     name = path.name.lower()
     known = name in KNOWN_NAMES or _HISTORY.match(name) is not None
-    return numbers and has_metric(header) and (known or _of_keras(header))
+    return has_metric(header) and (known or _of_keras(header))
+
+
+def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column counts on from row to row, under a name that numbers no samples."""
+    columns = zip(header, zip(*rows, strict=False), strict=False)
+    return any(
+        plain(name) not in ROW_NUMBERS and counts(np.array([_number(cell) for cell in cells]))
+        for name, cells in columns
+        if name
+    )
 
 
 def _of_keras(header: Sequence[str]) -> bool:

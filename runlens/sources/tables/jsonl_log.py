@@ -17,21 +17,19 @@ from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.tables import whole_json
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
-from runlens.sources.tables.names import has_metric, is_log, keeps_words
+from runlens.sources.tables.names import has_metric, has_twins, is_log, keeps_words
 from runlens.sources.tables.table import MAX_LOG, Column, Table, fill, log_bytes, renamed
-from runlens.sources.tables.whole_json import history, is_named
 
-LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json"
+LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json, other *.json"
 FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
 ENDINGS = (".jsonl", ".ndjson")
-OTHER_NAMES = {
-    "metrics.json",
-    "scalars.json",
-    "log.json",
-}  # JSON Lines all the same (detectron2, mmengine)
-OTHER_ENDING = ".log.json"
+# JSON Lines all the same: detectron2, mmengine
+LINES_NAMES, LINES_ENDING = {"metrics.json", "scalars.json", "log.json"}, ".log.json"
+OF_OTHERS = {"trainer_state.json", "adapter_config.json", "tokenizer.json", "vocab.json"}
 SAMPLE = 20  # rows of them
+FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
 DEEPEST = 3
 NESTED = {dict, list}
@@ -60,17 +58,13 @@ def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOU
 
 
 def _named(name: str) -> bool:
-    return name.endswith((*ENDINGS, OTHER_ENDING)) or name in OTHER_NAMES or is_named(name)
+    return name.endswith((*ENDINGS, whole_json.ENDING)) and name not in OF_OTHERS
 
 
 def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     """Whether a file begins with rows that a training wrote, or that `columns` tell of."""
     try:
-        if is_named(path.name.lower()):
-            rows = history(read_bytes(path, MAX_LOG)) or []
-        else:
-            lines = islice(read_rows(path).splitlines(), SAMPLE)
-            rows = [row for line in lines if (row := _row(line)) is not None]
+        rows = _first_rows(path)
     except Unreadable as error:
         return "git-lfs" in str(error) and path.name in {"trainer_log.jsonl", "logging.jsonl"}
     if any(
@@ -82,7 +76,32 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     named = meanings(sorted(numbers), columns)
     if known or is_log(set(named.values())) or says_log(sorted(numbers), columns):
         return True
-    return is_named(path.name.lower()) and has_metric(named.values())
+    if whole_json.is_named(path.name.lower()):
+        return has_metric(named.values())
+    return path.suffix == whole_json.ENDING and has_twins(named.values())
+
+
+def _first_rows(path: Path) -> list[Row]:
+    """Return the first rows of a file, each a line; else those of the history that it is."""
+    head = read_rows(path)
+    name = path.name.lower()
+    rows = _rows_of_lines(head)
+    if len(rows) >= FEWEST or not name.endswith(whole_json.ENDING):
+        return rows
+    small = path.stat().st_size <= whole_json.LARGEST and whole_json.mentions_metric(head)
+    may_be_whole = small or whole_json.is_named(name)
+    whole = whole_json.history(read_bytes(path, MAX_LOG)) if may_be_whole else None
+    return whole[:SAMPLE] if whole else rows if _of_lines(name) else []
+
+
+def _of_lines(name: str) -> bool:
+    """Whether a lone object in a file of this name is the first row of a log."""
+    return name.endswith(LINES_ENDING) or name in LINES_NAMES
+
+
+def _rows_of_lines(data: bytes) -> list[Row]:
+    lines = islice(data.splitlines(), SAMPLE)
+    return [row for line in lines if (row := _row(line)) is not None]
 
 
 def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
@@ -93,7 +112,8 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    found = history(data) if is_named(path.name.lower()) else None
+    is_whole = path.suffix.lower() == whole_json.ENDING and len(_rows_of_lines(data)) < FEWEST
+    found = whole_json.history(data) if is_whole else None
     if found:
         rows = Rows(columns)
         for row in found:

@@ -24,6 +24,15 @@ STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
 TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
 # parts of a name before a slash that say of a step that it is the run's
 COUNTING = {"system", "progress", "trainer", "global", "meta", "info", "training", "run"}
+# what other names of a step consist of: "n_iter", "opt_step", "batch_no", "stats/update"
+COUNTED = {"step", "iter", "update", "updates", "batch"}
+BESIDE_COUNTED = {
+    "n", "no", "num", "number", "nr", "idx", "index", "count", "opt", "optim", "optimizer",
+    "optimiser", "gradient", "grad", "global", "train", "current", "cur", "sgd", "learner",
+}  # fmt: skip
+# columns that number the rows of any table, one of samples too
+ROW_NUMBERS = {"id", "idx", "index", "row", "no", "nr", "sample", "sample_id", "unnamed_0"}
+HERE = {"", "train"}  # splits whose step is the run's
 SPLIT_NAMES = {"split", "phase", "mode", "stage", "subset", "type", "set"}
 SPLITS = {
     "train": "", "training": "", "val": "val/", "valid": "val/", "validation": "val/",
@@ -53,16 +62,20 @@ def keeps_words(name: str) -> bool:
     return plain(name) in SPLIT_NAMES | TIMES
 
 
-def counter(name: str) -> tuple[bool, int] | None:
+def counter(name: str) -> tuple[int, int] | None:
     """Return a key that sorts the columns that can be the step, best first; None for others.
 
-    A part of its own before a slash says whose step it is, as in ``system/step``.
+    A part of its own before a slash says whose step it is, as in ``system/step``. Last come names
+    that only consist of words for steps, as in ``n_iter``.
     """
     if (word := plain(name)) in STEPS:
-        return False, STEPS.index(word)
+        return 0, STEPS.index(word)
     of, slash, last = name.rpartition("/")
     if slash and plain(last) in SURE_STEPS and plain(of) in COUNTING:
-        return True, SURE_STEPS.index(plain(last))
+        return 1, SURE_STEPS.index(plain(last))
+    parts = set(words(last))
+    if parts & COUNTED and parts <= COUNTED | BESIDE_COUNTED and classify(name).split in HERE:
+        return 2, len(parts)
     return None
 
 
@@ -71,10 +84,15 @@ def is_step(name: str) -> bool:
     return counter(name) is not None
 
 
+def measures_training(names: Collection[str]) -> bool:
+    """Whether one of these names is of what only trainings measure: a loss, a rate, a reward."""
+    return any(METRIC.search(plain(name)) or _is_loss(name) for name in names) or _by_data(names)
+
+
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
-    if any(METRIC.search(plain(name)) or _is_loss(name) for name in names) or _by_data(names):
+    if measures_training(names):
         return bool(steps)
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))
@@ -86,6 +104,12 @@ def has_metric(names: Collection[str]) -> bool:
         METRIC.search(plain(name)) or WEAK_METRIC.search(plain(name)) or classify(name).quantity
         for name in names
     )
+
+
+def has_twins(names: Iterable[str]) -> bool:
+    """Whether a loss or a score stands there for training and for held-out data."""
+    splits = {meaning.split for name in names if (meaning := classify(name)).quantity}
+    return bool(splits & HERE) and not splits.isdisjoint({"val", "test"})
 
 
 def _by_data(names: Iterable[str]) -> bool:

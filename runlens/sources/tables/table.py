@@ -39,6 +39,7 @@ MAX_STEP = 1e15
 SECONDS, MILLISECONDS = (1e9, 4e9), (1e12, 4e12)  # since 1970, of the years 2001 to 2096
 FEW = 0.5  # least share of distinct values from which an epoch can be the step
 MOST_BACK = 0.1  # largest share of rows at which a step goes back
+FEWEST_COUNTED = 5  # rows from which a column of another name can be the step
 FIVE_DIGITS = 4  # places behind the first digit
 ENOUGH = 10  # values from which rounding can be told
 
@@ -98,6 +99,7 @@ def fill(reading: SourceReading, table: Table) -> None:
         return
     main = _main(metrics)
     axis = _axis(table, main)
+    metrics.pop(axis.name, None)
     if not axis.name and (varied := _varied(table)):
         text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
         reading.problems.append(Problem(str(reading.path), text, count(table.rows, "row")))
@@ -184,7 +186,26 @@ def _axis(table: Table, main: Column) -> Axis:
             return Axis(step, name)
     if within:
         return _over_epochs(table, within, main)
+    for name, column in table.columns.items():
+        if counts(column.value) and (step := _dense(table, name)) is not None:
+            return Axis(step, name)
     return Axis(np.arange(table.rows), "", "they were numbered row by row")
+
+
+def counts(value: FloatArray) -> bool:
+    """Whether numbers, whatever they are called, count on: whole ones, each as much above the last.
+
+    Of five drawn numbers none do so by chance; a metric has noise.
+    """
+    apart = np.diff(value)
+    return bool(
+        len(value) >= FEWEST_COUNTED
+        and value[0] >= 0
+        and apart[0] >= 1
+        and (apart == apart[0]).all()
+        and value[0] == np.floor(value[0])
+        and apart[0] == np.floor(apart[0])
+    )
 
 
 def _dense(table: Table, name: str) -> IntArray | None:

@@ -1,9 +1,12 @@
-"""A history that lies in one JSON text: a list of epochs, or a list of numbers for each name.
+"""A history that lies in one JSON text, in any of the forms in which own loops save it.
 
-``history.json``, as own loops write it, and as Keras' ``History.history`` is saved.
+A list of epochs; a list of numbers for each name (Keras' ``History.history``); epochs by their
+number; the steps and values of each metric (Sacred); each of them beside other things, such as the
+arguments of the training.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from runlens.patterns import lazy_re
@@ -11,7 +14,17 @@ from runlens.sources.files import Unreadable, parse_json
 
 Row = dict[str, Any]
 
+ENDING = ".json"
+LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
+DEEPEST = 3
+OURS = b'"runlens'
+LONGEST_NUMBER = 15  # digits
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
+# a key of what trainings measure, before the numbers: what is looked for before all is read
+_MEASURED = lazy_re(
+    rb'(?i)"[^"\\]{0,60}(?:loss|acc|reward|return|error|nll|perplexity|ppl|_ce|lr|score)'
+    rb'[^"\\]{0,60}"\s*:'
+)
 
 
 def is_named(name: str) -> bool:
@@ -19,25 +32,79 @@ def is_named(name: str) -> bool:
     return _NAMED.fullmatch(name) is not None
 
 
+def mentions_metric(head: bytes) -> bool:
+    """Whether the beginning of a text has a key that may be that of a metric.
+
+    What RunLens itself writes is no run.
+    """
+    return OURS not in head and _MEASURED.search(head) is not None
+
+
 def history(data: bytes) -> list[Row] | None:
-    """Return the rows of such a history; None where the text is none."""
+    """Return the rows of such a history, the longest that is in the text; None where none is."""
     try:
         whole = parse_json(data)
     except Unreadable:
         return None
-    if isinstance(whole, dict):
-        return _of_lists(whole)
-    if isinstance(whole, list) and len(whole) > 1 and all(isinstance(row, dict) for row in whole):
-        return whole
-    return None
+    found = max(_histories(whole), key=len, default=[])
+    return found if len(found) > 1 else None
 
 
-def _of_lists(whole: Row) -> list[Row] | None:
+def _histories(value: Any, depth: int = 0) -> Iterator[list[Row]]:  # noqa: ANN401 - JSON is of any type
+    """Yield all that can be a history: the whole, and what lies in it."""
+    if isinstance(value, list):
+        if all(isinstance(row, dict) for row in value):
+            yield value
+    elif isinstance(value, dict):
+        yield from (_of_points(value), _of_numbers(value), _of_lists(value))
+        if depth < DEEPEST:
+            for inner in value.values():
+                yield from _histories(inner, depth + 1)
+
+
+def _of_points(whole: Row) -> list[Row]:
+    """Turn the steps and values of each metric into rows, a row for each step of each."""
+    pairs = [
+        (name, zip(one["steps"], one["values"], strict=False))
+        for name, one in whole.items()
+        if isinstance(one, dict)
+        and isinstance(one.get("steps"), list)
+        and isinstance(one.get("values"), list)
+    ]
+    rows: dict[Any, Row] = {}
+    for name, points in pairs:
+        for step, value in points:
+            if isinstance(step, int | float):
+                rows.setdefault(step, {"step": step})[name] = value
+    return [rows[step] for step in sorted(rows)]
+
+
+def _of_numbers(whole: Row) -> list[Row]:
+    """Turn epochs that are found by their number into rows that name it."""
+    if not all(_is_number(name) and isinstance(row, dict) for name, row in whole.items()):
+        return []
+    return [{"step": int(name), **whole[name]} for name in sorted(whole, key=int)]
+
+
+def _is_number(name: str) -> bool:
+    return name.isdecimal() and name.isascii() and len(name) <= LONGEST_NUMBER
+
+
+def _of_lists(whole: Row) -> list[Row]:
     """Turn lists of numbers into rows; a list of another length has no place in them."""
-    lists = {name: some for name, some in whole.items() if isinstance(some, list)}
+    lists = dict(_lists(whole))
     lengths = Counter(len(some) for some in lists.values() if len(some) > 1)
     if not lengths:
-        return None
+        return []
     length = max(lengths, key=lambda one: (lengths[one], one))
     kept = {name: some for name, some in lists.items() if len(some) == length}
     return [dict(zip(kept, row, strict=True)) for row in zip(*kept.values(), strict=True)]
+
+
+def _lists(value: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, list[Any]]]:
+    """Yield lists of no rows, named by their path: ``train/loss``."""
+    for key, inner in value.items():
+        if isinstance(inner, list) and not any(isinstance(one, dict | list) for one in inner):
+            yield f"{prefix}{key}", inner
+        elif isinstance(inner, dict) and depth < DEEPEST:
+            yield from _lists(inner, f"{prefix}{key}/", depth + 1)
