@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from runlens.run import EventKind, StateKind, Sure, Task
+from runlens.run import EventKind, Setting, StateKind, Sure, Task
 
 SCHEMA: Literal["runlens.case/1"] = "runlens.case/1"
 MOST_STEPS = 10**15  # no step is that large
@@ -92,3 +92,4 @@ class Case(msgspec.Struct):
     launches: list[Launch]
     axes: list[Axis]
     metrics: dict[str, Values]
+    settings: dict[str, Setting] = {}  # of the training, by their names here; see report/case.py

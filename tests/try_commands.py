@@ -67,6 +67,7 @@ def commands(folder: Path) -> Iterator[list[str]]:
     yield ["fix", run, "-o", str(folder / "fixed.yaml")]
     yield ["confirm", run, other]
     yield ["watch", other]
+    yield ["similar", run]
     yield ["rules"]
     yield ["rules", "hockey-stick"]
     yield ["trust", str(folder)]

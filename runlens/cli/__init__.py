@@ -31,6 +31,7 @@ COMMANDS = {
     "fix": "runlens.cli.fix",
     "confirm": "runlens.cli.confirm",
     "watch": "runlens.cli.watch",
+    "similar": "runlens.cli.similar",
     "compare": "runlens.cli.compare",
     "audit": "runlens.cli.audit",
     "rules": "runlens.cli.rules",

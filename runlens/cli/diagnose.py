@@ -79,8 +79,9 @@ def command(
     and so do formats of installed packages.
 
     --share CASE writes a file to send with a question or a false alarm: curves, steps, task and
-    which rules fired; no names, settings, paths, hosts, log lines, times of day. It is JSON, to
-    be looked at before it is sent, and runlens diagnose CASE reads it.
+    which rules fired, settings of the training (numbers, switches); no names, paths, hosts, log
+    lines, times of day. It is JSON, to be looked at before it is sent, and runlens diagnose CASE
+    reads it and finds the same.
     """
     import gc
     from dataclasses import replace

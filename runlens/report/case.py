@@ -1,8 +1,9 @@
 """A run as a case: a file with its numbers and nothing that tells whose run it is.
 
 In it: the values of the metrics with their steps and epochs, times counted from the first one,
-the kind of task, the framework, how the run ended, at which steps something happened, and which
-rules fired. Not in it: names, settings, paths, hosts, lines of logs, times of day.
+the kind of task, the framework, how the run ended, at which steps something happened, which rules
+fired, and the settings that rules ask for: numbers, switches and words that belong to nobody. Not
+in it: names, paths, hosts, lines of logs, times of day, any other setting.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -18,10 +19,10 @@ from runlens.diagnosis import Diagnosis, spell_out
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import METRICS, NAMES, base, plain
 from runlens.patterns import lazy_re
-from runlens.run import Event, Run, State
+from runlens.run import Configured, Event, Run, Setting, State
 from runlens.version import __version__
 
-ALWAYS = "names, settings, paths, hosts, lines of logs, times of day"
+ALWAYS = "names, other settings, paths, hosts, lines of logs, times of day"
 MACHINE = "system/"  # how the statistics of a machine begin that are no metric of ours
 # clocks as logged, in seconds, milliseconds, microseconds or nanoseconds: 2001 to 2100
 CLOCKS = tuple((1e9 * unit, 4.2e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
@@ -48,6 +49,19 @@ PUBLIC = frozenset(
      "lambada", "logits", "low", "math500", "mbpp", "min", "mmlu", "nll", "openbookqa", "part",
      "per", "piqa", "runtime", "samples", "second", "siqa", "squad", "steps", "superglue", "test",
      "triviaqa", "truthfulqa", "val", "valid", "validation", "wikitext", "winogrande")
+)  # fmt: skip
+NAMING = frozenset(  # settings that say what is trained, where, or from what
+    ("architectures", "gpu", "lora_target_modules", "model_name", "model_type",
+     "optim_target_modules", "resume_from_checkpoint", "seed")
+)  # fmt: skip
+WORDS = frozenset(  # values of settings that frameworks define
+    ("adafactor", "adam", "adamw", "adamw_8bit", "adamw_bnb_8bit", "adamw_hf", "adamw_torch",
+     "adamw_torch_8bit", "adamw_torch_fused", "bnpo", "constant", "constant_with_warmup", "cosine",
+     "cosine_with_min_lr", "cosine_with_restarts", "dapo", "dpo", "dr_grpo", "epoch", "full",
+     "grpo", "hinge", "inverse_sqrt", "ipo", "kto", "linear", "lion", "lora", "muon", "no",
+     "orpo", "paged_adamw_32bit", "paged_adamw_8bit", "polynomial", "ppo", "qlora",
+     "reduce_lr_on_plateau", "rmsprop", "sequence", "sgd", "sigmoid", "simpo", "steps", "token",
+     "warmup_stable_decay")
 )  # fmt: skip
 _KNOWN = PUBLIC.union(
     *(plain(name).split("_") for metric in METRICS for name in (metric.name, *metric.aliases))
@@ -109,7 +123,16 @@ def made(run: Run, diagnosis: Diagnosis, rules: Collection[str]) -> Case:
         ],
         axes=axes,
         metrics=metrics,
+        settings=dict(_shareable(run.config)),
     )
+
+
+def _shareable(config: Mapping[str, Configured]) -> Iterable[tuple[str, Setting]]:
+    """Give the settings that have a name here and a value that tells nothing of whose run it is."""
+    for key in sorted(_SETTINGS.intersection(config) - NAMING):
+        value = config[key].value
+        if value is None or _plain(value) or str(value).lower() in WORDS:
+            yield key, value
 
 
 def without_names(metrics: Iterable[str]) -> dict[str, str]:

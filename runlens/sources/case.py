@@ -13,7 +13,7 @@ from runlens.case import SCHEMA, Case, Happening, Values
 from runlens.errors import NothingReadable
 from runlens.history import Columns, History, columns
 from runlens.redaction import purged, redacted
-from runlens.run import Event, Problem, Run, Segment, State
+from runlens.run import Configured, Event, Problem, Run, Segment, State
 from runlens.sources.files import Unreadable, read_bytes
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def _run(path: Path, given: str, case: Case) -> Run:
         framework=redacted(case.framework),
         task=case.task,
         task_why=WHY,
+        config={key: Configured(value, source) for key, value in purged(case.settings).items()},
         segments=tuple(Segment(**msgspec.structs.asdict(one)) for one in case.launches),
     )
 

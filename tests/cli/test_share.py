@@ -25,10 +25,13 @@ def test_a_case_is_written_beside_the_diagnosis() -> None:
     assert digest(SICK) == before
 
 
-def test_what_rests_on_more_than_numbers_is_named() -> None:
-    """Here a setting: that the gradients are clipped."""
+def test_the_settings_that_a_finding_rests_on_are_kept() -> None:
+    """Here that the gradients are clipped, and how much; what names something stays out."""
     result = lens("diagnose", FIXTURES / "clip-saturation", "--share", "a.json", "-q")
-    assert "not: clip-saturation" in result.stderr
+    assert "not:" not in result.stderr
+    kept = json.loads(Path("a.json").read_text())["settings"]
+    assert kept["max_grad_norm"] == 0.05
+    assert not {"model_name", "seed", "output_dir"} & set(kept)
 
 
 def test_a_case_is_diagnosed_as_a_run_is() -> None:
