@@ -22,7 +22,7 @@ ERRORS = 3.0  # noise scales: less is no rise
 TENTH = 10
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
-BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting"})
+BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting", "hidden-nan"})
 SHOWN_COLUMNS = 6  # that a verdict without a loss lists
 SYSTEM = ("system/", "eval_runtime", "eval_samples", "eval_steps")  # of the machine, no learning
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing

@@ -71,6 +71,15 @@ def test_a_message_below_its_exception_and_a_row_that_was_held_back(tmp_path: Pa
     assert read(tmp_path).state.kind == "unknown"
 
 
+def test_a_traceback_that_the_log_cuts_off_ended_the_run(tmp_path: Path) -> None:
+    """Its frames are there, the exception is not."""
+    rows = "".join(f"step {n}: loss {3 - n / 10}\n" for n in range(6))
+    (tmp_path / "train.log").write_text(rows + TRACE[: TRACE.index("NameError")])
+    state = read(tmp_path).state
+    assert state.kind == "crashed"
+    assert state.why == "an exception whose name the log cuts off, in buy, at step 5"
+
+
 def test_a_lost_connection_before_the_first_row_is_no_noise_on_the_way_out(tmp_path: Path) -> None:
     """Behind rows a helper process may say so while the program ends."""
     error = TRACE.replace("NameError: log", "ConnectionResetError: [Errno 104] reset by peer")

@@ -16,7 +16,8 @@ Limits
     ratio: ten times the base. climb: three times the base dates the onset. fewest:
     norms after warm-up; fewest_lost where the loss was lost. ended: points before a lost loss
     that must all be above. stretch: share of the points of an excursion that came back.
-    healthy: upper end of the usual range. start_median: back-up for norms that are
+    healthy: upper end of the usual range. huge: named from one norm on, of a language model, where
+    too few are known for more. start_median: back-up for norms that are
     far beyond it from the start while the loss does not fall; start_small: the same for adapters
     and policies (there the reward must not rise), said as info. Guides alarm at 10 or at 100; a
     level alone is a scale, so neither counts without the rest. Measured on 10,000 simulated
@@ -44,9 +45,17 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
-from runlens.rules.gradients import explosion_advice
+from runlens.rules.gradients import explosion_advice, huge_norm
 from runlens.rules.gradients.norms import Settled, loss_fell, loss_worsened, settled, smooth_log
-from runlens.rules.rule import LOSS_TASKS, RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import (
+    LOSS_TASKS,
+    RL_TASKS,
+    Rule,
+    drawn,
+    found,
+    passed,
+    unmet,
+)
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
@@ -71,6 +80,7 @@ class Limits(Struct, frozen=True):
     healthy: float = 10.0
     start_median: float = 100.0
     start_small: float = 10.0
+    huge: float = 1e4
 
 
 class Climb(NamedTuple):
@@ -88,6 +98,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     count = len(norms.curve)
     lost = np.isfinite(norms.lost_at)
     needed = limits.fewest_lost if lost else limits.fewest
+    if count < needed and (huge := huge_norm.finding(run, limits.huge)):
+        return found(huge)
     if count < needed:
         return unmet(f"only {count} of the {needed} gradient norms after warm-up that are needed")
     positive = norms.curve.value[norms.curve.value > 0]

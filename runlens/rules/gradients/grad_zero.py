@@ -63,7 +63,7 @@ class Limits(Struct, frozen=True):
 
     least: float = 1e-8
     relative: float = 1e-6
-    fewest: int = 10
+    fewest: int = 3
     share: float = 0.10
     no_spread: float = 0.99
     all_of_rl: float = 0.90
@@ -134,7 +134,7 @@ def _finding(
             "Gradient norms of zero in a row",
             float(length),
             float(max(limits.fewest, ceil(limits.share * len(curve)))),
-            "10 points and 10 % of the run",
+            "3 points and 10 % of the run",
             "grad_norm",
             float(first),
         ),

@@ -6,7 +6,8 @@ What is seen
 Why it matters
     The cause is known; nobody has to search for it again.
 Looks alike
-    A line that training went on after was handled: it is only worth an info. Memory, hang and
+    A line that training went on after was handled, unless it is a warning that one sample after
+    the other gets. Memory, hang and
     kill messages feed rules of their own. Source lines inside a traceback are no messages.
 Limits
     complete: from this share of the planned steps on the message is a warning, since the training
@@ -32,6 +33,7 @@ from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
 
+REPEATED = 10  # times that a warning on single samples is of the data, not of one sample
 CLASSES = ("known", "hardware", "config", "data")
 
 
@@ -54,6 +56,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed("no line of the log is a known error")
     end = ending(run, signals)
     ended = end.kind in {"crashed", "hang"}
+    if repeated := [event for event in messages if _of_each_row(event)]:
+        return found(_finding(run, repeated[0], "warning", ended=False))
     last = [event for event in messages if event.data.get("last")]
     if not last:
         return passed(f"training went on after this line: {shortened(messages[0].text, 100)}")
@@ -63,13 +67,22 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     return found(_finding(run, last[0], "warning" if done else "critical"))
 
 
-def _finding(run: Run, event: Event, severity: Severity) -> Finding:
+def _of_each_row(event: Event) -> bool:
+    """Whether it is a warning on the data, printed for one sample after the other."""
+    printed = event.data.get("count", 1)
+    many = isinstance(printed, int) and printed >= REPEATED
+    return many and event.data.get("class") == "data" and not event.data.get("exception")
+
+
+def _finding(run: Run, event: Event, severity: Severity, *, ended: bool = True) -> Finding:
     line = shortened(event.text, 200)
     cause, fix = str(event.data.get("cause", "")), str(event.data.get("fix", ""))
     times, kind = event.data.get("count", 1), str(event.data.get("cause_kind", ""))
     return Finding(
         severity=severity,
-        title=f"A known error ended the run {how_far(run)}: {cause.rstrip('.')}.",
+        title=f"A known error ended the run {how_far(run)}: {cause.rstrip('.')}."
+        if ended
+        else f"A known problem of the data: {cause[:1].lower()}{cause[1:].rstrip('.')}.",
         metric="",
         onset=Moment(onset_step(run)),
         evidence=(
@@ -78,7 +91,9 @@ def _finding(run: Run, event: Event, severity: Severity) -> Finding:
         ),
         seen=f"The log says: {line}.",
         fixes=(fixes.action(fix.rstrip("."), cures=kind),) if fix else (),
-        confidence=Confidence(0.9, "the line is a known error and no record follows it"),
+        confidence=Confidence(0.9, "the line is a known error and no record follows it")
+        if ended
+        else Confidence(0.8, f"it was printed {times} times"),
         chart=log_chart(run, event),
     )
 

@@ -67,7 +67,7 @@ POINTS = 2.0  # logged points of a spike that one batch explains
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    fewest: int = 8
+    fewest: int = 6
     ratio: float = 2.0
     z: float = 8.0
     tail: float = 4.0

@@ -10,7 +10,8 @@ Looks alike
     The first tenth of a run that starts from nothing. A two-class loss near 0.69 with an
     accuracy clearly above chance is a matter of calibration. A loss that still falls is slow,
     not stuck. Without a recorded number of classes a level says nothing, unless accuracy lies
-    at one over that number too, or a loss that no longer moves is ln of a setting to four digits.
+    at one over that number too, or a loss that no longer moves is ln of a setting to four digits,
+    or of a number of classes. One and the same score at every evaluation is one answer for all.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
     all agree with chance to four digits (exact).
@@ -29,13 +30,13 @@ Fixes
     tokenizer, or a new head.
 """
 
-from math import log
+from math import exp, log
 
 import numpy as np
 from msgspec import Struct
 
 from runlens import fixes
-from runlens.arrays import median
+from runlens.arrays import median, quantile
 from runlens.diagnosis import (
     Cause,
     Chart,
@@ -48,7 +49,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.loss import chance, surroundings
+from runlens.rules.loss import chance, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -60,13 +61,15 @@ from runlens.wording import loss, step
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 MOST_CLASSES = 1_000
+MOST = 0.75  # of the points: a few more batches of another size do no harm
+OWN_NUMBER = 0.02  # of a class: one in 25 constants lies as near to the logarithm of some number
 SHORT_WARMUP = 0.5  # of the covered steps: a run that is warming up longer is not judged
 
 
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    fewest: int = 4
+    fewest: int = 3
     short: int = 20
     exact: float = 5e-4
     share: float = 0.01
@@ -85,12 +88,14 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the second half of the training loss with the loss at chance."""
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
+    if at is None and (same := one_answer.frozen(run, signals)):
+        return found(one_answer.finding(same))
     if at is None:
         return unmet("the number of classes or the size of the vocabulary is not recorded")
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
         return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
-    exact = bool(np.abs(half - at.level).max() <= limits.exact * at.level)
+    exact = quantile(np.abs(half - at.level), MOST) <= limits.exact * at.level
     done = run.state.done_share
     if done is not None and done < limits.done and run.last_step < limits.long:
         return unmet(f"{run.last_step} steps are less than a tenth of the plan")
@@ -135,14 +140,15 @@ def _chance(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance 
     if known is None:
         return _by_level(run, signals, train, limits)
     if run.task == "classification":  # a key of that name may count something else
-        return _by_accuracy(run, signals, train, limits) or known
+        of_curves = _by_accuracy(run, signals, train, limits) or _by_own_number(train, limits)
+        return of_curves or known
     return known
 
 
 def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
     """Return chance where the settings do not say it and the curve leaves no other reading."""
     if run.task == "classification":
-        return _by_accuracy(run, signals, train, limits)
+        return _by_accuracy(run, signals, train, limits) or _by_own_number(train, limits)
     if not len(train):
         return None
     half = train.value[len(train) // 2 :]
@@ -151,6 +157,16 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
         still = moved <= (limits.share if run.task == "pretrain" else limits.exact) * level
         return chance.of_known_vocabulary(level) if still else None
     return chance.of_settings(run, level) if moved <= limits.exact * level else None
+
+
+def _by_own_number(train: Curve, limits: Limits) -> Chance | None:
+    """Return chance for the number that a constant loss names itself: 2.3026 is ln 10."""
+    half = train.value[len(train) // 2 :]
+    level = float(median(half)) if len(half) else 0.0
+    if not log(2) - 0.01 < level < log(MOST_CLASSES) or np.ptp(half) > limits.share * level:
+        return None
+    classes = round(exp(level))
+    return chance.of_classes(classes) if abs(exp(level) - classes) <= OWN_NUMBER else None
 
 
 def _by_accuracy(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:

@@ -62,13 +62,13 @@ from runlens.rules.rule import LANGUAGE_TASKS, RL_TASKS, Rule, drawn, found, pas
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import frozen_run
-from runlens.wording import loss, step
+from runlens.wording import count, loss, step
 
 
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    fewest: int = 2
+    fewest: int = 1
     fewest_alone: int = 5
     level: float = 0.05
     frozen: int = 10
@@ -191,7 +191,7 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"Hidden NaN from step {step(onset)}: train loss {fell} exactly {held:.4g} "
-        f"and stayed there for {zeros:,} points" + (f"; {told[0]}." if told else "."),
+        f"and stayed there for {count(zeros, 'point')}" + (f"; {told[0]}." if told else "."),
         metric="train_loss",
         onset=Moment(float(onset)),
         evidence=_evidence(run, signals, curve, at, onset, told, limits),

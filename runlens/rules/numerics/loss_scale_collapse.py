@@ -70,6 +70,7 @@ class Collapse(NamedTuple):
     told: str  # ends the title
     evidence: Evidence
     lasting: bool  # to the end of the run, below a scale of 1 or as its last message
+    settles: bool = False  # the scaler may still be on its way down from its start
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -84,6 +85,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     sign = _by_scale(scale, limits) or _by_messages(run, said, limits) or _by_skips(skipped, limits)
     if sign is not None:
         return found(_finding(run, signals, sign))
+    if said and _told(said) >= max(run.last_step - run.first_step + 1, 2):
+        return found(_finding(run, signals, _so_far(run, said)))
     if len(scale):
         low = number(float(scale.value.min()))
         return passed(f"the loss scale ends at {number(float(scale.value[-1]))}, lowest {low}")
@@ -170,6 +173,14 @@ def _message(event: Event, onset: int, told: str, value: float, limit: float) ->
     return Collapse(onset, told, evidence, bool(event.data.get("last")))
 
 
+def _so_far(run: Run, said: list[Event]) -> Collapse:
+    """Tell that each step so far was skipped, in which a scaler looks for its level."""
+    total, first = _told(said), run.first_step
+    told = f"all {total} steps so far were skipped, as the loss scale looks for its level"
+    evidence = Evidence("Messages of overflow", float(total), None, "", said[0].where, float(first))
+    return Collapse(first, told, evidence, lasting=False, settles=True)
+
+
 def _by_skips(skipped: Curve, limits: Limits) -> Collapse | None:
     """Read the count of skipped updates: how many after the scale should have settled."""
     if len(skipped) < 2:  # noqa: PLR2004 - no difference
@@ -197,6 +208,8 @@ def _by_skips(skipped: Curve, limits: Limits) -> Collapse | None:
 
 def _finding(run: Run, signals: Signals, sign: Collapse) -> Finding:
     severity: Severity = "critical" if sign.lasting else "warning"
+    if sign.settles:
+        severity = "info"
     rows = [sign.evidence]
     if run.flag("fp16"):
         rows.append(Evidence("Precision", "fp16 is set", where="config"))

@@ -9,8 +9,8 @@ Why it matters
 Looks alike
     A dynamic loss scale in fp16 probes its limit: now and then a step overflows and is skipped.
     A skipped step betrays itself: the next row repeats the same learning rate. A norm that is
-    NaN, or -1, on all points was never computed. Norms that fail with the loss belong to
-    nan-loss or hidden-nan.
+    NaN on all points while the loss falls, or -1, was never computed. Norms that fail with the
+    loss belong to nan-loss or hidden-nan.
 Limits
     share: more than 5 % of points is beyond the probing of a scaler. row: so many in a row.
     before: logged points before the loss is lost. In bf16 or fp32 no scaler skips anything, so
@@ -42,6 +42,8 @@ from runlens.signals import Signals
 from runlens.signals.noise import longest_true
 from runlens.wording import count, percent, step
 
+NO_CHANCE = 0.01  # that a loss falls as it does without learning
+
 
 class Limits(Struct, frozen=True):
     """What may be tuned."""
@@ -61,13 +63,19 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if (whole.value == -1).all():
         return unmet(f"grad_norm is -1 on all {len(whole):,} points: it was not computed")
     bad = ~np.isfinite(curve.value)
-    if bad[0] and bad.mean() >= FATAL_SHARE and len(run.curve("train_loss").finite()):
+    if bad[0] and bad.mean() >= FATAL_SHARE and _learns(signals):
         return unmet(f"grad_norm is no number on {bad.sum():,} of {len(bad):,} points, from the "
-                     "first on: it was not computed")  # fmt: skip
+                     "first on, and the loss falls: it was not computed")  # fmt: skip
     if not bad.any():
         until = "" if lost_at is None or not np.isfinite(lost_at) else " until the loss was lost"
         return passed(f"finite gradient norms: all {len(bad):,}{until}")
     return found(_finding(run, signals, curve, bad, lost_at, limits))
+
+
+def _learns(signals: Signals) -> bool:
+    """Whether the training loss falls beyond chance: then the gradients are numbers."""
+    fell = signals.shape("train_loss").fell_overall()
+    return fell.effect.change < 0 and fell.chance < NO_CHANCE
 
 
 def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int, str]:
@@ -80,6 +88,8 @@ def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int
         return late, _lost(lost_at)
     if bad.sum() >= limits.row and bad.mean() > limits.share:
         return int(np.argmax(bad)), f"{percent(float(bad.mean()))} of the points"
+    if bad.all():
+        return -1, "too few to tell a scaler that finds its level from a run that is lost"
     if not run.flag("fp16") and run.flag("bf16"):
         return int(np.argmax(bad)), "bf16 is set, so no scaler skips steps"
     if run.flag("fp16") is False and run.flag("bf16") is False:
@@ -108,7 +118,7 @@ def _title(kind: str, onset: float, bad: BoolArray, lost_at: float, why: str) ->
     at = f"Gradient norm was {kind} at step {step(onset)}"
     if why == (lost := _lost(lost_at)):
         return f"{at}, and {lost}."
-    return f"{at} while the loss was finite: {int(bad.sum()):,} of {len(bad):,} points, {why}."
+    return f"{at} while the loss was finite: {int(bad.sum())} of {count(len(bad), 'point')}, {why}."
 
 
 def _finding(

@@ -71,11 +71,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Find from where on most points have no spread."""
     metric = "frac_zero_std" if len(signals.curve("frac_zero_std")) else "reward_std"
     curve = signals.curve(metric)
-    if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} of the {limits.fewest} points of {metric} that are needed")
     by_share = metric == "frac_zero_std"
     value = curve.value
     dead = value >= limits.dead_share if by_share else value <= limits.dead_std
+    if 0 < len(curve) < limits.fewest and dead.all():
+        return found(_finding(run, signals, curve, metric, 0, dead, limits))
+    if len(curve) < limits.fewest:
+        return unmet(f"only {len(curve)} of the {limits.fewest} points of {metric} that are needed")
     at = _since(dead, limits)
     if at is not None:
         return found(_finding(run, signals, curve, metric, at, dead, limits))
@@ -134,7 +136,7 @@ def _finding(
     onset = float(curve.step[at])
     level = _level(signals, onset)
     severity: Severity = "critical" if dead.all() and len(dead) >= 2 * limits.fewest else "warning"
-    if level.saturated:
+    if level.saturated or len(dead) < limits.fewest:
         severity = "info"
     limit = limits.dead_share if metric == "frac_zero_std" else limits.dead_std
     since = dead[at:]

@@ -14,6 +14,7 @@ MAX_EXCEPTION = 500  # characters
 CHAINED = 4  # lines between two tracebacks of one chain
 
 HEADER = "Traceback (most recent call last)"
+CUT = "an exception whose name the log cuts off,"
 _DIGITS = lazy_re(r"\d+")
 _RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
 _FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
@@ -144,7 +145,7 @@ def _block(
     rank = _rank(lines[place])
     stamp = unranked(lines[place]).partition(HEADER)[0]
     frames: list[tuple[str, str, str]] = []
-    strangers = 0
+    strangers = number = 0
     for number in range(place + 1, min(place + MAX_FRAMES, len(lines))):
         if _rank(lines[number]) != rank:
             continue
@@ -165,6 +166,9 @@ def _block(
             strangers += 1
             if strangers > MAX_STRANGERS or HEADER in line:
                 break
+    if frames and not strangers and number == len(lines) - 1:
+        text = f"{CUT} in {frames[-1][2] or frames[-1][0]}"
+        return number, Failure(index[place], index[-1], text, _own(frames), ignored=False)
     return place, None
 
 

@@ -1,0 +1,72 @@
+"""One answer for everything: a score that has one and the same value at every evaluation."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
+from runlens.patterns import lazy_re
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import count, loss, number, step
+
+FEWEST = 4  # evaluations
+SAME = 0.75  # share of them at one value: now and then a single answer flips
+SCORE = lazy_re(r"^eval_(?!loss|runtime|samples|steps|mem)")
+COMMONEST = 0.9  # share of the commonest class from which a good model scores no better
+PERCENT_FROM = 1.5  # a score above is logged in percent
+
+
+class Frozen(NamedTuple):
+    """A score that does not move."""
+
+    metric: str
+    value: float  # as logged
+    same: int  # evaluations at that value
+    evals: int
+    first: float  # step of the first of them
+    loss: float  # median evaluation loss
+
+
+def frozen(run: Run, signals: Signals) -> Frozen | None:
+    """Return the score of a model that gives one answer, whatever it is shown; None for none.
+
+    Whoever answers with the commonest class is right in a share p of cases, and its loss is never
+    below -ln p. A model that knows more has a lower loss.
+    """
+    evals = signals.curve("eval_loss").value
+    for metric in filter(SCORE.search, run.history.metrics if len(evals) else ()):
+        curve = run.curve(metric).finite()
+        if len(curve) < FEWEST:
+            continue
+        values, counts = np.unique(curve.value, return_counts=True)
+        at = int(np.argmax(counts))
+        value, same = float(values[at]), int(counts[at])
+        share = value / 100 if value > PERCENT_FROM else value
+        level = float(median(evals))
+        if same >= SAME * len(curve) and 0 < share < COMMONEST and level >= -np.log(share):
+            first = float(curve.step[int(np.argmax(curve.value == value))])
+            return Frozen(metric, value, same, len(curve), first, level)
+    return None
+
+
+def finding(one: Frozen) -> Finding:
+    """Tell it; how many classes there are need not be known."""
+    name = one.metric.replace("_", " ")
+    return Finding(
+        severity="warning",
+        title=f"One answer for everything from step {step(one.first)}: {name} is "
+        f"{number(one.value, 4)} at {one.same} of {count(one.evals, 'evaluation')}.",
+        metric=one.metric,
+        onset=Moment(one.first),
+        evidence=(
+            Evidence("Evaluations with the same score", float(one.same), where=one.metric),
+            Evidence("Median evaluation loss", one.loss, where="eval_loss"),
+        ),
+        seen=f"Whoever always gives the commonest answer scores the same each time; eval loss, "
+        f"{loss(one.loss)} in the median, is not below that of such a guess.",
+        ruled_out=(RuledOut("A model that knows more", "its loss would be lower"),),
+        confidence=Confidence(0.8, "scores that agree to the last digit are no chance"),
+        chart=Chart("curves", (one.metric, "eval_loss")),
+    )

@@ -1,0 +1,110 @@
+"""What needs no trend is named from one row on, as in the few rows that people paste."""
+
+from typing import Any
+
+import pytest
+
+from runlens.engine import examine
+from runlens.rules import RULES
+from runlens.rules.cases import Case
+from runlens.rules.rule import drawn, message
+from runlens.run import Task
+from runlens.signals import Signals
+
+NAN = float("nan")
+SKIPPED = message("OVERFLOW! Rank 0 Skipping step", "num", 44, 10, last=True)
+
+
+def rows(**curves: tuple[float, ...]) -> dict[str, Any]:
+    """Write rows at steps 10, 20, ..., as logged."""
+    return {
+        name: "/10 " + " ".join(f"{10 * n}:{value}" for n, value in enumerate(values, 1))
+        for name, values in curves.items()
+    }
+
+
+def case(task: Task = "sft", **curves: tuple[float, ...]) -> Case:
+    """Draw rows of a run of which an excerpt was pasted."""
+    return drawn("pasted", task=task, noise=0, **rows(**curves))
+
+
+@pytest.mark.parametrize(
+    ("slug", "pasted", "severity"),
+    [
+        ("hidden-nan", case(train_loss=(1.04, 0.0), grad_norm=(NAN, NAN)), "critical"),
+        ("hidden-nan", case(train_loss=(1.06, 1.16, 1.19, 0.0)), "info"),
+        ("nan-grad", case(train_loss=(1.7, 1.15), grad_norm=(NAN, NAN)), "info"),
+        ("grad-zero", case(train_loss=(12.1, 12.0, 12.1), grad_norm=(0.0,) * 3), "critical"),
+        ("grad-explosion", case(train_loss=(810.0, 1323.0), grad_norm=(8e3, 1.2e4)), "warning"),
+        ("stuck-at-chance", case("dpo", train_loss=(0.6932,) * 3), "warning"),
+        ("stuck-at-chance", case("classification", train_loss=(2.3026,) * 3), "critical"),
+        ("zero-reward-std", case("grpo", reward=(0.0,), frac_zero_std=(1.0,)), "info"),
+    ],
+)
+def test_a_row_or_two_are_enough(slug: str, pasted: Case, severity: str) -> None:
+    """Where the values alone say it."""
+    assert said(slug, pasted) == severity
+
+
+@pytest.mark.parametrize(
+    ("slug", "pasted"),
+    [
+        ("hidden-nan", case("grpo", reward=(0.9, 0.7), train_loss=(0.1, 0.0))),
+        ("nan-grad", case(train_loss=(3.0, 2.5, 2.1, 1.8, 1.6, 1.5), grad_norm=(NAN,) * 6)),
+        ("grad-zero", case(train_loss=(2.1, 2.0), grad_norm=(0.0, 0.0))),
+        ("grad-explosion", case(train_loss=(8.0, 7.0), grad_norm=(8e3, 6e3))),
+        ("grad-explosion", case("other", train_loss=(8.0, 7.0), grad_norm=(8e3, 1.2e4))),
+        ("stuck-at-chance", case("dpo", train_loss=(0.6932, 0.6932))),
+        ("stuck-at-chance", case("classification", train_loss=(2.31, 2.27, 2.29))),
+        ("zero-reward-std", case("grpo", reward=(0.5,), frac_zero_std=(0.5,))),
+    ],
+)
+def test_a_row_or_two_that_say_nothing(slug: str, pasted: Case) -> None:
+    """A loss that falls, a policy, a norm of another task, a level that is no number's."""
+    assert not said(slug, pasted)
+
+
+SAME = (0.61, 0.61, 0.62, 0.61, 0.61)
+
+
+@pytest.mark.parametrize(
+    ("score", "evals", "alarmed"),
+    [
+        (SAME, (0.67, 0.66, 0.68, 0.67, 0.67), True),
+        ((61.0, 61.0, 61.0, 62.0), (0.67, 0.66, 0.68, 0.67), True),  # in percent
+        (SAME, (0.35, 0.33, 0.31, 0.30, 0.29), False),  # it knows more than the commonest class
+        ((0.95,) * 5, (0.67, 0.66, 0.68, 0.67, 0.67), False),
+        ((0.61, 0.61, 0.66, 0.7), (0.67, 0.66, 0.68, 0.67), False),
+        (SAME[:3], (0.67, 0.66, 0.68), False),
+    ],
+)
+def test_one_answer_for_everything(
+    score: tuple[float, ...], evals: tuple[float, ...], alarmed: bool
+) -> None:
+    """A score that is the same to the last digit, beside the loss of whoever guesses."""
+    pasted = case("classification", train_loss=(0.7, 0.69, 0.66), eval_f1=score, eval_loss=evals)
+    assert bool(said("stuck-at-chance", pasted)) == alarmed
+
+
+@pytest.mark.parametrize(("times", "severity"), [(2, "info"), (1, "")])
+def test_a_scaler_that_looks_for_its_level(times: int, severity: str) -> None:
+    """Each step so far was skipped: no collapse yet."""
+    event = SKIPPED._replace(data={**SKIPPED.data, "count": times})
+    pasted = drawn("pasted", noise=0, events=(event,), train_loss="1:11 /1 2:10.99")
+    assert said("loss-scale-collapse", pasted) == severity
+
+
+@pytest.mark.parametrize(("times", "severity"), [(12, "warning"), (3, "")])
+def test_a_warning_that_each_sample_gets(times: int, severity: str) -> None:
+    """It is of the data, and training went on."""
+    text = "WARNING: tokenization mismatch: 55 vs. 54. (ignored)"
+    event = message(text, "data", 103, 10, last=False, cause="The template differs.", count=times)
+    assert said("known-error", drawn("x", events=(event,), train_loss="0:2 100:1")) == severity
+
+
+def said(slug: str, pasted: Case) -> str:
+    """Return how loudly a rule finds its pattern in a case; empty where it does not."""
+    run = pasted.run()
+    rule = next(rule for rule in RULES if rule.slug == slug)
+    findings = examine(rule, run, Signals(run)).findings
+    return findings[0].severity if findings else ""
