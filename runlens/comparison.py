@@ -310,6 +310,7 @@ class BoardRow(NamedTuple):
     p_best: float | None = None  # that a repeat of it is no worse than one of the best run
     group: int = 0  # runs of one number have the same settings but for the seed
     place: int = 0  # among the runs as given, from 0
+    says: str = ""  # the verdict on its health
 
 
 class Effect(NamedTuple):

@@ -14,7 +14,6 @@ from runlens.diagnosis import (
     Advice,
     Diagnosis,
     Finding,
-    Health,
     Incident,
     Moment,
     Outcome,
@@ -152,9 +151,9 @@ def _verdict(run: Run, judged: _Judgement) -> Verdict:
 
 
 @np.errstate(all="ignore")
-def health_of(run: Run, settings: Settings | None = None) -> Health:
-    """Return the health of a run alone, in a third of the time of a diagnosis: of hundreds."""
-    return _verdict(run, _judgement(run, None, settings or Settings(), preview=False)).health
+def verdict_of(run: Run, settings: Settings | None = None) -> Verdict:
+    """Return the verdict alone, in a third of the time of a diagnosis: of hundreds of runs."""
+    return _verdict(run, _judgement(run, None, settings or Settings(), preview=False))
 
 
 def _calibrated(finding: Finding) -> Finding:

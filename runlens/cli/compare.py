@@ -9,7 +9,7 @@ import click
 from runlens.cli import ExitCode, completion
 
 if TYPE_CHECKING:
-    from runlens.comparison import Comparison
+    from runlens.comparison import Comparison, Leaderboard
 
 FORMATS = ("html", "text", "json", "markdown", "csv")
 LEVELS = ("worse", "mixed", "cannot_tell", "not_comparable")  # one takes those before it along
@@ -66,6 +66,7 @@ def command(
     runlens compare runs/sweep#1 runs/sweep#2        of several in one directory
     runlens compare 'a/s*' -- 'b/s*'                 repeats, paired by seed
     runlens compare runs/sweep                       all runs, the best first
+    runlens compare 'wandb:team/llm?tags=nightly'    those of a project
 
     Each is a file, a directory, wandb:entity/project/run or a W&B URL. Where several runs lie in
     one directory, name one: runs/sweep#run-3. Says whether B is better, worse, equivalent or not to
@@ -122,14 +123,15 @@ def _leaderboard(
     how: dict[str, bool],
 ) -> None:
     """Rank the runs of a directory, a pattern or a W&B project."""
+    import gc
+
     from runlens import errors
     from runlens.cli.output import emit, nearest_settings, text_options
     from runlens.comparing.leaderboard import leaderboard
     from runlens.comparing.places import repeats
     from runlens.report.comparison import board as boards
 
-    if form == "html":
-        raise click.UsageError("a leaderboard has no page yet; text, json, markdown or csv")
+    gc.disable()  # one short run: collecting costs more than it frees
     try:
         settings = nearest_settings(config, [place])
         board = leaderboard(repeats([place], settings), metric=metric, settings=settings)
@@ -138,15 +140,28 @@ def _leaderboard(
         ctx.exit(ExitCode.UNREADABLE)
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
+    if form == "html":
+        _board_page(board, place, output, how)
+        return
     writers = {"json": boards.as_json, "markdown": boards.as_markdown, "csv": boards.as_csv}
     if form in writers:
         emit(writers[form](board), output)
     elif how["quiet"]:
         click.echo(boards.headline(board))
     else:
-        to_file = output not in {None, "-"}
+        goes_to = output if form else None
+        to_file = goes_to not in {None, "-"}
         options = text_options(verbose=how["verbose"], no_color=how["no_color"] or to_file)
-        emit(boards.text(board, options), output, sys.stdout.encoding)
+        emit(boards.text(board, options), goes_to, sys.stdout.encoding)
+    if form is None and not how["no_html"] and (output is not None or not how["quiet"]):
+        _board_page(board, place, output, how)
+
+
+def _board_page(board: "Leaderboard", place: str, output: str | None, how: dict[str, bool]) -> None:
+    from runlens.cli.output import folder_page
+    from runlens.report.html.leaderboard import render
+
+    folder_page(render(board, place, static=how["static"]), place, output, quiet=how["quiet"])
 
 
 def _report(

@@ -13,7 +13,9 @@ from runlens.cli.formats import FORMATS, Format, rendered, takes_all
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from runlens.comparison import Leaderboard
     from runlens.diagnosis import Diagnosis
+    from runlens.report.terminal import Options
     from runlens.run import Run
     from runlens.settings import Settings
 
@@ -93,7 +95,7 @@ def command(
     gc.disable()  # one short run: collecting costs more than it frees (a second on a long log)
     every = how["every"] or takes_all(form)
     diagnosed: list[tuple[Diagnosis, str]] = []
-    examined: list[Run] = []  # kept only where they are shared
+    examined: list[Run] = []
     try:
         settings = nearest_settings(config, places or (".",))
         said = columns_of(columns)
@@ -101,7 +103,7 @@ def command(
         for place in places or (".",):
             runs = _chosen(place, names, {**settings.columns, **said})
             diagnosed += [(_judge(run, settings), place) for run in runs]
-            examined += runs if share else []
+            examined += runs
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         if form and takes_all(form):
@@ -116,7 +118,8 @@ def command(
         from runlens.cli.share import write_case
 
         write_case(share, examined, [diagnosis for diagnosis, _ in diagnosed], settings)
-    _report(diagnosed, form, output, how | {"every": every})
+    overview = _board(examined, [one for one, _ in diagnosed]) if len(diagnosed) > 1 else None
+    _report(diagnosed, form, output, how | {"every": every}, overview)
     _tell_silences(settings, [diagnosis for diagnosis, _ in diagnosed])
     worst = {diagnosis.health for diagnosis, _ in diagnosed}
     if fail_on and worst.intersection(LEVELS[: LEVELS.index(fail_on) + 1]):
@@ -158,6 +161,7 @@ def _report(
     form: str | None,
     output: str | None,
     how: dict[str, bool],
+    board: "Leaderboard | None",
 ) -> None:
     from runlens.cli.output import emit, text_options
 
@@ -176,15 +180,53 @@ def _report(
     if how["quiet"]:
         content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
-        content = text.overview(diagnoses, options)
+        content = text.overview(diagnoses, options) + _listed(board, options)
         content += "Choose with --run NAME, or --all for each in full.\n"
     else:
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
     emit(content, goes_to, sys.stdout.encoding)
     whole = len(diagnoses) == 1 or how["every"]
     wanted = output is not None or (whole and not how["quiet"])
-    if form is None and wanted and not how["no_html"]:
+    if form is not None or how["no_html"]:
+        return
+    if board and not how["every"]:
+        _overview_page(board, diagnosed, output, how)
+    elif wanted:
         _pages(diagnosed, output, how)
+
+
+def _board(runs: "list[Run]", diagnoses: "list[Diagnosis]") -> "Leaderboard | None":
+    """Return the runs by a metric that most of them log; None where there is none."""
+    from runlens.comparing.leaderboard import leaderboard
+    from runlens.errors import BadSettings
+
+    try:
+        return leaderboard(runs, judged=[one.verdict for one in diagnoses])
+    except BadSettings:
+        return None
+
+
+def _listed(board: "Leaderboard | None", options: "Options") -> str:
+    from runlens.report.comparison.board import text
+
+    return text(board, options, ranked=False) if board else ""
+
+
+def _overview_page(
+    board: "Leaderboard",
+    diagnosed: "list[tuple[Diagnosis, str]]",
+    output: str | None,
+    how: dict[str, bool],
+) -> None:
+    from runlens.cli.output import folder_page
+    from runlens.report.html.leaderboard import render
+    from runlens.report.values import counted
+
+    if how["quiet"] and output is None:
+        return
+    counts, place = counted([one for one, _ in diagnosed]), diagnosed[0][1]
+    page = render(board, place, static=how["static"], counts=counts)
+    folder_page(page, place, output, quiet=how["quiet"])
 
 
 def _for_machines(

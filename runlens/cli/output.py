@@ -69,6 +69,19 @@ def page_path(run_name: str, *places: Path) -> Path:
     return folder / f"runlens-{file_name(run_name)}.html"
 
 
+def folder_page(content: str, place: str, output: str | None, *, quiet: bool) -> None:
+    """Write the page of all runs at a place: to `output`, else named by the place."""
+    if output == "-":
+        emit(content, output)
+        return
+    folder = Path(place)
+    name = folder.resolve().name if folder.exists() else place
+    path = Path(output) if output else page_path(name, folder)
+    write(path, content)
+    if not quiet:
+        click.echo(f"Report: {shown(path)}", err=True)
+
+
 def file_name(run_name: str) -> str:
     """Return a run's name as a part of a file name: no separators, no control characters."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", run_name).strip(".-")

@@ -102,7 +102,7 @@ def _board(runs: Sequence[Run], judged: Sequence[Diagnosis], metric: str) -> Lea
     if len(runs) <= 2:  # noqa: PLR2004 - a pair has its own table
         return None
     try:
-        return leaderboard(runs, metric=metric, health=[str(one.health) for one in judged])
+        return leaderboard(runs, metric=metric, judged=[one.verdict for one in judged])
     except BadSettings:
         return None
 

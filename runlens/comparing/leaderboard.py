@@ -14,7 +14,8 @@ from runlens.comparing.seeds import reached
 from runlens.comparing.spread import measured, prior
 from runlens.comparing.terms import REPEATS, TRAIN_OF_TASK, Terms, terms_of
 from runlens.comparison import BoardRow, Leaderboard
-from runlens.engine import health_of
+from runlens.diagnosis import Verdict
+from runlens.engine import verdict_of
 from runlens.errors import BadSettings
 from runlens.run import RL_TASKS, Problem, Run, Setting
 from runlens.settings import Settings as UserSettings
@@ -28,12 +29,12 @@ def leaderboard(
     *,
     metric: str = "",
     settings: UserSettings | None = None,
-    health: Sequence[str] = (),
+    judged: Sequence[Verdict] = (),
 ) -> Leaderboard:
     """Return runs by what they reached, the best first.
 
     By the metric that the user names, else by the one that decides comparisons and that most runs
-    log. `health` of the runs is asked of the rules where it is not given. The deviation between
+    log. Rules are asked where the runs are not `judged` yet. The deviation between
     repeats is that within configurations that ran twice or more, else the prior of the curves.
 
     Raises:
@@ -55,14 +56,15 @@ def leaderboard(
     sign = 1.0 if terms.better(name) == "lower" else -1.0
     order = sorted(range(len(runs)), key=lambda i: (known[i] is None, sign * (known[i] or 0.0)))
     top = known[order[0]]
-    health = health or [health_of(run, settings) for run in runs]
+    judged = judged or [verdict_of(run, settings) for run in runs]
     rows = [
         BoardRow(
             run=runs[i].name,
             value=known[i],
             steps=runs[i].last_step,
             state=runs[i].state.kind,
-            health=health[i],
+            health=str(judged[i].health),
+            says=judged[i].sentence,
             settings=differing[i],
             p_best=_p_best(top, known[i], sign, spread),
             group=numbers[i],

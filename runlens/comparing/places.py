@@ -1,13 +1,18 @@
 """Where the runs of a comparison lie: one run a place, named with ``#`` among several."""
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from glob import glob
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 from runlens.errors import BadSettings, NoSuchRun, NothingReadable, SeveralRuns
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read, read_all
+from runlens.sources.addresses import is_on_server
 
 
 def chosen(place: str, settings: Settings) -> Run:
@@ -59,9 +64,58 @@ def repeats(patterns: Sequence[str], settings: Settings) -> list[Run]:
     """
     runs: list[Run] = []
     for pattern in patterns:
+        if is_on_server(pattern) and "?" in pattern:
+            runs += _filtered(pattern)
+            continue
         met = sorted(glob(pattern)) or [pattern]  # noqa: PTH207 - the user's own pattern
         for place in met:
             runs += read_all(place, columns=settings.columns)
     if patterns and not runs:
         raise NothingReadable(patterns[0], "no repeats there; give the folders of other seeds")
     return runs
+
+
+def _filtered(place: str) -> list[Run]:
+    """Read those runs of a W&B project that its filters take: ``wandb:team/llm?tags=nightly``.
+
+    Several are joined by ``&``; a value that is a number is one, ``{...}`` is JSON as W&B's API
+    takes it.
+    """
+    from runlens.sources.wandb_api import fetch_all, listed
+
+    project, _, asked = place.partition("?")
+    found = list(fetch_all([one.place for one in listed(project, filters=filters_of(asked))]))
+    runs = [one.run for one in found if isinstance(one.run, Run)]
+    if not runs:
+        why = str(found[0].run) if found else "no run of the project meets the filter"
+        raise NothingReadable(place, why)
+    return sorted(runs, key=lambda run: (run.name, run.id))
+
+
+def filters_of(asked: str) -> dict[str, Any]:
+    """Return the filters behind the ``?`` of a place.
+
+    Raises:
+        BadSettings: neither JSON nor KEY=VALUE.
+
+    """
+    text = unquote(asked)
+    if text.startswith("{"):
+        try:
+            return dict(json.loads(text))
+        except ValueError:
+            raise BadSettings(f"{text!r} is no JSON; write KEY=VALUE, as tags=nightly") from None
+    made: dict[str, Any] = {}
+    for pair in filter(None, text.split("&")):
+        key, sign, value = pair.partition("=")
+        if not (key and sign):
+            raise BadSettings(f"{pair!r}: write KEY=VALUE, as tags=nightly")
+        made[key] = _plain(value)
+    return made
+
+
+def _plain(text: str) -> str | float:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text

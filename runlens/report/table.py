@@ -1,13 +1,13 @@
-"""The history of a run as a table in a file: CSV, JSON, JSON Lines or Parquet.
+"""Histories of runs as one table: CSV, JSON, JSON Lines or Parquet.
 
-One row an observation, in the order of `runlens.run.Run.frame`, with its columns.
+Long: one row an observation, in the order of `runlens.run.Run.frame`, with its columns. Wide: one
+row a step and one column a metric. Of several runs the first column names the run.
 """
 
 import csv
+import io
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,46 +21,64 @@ BLOCK = 50_000  # rows that are Python values at a time
 Row = tuple[Any, ...]
 
 
-def write(history: History, metrics: Sequence[str], sources: Sequence[str], path: Path) -> None:
-    """Write all observations; the ending of the file's name decides the format.
+class Named(NamedTuple):
+    """A history and the names under which it is written."""
+
+    run: str
+    history: History
+    metrics: Sequence[str]  # one for each of `history.metrics`
+    sources: Sequence[str]  # one for each of `history.sources`
+
+
+def write(runs: Sequence[Named], form: str, file: BinaryIO, *, wide: bool = False) -> None:
+    """Write all observations.
 
     Args:
-        history: what was logged.
-        metrics: the name to write for each of `history.metrics`.
-        sources: the name to write for each of `history.sources`.
-        path: ends in .csv, .json, .jsonl or .parquet.
+        runs: what was logged; of more than one the first column is ``run``.
+        form: csv, json, jsonl or parquet.
+        file: where to, open for bytes.
+        wide: one row a step; what a resume discarded, epochs, times and sources are left out.
 
     Raises:
         MissingPackage: for Parquet where pyarrow is not installed.
         OSError: where the file cannot be written.
 
     """
-    if path.suffix.lower() == ".parquet":
-        _parquet(history, metrics, sources, path)
+    columns, rows = _wide(runs) if wide else _long(runs)
+    if form == "parquet":
+        _parquet(file, columns, rows)
         return
-    writers: dict[str, Callable[[Path, Iterator[Row]], None]] = {
-        ".csv": _csv, ".json": _json, ".jsonl": _lines
+    writers: dict[str, Callable[[BinaryIO, Sequence[str], Iterator[Row]], None]] = {
+        "csv": _csv, "json": _json, "jsonl": _lines
     }  # fmt: skip
-    writers[path.suffix.lower()](path, chain.from_iterable(_blocks(history, metrics, sources)))
+    writers[form](file, columns, rows)
 
 
-def _blocks(
-    history: History, metrics: Sequence[str], sources: Sequence[str]
-) -> Iterator[Iterator[Row]]:
-    """Yield the rows, of some at a time; an epoch or a time that is not known is None."""
-    rows, codes = history.joined, _codes(history)
-    for first in range(0, len(history), BLOCK):
+def _long(runs: Sequence[Named]) -> tuple[Sequence[str], Iterator[Row]]:
+    several = len(runs) > 1
+    rows = (
+        (one.run, *row) if several else row
+        for one in runs
+        for block in _blocks(one)
+        for row in zip(*block, strict=True)
+    )
+    return ("run", *COLUMNS) if several else COLUMNS, rows
+
+
+def _blocks(one: Named) -> Iterator[list[list[Any]]]:
+    """Yield the columns, of some rows at a time; an epoch or time that is not known is None."""
+    rows, codes = one.history.joined, _codes(one.history)
+    for first in range(0, len(one.history), BLOCK):
         part = slice(first, first + BLOCK)
-        yield zip(
-            [metrics[code] for code in codes[part].tolist()],
+        yield [
+            [one.metrics[code] for code in codes[part].tolist()],
             rows.step[part].tolist(),
             rows.value[part].tolist(),
             _known(rows.epoch[part]),
             _known(rows.time[part]),
             rows.segment[part].tolist(),
-            [sources[code] for code in rows.source[part].tolist()],
-            strict=True,
-        )
+            [one.sources[code] for code in rows.source[part].tolist()],
+        ]
 
 
 def _codes(history: History) -> Any:  # noqa: ANN401 - an array of whole numbers
@@ -72,40 +90,59 @@ def _known(value: FloatArray) -> list[float | None]:
     return [None if one != one else one for one in value.tolist()]  # noqa: PLR0124 - NaN alone
 
 
-def _csv(path: Path, rows: Iterator[Row]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        table.writerows(rows)
+def _wide(runs: Sequence[Named]) -> tuple[Sequence[str], Iterator[Row]]:
+    names = list(dict.fromkeys(name for one in runs for name in one.metrics))
+    several = len(runs) > 1
+    rows = ((one.run, *row) if several else row for one in runs for row in _steps(one, names))
+    shown = [f"{name}~" if name in {"run", "step"} else name for name in names]
+    return ["run", "step", *shown] if several else ["step", *shown], rows
 
 
-def _lines(path: Path, rows: Iterator[Row]) -> None:
-    with path.open("wb") as file:
-        for row in rows:
-            file.write(_record(row) + b"\n")
+def _steps(one: Named, names: Sequence[str]) -> Iterator[Row]:
+    """Yield a row a step: of several values at one step the last, None where there is none."""
+    at: dict[int, list[float | None]] = {}
+    place = {name: index for index, name in enumerate(names)}
+    for metric, name in zip(one.history.metrics, one.metrics, strict=True):
+        curve = one.history.curve(metric)
+        for step, value in zip(curve.step.tolist(), curve.value.tolist(), strict=True):
+            at.setdefault(step, [None] * len(names))[place[name]] = value
+    yield from ((step, *values) for step, values in sorted(at.items()))
 
 
-def _json(path: Path, rows: Iterator[Row]) -> None:
-    with path.open("wb") as file:
-        file.write(b"[")
-        for number, row in enumerate(rows):
-            file.write(b",\n" * bool(number) + _record(row))
-        file.write(b"]\n")
+def _csv(file: BinaryIO, columns: Sequence[str], rows: Iterator[Row]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(rows)
+    text.detach()
 
 
-def _record(row: Row) -> bytes:
+def _lines(file: BinaryIO, columns: Sequence[str], rows: Iterator[Row]) -> None:
+    file.writelines(_record(columns, row) + b"\n" for row in rows)
+
+
+def _json(file: BinaryIO, columns: Sequence[str], rows: Iterator[Row]) -> None:
+    file.write(b"[")
+    file.writelines(
+        b",\n" * bool(number) + _record(columns, row) for number, row in enumerate(rows)
+    )
+    file.write(b"]\n")
+
+
+def _record(columns: Sequence[str], row: Row) -> bytes:
     """Return one row as JSON, which has no NaN: "NaN", "Infinity", "-Infinity"."""
-    record = dict(zip(COLUMNS, row, strict=True))
-    return msgspec.json.encode(record | {"value": spell_out(record["value"])})
+    cells = (spell_out(cell) if isinstance(cell, float) else cell for cell in row)
+    return msgspec.json.encode(dict(zip(columns, cells, strict=True)))
 
 
-def _parquet(history: History, metrics: Sequence[str], sources: Sequence[str], path: Path) -> None:
+def _parquet(file: BinaryIO, columns: Sequence[str], rows: Iterator[Row]) -> None:
+    """Write the rows by column; names are kept once each."""
     with needed_by("Parquet"):
         import pyarrow as pa
         from pyarrow.parquet import write_table
 
-    rows = history.joined
-    names = pa.DictionaryArray.from_arrays(_codes(history), list(metrics))
-    files = pa.DictionaryArray.from_arrays(rows.source, list(sources))
-    numbers = (rows.step, rows.value, rows.epoch, rows.time, rows.segment)
-    write_table(pa.table(dict(zip(COLUMNS, (names, *numbers, files), strict=True))), path)
+    made = dict(zip(columns, zip(*rows, strict=True), strict=False))
+    kept = {name: pa.array(made.get(name, ())) for name in columns}
+    for name in {"run", "metric", "source"} & set(kept):
+        kept[name] = kept[name].dictionary_encode()
+    write_table(pa.table(kept), file)

@@ -112,14 +112,19 @@ def test_fail_on_counts_the_level_and_all_above(place: Path, level: str, code: i
     assert result.stdout
 
 
-def test_several_runs_give_an_overview_and_no_pages(three: Path, tmp_path: Path) -> None:
-    """One line a run, the counts, and how to go on."""
+def test_several_runs_give_an_overview_and_one_page(three: Path, tmp_path: Path) -> None:
+    """One line a run, the counts, a table of what they reached, and how to go on."""
     result = lens("diagnose", three)
     lines = result.stdout.splitlines()
     assert [line.split()[1] for line in lines[:3]] == ["alpha", "beta", "gamma"]
     assert "3 runs:" in result.stdout
     assert "--run NAME" in lines[-1]
-    assert not list(tmp_path.glob("*.html"))
+    assert [line.split()[:2] for line in lines if line.startswith("  1. ")] == [["1.", "beta"]]
+    (page,) = tmp_path.glob("*.html")
+    assert page.read_text(encoding="utf-8").count("<tr data-row=") == 3
+    lens("diagnose", three, "--quiet")
+    lens("diagnose", three, "--no-html")
+    assert list(tmp_path.glob("*.html")) == [page]
 
 
 def test_run_chooses_one_and_all_gives_each_in_full(three: Path, tmp_path: Path) -> None:
@@ -145,7 +150,9 @@ def test_forty_runs_are_forty_lines(tmp_path: Path) -> None:
         a_run(tmp_path / "sweep" / f"run-{seed:02}", seed)
     result = lens("diagnose", tmp_path / "sweep")
     assert "40 runs:" in result.stdout
-    assert sum("run-" in line for line in result.stdout.splitlines()) == 40
+    lines, board = result.stdout.split("\n40 runs:")
+    assert sum("run-" in line for line in lines.splitlines()) == 40
+    assert "and 10 more: -v" in board
 
 
 def test_output_takes_the_page_or_the_format(tmp_path: Path) -> None:

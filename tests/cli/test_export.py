@@ -55,19 +55,56 @@ def test_hostile_names_are_written(tmp_path: Path) -> None:
         assert "half\\" in (tmp_path / f"f.{ending}").read_text()
 
 
-def test_several_runs_must_be_chosen_from(tmp_path: Path) -> None:
-    """The names are told, a typing error gets a suggestion."""
+def test_several_runs_are_one_table(tmp_path: Path) -> None:
+    """The first column names the run; a typing error gets a suggestion."""
     for seed, name in enumerate(("alpha", "beta")):
         a_run(tmp_path / "runs" / name, seed)
-    several = lens("export", tmp_path / "runs", "-o", tmp_path / "f.csv")
-    assert several.exit_code == 2
-    assert "2 runs lie here (alpha, beta); point at one with --run NAME" in several.stderr
-    wrong = lens("export", tmp_path / "runs", "-o", tmp_path / "f.csv", "--run", "beat")
+    path = tmp_path / "f.csv"
+    assert lens("export", tmp_path / "runs", "-o", path).exit_code == 0
+    frame = pd.read_csv(path)
+    assert list(frame.columns) == ["run", *COLUMNS]
+    alpha = read(tmp_path / "runs" / "alpha").frame
+    assert (frame["run"] == "alpha").sum() == len(alpha)
+    np.testing.assert_allclose(frame.loc[frame["run"] == "alpha", "value"], alpha["value"])
+    wrong = lens("export", tmp_path / "runs", "-o", path, "--run", "beat")
     assert (wrong.exit_code, "did you mean 'beta'?" in wrong.stderr) == (2, True)
-    assert not (tmp_path / "f.csv").exists()
-    chosen = lens("export", tmp_path / "runs", "-o", tmp_path / "f.csv", "--run", "beta")
-    assert chosen.exit_code == 0
-    assert (tmp_path / "f.csv").exists()
+    assert lens("export", tmp_path / "runs", "-o", path, "--run", "beta").exit_code == 0
+    assert list(pd.read_csv(path).columns) == COLUMNS
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_wide_table_has_a_row_a_step(form: str, tmp_path: Path) -> None:
+    """A column a metric, of the metrics that were asked for; empty where none was logged."""
+    for seed, name in enumerate(("alpha", "beta")):
+        a_run(tmp_path / "runs" / name, seed, more={"rare": 3.0} if seed else {})
+    path = tmp_path / f"f.{form}"
+    asked = ["--wide", "--metric", "rare", "--metric", "train_loss"]
+    assert lens("export", tmp_path / "runs", "-o", path, *asked).exit_code == 0
+    if form == "jsonl":
+        frame = pd.read_json(path, lines=True)
+    else:
+        frame = pd.read_csv(path) if form == "csv" else pd.read_parquet(path)
+    assert list(frame.columns) == ["run", "step", "train_loss", "rare"]
+    curve = read(tmp_path / "runs" / "alpha").curve("train_loss")
+    alpha = frame[frame["run"] == "alpha"]
+    np.testing.assert_array_equal(alpha["step"], curve.step)
+    np.testing.assert_allclose(alpha["train_loss"], curve.value)
+    assert alpha["rare"].isna().all()
+    assert frame["rare"].notna().any()
+
+
+def test_a_table_goes_to_stdout(tmp_path: Path) -> None:
+    """As CSV where no format is asked for; a table of Parquet needs a file; a metric must be."""
+    run = a_run(tmp_path / "run")
+    lines = lens("export", run).stdout.splitlines()
+    assert lines[0] == ",".join(COLUMNS)
+    assert len(lines) == 1 + len(read(run).frame)
+    first = json.loads(lens("export", run, "--format", "jsonl", "--wide").stdout.splitlines()[0])
+    assert {"step", "train_loss"} <= set(first)
+    refused = lens("export", run, "--format", "parquet")
+    assert (refused.exit_code, "goes into a file" in refused.stderr) == (2, True)
+    unknown = lens("export", run, "--metric", "loss2")
+    assert (unknown.exit_code, "no run logs 'loss2'" in unknown.stderr) == (2, True)
 
 
 def test_parquet_without_pyarrow_says_what_to_install(

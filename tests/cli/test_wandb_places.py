@@ -52,3 +52,15 @@ def test_a_run_is_exported(tmp_path: Path) -> None:
     """As any other."""
     assert lens("export", "wandb:team/llm/abc", "-o", "run.csv").exit_code == 0
     assert len((tmp_path / "run.csv").read_text(encoding="utf-8").splitlines()) == 201
+
+
+def test_runs_of_a_project_that_meet_a_filter_are_ranked(server: Server) -> None:  # noqa: F811
+    """Those alone; without one that does it is a line and exit code 3."""
+    for name, level in (("low", 0.5), ("high", 1.5)):
+        rows = [{"_step": n, "loss": level + 1 / (n + 1)} for n in range(60)]
+        server.put("llm", name, rows, display_name=name, tags=["nightly"])
+    done = lens("compare", "wandb:team/llm?tags=nightly", "--format", "json")
+    assert done.exit_code == 0
+    assert [row["run"] for row in json.loads(done.stdout)["runs"]] == ["low", "high"]
+    none = lens("compare", "wandb:team/llm?tags=weekly")
+    assert (none.exit_code, "no run of the project meets the filter" in none.stderr) == (3, True)

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from runlens.cli.compare import command
 from runlens.comparing.leaderboard import leaderboard
+from runlens.comparing.places import filters_of
+from runlens.engine import diagnose
 from runlens.errors import BadSettings
 from runlens.report.comparison import board as boards
 from runlens.run import Run
@@ -93,17 +95,66 @@ def test_a_leaderboard_is_a_frame_and_a_contract() -> None:
     assert boards.as_markdown(board).startswith("### run-")
 
 
-def test_a_directory_is_ranked(tmp_path: Path) -> None:
+def test_an_effect_that_is_bent_is_told_from_its_best() -> None:
+    """The loss is least at a rate in the middle: from the worst value to the best one."""
+    rng = np.random.default_rng(1)
+    rates = 10 ** rng.uniform(-4, -1, 40)
+    levels = 2 + 0.1 * np.log10(rates / 1e-3) ** 2 + 0.005 * rng.normal(size=40)
+    made = [
+        run({"eval_loss": falling(20) + level - falling(20)[-1]}, f"r{at}", config={"lr": rate})
+        for at, (rate, level) in enumerate(zip(rates.tolist(), levels.tolist(), strict=True))
+    ]
+    (effect,) = leaderboard(made).effects
+    assert effect.share > 0.9
+    assert isinstance(effect.low, float)
+    assert isinstance(effect.high, float)
+    assert 5e-4 < effect.low < 2e-3
+    assert effect.high == pytest.approx(rates.max())
+    assert (effect.effect or 0) == pytest.approx(0.4, rel=0.15)
+
+
+def test_health_is_that_of_the_diagnosis() -> None:
+    """Asked of the rules alone, hundreds of runs are told as each is in full."""
+    runs = [*sweep(3), run({"eval_loss": falling(20) * 3e3 ** np.linspace(0, 1, 20)}, "lost")]
+    told = {row.run: row.health for row in leaderboard(runs).rows}
+    assert told == {one.name: diagnose(one).health for one in runs}
+    assert set(told.values()) > {"critical"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "filters"),
+    [
+        ("tags=nightly&state=finished", {"tags": "nightly", "state": "finished"}),
+        ("config.lr.value=0.1", {"config.lr.value": 0.1}),
+        ('{"tags": {"$in": ["a"]}}', {"tags": {"$in": ["a"]}}),
+    ],
+)
+def test_filters_of_a_project_are_read(asked: str, filters: dict[str, object]) -> None:
+    """As W&B's API takes them."""
+    assert filters_of(asked) == filters
+
+
+@pytest.mark.parametrize("asked", ["nightly", "=x", "{tags"])
+def test_a_filter_that_is_none_is_refused(asked: str) -> None:
+    """With what to write."""
+    with pytest.raises(BadSettings, match="write KEY=VALUE"):
+        filters_of(asked)
+
+
+def test_a_directory_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Text, CSV, and what a lone run is told."""
     for index in range(3):
-        folder = tmp_path / f"run-{index}"
-        folder.mkdir()
+        folder = tmp_path / "sweep" / f"run-{index}"
+        folder.mkdir(parents=True)
         rows = [f"{step},{1 + index + 1 / step}" for step in range(1, 30)]
         (folder / "metrics.csv").write_text("\n".join(["step,eval_loss", *rows]))
-    found = CliRunner().invoke(command, [str(tmp_path)])
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(command, [str(tmp_path / "sweep")])
+    (page,) = tmp_path.glob("runlens-sweep.html")
+    assert "run-0 is the best of 3: eval loss 1.03" in page.read_text(encoding="utf-8")
     assert found.output.startswith("run-0 is the best of 3: eval loss 1.03")
-    csv = CliRunner().invoke(command, [str(tmp_path), "--format", "csv"]).output
+    csv = CliRunner().invoke(command, [str(tmp_path / "sweep"), "--format", "csv"]).output
     assert [line.split(",")[0] for line in csv.splitlines()] == ["run", "run-0", "run-1", "run-2"]
-    alone = CliRunner().invoke(command, [str(tmp_path / "run-0")])
+    alone = CliRunner().invoke(command, [str(tmp_path / "sweep" / "run-0")])
     assert alone.exit_code == 2
     assert "1 run lies there" in alone.output

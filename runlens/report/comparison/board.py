@@ -16,29 +16,35 @@ from runlens.wording import count, number, percent
 
 SHOWN = 30  # rows of the text; all with -v
 NAME, VALUE, SETTINGS = 28, 14, 4  # characters of a name and a setting, settings a row
+SHORTEST, BESIDE = 8, 37  # characters of a name, of all but it and the settings
 AS_GOOD = 0.05  # probability from which a run may be as good as the best
 
 
-def text(board: Leaderboard, options: Options | None = None) -> str:
-    """Return the runs as lines of text, the best first."""
+def text(board: Leaderboard, options: Options | None = None, *, ranked: bool = True) -> str:
+    """Return the runs as lines of text, the best first.
+
+    Not `ranked`: only listed by what they reached, of runs that nobody asked to compare.
+    """
     options = options or Options()
-    return printed(_lines(board, options), options)
+    return printed(_lines(board, options, ranked=ranked), options)
 
 
-def _lines(board: Leaderboard, options: Options) -> Iterator[str]:
-    yield from wrapped(headline(board), options)
+def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[str]:
+    if ranked:
+        yield from wrapped(headline(board), options)
     yield ""
-    keys = columns(board)[:SETTINGS]
-    head = "".join(f" {cut(key, VALUE):>{VALUE}}" for key in keys)
-    yield f"     {'run':<{NAME}} {spoken(board.metric):>12}  {'P best':>6} {'health':<9}{head}"
     rows = board.rows if options.verbose else board.rows[:SHOWN]
+    longest = max(len(clean(row.run)) for row in rows)
+    wide = max(SHORTEST, min(NAME, longest, options.width - BESIDE))
+    keys = columns(board)[: max(0, min(SETTINGS, (options.width - BESIDE - wide) // (VALUE + 1)))]
+    head = "".join(f" {cut(key, VALUE):>{VALUE}}" for key in keys)
+    what = cut(spoken(board.metric), 12)
+    yield cut(f"     {'run':<{wide}} {what:>12}  {'P best':>6} {'health':<9}{head}", options.width)
     for place, row in enumerate(rows, 1):
         settings = "".join(f" {cut(_set(row, key), VALUE):>{VALUE}}" for key in keys)
-        name = cut(clean(row.run), NAME)
-        yield (
-            f"{place:>3}. {name:<{NAME}} {_value(board, row):>12}  {_chance(row):>6} "
-            f"{row.health or '-':<9}{settings}"
-        )
+        name = cut(clean(row.run), wide)
+        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row):>6} "
+        yield cut(f"{line}{row.health or '-':<9}{settings}", options.width)
     if len(board.rows) > len(rows):
         yield f"     and {len(board.rows) - len(rows)} more: -v"
     yield ""

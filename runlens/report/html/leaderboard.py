@@ -12,11 +12,14 @@ from runlens.wording import count
 NAME = 60  # characters of the place in the head of the page
 
 
-def render(board: Leaderboard, place: str = "", *, static: bool = False) -> str:
-    """Return the board as one HTML file that needs nothing else; `static`: without script."""
+def render(board: Leaderboard, place: str = "", *, static: bool = False, counts: str = "") -> str:
+    """Return the board as one HTML file that needs nothing else; `static`: without script.
+
+    `counts` stands as the headline of runs that were diagnosed, and that nobody asked to compare.
+    """
     drawn = bool(columns(board)) and not static
     sections = [
-        part("verdict", lambda: _verdict(board)),
+        part("verdict", lambda: _verdict(board, counts)),
         part(
             "board",
             lambda: board_table.settings(board, "board", "All runs", labels=False),
@@ -29,7 +32,7 @@ def render(board: Leaderboard, place: str = "", *, static: bool = False) -> str:
             part("problems", lambda: section("problems", "Data problems", told), "Data problems")
         )
     return document(
-        f"{headline(board)} · RunLens",
+        f"{counts or headline(board)} · RunLens",
         cut(place, NAME),
         sections,
         {"board": board_table.data(board)} if drawn else None,
@@ -38,8 +41,8 @@ def render(board: Leaderboard, place: str = "", *, static: bool = False) -> str:
     )
 
 
-def _verdict(board: Leaderboard) -> Markup:
-    first, _, rest = headline(board).partition("; ")
+def _verdict(board: Leaderboard, counts: str) -> Markup:
+    first, _, rest = (counts or headline(board)).partition("; ")
     return el(
         "section",
         el("span", count(len(board.rows), "run"), class_="mut"),

@@ -18,6 +18,8 @@ from runlens.run import Setting
 
 COLUMNS = 16  # settings of the table; the CSV has all
 NAME, VALUE, KEY = 60, 24, 28  # characters of a run, of a setting, of its name
+SAYS = 70  # characters of the verdict
+LOUD = frozenset({"critical", "warning"})
 HELP = "Point at a run to lift it out, here and in the table."
 
 
@@ -68,15 +70,17 @@ def _drawings(keys: list[str]) -> Markup:
 
 def _table(board: Leaderboard, keys: list[str], *, labels: bool) -> Markup:
     numbers = {key for key in keys if all(_is_number(row.settings.get(key)) for row in board.rows)}
+    told = not labels and any(row.health in LOUD for row in board.rows)
     head = [
         _head("Run"),
         _head(spoken(board.metric), number=True),
         _head("P best", number=True),
         _head("Health"),
         _head("Steps", number=True),
+        *([_head("Verdict")] if told else []),
         *(_head(cut(key, KEY), number=key in numbers) for key in keys),
     ]
-    body = [_row(board, row, keys, labels=labels) for row in board.rows]
+    body = [_row(board, row, keys, labels=labels, told=told) for row in board.rows]
     inner = el("table", el("thead", el("tr", head)), el("tbody", body), class_="board")
     label = "All runs with what they reached and their settings"
     return el("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
@@ -86,7 +90,7 @@ def _head(title: str, *, number: bool = False) -> Markup:
     return el("th", title, scope="col", class_="num" if number else None, data_sort=True)
 
 
-def _row(board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool) -> Markup:
+def _row(board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool, told: bool) -> Markup:
     name: Child = el("bdi", cut(row.run, NAME))
     if labels:
         name = join(el("b", LABELS[row.place], class_="run"), " ", name)
@@ -99,6 +103,7 @@ def _row(board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool) ->
         _cell(chance, row.p_best),
         el("td", tag(row.health) if row.health else DASH),  # type: ignore[arg-type]
         _cell(f"{row.steps:,}", row.steps),
+        el("td", cut(row.says, SAYS) if row.health in LOUD else DASH) if told else None,
         [_setting(row.settings.get(key)) for key in keys],
         data_row=row.place,
     )
