@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from runlens.comparing.direction import better
+from runlens.comparing.seeds import reached
 from runlens.crossrun import groups
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.history import Curve, FloatArray, IntArray
@@ -23,6 +25,8 @@ POINTS, HEIGHT, NOTHING = 30, 20, -1  # of a spark
 LOG_FROM = 30.0  # largest over smallest, from which a spark is logarithmic
 MEASURED = ("train_loss", "eval_loss", "eval_accuracy", "eval_f1", "eval_wer", "eval_cer", "reward")
 MOST_MEASURED = 8  # metrics; each evaluation set is one
+MOST_LASTS = 24  # metrics with a last level, of which repeats tell how far seeds lie apart
+LAST = ".last"
 MOST_TIMED = 200  # metrics asked for their times
 BLOCKS, BLOCK_POINTS, FEWEST_BLOCKS = 40, 3, 8  # rules of comparing: medians of equal blocks
 ABOUT_MEDIAN, TAIL_SHARE = 1.15, 0.10
@@ -120,7 +124,14 @@ def _measures(run: Run, signals: Signals) -> tuple[dict[str, float], dict[str, f
             noises[f"{name}.end"] = error
     evals = [len(run.curve(name)) for name in run.history.metrics if name.startswith("eval_")]
     measures[EVALS] = float(max(evals, default=0))
-    return measures, noises
+    return measures | _lasts(run), noises
+
+
+def _lasts(run: Run) -> dict[str, float]:
+    """Return the last level of each metric that may decide a comparison, as comparisons take it."""
+    sided = [name for name in run.history.metrics if better(name)][:MOST_LASTS]
+    known = {f"{name}{LAST}": reached(run, name).last for name in sided}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def end_noise(value: FloatArray) -> float | None:

@@ -187,6 +187,12 @@ class Store:
         with self._database.writing() as connection:
             statements.forget(connection, source, list(places))
 
+    def sources(self) -> tuple[str, ...]:
+        """Return all sources that were ever audited into this store, by name."""
+        with self._database.reading() as connection:
+            found = connection.execute(select(sources.c.source).order_by(sources.c.source))
+            return tuple(row.source for row in found)
+
     def runs(self, *asked: str) -> Iterator[RunRow]:
         """Hand out the rows of all runs of these sources that are there, by source and key."""
         same = and_(units.c.source == runs.c.source, units.c.place == runs.c.unit)

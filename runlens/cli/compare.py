@@ -9,7 +9,11 @@ import click
 from runlens.cli import ExitCode, completion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from runlens.comparing.seeds import SeedNoise
     from runlens.comparison import Comparison, Leaderboard
+    from runlens.run import Run
 
 FORMATS = ("html", "text", "json", "markdown", "csv")
 LEVELS = ("worse", "mixed", "cannot_tell", "not_comparable")  # one takes those before it along
@@ -31,6 +35,9 @@ class Sided(click.Command):
 )
 @click.option("--align", type=click.Choice(["step", "epoch", "tokens", "time"]), help="Axis.")
 @click.option("--seeds", metavar="GLOB", multiple=True, help="Repeats of A with other seeds.")
+@click.option(
+    "--store", metavar="PATH", envvar="RUNLENS_STORE", help="Of audits: it knows repeats."
+)
 @click.option("--metric", metavar="NAME[:max]", default="", help="Decides; :max or :min.")
 @click.option("--delta", type=click.FloatRange(min=0), help="A difference that counts as none.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="This format alone.")
@@ -49,6 +56,7 @@ def command(
     places: tuple[str, ...],
     align: str | None,
     seeds: tuple[str, ...],
+    store: str | None,
     metric: str,
     delta: float | None,
     form: str | None,
@@ -72,6 +80,9 @@ def command(
     one directory, name one: runs/sweep#run-3. Says whether B is better, worse, equivalent or not to
     be told, with interval and probability; where the curves part, which settings explain it, what
     was fixed and what is new.
+
+    How far seeds lie apart is taken from --seeds, else from runs of the same settings in the
+    --store of an audit (or RUNLENS_STORE), which learns it each night, else from the curves.
 
     Exit code 1 with --fail-on worse where a run is worse than A; mixed takes those too whose
     metrics disagree, cannot_tell those that these runs do not tell, not_comparable those that do
@@ -97,6 +108,7 @@ def command(
             *more,
             align=align,  # type: ignore[arg-type]
             seeds=others,
+            noise=_learnt(store) if store else None,
             delta=delta,
             metric=metric,
             settings=settings,
@@ -111,6 +123,15 @@ def command(
     reached = set(LEVELS[: LEVELS.index(fail_on) + 1]) if fail_on else set()
     if reached & {pair.verdict.result for pair in comparison.pairs}:
         ctx.exit(ExitCode.REACHED)
+
+
+def _learnt(store: str) -> "Callable[[Sequence[Run]], SeedNoise | None]":
+    """Return how repeats of runs are looked up in the store of an audit."""
+    from functools import partial
+
+    from runlens.auditing.repeats import repeats
+
+    return partial(repeats, store)
 
 
 def _leaderboard(

@@ -1,6 +1,6 @@
 """Puts a comparison together: reads the runs, compares each with the first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from runlens.comparing.align import Axis, choose, unit_of
 from runlens.comparing.difference import drawn
 from runlens.comparing.leaderboard import leaderboard
 from runlens.comparing.seed_groups import of_sides, representatives
-from runlens.comparing.seeds import between
+from runlens.comparing.seeds import SeedNoise, between
 from runlens.comparing.terms import Terms, equal, one_seed, terms_of
 from runlens.comparison import MOST_RUNS, Align, Comparison, Leaderboard, Pair, Parting
 from runlens.diagnosis import Diagnosis, Finding
@@ -41,6 +41,7 @@ def compare(
     *more: Side,
     align: Align | None = None,
     seeds: Sequence[Place] = (),
+    noise: Callable[[Sequence[Run]], SeedNoise | None] | None = None,
     delta: float | None = None,
     metric: str = "",
     settings: Settings | None = None,
@@ -55,6 +56,8 @@ def compare(
         align: the axis on which the runs are laid over each other; the finest that means the
             same in both where none is given.
         seeds: repeats of `a` with other seeds, from which the noise between runs is taken.
+        noise: what else knows repeats of these runs, as a store of audits does (`repeats` of
+            `runlens.auditing.repeats`); asked where no `seeds` are given.
         delta: difference in the deciding metric that counts as none; two deviations between
             repeats where none is given.
         metric: that decides, as logged or by its canonical name; ``mrr:max`` says that more of it
@@ -72,11 +75,11 @@ def compare(
     sides = [_runs(side, settings) for side in (a, b, *more)]
     runs = representatives(sides)
     repeats = [_run(place, settings) for place in seeds]
-    noise = between(repeats) if repeats else None
+    known = between(repeats) if repeats else noise(runs) if noise else None
     judged = [diagnose(run, settings=settings) for run in runs]
     axes = [choose(runs[0], run, align) for run in runs[1:]]
     kind = axes[0].kind if len({axis.kind for axis in axes}) == 1 else "step"
-    terms = terms_of(metric, delta, noise, runs)
+    terms = terms_of(metric, delta, known, runs)
     pairs = [
         _pair(runs[0], run, judged[0], diagnosis, axis, terms._replace(groups=groups))
         for run, diagnosis, axis, groups in zip(
@@ -92,9 +95,13 @@ def compare(
         align=kind,
         unit=unit_of(runs, kind),
         groups=tuple(tuple(run.name for run in side) for side in sides if len(side) > 1),
-        seeds=tuple(run.name for run in repeats),
-        problems=noise.problems if noise else (),
+        seeds=tuple(run.name for run in repeats) or _kept(known),
+        problems=known.problems if known else (),
     )
+
+
+def _kept(known: SeedNoise | None) -> tuple[str, ...]:
+    return (f"{known.siblings} runs of the store",) if known else ()
 
 
 def _board(runs: Sequence[Run], judged: Sequence[Diagnosis], metric: str) -> Leaderboard | None:

@@ -25,15 +25,15 @@ BEARING = (
 
 
 class SeedNoise(NamedTuple):
-    """Levels of repeats, equal but for their seed, by (metric, kind)."""
+    """Levels of repeats, equal but for their seed, by (metric, kind): an array a configuration."""
 
     siblings: int
-    levels: Mapping[tuple[str, Kind], FloatArray]
+    levels: Mapping[tuple[str, Kind], tuple[FloatArray, ...]]
     problems: tuple[Problem, ...] = ()
 
     def spread(self, metric: str, kind: Kind, before: Spread) -> Spread:
         """Return the deviation between repeats; `before` is what is known without them."""
-        return measured([self.levels.get((metric, kind), np.empty(0))], before)
+        return measured(list(self.levels.get((metric, kind), ())), before)
 
 
 def between(siblings: Sequence[Run]) -> SeedNoise:
@@ -43,11 +43,11 @@ def between(siblings: Sequence[Run]) -> SeedNoise:
     all the same.
     """
     names = sorted({name for run in siblings for name in run.history.metrics})
-    found: dict[tuple[str, Kind], FloatArray] = {}
+    found: dict[tuple[str, Kind], tuple[FloatArray, ...]] = {}
     for metric in names:
         both = [reached(run, metric) for run in siblings]
-        found[metric, "last"] = np.array([one.last for one in both if one.last is not None])
-        found[metric, "best"] = np.array([one.best for one in both if one.best is not None])
+        found[metric, "last"] = (np.array([one.last for one in both if one.last is not None]),)
+        found[metric, "best"] = (np.array([one.best for one in both if one.best is not None]),)
     return SeedNoise(len(siblings), found, _unequal(siblings))
 
 
