@@ -12,8 +12,9 @@ from runlens.cli import ExitCode, completion
 def command(ctx: click.Context, folders: tuple[str, ...], config: str | None) -> None:
     """Serve diagnoses to an assistant (Model Context Protocol).
 
-    It speaks over stdin and stdout. The assistant gets five tools that only read: diagnose,
-    compare, list_rules, rule_page and curve (a slice of one metric). They see runs below FOLDER
+    It speaks over stdin and stdout. The assistant gets seven tools that only read: list_runs,
+    diagnose, next_experiment, compare, curve (a slice of one metric), list_rules and rule_page.
+    Answers are at most 1.5 kB unless detail="full" is asked for. They see runs below FOLDER
     (default: the current one) and nothing else: a path or a link that leads out is refused, and
     so is the network.
 

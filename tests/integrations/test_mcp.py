@@ -9,11 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import pytest
 
 import runlens
 from runlens.errors import NothingReadable
-from runlens.integrations import roots
+from runlens.integrations import brief, roots
 from runlens.rules import RULES
 from runlens.sources import files
 from runlens.sources.stores import mlflow_dir
@@ -57,7 +58,9 @@ def test_the_tools_are_named_described_and_read_only() -> None:
 
     tools, instructions = asyncio.run(listed())
     assert {tool.name for tool in tools} == {
+        "list_runs",
         "diagnose",
+        "next_experiment",
         "compare",
         "list_rules",
         "rule_page",
@@ -72,10 +75,55 @@ def test_the_tools_are_named_described_and_read_only() -> None:
 
 def test_a_diagnosis_is_the_json_contract() -> None:
     """What `runlens diagnose --format json` says."""
-    told = answer(FIXTURES, "diagnose", place=SICK.name)
+    told = answer(FIXTURES, "diagnose", place=SICK.name, detail="full")
     said = json.loads(lens("diagnose", SICK, "--format", "json").stdout)
     assert told["schema"] == "runlens.diagnosis/1"
     assert (told["verdict"], told["findings"]) == (said["verdict"], said["findings"])
+
+
+RUNS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir() and path.name != "pairs")
+
+
+def test_every_brief_answer_fits_and_agrees_with_the_full_one() -> None:
+    """1.5 kB for each fixture; the words are those of the contract."""
+    for name in RUNS:
+        found = runlens.diagnose(FIXTURES / name)
+        made = brief.of_diagnosis(found)
+        assert len(json.dumps(made, ensure_ascii=False).encode()) <= 1_700  # as spaced by json
+        assert len(msgspec.json.encode(made)) <= brief.MOST_BYTES
+        assert found.verdict.sentence.startswith(made["verdict"].removesuffix("…"))
+        assert made["health"] == found.health
+        assert made["incidents"] or not found.incidents
+        if found.causes:
+            assert found.causes[0].what.startswith(made["cause"]["what"].removesuffix("…"))
+
+
+def test_a_hostile_name_does_not_burst_an_answer() -> None:
+    """Whatever a run is called; a list of a thousand says how many are left."""
+    made = brief.of_runs([{"place": "x" * 500 + str(n), "last_step": n} for n in range(1_000)])
+    assert len(msgspec.json.encode(made)) <= brief.MOST_BYTES
+    assert made["more"] + len(made["runs"]) == 1_000
+
+
+def test_runs_are_listed_without_being_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their places lead on; the folder of the server is the default."""
+    for name, seed in (("a", 1), ("b", 2)):
+        a_run(tmp_path / name, seed)
+    monkeypatch.setattr("runlens.engine.diagnose", None)
+    rows = answer(tmp_path, "list_runs")["runs"]
+    assert [row["place"] for row in rows] == [f"{tmp_path}#a", f"{tmp_path}#b"]
+    assert {row["last_step"] for row in rows} == {290}
+
+
+def test_the_next_experiment_is_that_of_runlens_fix() -> None:
+    """How many steps, with what, and which sign; a healthy run has none."""
+    told = answer(FIXTURES, "next_experiment", place="hockey-stick")
+    shown = lens("fix", FIXTURES / "hockey-stick").stdout
+    assert told["experiment"].removesuffix(".") in shown
+    assert told["then"] == "runlens confirm hockey-stick NEWRUN"
+    assert answer(FIXTURES, "next_experiment", place="healthy-grpo")["then"] == ""
 
 
 def test_several_runs_are_an_overview_whose_places_can_be_asked(tmp_path: Path) -> None:
@@ -84,7 +132,7 @@ def test_several_runs_are_an_overview_whose_places_can_be_asked(tmp_path: Path) 
         a_run(tmp_path / "sweep" / name, seed)
     rows = answer(tmp_path, "diagnose", place="sweep")["runs"]
     assert {row["place"] for row in rows} == {"sweep#a", "sweep#b"}
-    assert answer(tmp_path, "diagnose", place="sweep#b")["run"]["name"] == "b"
+    assert answer(tmp_path, "diagnose", place="sweep#b")["run"] == "b"
     assert "no run 'c' here" in refusal(tmp_path, "diagnose", place="sweep#c")
 
 
@@ -92,7 +140,10 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
     """By place, or by name in a folder of several."""
     for name, seed in (("a", 1), ("b", 2)):
         a_run(tmp_path / "sweep" / name, seed)
-    told = answer(tmp_path, "compare", a="sweep/a", b="sweep#b", align="step")
+    brief = answer(tmp_path, "compare", a="sweep/a", b="sweep#b")
+    assert brief["runs"] == ["a", "b"]
+    told = answer(tmp_path, "compare", a="sweep/a", b="sweep#b", align="step", detail="full")
+    assert brief["verdict"] == told["verdict"]["sentence"]
     assert told["schema"] == "runlens.comparison/2"
     assert told["align"]["axis"] == "step"
     assert [run["name"] for run in told["runs"]] == ["a", "b"]
@@ -249,7 +300,7 @@ def test_the_command_speaks_over_stdio(tmp_path: Path) -> None:
         async with mcp.Client(command) as client:
             return await client.call_tool("diagnose", {"place": "a"})
 
-    assert json.loads(asyncio.run(ask()).content[0].text)["run"]["name"] == "a"
+    assert json.loads(asyncio.run(ask()).content[0].text)["run"] == "a"
 
 
 def test_a_folder_that_is_none_is_one_line() -> None:
