@@ -48,6 +48,7 @@ class Planted:
     ran: int = 0
     broke: dict[str, str] = field(default_factory=dict)  # run -> whose
     notes: list[str] = field(default_factory=list)
+    since: list[str] = field(default_factory=list)  # what the message has to name
 
 
 def curve(drawn: random.Random, kind: str, rows: int = 120) -> list[dict[str, float | str]]:
@@ -93,12 +94,15 @@ class Lab:
         told = Planted()
         for person in self.people:
             for _ in range(person.runs):
+                node = self.drawn.randrange(12)
                 kind = self._kind(person, number)
-                name = self._run(person, kind, until, number)
+                if kind == "well" and node == BAD_NODE and 7 <= number <= 10:
+                    kind = "nan"
+                name = self._run(person, kind, until, number, node)
                 told.ran += 1
                 if kind != "well":
                     told.broke[name] = person.name
-        told.notes = NOTES.get(number, [])
+        told.notes, told.since = NOTES.get(number, []), SINCE.get(number, [])
         return told
 
     def _kind(self, person: Person, night: int) -> str:
@@ -114,7 +118,7 @@ class Lab:
             return "start"
         return "well"
 
-    def _run(self, person: Person, kind: str, until: datetime, night: int) -> str:
+    def _run(self, person: Person, kind: str, until: datetime, night: int, node: int) -> str:
         self.number += 1
         name = f"{person.job}-{self.number:03}"
         started = until.timestamp() - self.drawn.uniform(6, 20) * HOUR
@@ -134,16 +138,30 @@ class Lab:
             beat=started + 60.0 * len(rows),
             config={"learning_rate": person.rate, "model_name": person.job, "seed": self.number}
             | {"num_train_epochs": 1, "max_steps": 1200, "gpu_count": 8}
-            | {"image": "train:2.3" if person.name != "carl" or night != 6 else "train:2.4"},
+            | {"image": "train:2.3" if person.name != "carl" or night != 6 else "train:2.4"}
+            | {"hostname": f"node-{node}"},
         )
         return run.display_name
 
 
+BAD_NODE = 5
 NOTES = {
     4: ["anna raises lr 2e-4 to 5e-4: all of her runs become NaN, until night 8"],
-    6: ["carl's five runs fail at start"],
+    6: ["carl's five runs fail at start, with a new image"],
+    7: ["from now on every run on node-5 becomes NaN, whosever it is"],
     9: ["anna is back at 2e-4"],
     11: ["the key is refused (11, 12, 13)"],
+}
+
+
+SINCE = {
+    4: ["learning_rate 2e-4 -> 5e-4"],
+    5: ["learning_rate 2e-4 -> 5e-4"],
+    6: ["learning_rate 2e-4 -> 5e-4", "image train:2.3 -> train:2.4"],
+    7: ["learning_rate 2e-4 -> 5e-4"],
+    8: ["learning_rate 2e-4 -> 5e-4"],
+    9: ["node-5"],
+    10: ["node-5"],
 }
 
 
@@ -189,6 +207,11 @@ def main() -> None:
             listed = not audit.unlisted
             expected = waiting if listed else {}
             same = broke == expected
+            told = message(audit, Links("https://audit.example/")) if changed(audit) else None
+            text = told.body if told else ""
+            missing = [one for one in planted.since if listed and one not in text]
+            missing += [f"@{one}" for one in set(expected.values()) if f"@{one}" not in text]
+            same = same and not missing
             right, wrong = right + same, wrong + (not same)
             waiting = {} if listed else waiting
             print(f"\n=== night {audit.night.number}, {audit.night.date[:10]}")
@@ -197,7 +220,7 @@ def main() -> None:
                 print("NOT AS PLANTED: more", set(broke.items()) - set(expected.items()),
                       "less", set(expected.items()) - set(broke.items()))  # fmt: skip
             print(f"verdict: {audit.verdict}")
-            told = message(audit, Links("https://audit.example/")) if changed(audit) else None
+            print(*(f"NOT NAMED: {one}" for one in missing), sep="\n", end="")
             print(
                 f"> {told.title}" if told else "(no message)",
                 *(told.lines if told else ()),

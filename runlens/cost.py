@@ -1,6 +1,5 @@
 """What runs cost: GPU-hours after something had gone wrong, and money where a price is known."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ from runlens.nights import FoundRow, RunRow
 
 HOUR = 3600.0
 WORSE = 0.01  # share of the best evaluation by which a run that ends there went past it
-PAST_BEST = "past-best"  # the cause of hours after the best evaluation
+LATEST = 253_402_300_800.0  # seconds since 1970 of the year 10,000, which no date has
 # What was trained after these still stands: the run is slower, shorter, or came back.
 SPARED = frozenset(
     {
@@ -94,33 +93,6 @@ def past_best(row: RunRow) -> float:
     if last - best <= max(WORSE * abs(best), 2 * noise):
         return 0.0
     return since(row, when) or 0.0
-
-
-class Waste(NamedTuple):
-    """GPU-hours that gave nothing, by their cause and whose they were."""
-
-    cause: str  # slug of the first finding that wastes the result, or `PAST_BEST`
-    user: str
-    runs: int
-    gpu_hours: float
-
-
-def ledger(rows: Iterable[RunRow]) -> tuple[Waste, ...]:
-    """Return the waste of runs by cause and user, the largest first; each run is counted once."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        if hours := wasted(row):
-            found[_cause(row), row.user].append(hours)
-    made = [Waste(cause, user, len(some), sum(some)) for (cause, user), some in found.items()]
-    return tuple(sorted(made, key=lambda one: (-one.gpu_hours, one.cause, one.user)))
-
-
-def _cause(row: RunRow) -> str:
-    spent = [
-        (after_onset(row, found) or 0.0, found.rule) for found in row.findings if wastes(found)
-    ]
-    hours, rule = max(spent, default=(0.0, PAST_BEST))
-    return rule if hours >= past_best(row) else PAST_BEST
 
 
 def total(hours: Iterable[float | None]) -> Cost:

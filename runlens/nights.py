@@ -234,6 +234,19 @@ class Night(NamedTuple):
     seconds: float = 0.0
 
 
+class Waste(NamedTuple):
+    """GPU-hours that gave nothing, of the runs of one day, cause and user."""
+
+    date: str  # on which they ended, UTC; empty: not known
+    cause: str  # slug of the rule, or "past-best"
+    title: str
+    user: str
+    runs: int
+    gpu_hours: float
+    money: float | None = None  # where a price is configured
+    tonight: bool = False  # the runs ended since the last night
+
+
 class Trend(NamedTuple):
     """What one night was, beside others: of the runs that were new or went on since the last."""
 
@@ -264,7 +277,10 @@ class Audit:
     broke: tuple[str, ...] = ()  # keys of those that are faulty since
     finished: tuple[str, ...] = ()  # of those that ended well
     went_quiet: tuple[str, ...] = ()  # of the runs that nothing was heard of since
+    ended: tuple[str, ...] = ()  # of all that ended since, whatever they came to
     trend: tuple[Trend, ...] = ()  # the last nights, tonight last
+    ledger: tuple[Waste, ...] = ()  # what was wasted, the latest first
+    gpu_hour_price: float | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -300,8 +316,10 @@ class Audit:
                     "broke": self.broke,
                     "finished": self.finished,
                     "went_quiet": self.went_quiet,
+                    "ended": self.ended,
                 },
                 "trend": [one._asdict() for one in self.trend],
+                "ledger": [one._asdict() for one in self.ledger],
             }
         )
         return plain

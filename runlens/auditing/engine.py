@@ -18,6 +18,7 @@ from runlens import crossrun
 from runlens.auditing import issues, schedule, versions
 from runlens.auditing.issues import Tonight
 from runlens.auditing.known import Listing, Outgoing
+from runlens.auditing.ledger import ledger
 from runlens.auditing.pages import Pages, of_place
 from runlens.auditing.plan import Chosen, Plan, Unit, named, planned, seconds
 from runlens.auditing.sights import SHRANK, fingerprint, shrunk
@@ -270,6 +271,7 @@ def _night(store: Store, night: Night, asked: _Asked, listed: Collection[str]) -
     known = store.known_issues(asked.sources)
     made = issues.issues(rows, known, tonight, crossed, lost)
     told = tuple(one for one in made if one.open or one.changed == night.number)
+    last = last_night(told, rows, tonight)
     audit = Audit(
         night,
         verdict(told, rows, states),
@@ -278,7 +280,9 @@ def _night(store: Store, night: Night, asked: _Asked, listed: Collection[str]) -
         store.unread(*asked.sources),
         issues.expected_false_alarms(rows),
         sources=states,
-        **last_night(told, rows, tonight),
+        ledger=ledger(rows, set(last["ended"]), tonight.price),
+        gpu_hour_price=tonight.price,
+        **last,
     )
-    trends = (*store.trends(asked.sources), trend(audit, tonight))
+    trends = (*store.trends(asked.sources), trend(audit))
     return _Night(replace(audit, trend=trends), made)

@@ -43,7 +43,8 @@ from runlens.wording import count
 
 QUIET = 14  # nights without a fresh run that has it, after which nobody runs it any more
 # the rules that say which settings faulty runs share, and on which machines and versions they ran
-SHARED = frozenset({"cluster", "fleet"})
+CLUSTER, FLEET = "cluster", "fleet"
+SHARED = frozenset({CLUSTER, FLEET})
 # share of healthy runs with a loud finding: benchmarks/power.py, calm noise (docs/accuracy.md)
 FALSE_ALARMS = 0.003
 
@@ -108,8 +109,8 @@ def _with_suspects(made: Sequence[Issue]) -> list[Issue]:
 
 
 def _suspect(issue: Issue, shared: Sequence[Issue]) -> str:
-    """Return what most of the issue's runs share and other runs have not."""
-    mine = set(issue.runs)
+    """Return what most of the issue's runs, tonight's if it has some, share and others have not."""
+    mine = set(issue.tonight or issue.runs)
     fits = [one for one in shared if 2 * len(mine & set(one.runs)) > len(mine)]
     best = max(fits, key=lambda one: len(mine & set(one.runs)), default=None)
     return best.title if best and issue.source == best.source else ""

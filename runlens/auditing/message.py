@@ -6,21 +6,22 @@ news; it has its place in the last line.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from runlens import cost
-from runlens.auditing.issues import SHARED
+from runlens.auditing.issues import CLUSTER, FLEET, SHARED
 from runlens.auditing.sights import SHRANK
 from runlens.crossrun.groups import named
 from runlens.errors import one_line
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
 from runlens.wording import count
 
-SHOWN = 3  # issues that have a line of their own
+SHOWN, BRIEF = 3, 4  # issues that have a line of their own, and that share one
+PEOPLE = 5  # that are named in a line
 LINE, PLACE = 300, 120  # characters
 LEAST = 0.5  # GPU-hours that are worth a word
 FIRST_NIGHTS, WEEK = (1, 2, 4), 7  # on which a failure is told; then once a week
@@ -68,7 +69,8 @@ def message(audit: Audit, links: Links | None = None) -> Message:
     links = links or Links()
     news = [issue for issue in audit.issues if _is_news(issue)]
     told = [issue for issue in news if issue.open]
-    told.sort(key=lambda issue: (issue.loudness, -issue.gpu_hours, -len(issue.tonight)))
+    rows = {row.key: row for row in audit.runs}
+    told.sort(key=lambda issue: _rank(issue, rows))
     runs = dict.fromkeys(key for issue in told for key in issue.tonight)
     lines = _lines(audit, told, [issue for issue in news if not issue.open], links)
     return Message(
@@ -79,14 +81,20 @@ def message(audit: Audit, links: Links | None = None) -> Message:
     )
 
 
+def _rank(issue: Issue, rows: Mapping[str, RunRow]) -> tuple[float, ...]:
+    """Return the rank of an issue: severity first, then what tonight's runs of it cost."""
+    tonight = [rows[key] for key in issue.tonight if key in rows]
+    return issue.loudness, -cost.lost(tonight).gpu_hours, -issue.gpu_hours, -len(tonight)
+
+
 def is_told(tries: int) -> bool:
     """Whether a failure that has lasted so many nights is told again: on 1, 2, 4, then weekly."""
     return tries in FIRST_NIGHTS or (tries > 0 and tries % WEEK == 0)
 
 
 def _is_news(issue: Issue) -> bool:
-    if issue.severity == "info":
-        return False
+    if issue.severity == "info" or (issue.rule == CLUSTER and not issue.open):
+        return False  # a cluster ends with its fault
     if issue.rule == SHRANK and issue.open:
         nights = 1 + issue.last_night - issue.first_night
         return issue.status in TOLD or (issue.status == "ongoing" and is_told(nights))
@@ -110,12 +118,11 @@ def _lines(
     if not audit.sources or any(not one.tries for one in audit.sources):
         yield _cut(_last_night(audit), LINE)
     rows = {row.key: row for row in audit.runs}
-    suspects = {issue.suspect for issue in told}
-    told = [issue for issue in told if issue.rule not in SHARED or issue.title not in suspects]
+    told = _told_once(told)
     for issue in told[:SHOWN]:
         yield _issue(issue, rows, links)
     if rest := told[SHOWN:]:
-        yield _rest(rest)
+        yield _cut(_rest(rest, rows), LINE)
     if missed := _unread(audit):
         first = missed[0]
         also = f", and {count(len(missed) - 1, 'more place')}" if len(missed) > 1 else ""
@@ -123,6 +130,24 @@ def _lines(
     yield _cut(_known(audit, over), LINE)
     if links.page:
         yield f"Report: {one_line(links.page)}"
+
+
+def _told_once(told: Sequence[Issue]) -> list[Issue]:
+    """Return the issues, those of several jobs with one cause in the fleet as that cause.
+
+    What else a suspect says stands with its issue.
+    """
+    kept = list(told)
+    for one in (one for one in told if one.rule in SHARED):
+        its = [each for each in told if each.suspect == one.title]
+        if one.rule == FLEET and len(its) > 1:
+            loud = min(its, key=lambda each: each.loudness).severity
+            hidden = {each.fingerprint for each in its if set(each.tonight) <= set(one.runs)}
+            kept = [each for each in kept if each.fingerprint not in hidden]
+            kept[kept.index(one)] = replace(one, severity=loud)
+        elif its:
+            kept.remove(one)
+    return sorted(kept, key=lambda one: one.loudness)
 
 
 def _not_read(source: SourceState) -> str:
@@ -133,7 +158,7 @@ def _not_read(source: SourceState) -> str:
 
 
 def _last_night(audit: Audit) -> str:
-    """Return ``2 of last night's 41 runs broke (37 GPU-h), 38 finished, 1 went quiet``."""
+    """Return ``2 of last night's 41 runs broke, 38 finished well, 1 went quiet; ...``."""
     rows = {row.key: row for row in audit.runs}
     broke = [rows[key] for key in audit.broke if key in rows]
     ran = max(audit.ran, len(broke))
@@ -143,32 +168,49 @@ def _last_night(audit: Audit) -> str:
     if not ran:
         said = f"Nothing ran since {audit.since[:10]}" if long_ago else "Nothing ran last night"
     else:
-        hours = cost.lost(broke).gpu_hours
-        spent = f" ({hours:,.0f} GPU-h after onset)" if hours >= LEAST else ""
-        amount = f"{len(broke):,}" if broke else "None"
-        said = f"{amount} of {of} broke{spent}"
+        said = f"{f'{len(broke):,}' if broke else 'None'} of {of} broke"
     said += f", {len(audit.finished):,} finished well" if audit.finished else ""
     said += f", {len(audit.went_quiet):,} went quiet" if audit.went_quiet else ""
+    said += _waste(audit, [rows[key] for key in audit.ended if key in rows])
     first = [one.source for one in audit.sources if one.first]
     if first:
         said += f". First night of {_cut(', '.join(first), PLACE)}: all that is known is new"
     return f"{said}."
 
 
+def _waste(audit: Audit, ended: Sequence[RunRow]) -> str:
+    """Return ``; 65 of 430 GPU-h gave nothing (NaN loss 47, Overfitting 18)``: as the page."""
+    causes: dict[str, float] = defaultdict(float)
+    for one in audit.ledger:
+        causes[one.title] += one.gpu_hours * one.tonight
+    lost = sum(causes.values())
+    if lost < LEAST:
+        return ""
+    some = [f"{title} {hours:,.0f}" for title, hours in _largest(causes) if hours >= LEAST]
+    price = audit.gpu_hour_price
+    money = "" if price is None else f", {price * lost:,.0f} in money"
+    spent = cost.spent(ended).gpu_hours
+    return f"; {lost:,.0f} of {spent:,.0f} GPU-h gave nothing{money} ({', '.join(some)})"
+
+
+def _largest(causes: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(causes.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
+
+
 def _issue(issue: Issue, rows: dict[str, RunRow], links: Links) -> str:
     """Return one issue: how grave, whose, which runs, since when, what it cost, where it is."""
     keys = issue.tonight or issue.runs
     broken = [rows[key] for key in keys if key in rows]
-    users = list(dict.fromkeys(row.user for row in broken if row.user))
-    whose = f" {', '.join(f'@{user}' for user in users[:SHOWN])}" if users else ""
+    whose = f" {_whose(broken)}" if _whose(broken) else ""
     grown = f" (+{len(issue.tonight):,} tonight)" if issue.status == "growing" else ""
     graver = f" was {issue.graver_than}," if issue.graver_than else ""
     hours = cost.lost(broken).gpu_hours if broken else issue.gpu_hours
     spent = f" {hours:,.0f} GPU-h after onset." if hours >= LEAST else ""
     said = _says(broken, issue)
     worst = f" {_cut(said, LINE // 2)}" if said else ""
-    since = f" {issue.suspect}" if issue.suspect else ""
-    since += f" {said_since}" if (said_since := changed_since(issue, rows)) else ""
+    since = f" {said_since}" if (said_since := changed_since(issue, rows)) else ""
+    if issue.suspect and not any(one.what in issue.suspect for one in issue.changes):
+        since = f" {issue.suspect}{since}"
     where = [links.of_issue(issue), *(row.url for row in broken[:1])]
     known = issue.status != "new" and issue.first_date
     first = f", since {issue.first_date[:10]}" if known else ""
@@ -188,20 +230,31 @@ def _says(broken: Sequence[RunRow], issue: Issue) -> str:
     """Return what was found in the worst of the runs that are news."""
     for row in broken if issue.tonight else ():
         for found in row.findings:
-            if found.rule == issue.rule and found.leads:
+            if found.leads and (found.rule == issue.rule or issue.rule in SHARED):
                 return f"{row.name}: {found.title}"
     return issue.worst
 
 
-def _rest(rest: Sequence[Issue]) -> str:
+def _whose(broken: Sequence[RunRow]) -> str:
+    """Return ``@anna, @ben``, and how many more people."""
+    users = list(dict.fromkeys(f"@{row.user}" for row in broken if row.user))
+    more = f" and {len(users) - PEOPLE:,} more" if len(users) > PEOPLE else ""
+    return ", ".join(users[:PEOPLE]) + more
+
+
+def _rest(rest: Sequence[Issue], rows: Mapping[str, RunRow]) -> str:
+    """Return how many more issues there are, and of whom and what the first of them are."""
     loud = Counter(issue.severity for issue in rest)
     kinds = ", ".join(f"{loud[one]:,} {one}" for one in ("critical", "warning") if loud[one])
-    return f"and {count(len(rest), 'more issue')} ({kinds})."
+    some = []
+    for issue in rest[:BRIEF]:
+        broken = [rows[key] for key in issue.tonight or issue.runs if key in rows]
+        some.append(f"{_whose(broken)} {issue.title.rstrip('.')}".strip())
+    return f"and {count(len(rest), 'more issue')} ({kinds}): {'; '.join(some)}."
 
 
 def _known(audit: Audit, over: Sequence[Issue]) -> str:
     """Return what is over, with its odds, and what goes on."""
-    over = [issue for issue in over if issue.rule not in SHARED] or over  # it ends with its fault
     first = [f"{issue.detail or 'over'}: {_over(issue)}" for issue in over[:SHOWN]]
     more = f" and {len(over) - SHOWN:,} more" if len(over) > SHOWN else ""
     parts = [f"Over: {'; '.join(first)}{more}."] if first else []

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from runlens.auditing.ledger import ledger
 from runlens.nights import Audit, Issue, RunRow
 from runlens.settings import Route
 
@@ -27,9 +28,9 @@ def of_route(audit: Audit, route: Route) -> Audit:
     rows = tuple(row for row in audit.runs if _is_theirs(row, route))
     keys = {row.key for row in rows}
     issues = [_cut(issue, keys) for issue in audit.issues if not issue.runs or _has(issue, keys)]
-    broke, finished, quiet = (
+    broke, finished, quiet, ended = (
         tuple(key for key in some if key in keys)
-        for some in (audit.broke, audit.finished, audit.went_quiet)
+        for some in (audit.broke, audit.finished, audit.went_quiet, audit.ended)
     )
     return replace(
         audit,
@@ -38,7 +39,9 @@ def of_route(audit: Audit, route: Route) -> Audit:
         broke=broke,
         finished=finished,
         went_quiet=quiet,
-        ran=len({*broke, *finished}),
+        ended=ended,
+        ran=len({*broke, *finished, *ended}),
+        ledger=ledger(rows, set(ended), audit.gpu_hour_price),
     )
 
 

@@ -119,8 +119,12 @@ def _worst_first(seen: Seen) -> tuple[object, ...]:
 
 def _title(sight: Sight) -> str:
     runs = count(len({one.row.key for one in sight.seen}), "run")
-    title = _TITLES.get(sight.rule) or sight.rule.replace("-", " ").capitalize()  # an added rule
-    return f"{title}: {runs} of {sight.group}."
+    return f"{title_of(sight.rule)}: {runs} of {sight.group}."
+
+
+def title_of(rule: str) -> str:
+    """Return the title of a rule; of one that is added, its slug in words."""
+    return _TITLES.get(rule) or rule.replace("-", " ").capitalize()
 
 
 def _of_crossed(one: CrossFinding, by_key: Mapping[str, RunRow]) -> Sight:

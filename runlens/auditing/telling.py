@@ -20,6 +20,7 @@ class LastNight(TypedDict):
     broke: tuple[str, ...]
     finished: tuple[str, ...]
     went_quiet: tuple[str, ...]
+    ended: tuple[str, ...]
 
 
 def last_night(issues: Sequence[Issue], rows: Sequence[RunRow], tonight: Tonight) -> LastNight:
@@ -31,19 +32,21 @@ def last_night(issues: Sequence[Issue], rows: Sequence[RunRow], tonight: Tonight
     fresh = {row.key for row in rows} if tonight.fresh is None else set(tonight.fresh)
     broke = [key for one in issues if one.rule != STALE for key in one.tonight if key in fresh]
     loud = {row.key for row in rows if row.health in LOUD}
-    ended = [row.key for row in rows if row.key in fresh and row.state == "finished"]
+    ended = [row for row in rows if row.key in fresh and row.state != "running"]
+    well = [row.key for row in ended if row.state == "finished" and row.key not in loud]
     return {
         "ran": len(fresh),
         "broke": tuple(key for key in dict.fromkeys(broke) if key in loud),
-        "finished": tuple(key for key in ended if key not in loud),
+        "finished": tuple(well),
+        "ended": tuple(row.key for row in ended),
         "went_quiet": tuple(key for one in issues if one.rule == STALE for key in one.tonight),
     }
 
 
-def trend(audit: Audit, tonight: Tonight) -> Trend:
+def trend(audit: Audit) -> Trend:
     """Return what a night was, to stand beside others."""
-    fresh = {row.key for row in audit.runs} if tonight.fresh is None else set(tonight.fresh)
-    ended = [row for row in audit.runs if row.key in fresh and row.state != "running"]
+    keys = set(audit.ended)
+    ended = [row for row in audit.runs if row.key in keys]
     return Trend(
         audit.night.number,
         audit.night.date,

@@ -1,12 +1,12 @@
 """How likely it is by chance that faulty runs share something, and that none is faulty any more."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import FloatArray, IntArray
+from runlens.history import BoolArray, FloatArray, IntArray
 
 STOPPED = frozenset({"killed", "stopped-early"})  # by hand or from outside: no fault of a setting
 # Below this chance, that many clean runs in a row are no accident: the usual 5 %
@@ -36,6 +36,35 @@ def chance(strata: Iterable[Stratum]) -> float:
             spread = np.convolve(spread, _dealt(one.all, one.any_bad, one.any))
             seen += one.bad - low
     return min(1.0, float(spread[seen:].sum()))
+
+
+def shared(has: BoolArray, bad: BoolArray, strata: IntArray) -> float:
+    """Return the chance that so many of the runs that have something are bad, within strata.
+
+    Args:
+        has: by run, shape (n,).
+        bad: the same.
+        strata: numbers from 0 on; runs of one number are alike but for it.
+
+    """
+    size = int(strata.max()) + 1
+    everything = np.ones_like(has)
+    some = (np.bincount(strata[of], minlength=size) for of in (has & bad, has, bad, everything))
+    counts = zip(*(one.tolist() for one in some), strict=True)
+    return chance(Stratum(*one) for one in counts if one[1])
+
+
+def alike(keys: Iterable[Hashable]) -> IntArray:
+    """Return strata by key; runs that have no like are compared with each other."""
+    codes = numbers(keys)
+    made: IntArray = np.where(np.bincount(codes)[codes] == 1, codes.max() + 1, codes)
+    return made
+
+
+def numbers(keys: Iterable[Hashable]) -> IntArray:
+    """Return a number for each key, from 0 on, the same for equal ones."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
 
 @lru_cache(maxsize=10_000)

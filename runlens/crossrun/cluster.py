@@ -6,16 +6,18 @@ What is seen
 Why it matters
     What no single run can tell: which setting to blame.
 Looks alike
-    Settings that change together cannot be told apart: all of them are named. Many settings are
-    tried at once, so that some goes with any fault by chance: the false discovery rate over all
-    of them is controlled. A setting that only went with the fault may not be its cause: the runs
-    were not drawn by lot. Runs stopped by hand or from outside go with whatever somebody was
-    tired of: they make no cluster.
+    A job that breaks more often than others has a model and data of its own: runs are compared
+    within their group alone. Settings that change together cannot be told apart: all of them are
+    named. Many settings are tried at once, so that some goes with any fault by chance: the false
+    discovery rate over all of them is controlled. A setting that only went with the fault may not
+    be its cause: the runs were not drawn by lot. Runs stopped by hand or from outside go with
+    whatever somebody was tired of: they make no cluster.
 Limits
     fewest: runs with the fault and the setting; and runs on the other side. rate: share with the
     fault against that of the other runs, at least. q: false discovery rate by Benjamini and
-    Hochberg (1995), J. R. Stat. Soc. B 57, of one-sided exact tests by Fisher, over all values of
-    all settings and all cuts of numeric ones. most_cuts: cuts of one numeric setting.
+    Hochberg (1995), J. R. Stat. Soc. B 57, of one-sided exact tests within groups (Mantel and
+    Haenszel 1959), over all values of all settings and all cuts of numeric ones. most_cuts: cuts
+    of one numeric setting.
 Fixes
     Change that setting back; prove it with one run that differs in it alone.
 """
@@ -28,7 +30,7 @@ import numpy as np
 from msgspec import Struct
 
 from runlens import cost
-from runlens.crossrun.chance import STOPPED, Stratum, chance, discovered
+from runlens.crossrun.chance import STOPPED, alike, discovered, shared
 from runlens.crossrun.groups import named, shown
 from runlens.crossrun.rule import (
     CrossFinding,
@@ -38,7 +40,7 @@ from runlens.crossrun.rule import (
     varying,
 )
 from runlens.diagnosis import SEVERITIES
-from runlens.history import BoolArray, FloatArray
+from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.nights import RunRow
 from runlens.run import Setting
 from runlens.sources.environment import named_by
@@ -91,13 +93,14 @@ def _of_scope(
             faults[slug] = has
     if not faults or len(rows) < 2 * limits.fewest:
         return
+    strata = alike(row.group or row.job for row in rows)
     tests = [
         (slug, blame)
         for key, column in varying(rows).items()
         if not named_by(key)  # of where it ran: see `fleet`
         for setting, other, mask in _splits(key, column, limits)
         for slug, has in faults.items()
-        if (blame := _blame(setting, other, mask, has)) is not None
+        if (blame := _blame(setting, other, mask, has, strata)) is not None
     ]
     if not tests:
         return
@@ -142,13 +145,15 @@ def _cuts(values: FloatArray, most: int) -> FloatArray:
     return rest[np.unique(np.linspace(0, len(rest) - 1, most).astype(np.int64))]
 
 
-def _blame(setting: str, other: str, mask: BoolArray, has: BoolArray) -> Blame | None:
+def _blame(
+    setting: str, other: str, mask: BoolArray, has: BoolArray, strata: IntArray
+) -> Blame | None:
     """Test one setting; None where the fault is no more frequent with it."""
     with_it, bad = int(mask.sum()), int((mask & has).sum())
     others, others_bad = len(mask) - with_it, int((~mask & has).sum())
     if not with_it or not others or bad * others <= others_bad * with_it:
         return None
-    p = chance([Stratum(bad, with_it, bad + others_bad, with_it + others)])
+    p = shared(mask, has, strata)
     runs = tuple(np.flatnonzero(mask & has).tolist())
     return Blame(setting, other, runs, bad, with_it, others_bad, others, p)
 
@@ -182,7 +187,7 @@ def _finding(
         tuple(row.key for row in hit),
         f"{hit[0].name}: {found[0].title}",
         f"Rate {percent(best.bad / best.all)} against {percent(best.others_bad / best.others)}"
-        f" (limit {number(limits.rate)} times), p {number(best.p, 2)} by Fisher's exact test (false"
+        f" (limit {number(limits.rate)} times), p {number(best.p, 2)} by an exact test (false"
         f" discovery rate {percent(limits.q)}); the fault is {loudest}."
         + (together if same else ""),
         hours.gpu_hours,

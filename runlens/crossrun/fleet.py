@@ -26,7 +26,7 @@ Fixes
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,7 +34,15 @@ import numpy as np
 from msgspec import Struct
 
 from runlens import cost
-from runlens.crossrun.chance import BY_CHANCE, STOPPED, Stratum, chance, discovered, none_since
+from runlens.crossrun.chance import (
+    BY_CHANCE,
+    STOPPED,
+    alike,
+    discovered,
+    none_since,
+    numbers,
+    shared,
+)
 from runlens.crossrun.groups import named, shortened, signature
 from runlens.crossrun.rule import CrossFinding, CrossRule, Rows, lead
 from runlens.history import BoolArray, IntArray
@@ -115,7 +123,7 @@ class _Fleet:
         self.faults = {ANY: slugs != ""} | {slug: slugs == slug for slug in set(slugs) - {""}}
         self.started = np.array([row.started for row in self.rows])
         self.day = (self.started // DAY).astype(np.int64)
-        self.job = _codes(_job(row) for row in self.rows)
+        self.job = numbers(_job(row) for row in self.rows)
 
     def findings(self, project: str) -> Iterator[CrossFinding]:
         """Yield what goes with a fault, the least likely by chance first.
@@ -141,11 +149,11 @@ class _Fleet:
             for name, values in row.environment.items():
                 for value in values:
                     having[Shared(name, value)].append(at)
-        alike: dict[tuple[int, ...], list[Shared]] = defaultdict(list)
-        for shared, runs in having.items():
-            alike[tuple(runs)].append(shared)
+        tied: dict[tuple[int, ...], list[Shared]] = defaultdict(list)
+        for one, runs in having.items():
+            tied[tuple(runs)].append(one)
         few, everywhere = self.limits.fewest, np.ones(len(self.rows), dtype=bool)
-        for places, some in alike.items():
+        for places, some in tied.items():
             if few <= len(places) <= len(self.rows) - few:
                 has = np.zeros(len(self.rows), dtype=bool)
                 has[list(places)] = True
@@ -169,14 +177,8 @@ class _Fleet:
         return test._replace(p=max(p, self._chance(test, calm, self._recipes)))
 
     def _chance(self, test: _Test, among: BoolArray, strata: IntArray) -> float:
-        bad = self.faults[test.fault] & among
-        has = test.has & among
-        size = int(strata.max()) + 1
-        counts = (
-            np.bincount(strata[runs], minlength=size) for runs in (has & bad, has, bad, among)
-        )
-        tally = zip(*(one.tolist() for one in counts), strict=True)
-        return chance(Stratum(*some) for some in tally if some[1])
+        bad = self.faults[test.fault]
+        return shared(test.has[among], bad[among], strata[among]) if among.any() else 1.0
 
     @cached_property
     def _days(self) -> IntArray:
@@ -187,9 +189,7 @@ class _Fleet:
     @cached_property
     def _recipes(self) -> IntArray:
         """The runs of one job and recipe; those that have no like are compared together."""
-        alike = _codes((_job(row), _recipe(row)) for row in self.rows)
-        made: IntArray = np.where(np.bincount(alike)[alike] == 1, alike.max() + 1, alike)
-        return made
+        return alike((_job(row), _recipe(row)) for row in self.rows)
 
     def _clear(self, test: _Test) -> bool:
         bad, limits = self.faults[test.fault], self.limits
@@ -216,7 +216,7 @@ class _Fleet:
         leads = [one for row in hit if (one := lead(row))]
         kinds = Counter(one.rule for one in leads).most_common()
         faults = named(f"{slug} {many}" for slug, many in kinds)
-        alike = "recipe and of one day" if best.name in MACHINE else "recipe"
+        like = "recipe and of one day" if best.name in MACHINE else "recipe"
         together = f" Not to be told apart from it: {named(one.said[0] for one in same)}."
         hours = cost.lost(hit)
         return CrossFinding(
@@ -229,7 +229,7 @@ class _Fleet:
             tuple(row.key for row in hit),
             f"{hit[0].name}: {leads[0].title}",
             f"{percent(len(hit) / with_it)} against {percent(others_bad / others)}, p"
-            f" {number(test.p, 2)} by an exact test among runs of one {alike} (false discovery rate"
+            f" {number(test.p, 2)} by an exact test among runs of one {like} (false discovery rate"
             f" {percent(self.limits.q)}). Faults: {faults}." + (together if same else ""),
             hours.gpu_hours,
             hours.untimed,
@@ -249,12 +249,6 @@ def _job(row: RunRow) -> str:
 
 def _recipe(row: RunRow) -> Hashable:
     return signature({key: one for key, one in row.config.items() if not env.named_by(key)})
-
-
-def _codes(keys: Iterable[Hashable]) -> IntArray:
-    """Return a number for each key, the same for equal ones."""
-    known: dict[Hashable, int] = {}
-    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
 
 RULE = CrossRule(

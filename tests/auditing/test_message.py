@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from runlens.auditing.ledger import ledger
 from runlens.auditing.message import LINE, PLACE, Links, changed, is_told, message
-from runlens.nights import Audit, Issue, SourceState, Unread
+from runlens.nights import Audit, Change, Issue, SourceState, Unread
 from tests.report import audits
 from tests.report.diagnoses import HOSTILE
 
@@ -73,6 +74,9 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
         runs=tuple(rows),
         ran=41,
         broke=keys,
+        ended=keys,
+        ledger=ledger(broke, keys, 2.0),
+        gpu_hour_price=2.0,
         finished=("x",) * 30,
         issues=(
             replace(new, tonight=keys, suspect="4 of 4 runs with lr 5e-4 have it."),
@@ -82,7 +86,10 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
     )
     told = message(audit, Links("https://ci.example/audit/"))
     assert told.lines == (
-        "4 of last night's 41 runs broke (72 GPU-h after onset), 30 finished well.",
+        (
+            "4 of last night's 41 runs broke, 30 finished well;"
+            " 72 of 120 GPU-h gave nothing, 144 in money (Divergence 72)."
+        ),
         (
             "CRITICAL @anna, new: Divergence: 4 runs of sft · qwen3-8b · ultrachat · trl."
             " sft-8b-lr2e-4-s00030: Divergence from step 400: train loss rose from 2.980 to 16.80."
@@ -116,6 +123,31 @@ def test_the_gravest_comes_first_and_what_may_be_saved_is_a_last_word() -> None:
     assert len(told.issues) == 2
 
 
+def test_faults_of_several_jobs_with_one_cause_in_the_fleet_are_told_as_that_cause() -> None:
+    """With all whose they are, as grave as the gravest; what changed stands with a fault."""
+    title = "5 of 6 runs on node-17 broke; 1 of 90 elsewhere."
+    keys = [row.key for row in audits.night().runs[30:34]]
+    rows = [
+        replace(row, user="anna" if row.key == keys[0] else "ben") for row in audits.night().runs
+    ]
+    fleet = audits.issue("hockey-stick", tuple(keys), title=title, fingerprint="f")
+    fleet = replace(fleet, rule="fleet")
+    its = [
+        audits.issue(rule, some, fingerprint=rule, suspect=title, group=rule)
+        for rule, some in (("nan-loss", tuple(keys[:2])), ("divergence", tuple(keys[2:])))
+    ]
+    own = replace(
+        audits.issue("hockey-stick", (rows[9].key,), fingerprint="own"),
+        changes=(Change("learning_rate", "2e-4", "5e-4"),),
+        last_good=rows[8].key,
+    )
+    some = [replace(one, tonight=one.runs) for one in (fleet, *its, own)]
+    told = message(replace(issues(*some), runs=tuple(rows)))
+    assert len([line for line in told.lines if line.startswith(("CRITICAL", "WARNING"))]) == 2
+    assert told.lines[1].startswith(f"CRITICAL @anna, @ben, new: {title}")
+    assert f"Since learning_rate 2e-4 -> 5e-4 ({rows[8].name} was well)." in told.lines[2]
+
+
 def test_a_night_on_which_nothing_was_listed_says_nothing_of_runs() -> None:
     """Nobody knows whether one broke."""
     told = message(replace(audits.quiet(), sources=(REFUSED._replace(tries=1),)))
@@ -146,7 +178,8 @@ def test_a_message_is_short_however_much_happened() -> None:
     ]
     told = message(issues(*many), Links("https://ci.example/"))
     assert len(told.lines) == 7
-    assert told.lines[4] == "and 297 more issues (297 critical)."
+    assert told.lines[4].startswith("and 297 more issues (297 critical): ")
+    assert len(told.lines[4]) <= LINE
     assert max(map(len, told.lines)) < 3 * LINE
     assert len(told.title) <= PLACE
     assert len(told.issues) == 300

@@ -9,6 +9,7 @@ from runlens.report.html.components import (
     audit_origin,
     audit_runs,
     audit_verdict,
+    audit_waste,
 )
 from runlens.report.html.shell import Section, document, part
 
@@ -31,6 +32,8 @@ def _sections(audit: Audit) -> Iterator[Section]:
     yield part("verdict", lambda: audit_verdict.verdict(audit))
     if audit.ran or audit.trend:
         yield part("last-night", lambda: audit_last.last_night(audit), "Last night")
+    if audit.ledger:
+        yield part("waste", lambda: audit_waste.waste(audit), "Waste")
     yield part("issues", lambda: audit_issues.issues(audit), "Issues")
     yield part("all-runs", lambda: audit_runs.runs(audit), "Runs")
     yield part("unread", lambda: audit_origin.unread(audit), "Could not be read")
