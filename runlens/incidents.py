@@ -11,7 +11,8 @@ from math import inf
 
 from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident
 
-ANY = inf
+# windows as a share of the run: of one event seen twice, of an accident, of a policy that is lost
+AT_ONCE, SOON, BY_AND_BY, ANY = 0.05, 0.20, 0.30, inf
 SEVERE_CLIMB = frozenset(
     {"grad-explosion", "grad-spike", "loss-spike", "sawtooth", "oscillation", "divergence"}
 )
@@ -30,45 +31,45 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
     "lr-zero": dict.fromkeys(("not-learning", "plateau", "reward-flat", "stopped-early"), ANY),
     "weight-decay-high": {"plateau": ANY},
     "warmup-shock": {
-        "grad-explosion": 0.05,
-        "grad-spike": 0.05,
-        "divergence": 0.20,
-        "loss-spike": 0.05,
+        "grad-explosion": AT_ONCE,
+        "grad-spike": AT_ONCE,
+        "divergence": SOON,
+        "loss-spike": AT_ONCE,
         "plateau": ANY,
         "not-learning": ANY,
     },
     "resume-jump": {
-        "grad-explosion": 0.10,
-        "grad-spike": 0.10,
-        "divergence": 0.10,
-        "loss-spike": 0.10,
-        "nan-loss": 0.10,
-        "schedule-mismatch": 0.02,
-        "warmup-shock": 0.10,
+        "grad-explosion": SOON,
+        "grad-spike": SOON,
+        "divergence": SOON,
+        "loss-spike": SOON,
+        "nan-loss": SOON,
+        "schedule-mismatch": AT_ONCE,
+        "warmup-shock": SOON,
     },
     "schedule-mismatch": {
         **dict.fromkeys(
-            ("kl-blow-up", "reward-collapse", "entropy-collapse", "length-growth", "sawtooth"), 0.20
+            ("kl-blow-up", "reward-collapse", "entropy-collapse", "length-growth", "sawtooth"), SOON
         ),
-        "grad-explosion": 0.10,
-        "divergence": 0.20,
-        "loss-spike": 0.10,
-        "warmup-shock": 0.10,
+        "grad-explosion": SOON,
+        "divergence": SOON,
+        "loss-spike": SOON,
+        "warmup-shock": SOON,
     },
     "clip-saturation": {"sawtooth": ANY, "oscillation": ANY, "divergence": ANY},
-    "grad-spike": {"loss-spike": 0.03},
+    "grad-spike": {"loss-spike": AT_ONCE},
     "grad-explosion": {
-        "nan-grad": 0.10,
-        "divergence": 0.20,
-        "nan-loss": 0.10,
-        "hidden-nan": 0.10,
-        "loss-spike": 0.10,
+        "nan-grad": SOON,
+        "divergence": SOON,
+        "nan-loss": SOON,
+        "hidden-nan": SOON,
+        "loss-spike": SOON,
         "not-learning": ANY,
         "stuck-at-chance": ANY,
     },
-    "loss-spike": {"divergence": 0.20, "nan-loss": 0.10, "hidden-nan": 0.10, "grad-spike": 0.03},
+    "loss-spike": {"divergence": SOON, "nan-loss": SOON, "hidden-nan": SOON, "grad-spike": AT_ONCE},
     "loss-scale-collapse": dict.fromkeys(("nan-grad", "nan-loss", "hidden-nan", "plateau"), ANY),
-    "nan-grad": {"nan-loss": 0.05, "hidden-nan": 0.05},
+    "nan-grad": {"nan-loss": AT_ONCE, "hidden-nan": AT_ONCE},
     **{
         slug: dict.fromkeys(
             (
@@ -95,7 +96,7 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
         "hidden-nan": ANY,
         "stopped-early": ANY,
         "hockey-stick": ANY,
-        "grad-explosion": 0.20,
+        "grad-explosion": SOON,
         "grad-zero": ANY,
     },
     "grad-zero": dict.fromkeys(("not-learning", "plateau", "stuck-at-chance", "eval-flat"), ANY),
@@ -117,9 +118,9 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
     ),
     "zero-reward-std": dict.fromkeys(("grad-zero", "reward-flat"), ANY),
     "importance-ratio-divergence": {
-        "kl-blow-up": 0.20,
-        "clip-ratio-high": 0.20,
-        "reward-collapse": 0.20,
+        "kl-blow-up": SOON,
+        "clip-ratio-high": SOON,
+        "reward-collapse": SOON,
     },
     **{
         slug: dict.fromkeys(
@@ -131,17 +132,17 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
                 "reward-hacking",
                 "grad-explosion",
             ),
-            0.30,
+            BY_AND_BY,
         )
         for slug in ("clip-ratio-high", "kl-blow-up")
     },
     "entropy-collapse": {
-        "zero-reward-std": 0.30,
+        "zero-reward-std": BY_AND_BY,
         "reward-flat": ANY,
         "reward-collapse": ANY,
         "grad-zero": ANY,
-        "length-collapse": 0.30,
-        "completions-clipped": 0.30,
+        "length-collapse": BY_AND_BY,
+        "completions-clipped": BY_AND_BY,
     },
     "preference-collapse": dict.fromkeys(
         ("not-learning", "plateau", "divergence", "stuck-at-chance", "hockey-stick"), ANY
@@ -154,7 +155,7 @@ LEADS_TO: Mapping[str, Mapping[str, float]] = {
             "length-growth",
             "completions-clipped",
         ),
-        0.20,
+        SOON,
     ),
     "reward-hacking": dict.fromkeys(("length-growth", "kl-blow-up", "reward-collapse"), ANY),
 }
@@ -178,8 +179,8 @@ SAME_THING: tuple[tuple[str, str], ...] = (
     ("reward-collapse", "reward-flat"),
 )
 
-# readings of a place, not of the whole curve: the other one must begin within this share of it
-BRIEF = {"loss-spike": 0.10}
+# readings of a place, not of the whole curve: the other one must begin soon after or before it
+BRIEF = frozenset({"loss-spike"})
 
 # from configuration and data to the end of the run; the earlier layer leads where onsets tie
 LAYERS = (
@@ -217,7 +218,7 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
         better, lesser = by_rule[keep], by_rule[drop]
         if SEVERITIES.index(better.severity) > SEVERITIES.index(lesser.severity):
             continue  # an info must not hide a warning
-        if drop in BRIEF and abs(better.begins - lesser.begins) > BRIEF[drop] * covered:
+        if drop in BRIEF and abs(better.begins - lesser.begins) > SOON * covered:
             continue  # another place of the same curve
         line = Evidence(f"Also read as {drop}", lesser.title.rstrip("."), where=lesser.metric)
         by_rule[keep] = told[keep] = replace(better, evidence=(*better.evidence, line))

@@ -1,5 +1,9 @@
 """One accident is told once, and its gravest finding leads."""
 
+from dataclasses import replace
+
+import pytest
+
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Severity
 from runlens.incidents import incidents, louder, merged
 
@@ -41,7 +45,7 @@ def test_effects_stand_under_their_cause() -> None:
 
 
 def test_an_effect_far_after_its_cause_is_another_incident() -> None:
-    """The window of this edge is 10 % of the run."""
+    """The window of this edge is 20 % of the run."""
     assert rules_of(finding("grad-explosion", 100), finding("nan-loss", 900)) == [
         ["grad-explosion"],
         ["nan-loss"],
@@ -128,3 +132,42 @@ def test_a_sign_does_not_lead_over_what_is_worse() -> None:
         "reward-stuck-zero",
         "completions-clipped",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cause", "effect", "inside", "outside"),
+    [
+        ("grad-spike", "loss-spike", 45, 60),  # one event, seen in two metrics
+        ("grad-explosion", "nan-loss", 190, 240),  # an accident takes its course
+        ("divergence", "grad-explosion", 190, 240),
+        ("kl-blow-up", "reward-collapse", 290, 340),  # a policy is lost slowly
+    ],
+)
+def test_an_effect_comes_within_the_window_of_its_cause(
+    cause: str, effect: str, inside: int, outside: int
+) -> None:
+    """At once, soon, or by and by: shares of the run."""
+    near, far = (finding(effect, 100 + delay) for delay in (inside, outside))
+    assert len(rules_of(finding(cause, 100), near)) == 1
+    assert len(rules_of(finding(cause, 100), far)) == 2
+
+
+def test_a_spike_of_the_divergence_begins_within_a_fifth_of_the_run() -> None:
+    """Of a curve that rises, and of a place in it."""
+    for at, kept in ((490, 1), (540, 2)):
+        left, _ = merged([finding("divergence", 300), finding("loss-spike", at, "warning")], 1000)
+        assert len(left) == kept
+
+
+def test_what_has_two_causes_joins_them() -> None:
+    """Memory grew, a rank hung, and the run was killed: one accident."""
+    found = [finding("memory-growth", 100), finding("hang", 200), finding("killed", 300)]
+    assert rules_of(*found) == [["memory-growth", "hang", "killed"]]
+
+
+@pytest.mark.parametrize(("sure", "severity"), [(0.45, "warning"), (0.55, "critical")])
+def test_what_is_less_likely_than_not_is_no_emergency(sure: float, severity: Severity) -> None:
+    """A finding below even odds is at most a warning; a warning stays one."""
+    doubtful = replace(finding("divergence", 10), confidence=Confidence(sure))
+    assert louder([doubtful])[0].severity == severity
+    assert louder([replace(doubtful, severity="info")])[0].severity == "info"

@@ -60,6 +60,10 @@ CLIP = Fix("Clip the gradient", "max_grad_norm", None, 2.6)
             run(framework="lightning"),
             ["  Trainer(", "+     gradient_clip_val=2.6,", "      ...,", "  )"],
         ),
+        (
+            run({"max_grad_norm=clip_norm": 0.05}, file="train.log", framework="fairseq"),
+            ["  fairseq-train", "- --clip-norm 0.05", "+ --clip-norm 2.6"],
+        ),
         (run(framework="keras"),
          ["  the optimizer(", "+     global_clipnorm=2.6,", "      ...,", "  )"]),
         (
@@ -177,3 +181,11 @@ def test_every_row_names_its_source_and_a_known_kind() -> None:
     assert all(row.source for row in CONSTRAINTS)
     assert all(dialect.source for dialect in DIALECTS.values())
     assert LEVERS.keys() <= KINDS.keys()
+
+
+def test_ultralytics_is_changed_in_its_call_not_in_its_record() -> None:
+    """``args.yaml`` is what it wrote down; ``model.train(lr0=...)`` is what its user writes."""
+    of = run({"learning_rate=lr0": 0.1}, file="args.yaml", framework="ultralytics")
+    assert shown(of, Fix("Lower", "learning_rate", 0.1, 0.01)) == [
+        "  model.train(", "-     lr0=0.1,", "+     lr0=0.01,", "      ...,", "  )",
+    ]  # fmt: skip

@@ -43,6 +43,7 @@ FIELDS_READ_IN = "transformers 5.23.0, trl 1.16.0: dataclasses.fields"
 _OF_TASK = {"dpo": "DPOConfig", "grpo": "GRPOConfig", "reward-model": "RewardConfig"}
 LOGS = (".log", ".out", ".txt", ".err", ".md")
 OF_PEFT = "adapter_config.json"  # PEFT's record of LoraConfig
+OF_ULTRALYTICS = "args.yaml"  # what it was called with, and its defaults
 LORA = {"lora_r": "r", "lora_alpha": "lora_alpha", "lora_dropout": "lora_dropout"}
 
 
@@ -161,6 +162,36 @@ DIALECTS: Mapping[str, Dialect] = {
         },
         "Megatron-LM, megatron/training/arguments.py",
     ),
+    "fairseq": Dialect(
+        "flags",
+        "fairseq-train",
+        {
+            "learning_rate": "lr",
+            "max_grad_norm": "clip_norm",
+            "gradient_accumulation_steps": "update_freq",
+            "max_steps": "max_update",
+            "num_train_epochs": "max_epoch",
+            "warmup_steps": "warmup_updates",
+            "per_device_train_batch_size": "batch_size",
+            "early_stopping_patience": "patience",
+            **_same("weight_decay", "fp16", "bf16"),
+        },
+        "facebookresearch/fairseq 0bb4677a, fairseq/dataclass/configs.py",
+    ),
+    "ultralytics": Dialect(
+        "arguments",
+        "model.train",
+        {
+            "learning_rate": "lr0",
+            "num_train_epochs": "epochs",
+            "per_device_train_batch_size": "batch",
+            "early_stopping_patience": "patience",
+            "dataloader_num_workers": "workers",
+            "optim": "optimizer",
+            **_same("momentum", "weight_decay"),
+        },
+        "ultralytics 00033e8f, ultralytics/cfg/default.yaml",
+    ),
     "verl": Dialect(
         "overrides",
         "the command line",
@@ -215,10 +246,11 @@ def _name_in(run: Run, key: str) -> str:
 def _recorded(run: Run, key: str, known: Configured) -> Place:
     path = tuple(known.key.replace("/", ".").split("."))
     style = _style_of(known.file)
-    own = known.file.endswith((".yaml", ".yml", ".json"))
-    if own and not known.file.endswith(OF_PEFT):
-        return Place(known.file, path, style, recorded=True)
     made = _by_framework(run, key)
+    records = (OF_PEFT, OF_ULTRALYTICS) if run.framework == "ultralytics" else (OF_PEFT,)
+    own = known.file.endswith((".yaml", ".yml", ".json"))
+    if own and not known.file.endswith(records):
+        return Place(known.file, path, style, recorded=True)
     if made and made.path == path:  # the record of a call: its arguments
         return made._replace(recorded=True)
     if made and known.file.endswith(LOGS):  # a sentence of a log is no place to change a setting

@@ -14,6 +14,7 @@ import pytest
 from runlens import read
 from runlens.diagnosis import Fix
 from runlens.knowledge.dialects import ARGUMENTS, DIALECTS, LORA, place_of
+from runlens.knowledge.snippets import SNIPPETS
 from runlens.proposals import proposal
 from runlens.rules.rule import drawn
 from runlens.run import Configured, Run
@@ -129,3 +130,17 @@ def test_lightning_takes_a_clipping_limit_where_it_is_shown() -> None:
     assert place.where == "Trainer"
     trainer = library("lightning.pytorch").Trainer(**{place.name: 2.6}, logger=False)
     assert trainer.gradient_clip_val == 2.6
+
+
+@pytest.mark.parametrize(
+    ("framework", "callbacks"),
+    [("keras", "keras.callbacks"), ("lightning", "lightning.pytorch.callbacks")],
+)
+def test_callbacks_of_the_advice_can_be_built(framework: str, callbacks: str) -> None:
+    """What is shown in words is a call of the framework, with arguments that it knows."""
+    shown = SNIPPETS[framework]["load_best_model_at_end"]
+    _, _, called = shown.partition("callbacks=")
+    library(callbacks.partition(".")[0])
+    made = eval(called.rstrip(")"), vars(import_module(callbacks)))  # noqa: S307 - our own snippet
+    stops = next(one for one in made if type(one).__name__ == "EarlyStopping")
+    assert (stops.monitor, stops.patience) == ("val_loss", 3)
