@@ -110,7 +110,7 @@ def _of(node: ast.AST) -> Iterator[tuple[str, Callable[[ast.AST], None]]]:
         yield f"{type(node.op).__name__} -> {opposite.__name__}", _sets("op", opposite)
     elif isinstance(node, ast.Constant) and type(node.value) in {int, float}:
         known = node.value
-        new = known + 1 if isinstance(known, int) else float(str(known)) * 1.5
+        new = known + 1 if isinstance(known, int) else (float(str(known)) or 1.0) * 1.5
         yield f"{known!r} -> {new}", _sets("value", lambda: new)
     elif isinstance(node, ast.If | ast.IfExp):
         yield "if -> if False", _sets("test", lambda: ast.Constant(value=False))

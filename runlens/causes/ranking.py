@@ -117,12 +117,11 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
     asked = [one for one in HYPOTHESES if one.explains.intersection(scene.rules)]
     excluded = {one.kind: said for one in asked if (said := one.against(scene))}
     weighed = [_weighed(one, scene) for one in asked if one.kind not in excluded]
-    if not asked:
-        weighed = [
-            Weighed(one, (sign,))
-            for one in HYPOTHESES
-            if (sign := ending.in_words(scene, one.kind))
-        ]
+    weighed += [
+        Weighed(one, (sign,))
+        for one in HYPOTHESES
+        if one not in asked and (sign := ending.in_words(scene, one.kind))
+    ]
     standing = [one for one in weighed if one.evidence > NAMED]
     ranked = sorted(standing, key=lambda one: -one.evidence)[:MOST]
     out = tuple(RuledOut(one.what, excluded[one.kind]) for one in asked if one.kind in excluded)

@@ -112,10 +112,13 @@ def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
 
 
 def _first_updates(scene: Scene) -> Sign | None:
-    value = scene.curve("train_loss").value
+    train = scene.curve("train_loss")
+    value = train.value
     if scene.has(*LOST) and 0 < len(value) < AT_ONCE:
-        first = step(float(scene.curve("train_loss").step[0]))
-        said = f"finite at step {first}, not finite at step {step(scene.symptom)}"
+        first = float(train.step[0])
+        if scene.symptom <= first:  # a gradient that is lost with a finite loss
+            return None
+        said = f"finite at step {step(first)}, not finite at step {step(scene.symptom)}"
         return Sign(said, SPEAKS, "The first updates: learning rate too high, or no warm-up")
     if len(value) < AT_ONCE or scene.run.task in {"grpo", "ppo", "rl"}:
         return None

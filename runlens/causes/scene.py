@@ -43,8 +43,8 @@ class Scene:
     @property
     def words_alone(self) -> bool:
         """Whether nothing but messages of the log can tell: its curves are too short to judge."""
-        loud = any(one.severity != "info" for one in self.everywhere.values())
-        return self.lead.rule == "too-short" and not loud
+        loud = {one.rule for one in self.everywhere.values() if one.severity != "info"}
+        return "too-short" in self.everywhere and loud <= {"known-error"}
 
     @property
     def lead(self) -> Finding:

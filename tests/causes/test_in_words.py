@@ -57,19 +57,22 @@ def test_steps_skipped_at_the_start_are_the_scalers(tmp_path: Path, skips: int, 
     assert first_cause(tmp_path, *lines).kind == kind
 
 
-def test_nan_gradients_without_a_sign_name_the_experiment_that_separates(tmp_path: Path) -> None:
+def test_nan_without_a_sign_names_the_experiment_that_separates(tmp_path: Path) -> None:
     """Precision, rate, kernels and data: each is excluded by one short run."""
-    cause = first_cause(
-        tmp_path,
-        "{'loss': 1.045, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.01}",
-        "{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.02}",
-    )
+    cause = first_cause(tmp_path, *(f"step {n}00 loss nan grad_norm nan" for n in (1, 2, 3)))
     assert cause.kind == "unknown"
     for excluded in ("fp32", "a tenth of the rate", "flash attention", "other batches"):
         assert excluded in cause.experiment
 
 
-@pytest.mark.parametrize(("loss", "by_hand"), [(810.3, True), (13.5, False)])
+def test_a_gradient_lost_with_a_finite_loss_is_not_blamed_on_the_rate(tmp_path: Path) -> None:
+    """No update was made before the first row: the backward pass failed by itself."""
+    row = "{{'loss': {}, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.0{}}}"
+    cause = first_cause(tmp_path, row.format(1.045, 1), row.format(0.0, 2))
+    assert cause.kind == "precision"
+
+
+@pytest.mark.parametrize(("loss", "by_hand"), [(810.3, True), (15.0, True), (13.5, False)])
 def test_a_loss_above_that_of_any_vocabulary_is_computed_by_hand(
     tmp_path: Path, loss: float, by_hand: bool
 ) -> None:

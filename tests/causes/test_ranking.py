@@ -1,0 +1,109 @@
+"""How causes are weighed against each other: which leads, how sure, and in which words."""
+
+from collections.abc import Callable
+
+import pytest
+
+from runlens.cause import Cause
+from runlens.causes import ranking
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
+from runlens.causes.scene import Scene
+from runlens.diagnosis import Finding, Moment
+from runlens.rules.rule import drawn
+from runlens.signals import Signals
+
+Judge = Callable[..., list[Cause]]
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """Return a judge of causes a, b, c by nothing but the signs that are given."""
+
+    def judge(*signs: tuple[Sign, ...], own: tuple[Cause, ...] = ()) -> list[Cause]:
+        asked = tuple(_hypothesis(*one) for one in zip("abc", signs, strict=False))
+        monkeypatch.setattr(ranking, "HYPOTHESES", asked)
+        run = drawn("x", train_loss="0:3 900:3").run()
+        found = Finding("warning", "Flat.", "train_loss", Moment(9), (), causes=own, rule="plateau")
+        return list(ranking.judge(Scene(run, Signals(run), [found]))[0])
+
+    return judge
+
+
+def _hypothesis(kind: str, signs: tuple[Sign, ...]) -> Hypothesis:
+    flat = frozenset({"plateau"})
+    return Hypothesis(kind, f"Cause {kind}", flat, lambda _: signs, "", "")
+
+
+def one(weight: float, text: str = "seen", what: str = "") -> tuple[Sign, ...]:
+    """Return a single sign."""
+    return (Sign(text, weight, what),)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ranks"),
+    [
+        (SETTLES, SETTLES, ["most likely", "likely"]),  # it says it alone
+        (STRONG, SPEAKS, ["most likely", "possible"]),  # clearly ahead
+        (STRONG, STRONG, ["likely", "likely"]),
+        (SPEAKS, HINT, ["likely", "possible"]),
+        (SPEAKS, SPEAKS, ["likely", "possible"]),
+    ],
+)
+def test_the_rank_is_that_of_the_evidence(
+    judged: Judge, first: float, second: float, ranks: list[str]
+) -> None:
+    """The first is the most likely where one sign settles it, or where it is clearly ahead."""
+    assert [cause.rank for cause in judged(one(first), one(second))] == ranks
+
+
+def test_a_hint_never_names_a_cause(judged: Judge) -> None:
+    """Unknown comes first, with what fits behind it."""
+    told = judged(one(HINT))
+    assert [cause.kind for cause in told] == ["unknown", "a"]
+    assert "it fits cause a" in told[0].evidence_for
+
+
+def test_further_signs_count_a_quarter(judged: Judge) -> None:
+    """They share their roots: three hints are no sign that speaks."""
+    told = judged((*one(HINT, "x"), *one(HINT, "y"), *one(HINT, "z")), one(SPEAKS))
+    assert [cause.kind for cause in told] == ["b", "a"]
+
+
+def test_the_strongest_leads_whatever_the_order(judged: Judge) -> None:
+    """Of equal evidence the earlier one does."""
+    assert [c.kind for c in judged(one(SPEAKS), one(STRONG))] == ["b", "a"]
+    assert [c.kind for c in judged(one(STRONG), one(STRONG))] == ["a", "b"]
+
+
+def test_a_cause_has_the_name_of_its_strongest_named_sign(judged: Judge) -> None:
+    """A further sign tells its own name, a weaker one than a hint is not told."""
+    signs = (
+        *one(STRONG, "at the peak", "The rate"),
+        *one(SPEAKS, "2 of 3", "Another name"),
+        *one(SPEAKS, "KeyError: x", "KeyError of a row"),
+        *one(0.5, "faint", "Faint name"),
+    )
+    (told,) = judged(signs)
+    assert told.what == "The rate"
+    assert told.evidence_for == "at the peak; another name: 2 of 3; KeyError of a row: KeyError: x"
+
+
+def test_what_settles_it_by_more_than_a_sign_is_told_alone(judged: Judge) -> None:
+    """An input that left its plan needs no other name beside it."""
+    (told,) = judged((*one(SETTLES + 2, "left its plan", "Plan"), *one(STRONG, "other", "Other")))
+    assert told.evidence_for == "left its plan"
+
+
+def test_a_line_is_not_quoted_twice(judged: Judge) -> None:
+    """A message and the exception that repeats it begin alike."""
+    line = "OSError: [Errno 28] No space left on device, while saving"
+    (told,) = judged((*one(STRONG, line), *one(SPEAKS, f"{line} a checkpoint")))
+    assert told.evidence_for == line
+
+
+def test_the_evidence_of_a_finding_counts_and_its_mere_name_does_not(judged: Judge) -> None:
+    """A rule sees its own curve alone: likely is a hint, most likely speaks."""
+    named = Cause("Named", "most likely", "it is high", kind="a")
+    assert judged((), own=(named,))[0].kind == "a"
+    assert judged((), own=(named._replace(rank="likely"),))[0].kind == "unknown"
+    assert judged((), own=(named._replace(evidence_for=""),))[0].kind == "unknown"
