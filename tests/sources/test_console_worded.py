@@ -176,3 +176,20 @@ def test_settings_as_a_dict_in_one_line(tmp_path: Path) -> None:
     rows = each("iteration: {n} \tloss: 0.5\n", *range(100, 2100, 100))
     found = reading(tmp_path, first + rows)
     assert found.config["train_config.n_iters"] == 2000
+
+
+def test_a_loss_and_a_score_under_one_epoch_are_of_that_epoch(tmp_path: Path) -> None:
+    """Each in a line of its own, of which one layout is known and one is learnt."""
+    text = each("epoch {n}\nloss: 6.{n}\ntest accuracy: 20.{n}%, (51{n}/2466)\n", 1, 2, 3, 4, 5, 6)
+    found = reading(tmp_path, text)
+    assert found.series["loss"].step.tolist() == [1, 2, 3, 4, 5, 6]
+    assert found.series["loss"].value.tolist() == [6.1, 6.2, 6.3, 6.4, 6.5, 6.6]
+    assert found.series["test accuracy"].step.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_a_program_was_called_with_is_no_row(tmp_path: Path) -> None:
+    """Settings have names and numbers, and some of the names are those of losses."""
+    said = "epochs=10, patience=100, weight_decay=0.01, label_smoothing=0.1, loss=0.5, acc=1.5\n"
+    assert not reading(
+        tmp_path, said + "Traceback (most recent call last):\nKeyError: 'x'\n"
+    ).series

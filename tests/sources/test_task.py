@@ -26,6 +26,8 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss"}, 1.44, {"num_labels": 4, "vocab_size": 200}, "", "classification"),
         ({"train_loss"}, 4.0, {"num_labels": 4, "vocab_size": 200}, "", "pretrain"),
         ({"train_loss"}, 10.2, {"vocab_size": 32_000}, "transformers", "pretrain"),
+        ({"train_loss"}, 11.0, {}, "", "pretrain"),
+        ({"train_loss"}, 11.0, {"image_size": 512}, "", "other"),
         ({"train_loss"}, 5.0, {"vocab_size": 512}, "transformers", "pretrain"),
         ({"train_loss"}, 2.1, {"vocab_size": 32_000}, "transformers", "sft"),
         ({"train_loss"}, 8.0, {"lora_r": 16}, "transformers", "sft"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runlens.history import NOT_KNOWN
+from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
 from runlens.sources.console.blocks import blocks
@@ -88,16 +88,29 @@ def _with(known: Found, learnt: list[Row]) -> Found:
     names = {naming(name).metric for record in known.records for name in record.names}
     rows = [row for row in learnt if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
-    place = np.searchsorted(at, [row.at for row in rows]) - 1
+    place = np.array([_beside(known.records, at, row) for row in rows], dtype=np.int64)
     kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]
     if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
         return known
-    added = [Record(rows[n].at, rows[n].names, rows[n].values) for n in kept]
+    added = [
+        Record(rows[n].at, rows[n].names, rows[n].values, known.records[place[n]].epoch)
+        for n in kept
+    ]
     records = [*known.records, *added]
     order = sorted(range(len(records)), key=lambda n: records[n].at)
     where = np.concatenate([np.arange(len(at)), place[kept]])[order]
     taken = known.placed.taken(where)
     return known._replace(records=[records[n] for n in order], placed=taken)
+
+
+def _beside(records: Sequence[Record], at: IntArray, row: Row) -> int:
+    """Return which of the records, at lines `at` of shape (n,), a row between them belongs to.
+
+    It is the one before, -1 where there is none, or the next where the row names its epoch.
+    """
+    following = int(np.searchsorted(at, row.at))
+    same = following < len(records) and records[following].epoch == row.counted.epoch
+    return following if same else following - 1
 
 
 def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:

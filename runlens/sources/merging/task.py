@@ -33,6 +33,7 @@ from runlens.sources.merging.task_words import (
     NEAR_CLASSES,
     NO_LANGUAGE_LOSS,
     OBJECTIVE_KEYS,
+    OF_IMAGES,
     OF_NUMBERS,
     OF_PARTS,
     OF_TEXTS,
@@ -354,7 +355,8 @@ def _by_level(
     exact = next((v for v in VOCABULARIES if abs(first_loss / log(v) - 1) < FOUR_DIGITS), 0)
     if exact:
         return "pretrain", f"the loss begins at {first_loss:.3f}, which is ln({exact:,})"
-    if SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS and framework != "transformers":
+    language = SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS and not OF_IMAGES & config.keys()
+    if language and framework != "transformers":
         return "pretrain", f"the loss begins at {first_loss:.2f}"
     two = _between(first_loss, TWO_CLASSES) and not _speaks(config)
     if framework == "transformers" and two:

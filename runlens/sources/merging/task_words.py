@@ -24,6 +24,7 @@ SCRATCH_LOSS = 7.0
 # no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
 NO_LANGUAGE_LOSS = 16.0
 CLASSES_LOSS = log(1_000)
+OF_IMAGES = {"image_size", "img_size", "imgsz", "crop_size"}  # settings of what is no text
 SAVED = "config.json"  # what a model is; trackers name what it was made of: BertForMaskedLM
 
 BY_METHOD: Mapping[str, Task] = {

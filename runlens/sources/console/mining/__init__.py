@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runlens.arrays import unique
+from runlens.config_keys import KEYS, canonical_key
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
@@ -34,7 +35,9 @@ _CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|memory|\bmem\b",
 SHARE = 0.05  # of the lines that rows are of which none counts: fewer are examples in prose
 MOST_IN_HEAD = 4  # numbers in a line that is only a heading
 _MODULE = lazy_re(r"\s*\(\w+\): [A-Z]\w*\(")  # of a printed model
+_SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
 _CODE = lazy_re(r"\w[_/]\w")
+SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with
 FEWEST = 5  # rows of a table of which no name tells that it is of a training
 _OTHERS = {
     "eta", "pid", "gpu", "rank", "seed", "port", "v_num", "line",
@@ -134,6 +137,7 @@ def _kept(tables: Sequence[_Table], *, excerpt: bool) -> list[_Table]:
     if plain or not excerpt:
         return plain
     some = [t for t in tables if t.bound and _measured(t)]
+    some = [t for t in some if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS]
     return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
 
 
