@@ -38,6 +38,7 @@ from runlens.sources.merging.task_words import (
     OF_PARTS,
     OF_TEXTS,
     OWN,
+    PRETRAINERS,
     PROGRAM_KEYS,
     READING,
     RL_FRAMEWORKS,
@@ -309,8 +310,8 @@ def _by_loss(
         return None
     classes = _number(config, "num_labels")
     if classes > 2 and not _speaks(config) and _between(first_loss / log(classes), NEAR_CLASSES):  # noqa: PLR2004 - 2 is any model's default
-        begins = f"the loss begins at {first_loss:.2f}"
-        return "classification", f"{begins}, near ln of its {classes:g} labels"
+        why = f"the loss begins at {first_loss:.2f}, near ln of its {classes:g} labels"
+        return "classification", why
     return _by_tuning(first_loss, config, framework) or _by_level(
         names, first_loss, config, framework
     )
@@ -343,10 +344,7 @@ def _by_level(
     config: Mapping[str, Configured],
     framework: str,
 ) -> tuple[Task, str] | None:
-    if (
-        framework in {"nanogpt", "megatron", "nanochat", "modded-nanogpt"}
-        or "eval_train_loss" in names
-    ):
+    if framework in PRETRAINERS or "eval_train_loss" in names:
         return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
     if framework == "" and "vocab_size" not in config and _own_transformer(config):
         return "pretrain", OWN
@@ -361,10 +359,9 @@ def _by_level(
     two = _between(first_loss, TWO_CLASSES) and not _speaks(config)
     if framework == "transformers" and two:
         return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
-    if framework == "transformers" and _own_module(config):
-        return None
     if framework == "transformers":
-        return "sft", f"a language-model loss of {framework} that begins at {first_loss:.2f}"
+        why = f"a language-model loss of {framework} that begins at {first_loss:.2f}"
+        return None if _own_module(config) else ("sft", why)
     if first_loss < CLASSES_LOSS:
         return _by_family(config)
     return None

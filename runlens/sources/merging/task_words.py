@@ -17,6 +17,7 @@ TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
 # A new head over n classes starts at ln(n); the first logged loss may be a mean over steps that
 # learnt already, or lie above for a bad start. A language model's vocabulary is far larger.
 NEAR_CLASSES = (0.5, 1.5)  # times ln(num_labels)
+PRETRAINERS = {"nanogpt", "megatron", "nanochat", "modded-nanogpt"}
 FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
 # First loss that only an untrained language model has, where V is not known; under the Trainer six
 # of seven were fine-tunings whose rate was far too high
