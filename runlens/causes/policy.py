@@ -158,8 +158,8 @@ REWARD = Hypothesis(
     "The reward does not stand for the task",
     POLICY,
     _reward,
-    "completions that earn most are the best ones when read",
-    "Read ten completions that earn most and ten that earn least",
+    "rollouts that earn most are the best ones when read",
+    "Read ten rollouts that earn most and ten that earn least",
 )
 KL = Hypothesis(
     "kl-weight",

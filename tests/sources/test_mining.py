@@ -207,3 +207,25 @@ def test_a_cell_of_a_table_names_the_data(tmp_path: Path) -> None:
 def test_seconds_before_each_row_are_a_prefix(tmp_path: Path) -> None:
     """They rise as a counter does, and are none."""
     assert points(tmp_path, lines("[1{n}s] {n}0 loss {loss}"))["loss"] == losses(every=10)
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [("第{n}轮 训练损失: {a} 验证损失: {b}\n", 1), ("第 {n} 步，训练损失 {a}，验证损失 {b}\n", 1)],
+)
+def test_chinese_counters_stand_amid_their_word(tmp_path: Path, line: str, step: int) -> None:
+    """Whether they count epochs or steps."""
+    path = tmp_path / "t.log"
+    path.write_text("".join(line.format(n=n, a=3 / n, b=3.2 / n) for n in range(1, 9)))
+    run = read(path)
+    assert set(run.history.metrics) == {"train_loss", "eval_loss"}
+    assert run.curve("train_loss").step[0] == step
+
+
+@pytest.mark.parametrize("line", ["ep {n} done. avg train nll {a}, dev nll {b} (took 9s)\n"])
+def test_a_name_does_not_begin_in_another_sentence(tmp_path: Path, line: str) -> None:
+    """What was said before it is none of its words."""
+    path = tmp_path / "t.log"
+    path.write_text("".join(line.format(n=n, a=3 / n, b=3.2 / n) for n in range(1, 9)))
+    metrics = read(path).history.metrics
+    assert {"train_loss", "eval_loss"} <= set(metrics)

@@ -139,6 +139,17 @@ def test_an_agent_is_judged_by_what_it_logs(
     assert run_of(tmp_path, *columns).taken == {"reward": name}
 
 
+def test_a_score_beside_losses_is_no_reward(tmp_path: Path) -> None:
+    """A loss of each component is logged by spaCy, and the score of an evaluation."""
+    assert not run_of(tmp_path, "LOSS NER", "LOSS TOK2VEC", "SCORE").taken
+
+
+def test_time_of_an_iteration_is_told_by_the_data_loader_s(tmp_path: Path) -> None:
+    """Detectron2 and mmengine call it "time" alone; elsewhere that is a clock."""
+    assert "step_time" in run_of(tmp_path, "loss", "time", "data_time").history.metrics
+    assert "step_time" not in run_of(tmp_path, "loss", "time").history.metrics
+
+
 def test_epochs_of_an_update_are_not_those_of_the_training(tmp_path: Path) -> None:
     """What PPO calls so is done over each rollout again."""
     (tmp_path / "progress.csv").write_text("step,rollout/ep_rew_mean\n1,0.5\n2,0.7\n3,0.9\n")

@@ -18,6 +18,9 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"reward", "frac_zero_std", "train_loss"}, 0.0, {}, "transformers", "grpo"),
         ({"reward", "kl_seq"}, None, {}, "trl", "ppo"),
         ({"reward", "value_loss"}, None, {}, "ml-agents", "rl"),
+        ({"reward", "kl", "episode_len_mean"}, None, {}, "", "rl"),  # RLlib
+        ({"reward", "kl"}, None, {}, "", "grpo"),
+        ({"reward", "kl", "episode", "completions/mean"}, None, {}, "", "grpo"),
         ({"train_loss", "dpo_acc", "dpo_margin"}, 0.7, {}, "transformers", "reward-model"),
         ({"train_loss", "eval_wer"}, 3.0, {}, "transformers", "asr"),
         ({"train_loss", "token_accuracy"}, 2.0, {}, "transformers", "sft"),

@@ -16,6 +16,8 @@ _PAIR = lazy_re(
 _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 _SAID = lazy_re(r"(?<=\w) (?:so far )?is$")  # val loss is 0.5, average loss so far is 0.5
+# another sentence before a name: "done. train loss"; no short form as in "Avg. loss"
+_SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)\w{4,}[.!?] ", re.IGNORECASE)
 _WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
 ANCHOR = lazy_re(
     r"loss|nll|ppl|perplex|bpb|bpc|\bacc|accuracy|reward|return|\blr\b|learning[ _]rate|grad"
@@ -45,12 +47,21 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     found: dict[str, float] = {}
     anchored = sure
     for name, number, unit in _PAIR.findall(_SHARE.sub(_share, _DAY.sub("", text))):
-        key = _SAID.sub("", name.strip(" -"))
+        key = of_last_sentence(_SAID.sub("", name.strip(" -")))
         if key.lower() in _NOT_METRICS or key in found or _WHEN.search(key):
             continue
         anchored = anchored or ANCHOR.search(key) is not None
         found[key + "_ms" if unit == "ms" else key] = _number(number, unit)
     return (tuple(found), tuple(found.values())) if anchored else ((), ())
+
+
+def of_last_sentence(name: str) -> str:
+    """Return a name without the end of another sentence before it.
+
+    >>> of_last_sentence("done. train loss"), of_last_sentence("Avg. loss")
+    ('train loss', 'Avg. loss')
+    """
+    return _SENTENCE.sub("", name)
 
 
 def _share(counted: re.Match[str]) -> str:

@@ -27,6 +27,7 @@ PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv
 OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is none of one
 OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
+TIMED = {"time", "data_time"}  # of an iteration, and of it what the data loader took: detectron2
 LOGS_OF = {"train_loss": "train_ppl", "eval_loss": "eval_ppl"}
 WORDS = {"train_loss": "training loss", "eval_loss": "evaluation loss", "reward": "reward"}
 RARE = 3  # training losses to an accuracy from which it is measured now and then
@@ -56,6 +57,8 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         taken["reward"] = reward
     taken = {ours: name for ours, name in taken.items() if ours not in logs}
     ours = {name: canonical for canonical, name in taken.items()}
+    if metrics.keys() >= TIMED and "step_time" not in metrics:
+        ours["time"] = "step_time"
     renamed = {ours.get(name, name): rows for name, rows in metrics.items()}
     for loss, ppl in logs.items():
         renamed[loss] = metrics[ppl]._replace(value=np.log(metrics[ppl].value))
@@ -196,7 +199,8 @@ def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
 def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
     """Return the name of what an agent is judged by, "" where there is none."""
     of_agent = any(OF_AGENTS & set(words(name)) for name in metrics)
-    if "reward" in metrics or ("train_loss" in metrics and not of_agent):
+    by_loss = any("loss" in words(name) for name in metrics)  # of parts too: spaCy's "LOSS NER"
+    if "reward" in metrics or (by_loss and not of_agent):
         return ""
     found = [
         name

@@ -168,13 +168,14 @@ def _by_names(
         return "dpo", "logs the accuracy of rewards in training"
     if framework in RL_FRAMEWORKS:
         return "rl", f"written by {framework}"
-    if "reward" in names and {"len_mean", "kl"} & set(names):
-        return "grpo", "logs reward with completion lengths or KL"
-    if "kl_step" in names and "len_mean" in names:
-        return "ppo", "logs the KL of each update and response lengths"
     hits = [
         name for name in sorted(logged) if name.startswith(RL_METRICS) or "episode" in name.lower()
     ]
+    of_texts = any(OF_TEXTS & set(words(name)) for name in logged)
+    if "reward" in names and ("len_mean" in names or ("kl" in names and (of_texts or not hits))):
+        return "grpo", "logs reward with completion lengths or KL"
+    if "kl_step" in names and "len_mean" in names:
+        return "ppo", "logs the KL of each update and response lengths"
     if hits:
         return "rl", f"logs {hits[0]}"
     return None

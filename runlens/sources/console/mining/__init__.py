@@ -27,6 +27,7 @@ from runlens.sources.console.mining.counting import (
     within_epoch,
 )
 from runlens.sources.console.mining.layouts import Layout, layouts
+from runlens.sources.console.mining.phrases import in_ascii
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
@@ -80,7 +81,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
 
     Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
     """
-    others = [item for item in others if not _MODULE.match(item[1])]
+    others = [(at, in_ascii(line)) for at, line in others if not _MODULE.match(line)]
     tables = [_table(layout) for layout in layouts(without_prefix(others))]
     kept = _kept(tables, excerpt=alone and len(others) <= EXCERPT)
     if not kept:

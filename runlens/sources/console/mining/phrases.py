@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.slots import CLOCK, THING
+from runlens.sources.console.pairs import of_last_sentence
 
 # "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
 Kind = Literal["", "step", "epoch", "batch", "share"]
@@ -58,6 +59,8 @@ _BREAKS = lazy_re(
     r"|\s{2,}|=>|->|[•·→]"
 )
 _SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
+# what Chinese logs count, its number amid the word: "the 3rd round"
+_NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
 _AND = lazy_re(r"and|&|at|of|in|with", re.IGNORECASE)
 _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re.IGNORECASE)
@@ -107,6 +110,15 @@ def phrase(text: Sequence[str], marks: Sequence[str]) -> Phrase:
     for place in range(len(marks)):
         reader.take(place)
     return Phrase(tuple(reader.columns), reader.about)
+
+
+def in_ascii(line: str) -> str:
+    """Return a line whose Chinese counters are those that `counter` knows."""
+    return line if line.isascii() else _NTH.sub(_numbered, line)
+
+
+def _numbered(found: re.Match[str]) -> str:
+    return f" {found.lastgroup} {found[1]} "
 
 
 def segments(text: str) -> list[str]:
@@ -308,7 +320,7 @@ def _said_name(name: str) -> str:
     words = name.split()[-_MOST_WORDS:]
     while len(words) > 1 and _LEVELS.fullmatch(words[0]):
         words = words[1:]
-    return " ".join(words)
+    return of_last_sentence(" ".join(words))
 
 
 def _unit(name: str, mark: str) -> str:
