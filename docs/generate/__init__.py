@@ -5,12 +5,21 @@
 
 from collections.abc import Mapping
 
-from docs.generate import commands, python_api, rule_pages, schemas, settings_page, sources_page
+from docs.generate import (
+    commands,
+    gallery,
+    python_api,
+    rule_pages,
+    schemas,
+    settings_page,
+    sources_page,
+)
 
 
 def pages() -> Mapping[str, str]:
     """Return the content of each page by its path, ``reference/cli.md``."""
     return {
+        "gallery/index.md": gallery.page(),
         "reference/cli.md": commands.page(),
         "reference/settings.md": settings_page.page(),
         "reference/python.md": python_api.page(),

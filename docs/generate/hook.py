@@ -23,8 +23,8 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add the pages themselves."""
     from mkdocs.structure.files import File
 
-    from docs.generate import pages
+    from docs.generate import gallery, pages
 
-    for path, content in pages().items():
+    for path, content in {**pages(), **gallery.reports()}.items():
         files.append(File.generated(config, path, content=content))
     return files

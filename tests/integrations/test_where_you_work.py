@@ -31,7 +31,7 @@ def test_every_command_of_the_page_is_one_that_runlens_takes() -> None:
     lines = [line for body in blocks("sh") for line in body.splitlines()]
     given = [shlex.split(line.rpartition("runlens ")[2], comments=True) for line in lines]
     found = [words for words in given if words and words[0] in COMMANDS]
-    assert len(found) == 5
+    assert len(found) == 6
     for name, *arguments in found:
         command = main.get_command(click.Context(main), name)
         assert command
@@ -113,3 +113,30 @@ def test_llms_txt_names_commands_and_options_that_exist() -> None:
         for option in param.opts
     }
     assert set(re.findall(r"--[a-z][a-z-]+", text)) <= known
+
+
+SKILL = ROOT / "skills" / "runlens" / "SKILL.md"
+
+
+def test_the_skill_has_the_form_of_its_convention() -> None:
+    """A name that is its folder's, a description that says when; short enough to be read whole."""
+    _, head, body = SKILL.read_text(encoding="utf-8").split("---\n", 2)
+    about = yaml.safe_load(head)
+    assert about["name"] == SKILL.parent.name
+    assert "Use when" in about["description"]
+    assert len(about["description"]) <= 1_024
+    assert len(body.splitlines()) < 100
+
+
+def test_the_skill_names_commands_and_options_that_exist() -> None:
+    """As for llms.txt."""
+    text = SKILL.read_text(encoding="utf-8")
+    named = set(re.findall(r"`runlens (\w+)", text))
+    assert {"diagnose", "fix", "confirm", "compare", "watch", "similar"} <= named <= set(COMMANDS)
+    known = {
+        option
+        for name in named
+        for param in main.get_command(click.Context(main), name).params  # type: ignore[union-attr]
+        for option in param.opts
+    } | {"--from"}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
