@@ -172,8 +172,24 @@ def _unevaluated() -> Shown:
     )
 
 
+def _fleet() -> Shown:
+    def on(node: str, bad: int) -> list[RunRow]:
+        return [
+            row(
+                f"{node}-{at}",
+                findings=BROKEN if at < bad else (),
+                environment={"node": (node,)},
+            )
+            for at in range(7)
+        ]
+
+    good = [*on("n17", 2), *on("n18", 1)]
+    return Shown([*on("n17", 7), *on("n18", 0)], good, _hours, _faults, "h")
+
+
 EXAMPLES: Mapping[str, Callable[[], Shown]] = {
     "cluster": _cluster,
+    "fleet": _fleet,
     "regression": _regression,
     "outlier": _outlier,
     "stale": _stale,
