@@ -1,6 +1,6 @@
 """Nights of a lab with a known truth: what its team reads at 7 AM, beside what had happened.
 
-    python benchmarks/nights.py [--nights 14] [--seed 1]
+    python benchmarks/nights.py [--nights 14] [--seed 1] [--pages DIR]
 
 Six people, a job each, behind the stand-in W&B server of the tests. Each night's message is printed
 below what was planted on that night; at the end, how often what broke, whose it is and since when
@@ -23,6 +23,7 @@ from typing import Any
 import runlens
 from runlens.auditing.message import Links, changed, message
 from runlens.nights import Audit
+from runlens.report.html.audit import render
 from tests.sources.wandb_api.conftest import environment
 from tests.wandb_server.server import Server
 
@@ -193,6 +194,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--nights", type=int, default=14)
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--pages", type=Path, help="folder for the page of each night")
     how = asked.parse_args()
     right = wrong = 0
     waiting: dict[str, str] = {}
@@ -220,6 +222,10 @@ def main() -> None:
                 print("NOT AS PLANTED: more", set(broke.items()) - set(expected.items()),
                       "less", set(expected.items()) - set(broke.items()))  # fmt: skip
             print(f"verdict: {audit.verdict}")
+            if how.pages:
+                how.pages.mkdir(parents=True, exist_ok=True)
+                page = how.pages / f"{audit.night.number:02}.html"
+                page.write_text(render(audit), encoding="utf-8")
             print(*(f"NOT NAMED: {one}" for one in missing), sep="\n", end="")
             print(
                 f"> {told.title}" if told else "(no message)",

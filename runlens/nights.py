@@ -23,6 +23,7 @@ TOLD: frozenset[str] = frozenset({"new", "back", "growing"})  # statuses that ar
 SCHEMA = "runlens.audit/1"
 SHRUNK = 0.5  # share of a source's places that may be missing before nothing is taken for deleted
 ANY_STEP = 2**63 - 1  # of a run of which it is not known how far it was
+CHANGES = 3  # that are told
 COMMIT = 10  # digits of a git commit that are told
 EVALS = "eval.points"  # how often it was evaluated
 
@@ -217,6 +218,16 @@ class Issue:
     def open(self) -> bool:
         """Whether it is not resolved."""
         return self.state != "resolved"
+
+    def what_changed(self, rows: Mapping[str, RunRow]) -> str:
+        """``Since learning_rate 2e-4 -> 5e-4 (sft-12 was well)``; empty where nothing did."""
+        if not self.changes:
+            return ""
+        some = ", ".join(map(str, self.changes[:CHANGES]))
+        left = len(self.changes) - CHANGES
+        more = f" and {left:,} more" if left > 0 else ""
+        good = rows[self.last_good].name if self.last_good in rows else self.last_good
+        return f"Since {some}{more} ({good} was well)"
 
     def ended_on(self, night: int) -> bool:
         """Whether it was resolved on a night."""

@@ -103,7 +103,9 @@ def _with_suspects(made: Sequence[Issue]) -> list[Issue]:
     """Return the issues, each with what its runs share and others have not."""
     shared = [one for one in made if one.rule in SHARED and one.open]
     return [
-        one if one.rule in SHARED or not one.open else replace(one, suspect=_suspect(one, shared))
+        one
+        if one.rule in SHARED or one.severity == "info" or not one.open
+        else replace(one, suspect=_suspect(one, shared))
         for one in made
     ]
 
@@ -121,7 +123,7 @@ def _changed(issue: Issue, group: Mapping[tuple[str, str], Sequence[RunRow]]) ->
 
     A job is the runs of one name: its group may change with a setting.
     """
-    if not issue.open or issue.rule in SHARED:
+    if not issue.open or issue.rule in SHARED or issue.severity == "info":
         return issue
     bad = set(issue.tonight if issue.state == "back" and issue.tonight else issue.runs)
     some = group[issue.source, issue.group]

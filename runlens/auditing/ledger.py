@@ -57,8 +57,7 @@ def _day(row: RunRow) -> str:
 
 
 def _cause(row: RunRow) -> str:
-    spent = [
-        (cost.after_onset(row, one) or 0.0, one.rule) for one in row.findings if cost.wastes(one)
-    ]
-    hours, rule = max(spent, default=(0.0, PAST_BEST))
-    return rule if hours >= cost.past_best(row) else PAST_BEST
+    """Return the finding that cost the most; past the best evaluation where there is none."""
+    spoils = [one for one in row.findings if cost.wastes(one)]
+    spent = [(cost.after_onset(row, one) or 0.0, one.rule) for one in spoils]
+    return max(spent, default=(0.0, PAST_BEST))[1]

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from runlens import cost
 from runlens.auditing.issues import CLUSTER, FLEET, SHARED
 from runlens.auditing.sights import SHRANK
-from runlens.crossrun.groups import named
 from runlens.errors import one_line
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
 from runlens.wording import count
@@ -208,7 +207,8 @@ def _issue(issue: Issue, rows: dict[str, RunRow], links: Links) -> str:
     spent = f" {hours:,.0f} GPU-h after onset." if hours >= LEAST else ""
     said = _says(broken, issue)
     worst = f" {_cut(said, LINE // 2)}" if said else ""
-    since = f" {said_since}" if (said_since := changed_since(issue, rows)) else ""
+    what = one_line(issue.what_changed(rows))
+    since = f" {what}." if what else ""
     if issue.suspect and not any(one.what in issue.suspect for one in issue.changes):
         since = f" {issue.suspect}{since}"
     where = [links.of_issue(issue), *(row.url for row in broken[:1])]
@@ -216,14 +216,6 @@ def _issue(issue: Issue, rows: dict[str, RunRow], links: Links) -> str:
     first = f", since {issue.first_date[:10]}" if known else ""
     head = f"{issue.severity.upper()}{whose},{graver} {issue.status}{grown}{first}: {issue.title}"
     return " ".join([f"{_cut(head, LINE)}{worst}{since}{spent}", *filter(None, where)])
-
-
-def changed_since(issue: Issue, rows: Mapping[str, RunRow]) -> str:
-    """Return ``Since learning_rate 2e-4 -> 5e-4 (sft-12 was well).``; empty where nothing did."""
-    if not issue.changes:
-        return ""
-    good = rows[issue.last_good].name if issue.last_good in rows else issue.last_good
-    return f"Since {named(issue.changes)} ({one_line(good)} was well)."
 
 
 def _says(broken: Sequence[RunRow], issue: Issue) -> str:

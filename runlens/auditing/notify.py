@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from runlens.auditing import slack
 from runlens.errors import one_line
 from runlens.extras import install
 from runlens.patterns import lazy_re
@@ -65,6 +66,8 @@ def _sent(apprise: Any, url: str, title: str, body: str) -> str:  # noqa: ANN401
         most = min(LONGEST, int(service.body_maxlen) - ROOM)
         chat = schema not in CHATS_NOT
         title, body = (_safe(part, schema, chat=chat) for part in (title, fitted(body, most)))
+        if schema == "slack":
+            slack.into(service, title, body)
         sender = apprise.Apprise(asset=apprise.AppriseAsset(app_id="RunLens"))
         sender.add(service)
         result = sender.notify(

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from runlens.auditing import notify
+from runlens.auditing import notify, slack
 from runlens.auditing.message import Links, message
 from runlens.nights import Audit
 from tests.report import audits
@@ -121,14 +121,30 @@ def test_an_address_that_apprise_does_not_know_is_a_generic_webhook(diverted: Re
     assert "diverged" in diverted.bodies[0]["message"]
 
 
-def test_slack_gets_plain_text(diverted: Receiver) -> None:
-    """What Slack would read as a link or a call of everybody is an entity, or parted."""
+def test_slack_gets_blocks(diverted: Receiver) -> None:
+    """A header, and rich text in which nothing is markup; addresses are links, nobody is called."""
     assert told(named(NAME), SLACK) == ()
-    (attachment,) = diverted.bodies[0]["attachments"]
-    assert diverted.bodies[0]["mrkdwn"] is False
-    assert "<" not in attachment["text"]
-    assert "&lt;!channel&gt;" in attachment["text"]
-    assert "&amp;amp;" in attachment["text"]
+    (sent,) = diverted.bodies
+    assert "attachments" not in sent
+    assert "runs" in sent["channel"]
+    header, text = sent["blocks"]
+    assert header["text"]["type"] == "plain_text"
+    parts = [part for line in text["elements"] for part in line["elements"]]
+    assert {part["type"] for part in parts} <= {"text", "link"}
+    assert any(part.get("style") == {"bold": True} for part in parts)
+    said = "".join(part["text"] for part in parts)
+    assert "<!channel>" in said  # as text
+    assert "@everyone" not in said
+
+
+def test_links_of_slack_have_names() -> None:
+    """An issue, a run on W&B, the page; the words around them stay."""
+    page = "https://audit.example/"
+    body = f"CRITICAL @a: lost. {page}#issue=3f https://wandb.ai/a/b/runs/x\nReport: {page}"
+    _, text = slack.payload("t", body)["blocks"]
+    first, last = ([p["text"] for p in line["elements"]] for line in text["elements"])
+    assert first == ["CRITICAL", " @a: lost. ", "issue", " ", "run", "\n"]
+    assert last == ["Report: ", "page", "\n"]
 
 
 def test_discord_gets_markdown_escaped(diverted: Receiver) -> None:

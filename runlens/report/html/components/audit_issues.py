@@ -138,6 +138,8 @@ def _what(issue: Issue, known: Known) -> Markup:
     """Return the sentence of an issue, its worst run, and of a rule over runs why, and which."""
     lines: list[Child] = [_worst(issue, known)] if issue.worst else []
     lines += [sentence(cut(issue.suspect, WHY))] if issue.suspect else []
+    changed = issue.what_changed(known.runs)
+    lines += [sentence(cut(changed, WHY))] if changed else []
     lines += [sentence(cut(issue.why, WHY))] if issue.why else []
     lines += [_named(issue, known)] if issue.why and len(issue.runs) > 1 else []
     return join(

@@ -13,7 +13,8 @@ from runlens.wording import count, percent
 
 SHOWN, MOST = 12, 200  # runs that are not folded, and runs in all
 NAME, TEXT = 80, 300  # characters
-BAR, HIGH = 8, 44  # of a night in the chart: width and height in pixels
+BAR, HIGH = 6, 44  # of a night in the chart: width and height in pixels
+NIGHTS = 30  # in the chart
 FEWEST = 2  # nights that make a chart
 
 
@@ -85,25 +86,31 @@ def _row(audit: Audit, row: RunRow) -> tuple[Child, ...]:
 
 
 def _chart(trend: Sequence[Trend]) -> Markup | None:
-    """Return the last nights as bars: the share of runs that broke, and of hours that were lost."""
+    """Return the last nights as bars: how many runs broke, open issues, and what was wasted."""
     if len(trend) < FEWEST:
         return None
-    first, last = trend[0], trend[-1]
-    said = f"Nights {first.night:,} to {last.night:,}"
-    shares = [one.broke / one.ran if one.ran else 0.0 for one in trend]
-    lost = [one.wasted / one.gpu_hours if one.gpu_hours else 0.0 for one in trend]
+    shown = trend[-NIGHTS:]
+    shares = [one.broke / one.ran if one.ran else 0.0 for one in shown]
+    issues = [float(one.issues) for one in shown]
+    lost = [one.wasted / one.gpu_hours if one.gpu_hours else 0.0 for one in shown]
+    top = (
+        f"at most {percent(max(shares))}",
+        f"at most {max(issues):,.0f}",
+        f"at most {percent(max(lost))}",
+    )
+    said = (
+        [f"night {t.night}: {t.broke:,} of {t.ran:,} broke" for t in shown],
+        [f"night {t.night}: {count(t.issues, 'open issue')}" for t in shown],
+        [f"night {t.night}: {t.wasted:,.1f} of {t.gpu_hours:,.1f} GPU-hours" for t in shown],
+    )
+    titles = "Runs that broke", "Open issues", "GPU-hours that gave nothing"
+    charts = [
+        el("div", el("dt", title), el("dd", _bars(some, each), " ", el("span", most, class_="n")))
+        for title, some, each, most in zip(titles, (shares, issues, lost), said, top, strict=True)
+    ]
     return join(
-        el(
-            "p",
-            f"{said}: share of runs that broke, at most {percent(max(shares))}",
-            class_="sm gap",
-        ),
-        _bars(shares, [f"night {t.night}: {t.broke:,} of {t.ran:,} broke" for t in trend]),
-        el("p", f"Share of GPU-hours that gave nothing, at most {percent(max(lost))}", class_="sm"),
-        _bars(
-            lost,
-            [f"night {t.night}: {t.wasted:,.1f} of {t.gpu_hours:,.1f} GPU-hours" for t in trend],
-        ),
+        el("p", f"Nights {shown[0].night:,} to {shown[-1].night:,}", class_="sm gap"),
+        el("dl", charts, class_="counts"),
     )
 
 
