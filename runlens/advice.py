@@ -59,7 +59,7 @@ def first_steps(
     lever = _allowed(found, kept)
     if kept and kept.kind == "restart" and lever and lever.changes:
         kept = None  # the step with the settings says that it starts again
-    changed = _change(run, lever, kept) if lever else []
+    changed = _change(lever, kept) if lever else []
     actions = _actions(lead, cause, kept, known=lever is not None)
     # fixes come fastest first: where the first of all is to look at something, that goes first
     looks = bool(lead[0].fixes) and lead[0].fixes[0].kind != "setting"
@@ -67,7 +67,7 @@ def first_steps(
     steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
     if not lever and cause.experiment:
         sure = cause.rank == RANKS[0]
-        why = "confirms the cause" if sure else "tells the remaining causes apart"
+        why = "this confirms the cause" if sure else "this separates the remaining causes"
         look = fixes.look(cause.experiment, why)
         if cause.kind == "evaluation":  # the finding's own looks are for other causes
             steps.insert(0, look)
@@ -157,7 +157,7 @@ def _with_what_exists(
         why = "its loss is at zero: nothing is left to learn"
         return None if over else fixes.action("Stop this run if it still goes on", why)
     if rules & USELESS:
-        why = "it has learnt nothing"
+        why = "it has learned nothing"
         return None if over else fixes.action("Stop this run if it still goes on", why)
     if "hockey-stick" in rules and not mismeasured:  # else what is called best says nothing
         return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
@@ -172,7 +172,7 @@ def _before(run: Run, onset: float) -> Fix:
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume this run"
-    return fixes.action(what, f"no checkpoint from before step {step(onset)} is known")
+    return fixes.action(what, f"no checkpoint before step {step(onset)} was found")
 
 
 def _best_weights(run: Run, finding: Finding) -> Fix:
@@ -182,9 +182,9 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         return fixes.weights(f"Use {kept[1]}", f"eval loss was best at step {step(best)}")
     if run.setting("save_strategy") == "no":
         why = "nothing was saved (save_strategy: no), and eval loss was best there"
-        return fixes.action(f"Train again, up to step {step(best)}", why, kind="restart")
+        return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
     what = f"Use the weights of step {step(best)}, if they were saved"
-    return fixes.weights(what, "eval loss was best there; no checkpoint from before it is known")
+    return fixes.weights(what, "eval loss was best there; no checkpoint before it was found")
 
 
 def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix | None:
@@ -196,28 +196,27 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(f"Resume from {kept[1]}{once}", cost, kind="resume")
     if changed:
         return None  # the step with the settings says that it starts again
-    why = "no checkpoint is known here"
+    why = "no checkpoint was found"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
         why = "it ended before the first step"
     elif run.checkpoints:
         why = "the only checkpoint was being written when it crashed"
-    return fixes.action(f"Start again{once}", why, kind="restart")
+    return fixes.action(f"Restart{once}", why, kind="restart")
 
 
 def _from_outside(lead: Sequence[Finding]) -> bool:
-    """Whether the run was only stopped: nothing has to be fixed before it goes on."""
+    """Whether the run was only stopped: nothing has to be fixed before resuming."""
     return {one.rule for one in lead} & ENDED <= {"killed", "stopped-early"}
 
 
-def _change(run: Run, lever: Proposal, kept: Fix | None) -> list[Fix]:
+def _change(lever: Proposal, kept: Fix | None) -> list[Fix]:
     """Return the steps of a lever: the settings of the diff in one, what no file names after it."""
     if not lever.changes:
         return list(lever.actions)
     many = "this setting" if len(lever.changes) == 1 else f"these {len(lever.changes)} settings"
-    over = run.state.settled not in {"running", "unknown"}
-    what = f"{'Start' if not over or not run.last_step else 'Train'} again with {many} changed"
+    what = f"Restart with {many} changed"
     if kept and kept.kind == "resume":
-        what = f"Change {many} before it goes on"
+        what = f"Change {many} before resuming"
     elif kept and kept.kind == "weights":
         what = f"Change {many} for the next run"
     named = {change.setting for change in lever.changes}

@@ -40,7 +40,7 @@ KINDS: dict[str, str] = {
     "stale-policy": "samples of an older or other policy; importance ratio off",
     "length-limit": (
         "completion or sequence limit cuts what is needed; no penalty on length; end token "
-        "not learnt"
+        "not learned"
     ),
     "precision": "fp16/fp8 range, loss scale, numerics of a layer",
     "frozen-weights": (

@@ -53,7 +53,7 @@ def _put_back(run: Run, _: Signals, __: float) -> tuple[Fix, ...]:
         for key, _, bounds in outside(run, table)
     ]
     for key, value in delays(run):
-        why = f"each update uses gradients of {value:g} steps ago"
+        why = f"each update uses gradients from {value:g} steps ago"
         made.append(fixes.setting(run, key, 0, "Use fresh gradients", why, cures=kind))
     return tuple(made)
 
@@ -68,7 +68,7 @@ def _stop_at_best(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     if not run.flag("load_best_model_at_end") and not fixes.never_better(signals):
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
-    made += fixes.more_dropout(run, "single samples are learnt less by heart")
+    made += fixes.more_dropout(run, "single samples are memorised less")
     made += fixes.more_decay(run, "keeps the weights small; 0.01 to 0.1 is usual")
     return tuple(made)
 

@@ -191,16 +191,16 @@ def _part(
 def _until_lost(
     asked: list[Asked], outcomes: dict[str, Outcome], found: list[Finding], late: float
 ) -> dict[str, Outcome]:
-    """Return as unmet what passed only because the loss was lost: the rest was not there to judge.
+    """Return as unmet what passed only because the loss became NaN: the rest could not be judged.
 
-    Not where it was lost in the last steps, from step `late` on.
+    Not where that was in the last steps, from step `late` on.
     """
     lost = [
         one.begins for one in found if one.rule in {"nan-loss", "hidden-nan"} and one.end is None
     ]
     if not lost or min(lost) >= late:
         return {}
-    told = f"the loss was lost at step {step(min(lost))}; before it: "
+    told = f"the loss became NaN at step {step(min(lost))}; before it: "
     curves = {rule.slug for rule in asked if rule.family in OF_THE_LOSS}
     return {
         slug: unmet(told + outcome.reason)

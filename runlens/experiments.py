@@ -48,13 +48,13 @@ def check_data(run: Run) -> Fix:
     """Count the samples that spoil training: empty, too long, twice there, without a label."""
     if run.task not in TEXT_TASKS:
         return fixes.look(
-            "Count empty and duplicate samples, and odd values", "they show in no loss"
+            "Count empty and duplicate samples, and odd values", "the loss does not show them"
         )
     longest = run.number("max_length") or LONG_SAMPLE
     return fixes.look(
         f"Count empty samples, samples over {longest:,.0f} tokens, samples with the same first "
         "200 characters, and samples whose labels are all -100",
-        "none of them shows in a loss by itself",
+        "none of these is visible in the loss curve",
     )
 
 
@@ -64,4 +64,4 @@ def memory_snapshot(run: Run) -> Fix:
         what = "Set profiler_steps: [1, 2] and open the memory snapshot that it writes"
     else:
         what = "Record a memory snapshot of two steps (torch.cuda.memory._record_memory_history)"
-    return fixes.action(what, "names the lines whose memory is kept")
+    return fixes.action(what, "shows which lines hold the memory")

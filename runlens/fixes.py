@@ -53,7 +53,11 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
     """
     configured, peak = run.number("learning_rate"), signals.peak_learning_rate
     if peak and (peak > SCHEDULE_AT_FAULT * configured if configured else _runs_away(signals)):
-        known = f"configured is {rate(configured)}" if configured else "it grew to the end"
+        known = (
+            f"the configured rate is {rate(configured)}"
+            if configured
+            else "it kept growing until the run ended"
+        )
         what = f"Fix the schedule: the learning rate reached {rate(peak)}"
         return (action(what, known, cures=SCHEDULE),)
     now = configured or peak
@@ -117,7 +121,7 @@ def clipping(run: Run, signals: Signals, why: str) -> tuple[Fix, ...]:
     new = two_digits(OUTLIERS * usual) if usual > 0 else DEFAULT_CLIP
     if not off and (usual <= 0 or limit is None or limit <= new):
         return ()
-    what = "Clip the gradient" if off else "Clip the gradient tighter"
+    what = "Clip the gradient" if off else "Clip gradients more tightly"
     told = f"{why}; twice the median norm of {number(usual)}" if usual > 0 else why
     old = run.number("max_grad_norm")
     return (Fix(what, "max_grad_norm", old, new, told, cures="clip-missing"),)
@@ -317,7 +321,7 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
 
 
 def lost_steps(steps: float) -> str:
-    """Say what going back to a checkpoint costs: ``no step is lost``, ``163 steps are lost``."""
+    """Say what going back to a checkpoint costs: ``you lose no step``, ``163 steps are lost``."""
     if not steps:
-        return "no step is lost"
-    return "1 step is lost" if steps == 1 else f"{as_step(steps)} steps are lost"
+        return "you lose no step"
+    return "you lose 1 step" if steps == 1 else f"you lose {as_step(steps)} steps"

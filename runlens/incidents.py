@@ -229,7 +229,7 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
 def louder(findings: Iterable[Finding]) -> list[Finding]:
     """Raise an info to a warning where a companion that it names was found in the same run.
 
-    And no finding is critical that is surer not to be so than to be so.
+    And no finding is critical of confidence below 0.5.
     """
     some = [
         replace(one, severity="warning")

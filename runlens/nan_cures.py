@@ -58,7 +58,7 @@ def _shown(run: Run) -> tuple[Fix, ...]:
     if not known or run.flag("logging_nan_inf_filter") is False:
         return ()
     why = "the log then shows the first NaN"
-    return (fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as it is", why),)
+    return (fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as NaN", why),)
 
 
 def _zero_scale(run: Run) -> tuple[Fix, ...]:

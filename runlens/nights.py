@@ -162,7 +162,7 @@ class Mark(NamedTuple):
     began: int = 0  # seconds since 1970; 0: not known
 
     def covers(self, now: "Mark") -> bool:
-        """Whether a run is as it was: not on, not louder, and not trained anew in its place."""
+        """Whether a run is as it was: not on, not louder, and not retrained in its place."""
         same = self.steps in {now.steps, ANY_STEP} and self.began in {now.began, 0}
         return same and self.loudness <= now.loudness
 

@@ -154,7 +154,7 @@ def _store() -> dict[str, Trusted]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        why = "cannot be read; remove it and trust anew"
+        why = "cannot be read; remove it and trust the folder again"
         raise BadSettings(one_line(f"{path}: {why}")) from None
 
 

@@ -3,7 +3,7 @@
 The one table of them. Ranges: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4 as axolotl's page
 on training stability gives them (LoRA is seen down to 2e-5 and up to 5e-4 in health); GRPO and PPO
 around TRL's default of 1e-6; DPO around TRL's 1e-6 and LLaMA-Factory's 5e-6; pre-training 1.5e-4
-(70B) to 6e-4 (125M); SGD on images 0.1 for 256 samples a step; encoders 1e-5 to 5e-5, with LoRA up
+(70B) to 6e-4 (125M); SGD on images 0.1 for a batch of 256; encoders 1e-5 to 5e-5, with LoRA up
 to PEFT's 1e-3, and in between where nothing says which; PPO and A2C on environments around the
 defaults of Stable-Baselines3, 3e-4 and 7e-4. The ranges of DPO, GRPO, PPO and pre-training rest on
 practice, not on a measurement: a rule on them is advice.

@@ -137,7 +137,7 @@ def _columns(run: Run) -> str:
         return ""
     more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
     ours = "reward" if run.task in RL_TASKS else "train_loss"
-    return f"; read were {', '.join(shown)}{more}. --column {ours}=NAME says which it is"
+    return f"; columns read: {', '.join(shown)}{more}. --column {ours}=NAME says which one it is"
 
 
 class Seen(NamedTuple):

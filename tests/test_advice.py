@@ -86,7 +86,7 @@ def test_a_checkpoint_that_the_run_crashed_over_is_none() -> None:
     (what, why), *_ = first_steps(
         run(state=torn, events=SAVED[-1:]), [one("crashed", step=600)]
     ).steps
-    assert what.startswith("Start again")
+    assert what.startswith("Restart")
     assert why == "the only checkpoint was being written when it crashed"
 
 
@@ -134,12 +134,12 @@ def test_every_loud_fixture_has_something_to_do(name: str) -> None:
 
 
 def test_what_follows_from_an_accident_of_the_schedule_needs_no_settings() -> None:
-    """A rate that leapt collapsed the reward: the schedule is mended, the KL term left alone."""
+    """A rate that jumped collapsed the reward: the schedule is mended, the KL term left alone."""
     mend = Fix("Hand 150 steps to the scheduler")
     penalty = Fix("Strengthen the KL term", "beta", 0.0, 0.04)
-    leapt = one("schedule-mismatch", mend, severity="warning", step=72).findings[0]
+    jumped = one("schedule-mismatch", mend, severity="warning", step=72).findings[0]
     fell = one("reward-collapse", penalty, step=81).findings[0]
-    box = first_steps(run(), [Incident((leapt, fell))])
+    box = first_steps(run(), [Incident((jumped, fell))])
     assert box.diff == ()
     assert any(what == mend.what for what, _ in box.steps)
     alone = first_steps(run(), [Incident((fell,))])
@@ -160,7 +160,7 @@ def test_weights_that_were_never_saved_are_not_sent_for() -> None:
     """Overfitting without a checkpoint, and a setting that says why there is none."""
     never = {"save_strategy": Configured("no", "args.json")}
     (what, why), *_ = first_steps(run(events=(), config=never), [one("hockey-stick")]).steps
-    assert what == "Train again, up to step 400"
+    assert what == "Retrain up to step 400"
     assert "save_strategy: no" in why
 
 

@@ -139,7 +139,7 @@ def test_a_run_with_few_points_says_how_few() -> None:
     )
 
 
-def test_a_healthy_run_says_what_it_learnt() -> None:
+def test_a_healthy_run_says_what_it_learned() -> None:
     """One sentence with the step and two levels."""
     made = diagnose(SFT, [rule("x", passed("fine"))])
     assert made.health == "healthy"

@@ -214,8 +214,8 @@ def test_the_effective_batch_counts_accumulation() -> None:
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        (0, "no step is lost"),
-        (1, "1 step is lost"),
+        (0, "you lose no step"),
+        (1, "you lose 1 step"),
         (1500, "1,500 steps are lost"),
     ],
 )

@@ -73,7 +73,7 @@ def put_ack(connection: Connection, fingerprint: str, ack: Ack) -> None:
 
 
 def end_acks(connection: Connection, fingerprints: Sequence[str], at: str) -> None:
-    """Note that the issues of acknowledgements were resolved, or acknowledged anew."""
+    """Note that the issues of acknowledgements were resolved, or acknowledged again."""
     table = acknowledgements
     for fingerprint in fingerprints:
         mine = and_(table.c.fingerprint == fingerprint, table.c.ended == "")

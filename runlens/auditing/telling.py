@@ -27,7 +27,7 @@ def last_night(issues: Sequence[Issue], rows: Sequence[RunRow], tonight: Tonight
     """Return which runs broke, ended well, and fell silent since the last night.
 
     The runs that broke are those in which a fault was found that they had not before; the gravest
-    first. What was only judged anew, by other rules, is none of last night.
+    first. What was only judged again, by other rules, is none of last night.
     """
     fresh = {row.key for row in rows} if tonight.fresh is None else set(tonight.fresh)
     broke = [key for one in issues if one.rule != STALE for key in one.tonight if key in fresh]

@@ -43,7 +43,7 @@ def steps_a_pass(scene: Scene) -> float | None:
 def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("epoch-staircase"):
-        yield Sign("the loss falls in a step at each epoch: rows are known again", SETTLES)
+        yield Sign("the loss falls in a step at each epoch: rows are recognised", SETTLES)
     passes = scene.all_passes
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
@@ -171,7 +171,9 @@ def _wrong(scene: Scene) -> Signs:
         alive = len(norm) > 0 and float(median(norm)) > 0
         if at_chance and alive and level:
             said = f"the loss ends at {loss(end)}, chance is {level.name}, and the gradient is "
-            yield Sign(f"{said}{number(float(median(norm)))}: it tries, and finds no rule", SPEAKS)
+            yield Sign(
+                f"{said}{number(float(median(norm)))}: it updates, but finds no pattern", SPEAKS
+            )
 
     start = float(train.value[0]) if len(train) else 0.0
     if scene.run.task == "sft" and scene.has(*STUCK) and start >= chance.TRAINED_BELOW:
@@ -188,7 +190,7 @@ def _coin(scene: Scene) -> Sign | None:
     if far >= MOVED_LOGP:
         said = f"{share} of the pairs are told apart, though log-probabilities moved by {far:.0f}"
         return Sign(said, STRONG)
-    return Sign(f"{share} of the pairs are told apart: a coin", SPEAKS)
+    return Sign(f"{share} of the pairs are told apart: chance", SPEAKS)
 
 
 def _masked(scene: Scene) -> str:
@@ -213,7 +215,7 @@ def _no_labels(scene: Scene) -> Signs:
     norm = scene.run.curve("grad_norm").after(int(scene.symptom)).value
     if scene.has("hidden-nan") and (len(after) or (len(norm) and np.isfinite(norm).all())):
         alive = f"eval loss is {loss(float(after[-1]))}" if len(after) else "the norm is a number"
-        yield Sign(f"{alive} after it: the weights are alive", STRONG)
+        yield Sign(f"{alive} after it: the weights are intact", STRONG)
     for key, known in scene.run.config.items():
         if "label" in key and "mask" in key and "-100" in str(known.value):
             said = f'{key} says "{str(known.value)[:60]}"'
@@ -229,7 +231,7 @@ def _leak(scene: Scene) -> Signs:
         if passes is not None and passes <= ONE_PASS:
             also = f", eval loss {loss(float(evals[-1]))} as well" if low else ""
             said = f"zero within {percent(passes)} of the first pass{also}"
-            yield Sign(f"{said}: so soon nothing is known by heart", SETTLES if low else STRONG)
+            yield Sign(f"{said}: nothing is memorised so soon", SETTLES if low else STRONG)
         elif low:
             yield Sign(f"eval loss is {loss(float(evals[-1]))} as well", SPEAKS)
 
@@ -268,7 +270,7 @@ MEMORISED = Hypothesis(
     OVERFIT,
     _memorised,
     "eval loss rises as early on ten times the rows",
-    "Stop at the best evaluation; train on twice the rows: the turn must come later",
+    "Stop at the best evaluation; train on twice the rows: the minimum must come later",
     _one_pass,
 )
 ORDER = Hypothesis(
@@ -289,7 +291,7 @@ BATCH = Hypothesis(
 )
 SHIFT = Hypothesis(
     "data-shift",
-    "Other data from there on",
+    "Different data from there on",
     THROWN | {"hockey-stick", "plateau", "reward-collapse"},
     _shift,
     "rows from before and after that step look alike",
@@ -297,11 +299,11 @@ SHIFT = Hypothesis(
 )
 WRONG = Hypothesis(
     "labels-wrong",
-    "Labels do not belong to the inputs",
+    "Labels are misaligned with the inputs",
     STUCK | {"preference-collapse"},
     _wrong,
     "20 rows printed as the model gets them carry the right labels",
-    "Overfit one batch of 8 rows: it must come near 0, then print 20 rows with their labels",
+    "Overfit one batch of 8 rows: it must approach 0; then print 20 rows with their labels",
 )
 MASKED = Hypothesis(
     "labels-masked",
@@ -313,7 +315,7 @@ MASKED = Hypothesis(
 )
 LEAK = Hypothesis(
     "leak",
-    "The answer is known beforehand",
+    "The answer leaks into the input",
     frozenset({"eval-leak", "zero-loss"}),
     _leak,
     "no evaluation row is among the training rows, and no input holds its target",

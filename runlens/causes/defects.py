@@ -38,7 +38,7 @@ def _accumulated(scene: Scene) -> Sign | None:
         if abs(over / steps - 1) <= SUMMED:
             said = f"train loss {loss(beside)} is {over:.1f} times eval loss, with {steps} batches "
             return Sign(f"{said}an update", SETTLES)
-    return Sign(f"{steps} batches an update, whose losses are added up, not averaged", SPEAKS)
+    return Sign(f"{steps} batches per update, whose losses are added up, not averaged", SPEAKS)
 
 
 def _stage_two(scene: Scene) -> Sign | None:

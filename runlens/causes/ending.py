@@ -279,6 +279,6 @@ RESUMED = Hypothesis(
     "The resume did not restore its state",
     MOVED | {"resume-jump", "schedule-mismatch", "nan-eval"},
     _resumed,
-    "rate and loss go on where they were left",
+    "rate and loss continue where they stopped",
     "Print learning rate, optimizer step and data position just after the resume",
 )

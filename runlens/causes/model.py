@@ -68,7 +68,7 @@ def _evaluated(scene: Scene) -> Signs:
     if scene.has("nan-eval") and len(train) and not scene.has("nan-loss", "hidden-nan"):
         yield Sign("only the evaluation is not finite: train loss is a number throughout", LEADS)
     if scene.has("eval-leak"):
-        yield Sign("or the evaluation set is the easier one", HINT)
+        yield Sign("the evaluation set may be the easier one", HINT)
     if not scene.has("eval-flat", "hockey-stick", "eval-gap") or not len(evals) or not len(train):
         return
     first, at = float(evals.value[0]), int(evals.step[0])
@@ -83,7 +83,7 @@ def _evaluated(scene: Scene) -> Signs:
 
 FROZEN = Hypothesis(
     "frozen-weights",
-    "What should learn is not trained",
+    "The parameters that should learn are not trained",
     STUCK | {"grad-zero", "eval-flat", "reward-flat"},
     _frozen,
     "a weight of each layer differs after ten steps",
@@ -96,13 +96,13 @@ SMALL = Hypothesis(
     STUCK,
     _small,
     "a model twice as wide stops at the same loss",
-    "Overfit one batch of 8 rows: if it cannot, it is the model",
+    "Overfit one batch of 8 rows: if it cannot, the model is at fault",
 )
 EVALUATION = Hypothesis(
     "evaluation",
-    "The evaluation differs from the training",
+    "Evaluation differs from training",
     EVALUATED,
     _evaluated,
     "a training row scored by the evaluation has its training loss",
-    "Score ten training rows with the evaluation, and decode one evaluation row beside one of them",
+    "Run the evaluation on ten training rows, and decode one evaluation row next to one of them",
 )

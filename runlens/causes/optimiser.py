@@ -44,7 +44,7 @@ def _loose(scene: Scene) -> Signs:
     if limit is None or (0 < limit <= LOOSE):
         return
     weight = SPEAKS if scene.has("grad-spike", "grad-explosion") and len(norm) else HINT
-    said = "it is off" if limit <= 0 else f"the limit of {limit:g} bounds nothing"
+    said = "clipping is off" if limit <= 0 else f"the limit of {limit:g} bounds nothing"
     most = f", the largest norm is {number(float(norm.max()))}" if len(norm) else ""
     yield Sign(said + most, weight)
 
@@ -66,7 +66,7 @@ def _settings(scene: Scene) -> Signs:
         yield Sign(f"weight_decay is {decay:g}; 0 to 0.1 is usual", HINT, "Weight decay too high")
     beta2 = run.number("adam_beta2")
     if causes_of_spike.slow_adam(run) and scene.has("loss-spike", "divergence"):
-        said = f"adam_beta2 is {beta2:g}: after a calm stretch its steps are too large"
+        said = f"adam_beta2 is {beta2:g}: steps are too large after a calm stretch"
         yield Sign(said, HINT, "Slow second moment of Adam")
     if beta2 is not None and 0 <= beta2 < SHORT_BETA2:
         yield Sign(f"adam_beta2 {beta2:g} remembers {1 / (1 - beta2):.0f} steps", SPEAKS)
@@ -75,7 +75,7 @@ def _settings(scene: Scene) -> Signs:
 
 def _delayed(scene: Scene) -> Sign | None:
     for key, value in delays(scene.run):
-        said = f"{key} is {value:g}: each update uses gradients of {value:g} steps ago"
+        said = f"{key} is {value:g}: each update uses gradients from {value:g} steps ago"
         return Sign(said, SETTLES, "Stale gradients")
     return None
 
@@ -150,7 +150,7 @@ def _no_half(scene: Scene) -> str:
 def _small_batch(scene: Scene) -> Signs:
     batch = in_force.effective_batch(scene.run)
     if batch and batch <= SMALL_BATCH:
-        yield Sign(f"an update sees {batch:g} samples", HINT)
+        yield Sign(f"each update sees {batch:g} samples", HINT)
 
 
 def _summed(scene: Scene) -> Signs:
@@ -179,11 +179,11 @@ TIGHT_CLIP = Hypothesis(
 )
 NO_CLIP = Hypothesis(
     "clip-missing",
-    "No clipping that bounds anything",
+    "Clipping off, or too loose to matter",
     THROWN | LOST,
     _loose,
     "the same happens with a limit of 1.0",
-    "Repeat the steps before it with max_grad_norm 1.0",
+    "Rerun the steps before it with max_grad_norm 1.0",
 )
 SETTINGS = Hypothesis(
     "optimizer-setting",
@@ -201,7 +201,7 @@ PRECISION = Hypothesis(
     | {"divergence", "grad-explosion", "clip-saturation"},
     _precision,
     "the same happens in fp32",
-    "Repeat the steps around it in fp32: calm then, it was the precision",
+    "Repeat the steps around it in fp32: if they stay calm, the precision was the cause",
     _no_half,
 )
 BATCH = Hypothesis(

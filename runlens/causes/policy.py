@@ -46,7 +46,9 @@ def _constant(scene: Scene) -> Sign | None:
     if same < CONSTANT or not equal:
         return None
     said = f"the reward is {number(usual)} on {int(np.sum(value == usual))} of {len(value)} points"
-    return Sign(f"{said}, whatever the completion", LEADS, "A reward that is the same for all")
+    return Sign(
+        f"{said}, whatever the completion", LEADS, "The reward is the same for every completion"
+    )
 
 
 def _by_length(scene: Scene) -> Sign | None:
@@ -82,7 +84,7 @@ def _beside_truth(scene: Scene) -> Sign | None:
         if levels.end - levels.start < FLAT_SCORE:
             said = f"reward went from {number(reward.start, 3)} to {number(reward.end, 3)}, "
             truth = f"{spoken(metric)} from {number(levels.start, 3)} to {number(levels.end, 3)}"
-            what = "A reward that can be earned without the task"
+            what = "A reward that can be earned without solving the task"
             return Sign(said + truth, SETTLES, what)
     return None
 
@@ -95,7 +97,7 @@ def _weak_kl(scene: Scene) -> Signs:
         weight = SPEAKS if scene.has("kl-blow-up") else HINT
         yield Sign(f"beta is {beta:g}: little holds the policy to its reference", weight)
     elif scene.has("reward-flat") and beta > 0.1:  # noqa: PLR2004 - 0.001 to 0.1 is usual
-        yield Sign(f"beta is {beta:g}: the policy is held fast", SPEAKS)
+        yield Sign(f"beta is {beta:g}: the policy is held too tightly", SPEAKS)
 
 
 def _explored(scene: Scene) -> Signs:
@@ -155,11 +157,11 @@ def _runs_on(scene: Scene) -> str:
 
 REWARD = Hypothesis(
     "reward-function",
-    "The reward does not stand for the task",
+    "The reward does not measure the task",
     POLICY,
     _reward,
-    "rollouts that earn most are the best ones when read",
-    "Read ten rollouts that earn most and ten that earn least",
+    "the highest-rewarded rollouts are the best ones when read",
+    "Read the ten highest- and ten lowest-rewarded rollouts",
 )
 KL = Hypothesis(
     "kl-weight",
@@ -179,7 +181,7 @@ EXPLORE = Hypothesis(
 )
 STALE = Hypothesis(
     "stale-policy",
-    "Samples of another policy than the one that is trained",
+    "Samples of a stale policy",
     POLICY,
     _stale,
     "the ratio is 1 on the first update after each generation",

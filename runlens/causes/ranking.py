@@ -60,7 +60,7 @@ COMMON = (data.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 NAMED = 0.25  # a name without evidence: it only says how the cause is called
-KEEP_THE_LOG = "Run it again with the console output kept"
+KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
     "flash attention, then on other batches: what keeps them finite is the cause"
@@ -208,9 +208,9 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = ", ".join(one.hypothesis.what.lower() for one in ranked[:2])
     return Cause(
-        "The run's files do not tell",
+        "The run's files do not say",
         "possible",
-        f"it fits {fits}, and others" if fits else "nothing that was logged speaks for one cause",
+        f"it fits {fits}, and others" if fits else "nothing in the logs points to one cause",
         kind=UNKNOWN,
         experiment=experiment,
     )

@@ -38,9 +38,9 @@ def _left(scene: Scene) -> Signs:
     if off is not None and scene.launch is None:
         way = times(off.factor) if off.factor >= 1 else f"{percent(off.factor)} of"
         yield Sign(
-            f"from step {step(off.first.step)} on, {as_rate(off.before.value)} before, "
-            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}: {way} what was "
-            "planned there",
+            f"from step {step(off.first.step)} on: {as_rate(off.before.value)} before, "
+            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}, {way} the planned "
+            "rate",
             LEADS,
         )
     mismatch = scene.rules.get("schedule-mismatch")
@@ -83,8 +83,10 @@ def _against_usual(scene: Scene, rate: float | None) -> Sign | None:
     weight = next((weight for least, weight in steps if over >= least), HINT)
     if weight == SPEAKS and not _of_known_size(scene):
         weight = HINT  # small models take far higher rates than the usual ones
-    spanned = f"the usual {as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
-    return Sign(f"its peak of {as_rate(rate)} is {times(over)} the most of {spanned}", weight)
+    range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
+    return Sign(
+        f"its peak of {as_rate(rate)} is {times(over)} the usual maximum ({range_})", weight
+    )
 
 
 def _of_known_size(scene: Scene) -> bool:
@@ -108,7 +110,7 @@ def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
     batch, usual = scene.signals.inputs.batch, scene.usual
     if not batch or not usual or not rate or float(batch.value) >= FEW or rate <= usual.middle:
         return None
-    return Sign(f"{as_rate(rate)} for {batch.value:g} samples an update is a lot", HINT)
+    return Sign(f"{as_rate(rate)} is a lot for {batch.value:g} samples per update", HINT)
 
 
 def _first_updates(scene: Scene) -> Sign | None:
@@ -148,7 +150,7 @@ def _steps_of_policy(scene: Scene) -> Sign | None:
 def _harmless(scene: Scene) -> str:
     """Say what shows that the rate broke nothing: it had decayed, or the model is whole."""
     if scene.has("preference-collapse") and (kept := _accuracy_kept(scene)):
-        return f"the model is whole: {kept[1]}" if kept[0] >= KEPT else ""
+        return f"the model is intact: {kept[1]}" if kept[0] >= KEPT else ""
     if "warmup-shock" in scene.everywhere or not scene.has(
         *THROWN, *LOST
     ):  # what comes bit by bit began earlier
@@ -195,7 +197,7 @@ def _low(scene: Scene) -> Signs:
     elif low and peak < low / OUTSIDE:
         under = low / peak
         weight = SETTLES if under >= BEYOND else SPEAKS
-        said = f"its peak of {as_rate(peak)} is 1/{under:,.0f} of {as_rate(low)}, the least usual"
+        said = f"its peak of {as_rate(peak)} is 1/{under:,.0f} of {as_rate(low)}, the usual minimum"
         yield Sign(said, weight)
 
 
@@ -240,15 +242,15 @@ LEFT_ITS_PLAN = Hypothesis(
     MOVED | {"schedule-mismatch", "lr-zero", "hockey-stick"},
     _left,
     "the rate is as planned when the scheduler is printed step by step",
-    "Plot the scheduler alone over all planned steps, without a model: it must follow the plan",
+    "Plot the scheduler's rate over all planned steps, without a model: it must follow the plan",
 )
 GONE = Hypothesis(
     "rate-zero",
-    "The learning rate is gone long before the end",
+    "The learning rate decays far too early",
     STUCK | {"lr-zero", "reward-flat", "grad-zero", "eval-flat", "schedule-mismatch"},
     _gone,
     "the loss lay flat while the rate was still high",
-    "Build the schedule for the steps that are really done, and run 10 % of them",
+    "Build the schedule for the steps really trained, and run 10 % of them",
     _comes,
 )
 HIGH = Hypothesis(
@@ -257,7 +259,7 @@ HIGH = Hypothesis(
     MOVED | {"hockey-stick", "forgetting", "grad-zero", "lr-out-of-range"},
     _high,
     "the same happens at a tenth of the rate",
-    "Repeat the steps before it at a tenth of the rate: calm then, it was the rate",
+    "Rerun the steps before it at a tenth of the rate: if it stays calm, the rate was the cause",
     _harmless,
 )
 LOW = Hypothesis(

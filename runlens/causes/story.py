@@ -20,7 +20,7 @@ NORM_TIMES, LOSS_TIMES = 10.0, 2.0  # over the level before that make a domino
 FEWEST = 5  # points of a level
 MEASURED = frozenset({"train_loss", "grad_norm"})  # told by their own dominoes where they move
 WORDS = {  # short words of what a finding begins
-    "entropy-collapse": "entropy gone",
+    "entropy-collapse": "entropy collapses",
     "reward-collapse": "reward falls",
     "kl-blow-up": "KL grows",
     "length-growth": "completions grow",

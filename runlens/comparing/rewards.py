@@ -2,7 +2,7 @@
 
 The level of a reward is a choice of whoever wrote it. What names it in the settings, and its parts
 where they are logged, must agree. Where nothing is recorded, the start tells: policies that have
-learnt nothing yet earn alike in one environment. Where the first rewards of one lie on the other
+learned nothing yet earn alike in one environment. Where the first rewards of one lie on the other
 side of zero, far beyond the noise of both, it is another reward.
 """
 
@@ -30,7 +30,7 @@ NOT_RECORDED = "reward function and environment are not recorded: not known to b
 # Untrained policies earn alike; three times is another scale. Chosen with one real pair in view (11
 # times): so the value loss, which is in squared rewards, must say the same, or nothing is claimed.
 APART = 3.0
-MOST = 20  # points at the start beyond which a policy has learnt
+MOST = 20  # points at the start beyond which a policy has learned
 FIRST = 3  # points taken for the start
 EARLY = 0.02  # share of the run within which they must lie
 

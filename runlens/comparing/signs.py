@@ -30,7 +30,7 @@ FAR = 1e100  # of a ratio: beyond it there is nothing to tell
 FEWEST = 3  # common points of the learning rates
 PROPORTIONAL = 0.01  # relative spread of the ratio of two rates
 WHOLE = 0.03  # relative distance of a ratio of losses from a whole number
-COUNTERS = ("learning_rate", "epoch", "tokens")  # what moves by the plan, whatever is learnt
+COUNTERS = ("learning_rate", "epoch", "tokens")  # what moves by the plan, whatever is learned
 LOSSES = ("train_loss", "reward", "train_loss_epoch", "train_accuracy")
 
 RateKind = Literal["unknown", "equal", "proportional", "warm-up", "after warm-up", "shape"]

@@ -199,7 +199,7 @@ def _finding(
 
 RULE = CrossRule(
     slug="cluster",
-    title="One fault goes with one setting",
+    title="A fault that goes with one setting",
     severity="warning",
     page=__doc__,
     limits=Limits(),

@@ -102,7 +102,7 @@ def _again(rows: list[RunRow], limits: Limits) -> Iterator[tuple[RunRow, RunRow]
 
 RULE = CrossRule(
     slug="duplicate",
-    title="Runs were repeated with equal settings and seed",
+    title="Duplicate runs",
     severity="info",
     page=__doc__,
     limits=Limits(),

@@ -3,7 +3,7 @@
 What is seen
     Several runs of a group came to their end, and none of them logged an evaluation.
 Why it matters
-    Training loss alone cannot show learning by heart, a leak or a wrong template; no run can be
+    Training loss alone cannot show memorisation, a leak or a wrong template; no run can be
     said to be better than another.
 Looks alike
     Reinforcement learning is judged by its reward. Runs may be evaluated by another job, which no
@@ -65,7 +65,7 @@ def _learned(row: RunRow) -> bool:
 
 RULE = CrossRule(
     slug="never-evaluated",
-    title="No run of a group was evaluated",
+    title="Runs that were never evaluated",
     severity="info",
     page=__doc__,
     limits=Limits(),

@@ -136,7 +136,7 @@ def _finding(
 
 RULE = CrossRule(
     slug="outlier",
-    title="A run ends far worse than its siblings",
+    title="A run far worse than its siblings",
     severity="warning",
     page=__doc__,
     limits=Limits(),

@@ -153,7 +153,7 @@ def _finding(
 
 RULE = CrossRule(
     slug="regression",
-    title="The latest runs of a job end worse than its last good ones",
+    title="New runs worse than the last good ones",
     severity="warning",
     page=__doc__,
     limits=Limits(),

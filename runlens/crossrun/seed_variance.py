@@ -112,7 +112,7 @@ def _of_recipe(
 
 RULE = CrossRule(
     slug="seed-variance",
-    title="Runs that are equal but for the seed end far apart",
+    title="Large variance between seeds",
     severity="info",
     page=__doc__,
     limits=Limits(),

@@ -77,7 +77,7 @@ def _finding(
 
 RULE = CrossRule(
     slug="stale",
-    title="A run that is said to be running has long gone quiet",
+    title="A running run has gone silent",
     severity="warning",
     page=__doc__,
     limits=Limits(),

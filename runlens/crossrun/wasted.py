@@ -131,7 +131,7 @@ def _crashes(place: Place, rows: list[RunRow], limits: Limits) -> Iterator[Cross
 
 RULE = CrossRule(
     slug="wasted",
-    title="GPU-hours were spent on nothing",
+    title="Wasted GPU-hours",
     severity="info",
     page=__doc__,
     limits=Limits(),

@@ -27,7 +27,7 @@ LISTED = (
     Listed("hidden-nan", "NaN hidden by the logger", "NUM", ("train_loss",)),
     Listed("nan-grad", "NaN gradient", "NUM", ("grad_norm",)),
     Listed("nan-eval", "NaN evaluation", "NUM"),
-    Listed("loss-scale-collapse", "Collapse of the loss scale", "NUM"),
+    Listed("loss-scale-collapse", "Loss scale collapse", "NUM"),
     Listed("divergence", "Divergence", "LOS", ("train_loss",), LOSS_TASKS | {"gan-diffusion"}),
     Listed("loss-spike", "Loss spike", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("plateau", "Plateau", "LOS", ("train_loss",), LOSS_TASKS),
@@ -55,15 +55,13 @@ LISTED = (
     Listed(
         "oscillation", "Oscillation", "LOS", ("train_loss|eval_loss|eval_accuracy",), LOSS_TASKS
     ),
-    Listed(
-        "zero-loss", "Loss at zero", "LOS", ("train_loss",), LANGUAGE_TASKS | {"classification"}
-    ),
+    Listed("zero-loss", "Zero loss", "LOS", ("train_loss",), LANGUAGE_TASKS | {"classification"}),
     Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("hockey-stick", "Overfitting", "EVL", ("eval_loss",), LOSS_TASKS),
     Listed("eval-flat", "Evaluation flat", "EVL", ("eval_loss", "train_loss"), LOSS_TASKS),
     Listed(
         "eval-gap",
-        "Gap between evaluation and training",
+        "Widening train/eval gap",
         "EVL",
         ("eval_loss", "train_loss"),
         LOSS_TASKS,
@@ -77,11 +75,15 @@ LISTED = (
     ),
     Listed("grad-explosion", "Exploding gradient", "GRD", ("grad_norm",)),
     Listed("grad-spike", "Gradient spikes", "GRD", ("grad_norm",), LOSS_TASKS),
-    Listed("grad-zero", "No gradient", "GRD", ("grad_norm",)),
+    Listed("grad-zero", "Zero gradient", "GRD", ("grad_norm",)),
     Listed(
-        "clip-saturation", "Clipping all the time", "GRD", ("grad_norm|clip_share",), LOSS_TASKS
+        "clip-saturation",
+        "Constant gradient clipping",
+        "GRD",
+        ("grad_norm|clip_share",),
+        LOSS_TASKS,
     ),
-    Listed("lr-zero", "Learning rate zero", "LRS", ("learning_rate",)),
+    Listed("lr-zero", "Zero learning rate", "LRS", ("learning_rate",)),
     Listed("warmup-shock", "Warm-up shock", "LRS", ("train_loss",), LOSS_TASKS),
     Listed("schedule-mismatch", "Schedule mismatch", "LRS", ("learning_rate",)),
     Listed("entropy-collapse", "Entropy collapse", "RLX", ("entropy",), RL_TASKS),
@@ -90,13 +92,13 @@ LISTED = (
     Listed("reward-collapse", "Reward collapse", "RLX", ("reward",), RL_TASKS),
     Listed(
         "zero-reward-std",
-        "Groups without reward spread",
+        "Identical rewards within groups",
         "RLX",
         ("frac_zero_std|reward_std",),
         GROUPED,
     ),
     Listed("kl-blow-up", "KL blow-up", "RLX", ("kl|kl_seq|kl_step",), RL_TASKS),
-    Listed("clip-ratio-high", "Clip ratio high", "RLX", ("clip_ratio",), RL_TASKS),
+    Listed("clip-ratio-high", "High clip ratio", "RLX", ("clip_ratio",), RL_TASKS),
     Listed("length-growth", "Completions grow to the limit", "RLX", ("len_mean",), GROUPED),
     Listed("length-collapse", "Completions shrink to nothing", "RLX", ("len_mean",), GROUPED),
     Listed(
@@ -123,7 +125,7 @@ LISTED = (
     ),
     Listed(
         "preference-collapse",
-        "Preferences not learnt, or at the cost of the answers",
+        "Preferences not learned",
         "RLX",
         ("dpo_acc|dpo_margin|dpo_chosen",),
         PREFERENCE_TASKS,
@@ -132,11 +134,11 @@ LISTED = (
     Listed("low-utilisation", "Low utilisation", "PRF", ("gpu_util|mfu|throughput_tokens",)),
     Listed("memory-growth", "Memory growth", "PRF", ("gpu_mem|gpu_mem_reserved|host_mem",)),
     Listed("oom-cliff", "Out of memory", "RUN"),
-    Listed("crashed", "An exception ended the run", "RUN"),
+    Listed("crashed", "Crash", "RUN"),
     Listed("killed", "Killed or interrupted", "RUN"),
-    Listed("stopped-early", "Ended before its plan", "RUN"),
-    Listed("hang", "No progress, no end", "RUN"),
-    Listed("known-error", "An error with a known cure", "RUN"),
+    Listed("stopped-early", "Stopped early", "RUN"),
+    Listed("hang", "Hang", "RUN"),
+    Listed("known-error", "Known error", "RUN"),
     Listed("resume-jump", "Resume jump", "RUN"),
     Listed("lr-out-of-range", "Learning rate out of range", "CFG"),
     Listed("fp16-risk", "fp16 risk", "CFG"),
@@ -157,7 +159,7 @@ LISTED = (
     ),
     Listed(
         "weight-decay-high",
-        "Weight decay high",
+        "High weight decay",
         "CFG",
         (),
         PREFERENCE_TASKS | {"grpo", "ppo", "sft"},
@@ -170,7 +172,7 @@ LISTED = (
         TUNED | {"asr", "classification", "grpo", "ppo", "regression"},
     ),
     Listed("too-short", "Too short", "OBS"),
-    Listed("entropy-high", "Entropy high", "RLX", ("entropy",), GROUPED),
+    Listed("entropy-high", "High entropy", "RLX", ("entropy",), GROUPED),
     Listed("forgetting", "Forgetting", "EVL"),
 )
 

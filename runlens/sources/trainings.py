@@ -107,7 +107,7 @@ def _are_cycles(reading: SourceReading, training: Trainings) -> bool:
 
 
 def _counted_on(reading: SourceReading, passes: Trainings) -> SourceReading:
-    """Return one training whose counter began anew, with its steps and epochs counted on."""
+    """Return one training whose counter restarted, with its steps and epochs counted on."""
     step = _length([some.step for some in reading.series.values()])
     epoch = _length([some.epoch for some in reading.series.values()])
     series = {

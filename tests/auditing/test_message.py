@@ -103,7 +103,7 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
         ),
         "Could not be read: wandb:acme/llm/2pq (history empty: 0 rows).",
         (
-            "Over: over: Clipping all the time: 0 runs of sft · qwen3-8b · ultrachat · trl."
+            "Over: over: Constant gradient clipping: 0 runs of sft · qwen3-8b · ultrachat · trl."
             " Known: 2 ongoing."
         ),
         "Report: https://ci.example/audit/",

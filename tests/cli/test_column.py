@@ -39,7 +39,7 @@ def test_a_verdict_without_a_loss_lists_what_was_read(tmp_path: Path) -> None:
     text = said(str(table(tmp_path)))
     assert "no loss or reward is known" in text
     assert "zig 0.026 to 1.790" in text
-    assert "--column train_loss=NAME says which it is" in text
+    assert "--column train_loss=NAME says which one it is" in text
 
 
 @pytest.mark.parametrize("write", [table, log])

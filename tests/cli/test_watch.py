@@ -53,7 +53,7 @@ def test_a_run_that_breaks_while_it_is_written_ends_the_watch(tmp_path: Path) ->
     write.wait()
     assert watch.returncode == 1, err
     assert out.startswith("CRITICAL ")
-    assert "no checkpoint from before it is known" in out
+    assert "no checkpoint before it was found" in out
     assert ": healthy. No fault found up to step " in err
     assert list(run.iterdir()) == [run / "log.jsonl"]
 

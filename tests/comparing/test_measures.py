@@ -247,7 +247,7 @@ def test_a_logged_speed_is_shown_by_its_median() -> None:
     rng = np.random.default_rng(0)
     a = run({"throughput_tokens": rng.normal(3_000, 50, 200)})
     b = run({"throughput_tokens": rng.normal(1_500, 50, 200)})
-    row = rows(a, b)["Median tokens a second"]
+    row = rows(a, b)["Median tokens per second"]
     assert row.difference == pytest.approx(-1_500, abs=30)
     assert (row.outcome, row.decides) == ("", False)
 

@@ -16,7 +16,11 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
     "divergence": ("critical", "Divergence", "train loss rose from 2.980 to 16.80"),
     "nan-loss": ("critical", "NaN loss", "the last finite loss was 1.834"),
     "hockey-stick": ("warning", "Overfitting", "eval loss rose 6.1 % from its minimum 2.720"),
-    "clip-saturation": ("warning", "Clipping all the time", "norm above 1.0 on 96 % of points"),
+    "clip-saturation": (
+        "warning",
+        "Constant gradient clipping",
+        "norm above 1.0 on 96 % of points",
+    ),
 }
 
 

@@ -112,7 +112,7 @@ def test_an_issue_has_its_state_its_cost_and_its_worst_run() -> None:
     assert "144.00" in table
     order = [table.index(words) for words in ("Divergence:", "NaN loss:", "Overfitting:", "Five")]
     assert order == sorted(order)
-    assert "Clipping all the time: 0 runs" not in table
+    assert "Constant gradient clipping: 0 runs" not in table
     assert any("1 resolved issue" in one.text for one in page.all("summary"))
 
 

@@ -24,7 +24,7 @@ SAID = {
     "A6 F1 start of an untrained model": Said(
         "plateau",
         drawn("high start", config={"vocab_size": 32000}, **HIGH_START),
-        ("Another template, tokenizer or a new head", "loss starts at 9.4"),
+        ("A different template or tokenizer, or a new head", "loss starts at 9.4"),
         drawn("low start", **FLAT_SFT),
     ),
     "A42 F6 steps without a gain": Said(
@@ -73,12 +73,15 @@ SAID = {
     "B12 wiring, not tuning": Said(
         "not-learning",
         bad("not-learning", "flat and high"),
-        ("do Overfit one batch", "the wiring is at fault, not the tuning"),
+        ("do Overfit one batch", "the code is at fault, not the tuning"),
     ),
     "B13 frozen parameters": Said(
         "not-learning",
         bad("not-learning", "frozen"),
-        ("cause most likely What should learn is not trained", "do Check requires_grad"),
+        (
+            "cause most likely The parameters that should learn are not trained",
+            "do Check requires_grad",
+        ),
         bad("not-learning", "flat and high", max_grad_norm=1.0),
     ),
     "B11 range test": Said(
@@ -140,7 +143,7 @@ SAID = {
         bad("loss-spike", "single and tall", learning_rate=2e-4, max_grad_norm=0.0),
         (
             "cause most likely One or a few odd batches",
-            "cause possible No clipping that bounds anything",
+            "cause possible Clipping off, or too loose to matter",
             "fix max_grad_norm: 0.0 -> 1.0",
             "fix learning_rate: 0.0002 -> 0.0001",
             "fix warmup_steps",
@@ -271,7 +274,7 @@ SAID = {
         bad("eval-flat", "another template"),
         (
             "Template, tokenizer or label mask differs",
-            "Score ten training rows with the evaluation",
+            "Run the evaluation on ten training rows",
             "do Print one decoded evaluation sample with its label mask",
             "not Evaluation rows from the training set | it would fall with them",
         ),

@@ -35,7 +35,7 @@ SAID = {
         ),
         (
             "Learning rate too high | gradient norm 9.2 × its level before",
-            "cause likely No clipping that bounds anything | it is off",
+            "cause likely Clipping off, or too loose to matter | clipping is off",
             "fix learning_rate: 0.0003 -> 0.0001",
             "fix max_grad_norm: 0.0 -> ",
             "fix adam_epsilon: 1e-08 -> 1e-06",
@@ -60,7 +60,7 @@ SAID = {
         "grad-spike",
         bad(
             "grad-spike",
-            "three that the loss feels",
+            "three that the loss reacts to",
             learning_rate=2e-4,
             gradient_accumulation_steps=1,
         ),
@@ -148,7 +148,7 @@ SAID = {
         nan("after a climbing norm", learning_rate=1e-3, max_grad_norm=0.0),
         (
             "cause likely Learning rate too high",
-            "No clipping that bounds anything",
+            "Clipping off, or too loose to matter",
             "fix learning_rate: 0.001 -> 0.0002",
             "fix max_grad_norm: 0.0 -> 2.0",
             "fix warmup_steps",
@@ -201,11 +201,11 @@ SAID = {
         "reward-stuck-zero",
         bad("reward-stuck-zero", "never rewarded"),
         (
-            "do Call the reward function on one right answer by hand",
+            "do Call the reward function on a known-correct answer",
             "fix log_completions: None -> True",
-            "do Print what the reward function is called with",
-            "do Ask the sampler which model it serves",
-            "A reward that is the same for all",
+            "do Print the arguments of the reward function",
+            "do Check which checkpoint the inference server serves",
+            "The reward is the same for every completion",
         ),
     ),
     "D3 entropy collapse": Said(

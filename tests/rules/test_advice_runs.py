@@ -109,7 +109,7 @@ SAID = {
             curves={"train_loss": "0:2.2 240:1.4", "gpu_mem": "0:10 240:20"},
         ),
         (
-            "Memory that grew: graphs or tensors that are kept",
+            "Memory leak: tensors or autograd graphs kept alive",
             "GPU memory went from",
             "expandable_segments:True",
         ),
@@ -242,7 +242,7 @@ SAID = {
     "E32 data read again": Said(
         "resume-jump",
         bad("resume-jump", "optimizer lost", ignore_data_skip=True),
-        ("he place in the data was not restored", "fix ignore_data_skip: True -> False"),
+        ("he data position was not restored", "fix ignore_data_skip: True -> False"),
         bad("resume-jump", "optimizer lost"),
     ),
     "A3 A4 A39 what would separate open causes": Said(
@@ -295,7 +295,7 @@ def test_cards_are_known_by_their_names(card: str, peak: float | None) -> None:
 
 
 def test_speed_counted_wrongly_is_not_taken_for_work() -> None:
-    """F14: tokens a second above what the card can do at all say nothing about its use."""
+    """F14: tokens per second above what the card can do at all say nothing about its use."""
     config: dict[str, Any] = {"num_parameters": 7e9, "gpu": "A100", "num_processes": 1}
     absurd = drawn("absurd", throughput_tokens="0:5e6 600:5e6", config=config).run()
     assert ask("low-utilisation", absurd).status == "unmet"

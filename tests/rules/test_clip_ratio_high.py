@@ -18,6 +18,6 @@ def test_fewer_updates_a_batch_are_proposed() -> None:
     config = {"num_iterations": 8, "learning_rate": 4e-5}
     case = drawn("eight", task="grpo", config=config, clip_ratio="0:0.4 600:0.4")
     finding = outcome_of(case).findings[0]
-    assert finding.causes[0].what == "Too many updates a batch"
+    assert finding.causes[0].what == "Too many updates per batch"
     new = {fix.setting: fix.new for fix in finding.fixes}
     assert new == {"num_iterations": 2, "learning_rate": 2e-5}

@@ -1,4 +1,4 @@
-"""Clipping all the time: what the drawn cases cannot say."""
+"""Constant gradient clipping: what the drawn cases cannot say."""
 
 import pytest
 
@@ -91,7 +91,7 @@ def test_a_limit_is_widened_past_the_median_norm() -> None:
 
 
 def test_flat_loss_lowers_the_learning_rate_first() -> None:
-    """Where nothing is learnt the rate is the suspect."""
+    """Where nothing is learned the rate is the suspect."""
     case = drawn(
         "l",
         noise=NOISE,

@@ -37,8 +37,8 @@ def test_a_set_of_training_rows_is_not_judged() -> None:
     assert RULE.check(run, Signals(run), RULE.limits).status == "passed"
 
 
-def test_nothing_learnt_is_no_overfitting() -> None:
-    """Wild training loss that never fell: evaluation loss rises, yet nothing is known by heart."""
+def test_nothing_learned_is_no_overfitting() -> None:
+    """Wild training loss that never fell: evaluation loss rises, yet nothing is memorised."""
     case = drawn(
         "wild",
         train_loss="0:1.5 600:1.5",

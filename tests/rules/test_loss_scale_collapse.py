@@ -1,4 +1,4 @@
-"""Collapse of the loss scale: what the drawn cases cannot say."""
+"""Loss scale collapse: what the drawn cases cannot say."""
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine

@@ -30,7 +30,7 @@ def test_reversed_pairs_are_to_be_swapped() -> None:
 
 
 def test_a_rate_far_beyond_use_breaks_a_model_whatever_the_pairs_are() -> None:
-    """Swapped pairs would be learnt as they are labelled: at 5e-3 the rate comes first."""
+    """Swapped pairs would be learned as they are labelled: at 5e-3 the rate comes first."""
     case = drawn(
         "broken",
         task="dpo",
@@ -71,7 +71,7 @@ def test_a_mild_fall_of_the_chosen_is_info() -> None:
 
 
 def test_a_model_that_did_not_move_is_not_reversed() -> None:
-    """Equal rewards give accuracy 0: the pairs are not learnt, they are not swapped."""
+    """Equal rewards give accuracy 0: the pairs are not learned, they are not swapped."""
     still = {"train_loss": "0:0.6931 600:0.6931", "dpo_acc": "0:0 600:0", "dpo_margin": "0:0 600:0"}
     finding = outcome_of(Case("still", still, task="dpo")).findings[0]
-    assert finding.title.startswith("Pairs not learnt")
+    assert finding.title.startswith("Preferences not learned")

@@ -154,9 +154,9 @@ def test_the_last_digit_of_a_mean_is_no_rise() -> None:
 def test_a_rate_beyond_the_usual_range_passes_with_the_reason() -> None:
     """Some times the usual is no finding yet."""
     run = drawn("high", task="pretrain", learning_rate="0:0 50:2e-3 600:0").run()
-    assert "that passes" in ask("lr-out-of-range", run).reason
+    assert "that is accepted" in ask("lr-out-of-range", run).reason
     usual = drawn("usual", task="pretrain", learning_rate="0:0 50:5e-4 600:0").run()
-    assert "that passes" not in ask("lr-out-of-range", usual).reason
+    assert "that is accepted" not in ask("lr-out-of-range", usual).reason
 
 
 def test_a_rate_at_its_peak_is_not_100_percent_of_it() -> None:

@@ -1,4 +1,4 @@
-"""Loss at zero: what the drawn cases cannot say."""
+"""Zero loss: what the drawn cases cannot say."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_fewer_epochs_are_those_of_the_best_evaluation() -> None:
 
 
 def test_epochs_are_those_of_the_onset() -> None:
-    """One step decides the onset, the words, and whether the data were known by heart."""
+    """One step decides the onset, the words, and whether the data were memorised."""
     finding = said(drawn("o", train_loss=TO_ZERO, steps_per_epoch=90)).findings[0]
     assert finding.onset is not None
     assert finding.onset.step is not None

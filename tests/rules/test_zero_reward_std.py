@@ -14,7 +14,7 @@ def outcome_of(case: Case) -> Outcome:
 
 
 def test_only_rows_with_rewards_count() -> None:
-    """With several updates a batch only some rows carry rewards."""
+    """With several updates per batch only some rows carry rewards."""
     case = drawn(
         "four updates",
         task="grpo",

@@ -78,8 +78,8 @@ def test_a_floor_that_no_setting_names_is_no_departure(floor: float) -> None:
 def test_a_plan_that_no_file_names_is_fitted(shape: FloatArray) -> None:
     """From the first half; a later leap is off it."""
     assert inputs(learning_rate=shape).rate.left is None
-    leapt = np.where(STEP > 300, 20 * shape + 1e-4, shape)
-    left = inputs(learning_rate=leapt).rate.left
+    jumped = np.where(STEP > 300, 20 * shape + 1e-4, shape)
+    left = inputs(learning_rate=jumped).rate.left
     assert left is not None
     assert left.first.step == 302
 

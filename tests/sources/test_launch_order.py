@@ -1,4 +1,4 @@
-"""Launches of one folder: which goes on from which, and which began anew."""
+"""Launches of one folder: which goes on from which, and which restarted."""
 
 from pathlib import Path
 

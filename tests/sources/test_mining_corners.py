@@ -93,7 +93,7 @@ def test_thousands_in_a_block(tmp_path: Path) -> None:
     assert [step for step, _ in points(tmp_path, *lines)["loss"]] == [1000, 2000, 3000, 4000]
 
 
-def test_a_learnt_layout_that_has_more_and_lacks_nothing(tmp_path: Path) -> None:
+def test_a_learned_layout_that_has_more_and_lacks_nothing(tmp_path: Path) -> None:
     """It is believed where the known one has some of its rows."""
     known = [f"step {n} loss: {2 / n:.4f}" for n in range(1, 4)]
     more = [f"{n} :: loss = {2 / n:.4f} ; acc = {n / 40:.4f}" for n in range(4, 12)]

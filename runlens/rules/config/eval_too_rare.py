@@ -65,7 +65,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
         every = float(median(np.diff(made)))
     planned = int(total / every) if every and every >= 1 else len(made)
     if planned >= limits.fewest and every and every <= limits.widest * total:
-        return passed(f"an evaluation each {step(every)} of {step(total)} steps")
+        return passed(f"evaluated every {step(every)} of {step(total)} steps")
     how = "is off" if off and not made else f"happens {count(max(planned, len(made)), 'time')}"
     return found(
         advice(
@@ -90,7 +90,7 @@ def _steps_of_evaluations(run: Run) -> list[int]:
 
 def _fix(run: Run, total: int) -> tuple[Fix, ...]:
     new = EVERY_IN_SHORT if total < SHORT_RUN else round(SHARE * total)
-    what, why = "Evaluate more often", "5 to 10 % of the steps between two evaluations"
+    what, why = "Evaluate more often", "evaluate every 5 to 10 % of the steps"
     old = run.number("eval_steps")
     every: tuple[Fix, ...] = () if old == new else (Fix(what, "eval_steps", old, new, why),)
     if run.setting("eval_strategy") != "steps":
@@ -112,7 +112,7 @@ def _samples(run: Run, total: int) -> tuple[Fix, ...]:
         return ()
     often = "a checkpoint every 1,000 steps" if total > SAMPLES_EVERY else "the last checkpoint"
     what = f"Generate 10 completions from {often}"
-    return (fixes.action(what, "empty answers and endless repetition show in no loss"),)
+    return (fixes.action(what, "the loss shows neither empty answers nor endless repetition"),)
 
 
 BAD = (

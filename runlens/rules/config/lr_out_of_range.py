@@ -49,7 +49,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     spanned = f"{rate(usual.low)} to {rate(usual.high)} for {usual.what}"
     if usual.low / limits.beyond <= peak <= usual.high * limits.beyond:
         where = (
-            "" if usual.low <= peak <= usual.high else f", up to {limits.beyond:g} × that passes"
+            ""
+            if usual.low <= peak <= usual.high
+            else f", up to {limits.beyond:g} × that is accepted"
         )
         return passed(f"the peak is {rate(peak)}; usual are {spanned}{where}")
     high = peak > usual.high
@@ -57,11 +59,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"the peak is not configured, and {hidden}")
     edge = usual.high if high else usual.low
     apart = times(peak / edge if high else edge / peak)
-    side = "above" if high else "below"
+    side = f"{apart} the usual maximum" if high else f"{apart} below the usual minimum"
     return found(
         advice(
-            f"Learning rate out of range: its peak of {rate(peak)} is {apart} {side} the usual "
-            f"{spanned}.",
+            f"Learning rate out of range: its peak of {rate(peak)} is {side} ({spanned}).",
             "learning_rate",
             peak,
             "A rate so far out needs a reason: a very small model, an unusual batch.",
@@ -79,7 +80,7 @@ def _peak_unseen(run: Run, signals: Signals, limits: Limits) -> str:
     if run.number("learning_rate"):
         return ""
     if len(curve) < limits.fewest:
-        return f"only {len(curve)} of the {limits.fewest} learning rates that are needed are logged"
+        return f"only {len(curve)} learning rates; {limits.fewest} needed"
     if curve.step[0] > limits.late * max(run.last_step, run.state.planned_steps or 0):
         return f"the log begins at step {step(float(curve.step[0]))}"
     if curve.value[-1] == curve.value.max() > curve.value[0]:

@@ -1,4 +1,4 @@
-"""Weight decay high: above what fine-tuning of a language model takes.
+"""High weight decay: above what fine-tuning of a language model takes.
 
 What is seen
     weight_decay is above 0.1.
@@ -67,7 +67,7 @@ GOOD = (
 
 RULE = Rule(
     slug="weight-decay-high",
-    title="Weight decay high",
+    title="High weight decay",
     family="CFG",
     severity="info",
     page=__doc__,

@@ -9,17 +9,17 @@ Why it matters
 Looks alike
     Evaluation at its noise floor, with training loss arriving at the same level, is healthy. A
     first evaluation after most of the fall shows only the flat end: info. Where the data had been
-    seen more than once before the first evaluation, learning by heart explains it too: info, and
+    seen more than once before the first evaluation, memorisation explains it too: info, and
     an evaluation that climbs is overfitting. Where a score of the set (F1, word error rate)
-    improves beyond its noise since the first evaluation, the set is learnt after all.
+    improves beyond its noise since the first evaluation, the set is learned after all.
     Single-batch evaluations prove nothing by one value.
 Limits
     fewest: evaluations needed, over at least span of the steps (1.9 of the rules). fall: training
     loss must fall this share, less where evaluation rises by the rest, beyond noise_multiple
     standard errors. level: the last evaluations
     lie within this share of the first, range of all within twice that (spread). mismatch: an
-    evaluation loss this share above training loss at the first look is no noise, nor is one of nat
-    of a language model, whose perplexity is then e times as high. small_gap: a gap
+    evaluation loss this share above training loss at the first evaluation is no noise, nor is one
+    of nat of a language model, whose perplexity is then e times as high. small_gap: a gap
     below this share at the end is healthy. seen_before: share of the training fall that came
     before the first evaluation. climbs: a rise of this share over the first is overfitting.
     never_better: evaluations count as no better above this share of the first. by_heart: where
@@ -128,7 +128,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} climbs to {loss(end)} {again}: overfitting")
     score = scores.since(signals, metric, float(evals.step[0]), limits.fewest)
     if score and score.improved:
-        return passed(f"{score.improved} since the first evaluation: what is evaluated is learnt")
+        return passed(f"{score.improved} since the first evaluation: what is evaluated is learned")
     return found(_finding(run, metric, evals, pair, form, needed, limits))
 
 
@@ -183,7 +183,7 @@ def _finding(
     ruled_out.append(RuledOut("Evaluation rows from the training set", "it would fall with them"))
     if not heart and pair.epochs:
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
-        ruled_out.append(RuledOut("Learnt by heart before the first look", why))
+        ruled_out.append(RuledOut("Memorised before the first evaluation", why))
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
         title=f"Evaluation {'gains' if late or heart else 'learns'} nothing from step "
@@ -227,11 +227,11 @@ def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) ->
         )
     above = first - pair.first
     if above > ABOVE:
-        why = f"eval loss lies {loss(above)} above train loss at the first look"
+        why = f"eval loss lies {loss(above)} above train loss at the first evaluation"
         made.append(Cause(_differs(run), _rank(made), why, kind="evaluation"))
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
-        made.append(Cause("Training data learnt by heart", _rank(made), why, kind="memorised"))
+        made.append(Cause("Training data memorised", _rank(made), why, kind="memorised"))
     if not above > ABOVE:
         made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
     made.append(Cause("Evaluation data of another distribution", "likely", kind="evaluation"))
@@ -289,7 +289,7 @@ BAD = (
         eval_loss="0:1 100:1.15 600:1.27",
     ),
     drawn(
-        "parts from training loss, more than a nat above it",
+        "leaves training loss, more than a nat above it",
         (50, 50),
         0.004,
         task="pretrain",
@@ -315,7 +315,7 @@ BAD = (
         eval_loss="50:2 600:2",
     ),
     drawn(
-        "first look late",
+        "first evaluation late",
         (400, 400),
         severity="info",
         train_loss="0:3 350:1.2 1000:0.9",
@@ -326,7 +326,7 @@ BAD = (
 GOOD = (
     drawn("follows", train_loss="0:2.2 600:0.9", eval_loss="50:2.0 600:1.0"),
     drawn("at its floor", noise=0.003, train_loss="0:2 600:1.0", eval_loss="50:1.03 600:1.02"),
-    drawn("nothing learnt", train_loss="0:2.2 600:2.15", eval_loss="50:2.2 600:2.2"),
+    drawn("nothing learned", train_loss="0:2.2 600:2.15", eval_loss="50:2.2 600:2.2"),
     drawn(
         "training loss falls little",
         noise=0.004,
@@ -357,7 +357,7 @@ GOOD = (
         steps_per_epoch=40,
     ),
     drawn(
-        "learns its rows by heart, epochs unknown",
+        "memorises its rows, epochs unknown",
         noise=0.004,
         train_loss="0:0.7 100:0.08 600:0.003",
         eval_loss="0:1 100:1.15 600:1.27",

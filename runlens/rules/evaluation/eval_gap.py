@@ -4,7 +4,7 @@ What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
     grows from evaluation to evaluation.
 Why it matters
-    Training gains that do not carry over are the first sign of learning by heart; overfitting
+    Training gains that do not carry over are the first sign of memorisation; overfitting
     follows where nothing changes.
 Looks alike
     A gap of the same size from the first look on is an offset: another reduction, another mask,
@@ -74,10 +74,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     if len(evals) < limits.fewest:
-        return unmet(
-            f"only {len(evals)} of the {limits.fewest} evaluations beside training loss "
-            f"that are needed"
-        )
+        return unmet(f"only {len(evals)} evaluations beside training loss; {limits.fewest} needed")
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")
@@ -113,7 +110,7 @@ def _finding(
     tau = kendall(gap)
     return Finding(
         severity="info",
-        title=f"Eval loss parts from train loss from step {step(onset)}: the gap grew from "
+        title=f"The train/eval gap widens from step {step(onset)}: the gap grew from "
         f"{loss(start)} to {loss(end)}, {spoken(metric)} ended at {loss(final)}.",
         metric=metric,
         onset=Moment(onset),
@@ -142,9 +139,9 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
     best = float(evals.step[int(np.argmin(evals.value))])
     made = list(fixes.shorter(run, signals, best))
     made += fixes.more_decay(run, "regularises")
-    made += fixes.smaller_rank(run, "less room to learn samples by heart")
+    made += fixes.smaller_rank(run, "less room to memorise samples")
     look = "Compare the sources of the two sets; draw the split from one"
-    made.append(fixes.look(look, "another domain keeps a gap whatever is trained"))
+    made.append(fixes.look(look, "a domain shift leaves a gap regardless of training"))
     return tuple(made)
 
 
@@ -184,7 +181,7 @@ GOOD = (
 
 RULE = Rule(
     slug="eval-gap",
-    title="Gap between evaluation and training",
+    title="Widening train/eval gap",
     family="EVL",
     severity="info",
     page=__doc__,

@@ -2,7 +2,7 @@
 
 What is seen
     Evaluation loss begins beside training loss and then falls away below it; or training learns
-    its set by heart over several epochs and evaluation loss goes to the same near-zero level.
+    its set over several epochs and evaluation loss goes to the same near-zero level.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.
@@ -10,18 +10,18 @@ Looks alike
     Dropout, augmentation and label smoothing raise training loss: by a share that stays the same,
     5 to 40 %, more in vision. A training loss summed over accumulation steps, an easier evaluation
     set or another mask lie apart by one factor from the first look on. A mean over an epoch lags
-    behind. Evaluation loss that is low at the first look and then comes down slowly, with training
-    loss, is at the floor of a task whose answers repeat their input. A task that can be solved
-    exactly goes to zero on both sets without a leak: info.
+    behind. Evaluation loss that is low at the first evaluation and then comes down slowly, with
+    training loss, is at the floor of a task whose answers repeat their input. A task that can be
+    solved exactly goes to zero on both sets without a leak: info.
 Limits
     fewest: evaluations needed, taken from the last two thirds of the run. low: evaluation loss
     below this share of training loss. fell: the ratio must have fallen by this share since the
     first evaluation, with tau (Kendall) below its negative: a constant factor is no leak. begins:
     the onset is the first evaluation from which on the ratio stays below. heart: training loss
-    below this and a tenth of its start (gone) counts as learnt by heart, after epochs passes;
+    below this and a tenth of its start (gone) counts as memorised, after epochs passes;
     beside: evaluation loss within this share of it; slow: an evaluation loss below `heart` of the
     first training loss at its first look, of which more than this share, and than as_zero, is
-    left at the end, was not learnt by heart later on. Weakly grounded.
+    left at the end, was not memorised later on. Weakly grounded.
 Fixes
     Hash the rows of both sets and drop the overlap; split by source before any augmentation.
 """
@@ -84,10 +84,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
     evals, train = evals.at(usable), train[usable]
     if len(evals) < limits.fewest:
-        return unmet(
-            f"only {len(evals)} of the {limits.fewest} evaluations beside training loss "
-            f"that are needed"
-        )
+        return unmet(f"only {len(evals)} evaluations beside training loss; {limits.fewest} needed")
     if _by_heart(run, signals, evals, train, limits):
         return found(_vanished(signals, metric, evals, train))
     ratio = evals.value / train
@@ -129,7 +126,7 @@ def _fallen(
     return Finding(
         severity=severity,
         title=f"{spoken(metric).capitalize()} lay below train loss from step {step(onset)} and "
-        f"ended at {loss(final)} against {loss(level)} (smoothed), as of rows that are trained on.",
+        f"ended at {loss(final)} against {loss(level)} (smoothed), as on rows seen in training.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -148,7 +145,7 @@ def _fallen(
             Evidence("Train loss at the end", level, where="train_loss"),
         ),
         seen=f"The ratio of eval to train loss fell from {percent(first)} to {percent(end)} "
-        f"over {len(evals)} evaluations; unseen rows are not learnt faster than seen ones.",
+        f"over {len(evals)} evaluations; a model does not learn unseen rows faster than seen ones.",
         causes=(
             Cause(
                 "Evaluation rows are in the training set, more than once",
@@ -158,7 +155,9 @@ def _fallen(
             ),
         ),
         fixes=_fixes(),
-        ruled_out=(RuledOut("One factor (accumulation, mask, easier set)", "the ratio moved"),),
+        ruled_out=(
+            RuledOut("A constant factor (accumulation, masking, easier rows)", "the ratio moved"),
+        ),
         confidence=_confidence(len(evals), limits.low / max(end, 1e-9)),
         chart=_chart(metric, onset, float(evals.value[at])),
     )
@@ -176,10 +175,10 @@ def _by_heart(run: Run, signals: Signals, evals: Curve, train: FloatArray, limit
         return False
     start = float(signals.curve("train_loss").value[0])
     end, level = float(median(evals.value[-3:])), float(median(train[-3:]))
-    learnt = level < min(limits.heart, limits.gone * start)
+    learned = level < min(limits.heart, limits.gone * start)
     low = limits.as_zero < end and evals.value[0] < limits.heart * start
     slow = low and end > limits.slow * evals.value[0]
-    return learnt and end <= (1 + limits.beside) * level and not slow
+    return learned and end <= (1 + limits.beside) * level and not slow
 
 
 def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) -> Finding:
@@ -189,7 +188,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
     start = float(signals.curve("train_loss").value[0])
     return Finding(
         severity="info",
-        title=f"Evaluation is learnt by heart with the training set from step {step(onset)}: "
+        title=f"Evaluation rows are memorised with the training set from step {step(onset)}: "
         f"{spoken(metric)} ended at {loss(final)}, train loss at {loss(level)} (smoothed).",
         metric=metric,
         onset=Moment(onset),
@@ -235,8 +234,8 @@ def _chart(metric: str, onset: float, value: float) -> Chart:
 def _fixes() -> tuple[Fix, ...]:
     return (
         fixes.action(
-            "Hash the rows of both sets and drop what is in both from evaluation",
-            "every row in both sets is counted as known",
+            "Hash the rows of both sets and drop the duplicates from evaluation",
+            "such a row counts as already known",
         ),
         fixes.action("Split by source, before augmentation or packing", "", "one run"),
     )

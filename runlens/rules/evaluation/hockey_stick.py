@@ -4,12 +4,12 @@ What is seen
     Evaluation loss falls, reaches its best, and climbs from there to the end, while training
     loss goes on falling or lies low.
 Why it matters
-    From the bottom on the model learns its training set by heart; the last checkpoint is worse
+    From the bottom on the model memorises its training set; the last checkpoint is worse
     than the one at the bottom, and every step after it was paid for nothing.
 Looks alike
     One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
-    nothing was learnt by heart. If a score of the set (accuracy, F1, BLEU, word error rate) still
+    nothing was memorised. If a score of the set (accuracy, F1, BLEU, word error rate) still
     improves after the bottom, by one point of 100, twice its noise and two standard errors of a
     set of that size, the model has only become over-confident: that is said as info. Where it
     stays, no answer got worse: a warning at most. Of several scores the metric_for_best_model
@@ -91,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
     if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
-        return unmet(f"only {len(evals)} of the {limits.fewest} evaluations that are needed")
+        return unmet(f"only {len(evals)} evaluations; {limits.fewest} needed")
     bottom = bottom_of(evals)
     later = len(evals) - bottom.at - 1
     onset = float(evals.step[bottom.at])
@@ -99,14 +99,14 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if later < 2:  # noqa: PLR2004 - one bad evaluation is no trend
         return passed(f"{name} is best at step {step(onset)}, at or near the end")
     if len(evals) < limits.fewest and bottom.share < limits.steep:
-        return unmet(f"only {len(evals)} of the {limits.fewest} evaluations that are needed")
+        return unmet(f"only {len(evals)} evaluations; {limits.fewest} needed")
     rise = bottom.end - bottom.best
     share = limits.few_rise if later == 2 else limits.rise  # noqa: PLR2004 - see the page
     needed = max(share * abs(bottom.best), limits.noise_multiple * bottom.noise)
     if rise < needed:
         return passed(f"{name} ends {loss(rise)} above its best; {loss(needed)} would count")
     if not _climbs(evals, bottom, later, limits):
-        return passed(f"{name} after its best shows no steady climb")
+        return passed(f"{name} after its best does not rise steadily")
     train = train_around(signals, onset)
     if other := _not_overfitting(signals, train, limits):
         worse = worsened.finding(run, evals, metric, bottom, needed, train)
@@ -123,7 +123,7 @@ def _not_overfitting(signals: Signals, train: Train | None, limits: Limits) -> s
     if not signals.partial and train.end > train.start - train.error / 2:
         return (
             f"training loss did not fall, {loss(train.start)} at the start and {loss(train.end)} "
-            "at the end: nothing was learnt by heart"
+            "at the end: nothing was memorised"
         )
     return ""
 
@@ -225,7 +225,7 @@ def _severity(
 def _for_confidence(run: Run, score: Score) -> tuple[Fix, ...]:
     """Return what helps a model that is only too sure of itself: fewer steps would cost score."""
     old = run.setting("label_smoothing_factor")
-    why = "a target below 1 keeps the model from growing surer without end"
+    why = "a target below 1 keeps the model from becoming over-confident"
     what = "Keep the checkpoint with the best score, not the one with the best loss"
     made = (Fix(what, why=f"{metric_words(score.metric)} was best at step {step(score.best)}"),)
     if old:
@@ -245,8 +245,8 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
         why = "keeps the best checkpoint by itself"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
         made += fixes.early_stopping(run)
-    made += fixes.more_dropout(run, "single samples are learnt less by heart")
-    made += fixes.smaller_rank(run, "less room to learn samples by heart; 8 to 32 is usual")
+    made += fixes.more_dropout(run, "single samples are memorised less")
+    made += fixes.smaller_rank(run, "less room to memorise samples; 8 to 32 is usual")
     made += fixes.more_decay(run, "keeps the weights small; 0.01 to 0.1 is usual")
     if run.task in LANGUAGE_TASKS:
         made.append(experiments.check_data(run))

@@ -1,4 +1,4 @@
-"""What clipping all the time does to a run, why it is engaged, and what to do about it."""
+"""What constant clipping does to a run, why it happens, and what to do about it."""
 
 from runlens import fixes
 from runlens.diagnosis import Fix
@@ -24,7 +24,7 @@ def meanwhile(*, learns: bool, fell: bool) -> str:
 def seen(run: Run, *, learns: bool, fell: bool) -> str:
     """Say what being clipped all the time does to this run."""
     if learns and scale_matters(run):
-        return "The loss falls, by steps that are all cut to the same length."
+        return "The loss falls although every step is cut to the same length."
     if learns:
         return (
             "Adam is nearly blind to the scale of the gradient: a run that is clipped all the time "

@@ -1,4 +1,4 @@
-"""Clip saturation: clipping is engaged on almost every step.
+"""Clip saturation: gradients are clipped at nearly every step.
 
 What is seen
     After warm-up the gradient norm, which is logged before clipping, lies above max_grad_norm
@@ -93,10 +93,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return _by_share(shares, limits)
     curve = settled(run, signals).curve.finite()
     if len(curve) < limits.fewest_info:
-        return unmet(
-            f"only {len(curve)} of the {limits.fewest_info} gradient norms after warm-up "
-            f"that are needed"
-        )
+        return unmet(f"only {len(curve)} gradient norms after warm-up; {limits.fewest_info} needed")
     if (top := _piled_at(curve, limits)) is not None:
         return found(_after_clipping(curve, top, limits))
     limit = in_force.clip_limit(run)
@@ -123,8 +120,8 @@ def _by_share(told: Curve, limits: Limits) -> Outcome:
     return found(
         Finding(
             severity="info",
-            title=f"Clipping was engaged from step {step(first)}: {percent(share)} of the updates "
-            f"at the median, against {percent(limits.share)}.",
+            title=f"Gradients are clipped at most steps from step {step(first)}: "
+            f"{percent(share)} of the updates at the median (alarm from {percent(limits.share)}).",
             metric="clip_share",
             onset=Moment(float(first)),
             evidence=(
@@ -163,12 +160,16 @@ def _after_clipping(curve: Curve, top: float, limits: Limits) -> Finding:
         onset=Moment(first),
         evidence=(
             Evidence(
-                "Norms at the highest value", share, limits.piled, "clipped norms pile up", unit="%"
+                "Norms at the highest value",
+                share,
+                limits.piled,
+                "clipped norms all equal the limit",
+                unit="%",
             ),
         ),
         seen="The true size of the gradient is unknown; it is above the limit on these points.",
         fixes=(fixes.look("Log the norm before clipping", "the true size decides"),),
-        confidence=Confidence(0.8, "the values pile up at one number"),
+        confidence=Confidence(0.8, "the values all equal the limit"),
         chart=Chart("limit", ("grad_norm",), limit=top),
         louder_with=COMPANIONS,
     )
@@ -227,11 +228,12 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     stuck = STUCK if clipped.ratio >= limits.ratio else ()
     enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
     companions = (*COMPANIONS, *stuck) if enough and not scaled else ()
+    often = "nearly every step" if least == limits.many else "most steps"
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Clipping is engaged {'all the time' if least == limits.many else 'mostly'} from "
-        f"step {step(onset)}: gradient norm above max_grad_norm {number(clipped.limit)} on "
-        f"{hits:,} of {len(curve):,} points, its median is {number(usual)}.",
+        title=f"Gradients are clipped at {often} from step {step(onset)}: gradient norm above "
+        f"max_grad_norm {number(clipped.limit)} on {hits:,} of {len(curve):,} points, "
+        f"its median is {number(usual)}.",
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(
@@ -382,7 +384,7 @@ GOOD = (
 
 RULE = Rule(
     slug="clip-saturation",
-    title="Clipping all the time",
+    title="Constant gradient clipping",
     family="GRD",
     severity="warning",
     page=__doc__,

@@ -14,7 +14,7 @@ Looks alike
     are grad-spike.
 Limits
     ratio: ten times the base. climb: three times the base dates the onset. fewest:
-    norms after warm-up; fewest_lost where the loss was lost. ended: points before a lost loss
+    norms after warm-up; fewest_lost where the loss became NaN. ended: points before a lost loss
     that must all be above. stretch: share of the points of an excursion that came back.
     healthy: upper end of the usual range. huge: named from one norm on, of a language model, where
     too few are known for more. start_median: back-up for norms that are
@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if count < needed and (huge := huge_norm.finding(run, limits.huge)):
         return found(huge)
     if count < needed:
-        return unmet(f"only {count} of the {needed} gradient norms after warm-up that are needed")
+        return unmet(f"only {count} gradient norms after warm-up; {needed} needed")
     positive = norms.curve.value[norms.curve.value > 0]
     if not len(positive):
         return passed("the gradient norm is 0 throughout: see grad-zero")
@@ -165,7 +165,7 @@ def _onset(log: FloatArray, base: float, end: int, limits: Limits) -> int:
 
 
 def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits) -> Finding | None:
-    """Tell norms that are far too high throughout, where nothing is learnt either."""
+    """Tell norms that are far too high throughout, where nothing is learned either."""
     curve = norms.curve
     usual = float(median(curve.value))
     first, last = int(curve.step[0]), int(curve.step[-1])
@@ -234,8 +234,7 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
         metric="grad_norm",
         onset=Moment(float(onset)),
         evidence=tuple(evidence),
-        seen="The norm is logged before clipping; the step itself is bounded only where "
-        "max_grad_norm is set.",
+        seen="The norm is logged before clipping; only max_grad_norm bounds the step itself.",
         fixes=explosion_advice.cures(run, signals),
         ruled_out=(RuledOut("A single spike", _NO_SPIKE[climb.kind]),),
         confidence=_confidence(ratio, len(norms.curve), limits),
@@ -259,7 +258,7 @@ def _severity(
     run: Run, signals: Signals, norms: Settled, climb: Climb, onset: int, limits: Limits
 ) -> tuple[Severity, str]:
     if np.isfinite(norms.lost_at) and climb.kind != "came back":
-        return "critical", f"the loss was lost at step {step(norms.lost_at)}"
+        return "critical", f"the loss became NaN at step {step(norms.lost_at)}"
     if climb.kind == "ended":
         return "critical", f"the run ended there ({run.state.kind})"
     worse = loss_worsened(run, signals, onset)

@@ -4,20 +4,20 @@ What is seen
     The gradient norm jumps to ten times its local level for one to three points and is back.
 Why it matters
     One spike is an odd batch and does no harm where clipping is on. Spikes that come again and
-    again, or that the loss feels, are bad data or a learning rate at its edge.
+    again, or that the loss reacts to, are bad data or a learning rate at its edge.
 Looks alike
     The first steps are no signal. A batch that is short at the end of each epoch has a large
     norm: that is its size. Norms with heavy tails have peaks in health, and where every tenth or
     twentieth point is a peak the norm has two levels (two kinds of batches): that is its
-    distribution, and passes unless the loss feels most of them. RL norms have heavy tails as
+    distribution, and passes unless the loss reacts to most of them. RL norms have heavy tails as
     well, and are not judged. A norm that stays high is grad-explosion.
 Limits
     ratio: ten times the running median of 51 points. tail: so many noise scales above the
     median of the logarithm; without it 3.7 % of healthy norms have a spike, with it 0.2 %
     where the logarithm scatters by less than 0.3. width: points until it is
     back. fewest: norms needed. many and share: number and share of points from which spikes
-    are a warning, if the loss feels as many of them. crowd: share of points from which they are
-    the distribution, if the loss feels less than half of them.
+    are a warning, if the loss reacts to as many. crowd: share of points from which they are
+    the distribution, if the loss reacts to less than half.
     epoch_slack: share of an epoch within which a spike lies at its boundary.
 Fixes
     Clip at 1.0, at 0.5 where that is set; look at the batches of these steps; where they are many,
@@ -69,9 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     norms = settled(run, signals)
     curve = norms.curve.finite()
     if len(curve) < limits.fewest:
-        return unmet(
-            f"only {len(curve)} of the {limits.fewest} gradient norms after warm-up that are needed"
-        )
+        return unmet(f"only {len(curve)} gradient norms after warm-up; {limits.fewest} needed")
     log = np.log(np.maximum(curve.value, _least(curve.value)))
     base = running_median(log, odd(min(WINDOW, max(5, len(log) // 3))))
     starts = _spikes(log, base, limits)
@@ -86,7 +84,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         high = (
             f"{len(starts):,} of {len(curve):,} norms are {limits.ratio:g} times their neighbours"
         )
-        return passed(f"{high}, and the loss felt {felt}: a norm of two levels")
+        return passed(f"{high}, and the loss reacted to {felt}: a norm of two levels")
     return found(_finding(run, signals, curve, np.exp(base), starts, felt, limits))
 
 
@@ -191,7 +189,7 @@ def _calmer(run: Run, signals: Signals) -> tuple[Fix, ...]:
     """Return what helps against spikes that come again and again."""
     return (
         *fixes.learning_rate(run, signals, 1 / 2, "smaller steps"),
-        *fixes.more_accumulation(run, 2, "an odd batch weighs half"),
+        *fixes.more_accumulation(run, 2, "halves the weight of an outlier batch"),
     )
 
 
@@ -223,8 +221,8 @@ def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:
 
 def _effect(spikes: int, felt: int) -> str:
     if spikes == 1:
-        return "the loss jumped with it" if felt else "the loss did not feel it"
-    return f"the loss jumped at {felt} of them" if felt else "the loss felt none of them"
+        return "the loss jumped with it" if felt else "the loss did not react"
+    return f"the loss jumped at {felt} of them" if felt else "the loss reacted to none of them"
 
 
 LOSS = "0:2.2 300:1.3 900:0.9"
@@ -239,7 +237,7 @@ BAD = (
         grad_norm="0:1 490:1 500:40 510:1 900:1",
     ),
     drawn(
-        "three that the loss feels",
+        "three that the loss reacts to",
         (300, 300),
         TRAIN,
         severity="warning",

@@ -73,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch of norms that are zero in effect."""
     curve = signals.curve("grad_norm")
     if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} of the {limits.fewest} gradient norms that are needed")
+        return unmet(f"only {len(curve)} gradient norms; {limits.fewest} needed")
     zero = _zero(curve, limits)
     start, length = longest_true(zero)
     needed = max(limits.fewest, ceil(limits.share * len(curve)))
@@ -238,7 +238,7 @@ def _ruled_out(run: Run, signals: Signals, first: int) -> tuple[RuledOut, ...]:
     if rate:
         made.append(RuledOut("A learning rate of zero", f"it is {as_rate(rate)} there"))
     if run.task in RL_TASKS:
-        made.append(RuledOut("Groups without spread", "the reward has a spread at these steps"))
+        made.append(RuledOut("Identical rewards within groups", "rewards differ at these steps"))
     return tuple(made)
 
 
@@ -300,7 +300,7 @@ GOOD = (
 
 RULE = Rule(
     slug="grad-zero",
-    title="No gradient",
+    title="Zero gradient",
     family="GRD",
     severity="critical",
     page=__doc__,

@@ -19,7 +19,7 @@ NOISE_MULTIPLE = 3.0
 
 
 class Settled(NamedTuple):
-    """Gradient norms after warm-up and before the loss was lost; infinities kept, NaN left out."""
+    """Gradient norms from warm-up until the loss became NaN; infinities kept, NaN left out."""
 
     curve: Curve
     lost_at: float  # step at which the training loss is no number any more; infinity where never

@@ -66,7 +66,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     ]
     if frame:
         evidence.append(
-            Evidence("Last frame in own code", frame, where=proof.where if proof else "")
+            Evidence("Last frame in your own code", frame, where=proof.where if proof else "")
         )
     if run.state.exit_code is not None:
         evidence.append(Evidence("Exit code", float(run.state.exit_code), where="state"))
@@ -76,9 +76,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="No training record follows this exception."
-        if proof
-        else f"What says so: {run.state.why}.",
+        seen="No training record follows this exception." if proof else f"Source: {run.state.why}.",
         fixes=(
             fixes.action(_fix(str(data.get("fix") or ""), frame), frame),
             *resume(run),
@@ -99,7 +97,7 @@ def _own(frame: str) -> str:
 def _fix(known: str, frame: str) -> str:
     if known and (frame or "frame" not in known):
         return known
-    return "Mend what the exception names" if frame else "Read the whole traceback, of every rank"
+    return "Fix what the exception names" if frame else "Read the whole traceback, of every rank"
 
 
 ERROR = "KeyError: 'input_ids'"
@@ -144,7 +142,7 @@ GOOD = (
 
 RULE = Rule(
     slug="crashed",
-    title="An exception ended the run",
+    title="Crash",
     family="RUN",
     severity="critical",
     page=__doc__,

@@ -182,7 +182,7 @@ def resume(run: Run) -> tuple[Fix, ...]:
     if not onset_step(run):
         return ()
     every = _save_every(run)
-    why = "an end then costs less"
+    why = "a crash then costs less"
     often = fixes.action(f"Save a checkpoint every {step(every)} steps and keep 5", why)
     if kept is None:
         return (often,) if every else ()

@@ -68,7 +68,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding:
     what = end.text if end.proof else f"{duration(end.silent)} without a record"
-    evidence = [Evidence("What says so", end.text, where=end.proof.where if end.proof else "time")]
+    evidence = [Evidence("Source", end.text, where=end.proof.where if end.proof else "time")]
     if end.silent:
         evidence.insert(
             0,
@@ -90,7 +90,7 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="No training record follows, and nothing in the curves announces it.",
+        seen="No training record follows, and nothing in the curves warns of it.",
         causes=(
             Cause(
                 cause or "A stuck data loader or a rank that waits",
@@ -203,7 +203,7 @@ GOOD = (
 
 RULE = Rule(
     slug="hang",
-    title="No progress, no end",
+    title="Hang",
     family="RUN",
     severity="critical",
     page=__doc__,

@@ -24,7 +24,7 @@ def joints_of(run: Run, signals: Signals, again: int, match: float) -> list[Join
     """Return the joints of a run: by its launches, its resume events, else by its learning rate.
 
     The rate shows a joint where it repeats its first `again` rising points within `match` of
-    them, or leaps once to a level below its peak.
+    them, or jumps once to a level below its peak.
     """
     firsts = [_first_step(run.history, number) for number in run.history.segments[1:]]
     made = {at: Joint(at, "launch") for at in firsts if at is not None}
@@ -60,7 +60,7 @@ def schedule_again(rate: Curve, few: int, match: float) -> int:
 
 
 def leap(rate: Curve) -> int:
-    """Return the step at which the rate leaps, once in the run, to below its peak; 0 if never."""
+    """Return the step at which the rate jumps, once in the run, to below its peak; 0 if never."""
     value = rate.value
     if len(rate) < 3:  # noqa: PLR2004 - nothing before and after
         return 0

@@ -84,7 +84,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     severity: Severity = "warning" if by_hand or guessed or almost else "critical"
     who = "by hand" if by_hand else "from outside"
     evidence = [
-        Evidence("What says so", _sign(run, end), where=end.proof.where if end.proof else "state"),
+        Evidence("Source", _sign(run, end), where=end.proof.where if end.proof else "state"),
         Evidence("Last step", onset_step(run)),
     ]
     if run.state.exit_code is not None:
@@ -96,7 +96,7 @@ def _finding(run: Run, end: Ending) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="It was training until then: the record breaks off there."
+        seen="It was training normally until then."
         if onset_step(run)
         else "No step of the training was logged before it.",
         fixes=(*resume(run), *(() if by_hand else advice), *(_less_memory(run, end))),

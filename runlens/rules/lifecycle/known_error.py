@@ -134,7 +134,7 @@ GOOD = (
 
 RULE = Rule(
     slug="known-error",
-    title="An error with a known cure",
+    title="Known error",
     family="RUN",
     severity="critical",
     page=__doc__,

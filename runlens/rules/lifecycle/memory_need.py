@@ -1,8 +1,8 @@
 """How much GPU memory a run needs, by common rules of thumb: estimates, never a verdict.
 
-Weights take 2 bytes a parameter in half precision. Adam takes 12 bytes a trained parameter where
-its moments and a master copy are fp32, 4 where the moments are bf16, 2 in 8 bit: guides name one
-or the other. A LoRA adapter of rank r trains about r / 128 of 2 % of the parameters.
+Weights take 2 bytes per parameter in half precision. Adam takes 12 bytes per trained parameter
+where its moments and a master copy are fp32, 4 where the moments are bf16, 2 in 8 bit: guides
+name one or the other. A LoRA adapter of rank r trains about r / 128 of 2 % of the parameters.
 Activations are hidden size x layers x 4 bytes for each token, 15 % of that under gradient
 checkpointing: a rough estimate, as its source says.
 """
@@ -11,8 +11,8 @@ from runlens.diagnosis import Evidence
 from runlens.run import RL_TASKS, Run
 
 GIB = 2.0**30
-FULL, HALF, EIGHT_BIT, FOUR_BIT = 4.0, 2.0, 1.0, 0.5  # bytes a parameter
-ADAM, ADAM_8_BIT = 12.0, 2.0  # bytes a trained parameter
+FULL, HALF, EIGHT_BIT, FOUR_BIT = 4.0, 2.0, 1.0, 0.5  # bytes per parameter
+ADAM, ADAM_8_BIT = 12.0, 2.0  # bytes per trained parameter
 LORA_SHARE, LORA_RANK = 0.02, 128.0  # of the parameters, at this rank
 LEAST = 0.1  # GiB: less explains no lack of memory
 KEPT = 0.15  # of the activations under gradient checkpointing
@@ -47,12 +47,12 @@ def _model(run: Run) -> tuple[Evidence, ...]:
         Evidence(
             "Weights, estimated",
             size * each / GIB,
-            source=f"{each:g} bytes a parameter",
+            source=f"{each:g} bytes per parameter",
             unit="GiB",
         )
     ]
     if "adam" in optimizer:
-        source = f"{moments:g} bytes a trained parameter; 4 with bf16 moments, 2 in 8 bit"
+        source = f"{moments:g} bytes per trained parameter; 4 with bf16 moments, 2 in 8 bit"
         rows.append(
             Evidence("Adam's states, estimated", trained * moments / GIB, source=source, unit="GiB")
         )

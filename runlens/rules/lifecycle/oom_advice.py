@@ -30,7 +30,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     elif grown := _grown(run, proof):
         made.append(
             Cause(
-                "Memory that grew: graphs or tensors that are kept", "likely", grown, kind="memory"
+                "Memory leak: tensors or autograd graphs kept alive", "likely", grown, kind="memory"
             )
         )
     if done > 1:
@@ -103,7 +103,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
     if _fragmented(proof):
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-        made.insert(0, fixes.action(what, "what was asked for may fit into what lies idle"))
+        made.insert(0, fixes.action(what, "the request may fit into reserved but unused memory"))
     if onset_step(run) > 1 and run.task not in RL_TASKS:
         what = "Truncate at max_length and pad to a multiple of 8"
         made.append(fixes.action(what, "no batch is then far longer than the others"))
@@ -132,7 +132,7 @@ def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
     optimizer = str(run.setting("optim") or "").lower()
     if not optimizer.startswith(("adam", "paged_adam")) or "8bit" in optimizer:
         return ()
-    what, why = "Keep Adam's states in 8 bit", "2 bytes a parameter in place of 8 to 12"
+    what, why = "Keep Adam's states in 8 bit", "2 bytes per parameter instead of 8 to 12"
     return (fixes.setting(run, "optim", "adamw_8bit", what, why),)
 
 

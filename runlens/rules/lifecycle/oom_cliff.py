@@ -72,7 +72,7 @@ def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
         evidence=(
             Evidence("Last error in the log", shortened(proof.text, 160), where=proof.where),
             *_size_evidence(proof),
-            Evidence("Steps done before it", done, where="log"),
+            Evidence("Good steps before it", done, where="log"),
             *(() if host else memory_need.estimates(run)),
         ),
         seen=f"The log ends with this message {how_far(run)}; no training record follows it.",
@@ -90,14 +90,14 @@ def _sizes(proof: Event) -> str:
     if "allocated_gib" in data and "total_gib" in data:
         parts.append(f"{data['allocated_gib']:.2f} of {data['total_gib']:.2f} GiB allocated")
     if "tried_gib" in data:
-        parts.append(f"{data['tried_gib']:.2f} GiB asked for")
+        parts.append(f"{data['tried_gib']:.2f} GiB requested")
     return f": {', '.join(parts)}" if parts else ""
 
 
 def _before(done: float) -> str:
     if done < 1:
         return ""
-    return "; 1 step was done before" if done == 1 else f"; {step(done)} steps were done before"
+    return ", after 1 good step" if done == 1 else f", after {step(done)} good steps"
 
 
 def _size_evidence(proof: Event) -> tuple[Evidence, ...]:

@@ -86,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare both sides of each joint; report the one where most jumped."""
     joints = joints_of(run, signals, limits.again, limits.match)
     if not joints:
-        return unmet("one launch, no resume on record")
+        return unmet("a single launch, no resume recorded")
     jumps = [_jump(run, signals, joint, limits) for joint in joints]
     bad = [jump for jump in jumps if jump.parts]
     if not bad:
@@ -217,7 +217,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         evidence=_evidence(jump, limits),
         seen=f"A later launch took over at step {step(onset)}, by {known}; {len(said)} of three "
         f"signals (learning rate, loss, gradient norm) jumped there."
-        + (f" The run has {joints} such joints." if joints > 1 else ""),
+        + (f" The run has {joints} such resumes." if joints > 1 else ""),
         causes=_causes(run, jump),
         fixes=_fixes(run, onset),
         ruled_out=(
@@ -239,16 +239,16 @@ def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
         expected, now = jump.rate
         # of the greater one: a schedule that had come down to 0 is no divisor
         off = abs(now - expected) / max(expected, now, 1e-12)
-        what = "Learning rate off the schedule, share of the greater"
+        what = "Learning rate off the schedule, share of the larger"
         made.append(
             Evidence(
                 what, off, limits.rate, "a clean resume goes on", "learning_rate", at, unit="%"
             )
         )
-        made.append(Evidence("Learning rate after the joint", now, where="learning_rate", step=at))
+        made.append(Evidence("Learning rate after the resume", now, where="learning_rate", step=at))
     if jump.loss:
         rise = (jump.loss[1] - jump.loss[0]) / max(abs(jump.loss[0]), 1e-12)
-        what = "Rise of train loss across the joint"
+        what = "Rise of train loss across the resume"
         made.append(
             Evidence(what, rise, limits.level, "and 4 standard errors", "train_loss", at, unit="%")
         )
@@ -291,9 +291,7 @@ def _causes(run: Run, jump: Jump) -> tuple[Cause, ...]:
         )
     if run.flag("ignore_data_skip"):
         why = "ignore_data_skip is set: the early data are read again"
-        made.append(
-            Cause("The place in the data was not restored", "likely", why, kind="resume-state")
-        )
+        made.append(Cause("The data position was not restored", "likely", why, kind="resume-state"))
     return tuple(made)
 
 
@@ -302,7 +300,7 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
     where = kept[1] if kept else "the last checkpoint before it"
     skip: tuple[Fix, ...] = ()
     if run.flag("ignore_data_skip"):
-        what, why = "Go on in the data where they were left", "no sample is then seen twice"
+        what, why = "Resume the data loader at its saved position", "no sample is then seen twice"
         skip = (fixes.setting(run, "ignore_data_skip", False, what, why),)
     check_files = fixes.look(
         f"Look into {where} for optimizer.pt, scheduler.pt and rng_state.pth",

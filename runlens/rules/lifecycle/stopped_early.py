@@ -96,7 +96,7 @@ def _by_design(run: Run, share: float) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=(Evidence("Share of the plan", share, unit="%", where="state"),),
-        seen="The run ended as it was told to.",
+        seen="The run ended as configured.",
         confidence=Confidence(0.9, run.state.why),
     )
 
@@ -116,7 +116,7 @@ def _finding(
             above=False,
             unit="%",
         ),
-        Evidence("What says so", end.why, where="state"),
+        Evidence("Source", end.why, where="state"),
     ]
     cut = ""
     if rate is not None and peak:
@@ -182,7 +182,7 @@ BAD = (
         eval_loss="50:1.9 200:1.4 400:1.42",
     ),
     drawn(
-        "closed in good order while it learnt",
+        "closed in good order while it learned",
         (400, 400),
         severity="warning",
         noise=0.001,
@@ -214,7 +214,7 @@ GOOD = (
 
 RULE = Rule(
     slug="stopped-early",
-    title="Ended before its plan",
+    title="Stopped early",
     family="RUN",
     severity="warning",
     page=__doc__,

@@ -17,7 +17,7 @@ SURE = 0.01  # two-sided p of a trend
 PERCENT = 2.0  # accuracies above this are written in percent
 
 
-def learnt(run: Run, signals: Signals) -> str:
+def learned(run: Run, signals: Signals) -> str:
     """Say what got better although the loss did not: another part of the loss hides it.
 
     Held-out data, or margin and accuracy of preference pairs.
@@ -111,7 +111,7 @@ def finding(run: Run, train: Curve, flat: Flat, limits: Bounds) -> Finding:
             Evidence("Passes over the training data", flat.epochs),
         ),
         seen="Loss falls as far as the frequencies of the answers take it; which answer belongs "
-        "to which input is not learnt.",
+        "to which input is not learned.",
         causes=(
             Cause(
                 "The input does not reach the output: mask, wiring or padding",

@@ -42,7 +42,7 @@ def _against_series(run: Run, batch: float | None, at: float) -> tuple[Fix, ...]
     """Return what helps where spikes come again and again."""
     made: list[Fix] = []
     if batch and batch < SMALL_BATCH:
-        made += fixes.more_accumulation(run, 2, "an odd sample weighs half")
+        made += fixes.more_accumulation(run, 2, "halves the weight of an outlier sample")
     if run.flag("packing"):
         why = "an experiment: packed samples may be at fault"
         made.append(fixes.setting(run, "packing", False, "Do not pack for a while", why))

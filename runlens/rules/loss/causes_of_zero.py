@@ -13,12 +13,12 @@ from runlens.signals import Signals
 USUAL_EPOCHS = 3  # num_train_epochs of TrainingArguments, transformers 5.23.0
 SEEN: dict[Kind, str] = {
     "masked": "Nothing reached the weights from there on: no token was left to learn from.",
-    "leaked": "So soon no model knows its data by heart: the answer is read off the input, or all "
-    "answers are alike.",
-    "shared": "Nothing is left to learn, on the evaluation set neither: it holds rows of the "
+    "leaked": "No model memorises its data so soon: the answer is in the input, or all answers are "
+    "alike.",
+    "shared": "Nothing is left to learn, not even on the evaluation set: it holds rows of the "
     "training set, or the task has one exact answer.",
-    "memorised": "The training set is known by heart; no step after that taught anything new.",
-    "rehearsed": "So low after so many passes, the training set is known by heart, or its text is "
+    "memorised": "The training set is memorised; later steps added nothing new.",
+    "rehearsed": "So low after so many passes, the training set is memorised, or its text is "
     "that regular: an evaluation would tell.",
     "separable": "The classes are separable: training and evaluation are both solved.",
     "sanity": "The model can overfit a few batches, as such a test asks.",
@@ -67,12 +67,12 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
     last = float(evals.step[int(np.argmin(evals.value))]) if known else onset
     if not known:
         why = "stop where its loss is best; training loss alone does not show where that is"
-        made.append(fixes.action("Evaluate on held-out data, once an epoch at least", why))
+        made.append(fixes.action("Evaluate on held-out data, at least once per epoch", why))
     epochs, wanted = run.number("num_train_epochs"), reached(run, signals, last).epoch
     if not known and wanted and wanted > USUAL_EPOCHS:  # zero is reached long after the best
         wanted = USUAL_EPOCHS
     if zero.kind == "memorised" and epochs and wanted and ceil(wanted) < epochs:
-        usual = f"{USUAL_EPOCHS} is the Trainer's default; the later ones have nothing to teach"
+        usual = f"{USUAL_EPOCHS} is the Trainer's default; the later ones add nothing"
         why = "eval loss was best there" if known else usual
         made.append(fixes.setting(run, "num_train_epochs", ceil(wanted), "Train fewer epochs", why))
     return tuple(made)

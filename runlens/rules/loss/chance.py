@@ -1,4 +1,4 @@
-"""The loss of a model that knows nothing, and how low a loss must come to be called learnt."""
+"""The loss of a model that knows nothing, and how low a loss must come to be called learned."""
 
 from math import inf, log
 from typing import NamedTuple
@@ -12,8 +12,10 @@ SHORTEST_WINDOW = 32  # tokens; see `of_language`
 KNOWN_VOCABULARIES = (30_522, 32_000, 32_128, 32_768, 50_257, 50_304, 128_256, 151_936, 256_000)
 PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
-TRAINED_BELOW = 6.0  # nats a token: a trained language model starts far below, at 0.5 to 4
-NOT_TRAINED = "Another template, tokenizer or a new head: the model does not know its own text"
+TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below, at 0.5 to 4
+NOT_TRAINED = (
+    "A different template or tokenizer, or a new head: the model does not know its own text"
+)
 EXACT = 5e-4  # share of a level by which its first four digits are those of another
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 

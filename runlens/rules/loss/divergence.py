@@ -4,7 +4,7 @@ What is seen
     Training loss reaches its best and then rises, by a jump or over many steps, to a level it
     does not leave again. Or it leaves the level at which it started and never comes back.
 Why it matters
-    All that was learnt before the onset is being lost, and every step after it is wasted.
+    All that was learned before the onset is being lost, and every step after it is wasted.
 Looks alike
     A rise at a resume belongs to the resume. A jump at an epoch boundary after which the loss
     falls again, with a calm gradient norm, is other data: info. So is a rise at a restart of the
@@ -179,7 +179,7 @@ def _evidence(
             step=float(train.step[rise.best_at]),
         ),
         Evidence("Train loss in the last tenth", rise.end, where="train_loss"),
-        Evidence("Fall that was undone", _undone(rise), unit="%"),
+        Evidence("Gain that was lost again", _undone(rise), unit="%"),
     ]
     rate = signals.learning_rate_at(float(train.step[rise.at]))
     if rate is not None:

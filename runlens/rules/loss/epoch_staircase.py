@@ -50,7 +50,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the loss before and after each epoch boundary."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
     epoch = _epochs(train, signals)
     if epoch is None:
         return unmet("neither the epoch nor the steps of an epoch are recorded")
@@ -132,7 +132,7 @@ def _finding(
         "in between.",
         causes=(
             Cause(
-                "Samples remembered from the epoch before",
+                "Samples remembered from the previous epoch",
                 "most likely",
                 _passes(run, signals),
                 kind="memorised",
@@ -160,9 +160,9 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     if epochs and epochs > 2:  # noqa: PLR2004 - one to two epochs are usual
         why = "later passes mostly repeat"
         made.append(fixes.setting(run, "num_train_epochs", 2, "Train fewer epochs", why))
-    made.append(fixes.action("Remove duplicates from the training data", "they are learnt first"))
+    made.append(fixes.action("Remove duplicates from the training data", "they are learned first"))
     if not len(signals.curve("eval_loss")):
-        made.append(fixes.action("Evaluate twice an epoch", "shows where overfitting begins"))
+        made.append(fixes.action("Evaluate twice per epoch", "shows where overfitting begins"))
     return tuple(made)
 
 

@@ -1,4 +1,4 @@
-"""How far a training loss fell from its start, with its error, and what says that it learnt."""
+"""How far a training loss fell from its start, with its error, and what says that it learned."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ def fall_of(value: FloatArray, share: float) -> Fall:
     return Fall(start, end, error, share * abs(start))
 
 
-def learnt(value: FloatArray, fall: Fall) -> str:
+def learned(value: FloatArray, fall: Fall) -> str:
     """Say by which number the loss did fall; empty where it did not."""
     first = float(value[0])
     if first - fall.end > max(fall.needed, 3 * sigma(value)):

@@ -1,7 +1,7 @@
-"""What kind of zero a training loss has come to: masked, read off the input, learnt by heart.
+"""What kind of zero a training loss has come to: masked, read off the input, memorised.
 
 Whether it came soon is told by the same step that the report names as the onset: in its first
-pass over the data no model can know them by heart.
+pass over the data no model can have memorised them.
 """
 
 from typing import Literal, NamedTuple

@@ -1,7 +1,7 @@
 """Loss spike: training loss jumps far out of its noise and comes back.
 
 What is seen
-    Training loss leaps to a multiple of its level within a few points, once or again and again,
+    Training loss jumps to a multiple of its level within a few points, once or again and again,
     and returns, wholly or mostly.
 Why it matters
     Each spike is an update that did harm. A batch that does it once does it again in the next
@@ -96,7 +96,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for points, and for blocks of points, far above what surrounds them."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
     if reason := surroundings.no_level(run, signals):
         return unmet(reason)
     from_point = _judged_from(run, signals, train, limits)
@@ -114,7 +114,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if quiet is not None:
         return found(_finding(run, signals, train, quiet, limits, quiet=True))
     top = train.value[from_point:].max(initial=0.0)
-    return passed(f"no point stands out of the noise; the highest after warm-up is {loss(top)}")
+    return passed(f"no point stands out from the noise; the highest after warm-up is {loss(top)}")
 
 
 def _over_at_once(value: FloatArray, seen: Seen) -> BoolArray:

@@ -87,7 +87,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     metric = _wild_evaluation(signals, limits)
     if len(train) < limits.fewest and not metric:
-        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
     swing = _swing(signals, train, limits) if len(train) >= limits.fewest else None
     wild = swing is not None and _is_wild(swing, limits)
     if not wild and not metric:
@@ -203,7 +203,7 @@ def _severity(
     batch = in_force.effective_batch(run) or device
     out = [RuledOut("A falling mean under noise", "no trend, and the end is not below the start")]
     if batch and batch >= limits.batch:
-        out.append(RuledOut("Tiny batches", f"{batch:g} samples a step"))
+        out.append(RuledOut("Tiny batches", f"{batch:g} samples per step"))
     if swing and metric:
         out.append(RuledOut("Noise of single batches", f"{metric} swings as well"))
     loud = swing is not None and len(out) > 1 and run.task != "other"

@@ -118,7 +118,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if learns := held_out.improving(run, signals, int(train.step[len(train) // 4])):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
-    return unless(LOST, f"loss stood still at {loss(still.level)} until it was lost", finding)
+    return unless(LOST, f"loss stayed at {loss(still.level)} until it became NaN", finding)
 
 
 def _still(value: FloatArray) -> Still:
@@ -204,7 +204,9 @@ def _finding(
         f"quarters of the run gained {percent(max(still.gain, 0.0) / abs(still.level))}.",
         fixes=causes_of_flat.cures(run, signals, train),
         ruled_out=(
-            RuledOut("A fall that goes on", f"{loss(still.gain)} were gained since a quarter"),
+            RuledOut(
+                "A slow fall that continues", f"{loss(still.gain)} gained since the first quarter"
+            ),
             RuledOut("Divergence", "loss does not rise after the knee"),
         ),
         confidence=Confidence(round(sure, 2), f"{loss(still.gain)} gained in three quarters"),

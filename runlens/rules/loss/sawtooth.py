@@ -89,9 +89,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     first = warm.end if warm.present else train.step[len(train) // 10] if len(train) else 0
     late = train.after(int(first))
     if len(late) < FEWEST_POINTS:
-        return unmet(
-            f"only {len(late)} of the {FEWEST_POINTS} training losses after warm-up that are needed"
-        )
+        return unmet(f"only {len(late)} training losses after warm-up; {FEWEST_POINTS} needed")
     teeth = _teeth(signals.shape("train_loss"), late) or _teeth(
         shape_of(late.step, late.value), late
     )

@@ -18,7 +18,7 @@ Limits
     share, least: distance from chance that counts as chance, as a share and in nats, or
     noise_multiple standard errors; never more than most. done: share of the planned steps below
     which nothing is said, unless it has done a long stretch of steps: with a working rate loss
-    leaves chance within some hundred. learnt: accuracy over chance from which the model has learnt.
+    leaves chance within some hundred. learned: accuracy over chance from which it has learned.
     accuracy: distance from one over the number of classes. back_from: a run that lay this share
     below chance before has fallen back to it. By definition of cross-entropy; the 1 % is below
     any fall that practice calls learning, 0.1 % of healthy curves lie at
@@ -78,7 +78,7 @@ class Limits(Struct, frozen=True):
     most: float = 0.02
     done: float = 0.1
     long: int = 500
-    learnt: float = 1.2
+    learned: float = 1.2
     accuracy: float = 0.03
     back_from: float = 0.1
     trend: float = 0.1
@@ -94,7 +94,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("the number of classes or the size of the vocabulary is not recorded")
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
     exact = quantile(np.abs(half - at.level), MOST) <= limits.exact * at.level
     done = run.state.done_share
     if done is not None and done < limits.done and run.last_step < limits.long:
@@ -114,7 +114,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"{len(train)} losses, and they move in one direction")
     metric, accuracy = _accuracy(run, signals)
     base = _base_accuracy(run, at)
-    if not exact and accuracy is not None and base and accuracy > limits.learnt * base:
+    if not exact and accuracy is not None and base and accuracy > limits.learned * base:
         return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
     return found(_finding(run, signals, train, at, level, slack, limits))
 
@@ -299,7 +299,7 @@ def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Caus
         why = f"loss was {loss(low)} before it came back to chance"
         made.insert(0, Cause("Learning rate too high", "most likely", why, kind="rate-too-high"))
     against = "" if not flat else "gradient norm is 0: labels play no part"
-    what = "Labels do not belong to the inputs"
+    what = "Labels are misaligned with the inputs"
     made.append(
         Cause(what, "possible" if made else "most likely", "", against, kind="labels-wrong")
     )

@@ -70,7 +70,7 @@ def confidence(margin: float, points: int, tested: int, known: int, what: str) -
     by_points = max(0.4, 1 + 0.23 * missing)
     by_tests = 0.8 + 0.2 * tested / max(known, 1)
     size = f"{what} is {times(margin)} its limit" if margin >= 1 else f"{what} lies in the noise"
-    tests = f"{tested} of {known} other readings could be tested"
+    tests = f"{tested} of {known} alternatives tested"
     reason = f"{size}, {points:,} points, {tests}"
     return Confidence(round(by_margin * by_points * by_tests, 2), reason)
 
@@ -110,7 +110,7 @@ def first_checks(run: Run) -> tuple[Fix, ...]:
     return (
         fixes.look(
             "Overfit one batch of 8 samples",
-            "loss must come near 0 within 100 steps, or the wiring is at fault, not the tuning",
+            "loss must approach 0 within 100 steps; if not, the code is at fault, not the tuning",
         ),
         fixes.look(
             f"Print 20 {what}, as the model gets them{how}",

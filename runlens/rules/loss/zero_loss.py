@@ -5,12 +5,12 @@ What is seen
     run; or it is exactly 0.0 from the first point.
 Why it matters
     Language has an entropy: a loss of zero means that the answer stands in the input, that the
-    labels are all masked, or that the training set is known by heart. The number looks perfect
+    labels are all masked, or that the training set is memorised. The number looks perfect
     and the model is not.
 Looks alike
     A NaN that the logger shows as 0.0 comes with a gradient norm of NaN: hidden-nan. Preference
     and RL losses go to zero by construction and are not judged here. A task whose answers repeat
-    most of the input (mending a text, copying) has a floor near zero: it is reached slowly, the
+    most of the input (correcting a text, copying) has a floor near zero: it is reached slowly, the
     evaluation loss is as low, and scores of its answers are not full; it passes. A classifier on
     separable data reaches zero together with its evaluations: said as info. So is a test that
     overfits one or two batches on purpose, and memorising where the evaluation loss rises: there
@@ -254,7 +254,7 @@ BAD = (
         steps_per_epoch=600,
     ),
     drawn(
-        "known by heart",
+        "memorised",
         (380, 480),
         severity="warning",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.01 1000:0.003",
@@ -262,7 +262,7 @@ BAD = (
         steps_per_epoch=50,
     ),
     drawn(
-        "known by heart, evaluation worse",
+        "memorised, evaluation worse",
         (380, 480),
         severity="info",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.01 1000:0.003",
@@ -285,7 +285,7 @@ BAD = (
         eval_loss="50:4 300:3.1 600:3.1",
     ),
     drawn(
-        "nearly by heart, never evaluated",
+        "nearly memorised, never evaluated",
         severity="info",
         train_loss="0:3.4 200:1.5 500:0.3 700:0.1 1000:0.06",
         steps_per_epoch=50,
@@ -299,7 +299,7 @@ BAD = (
         steps_per_epoch=150,
     ),
     drawn(
-        "known by heart, rounded to four digits",
+        "memorised, rounded to four digits",
         (380, 480),
         severity="warning",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.0001 510:0 1000:0",
@@ -354,7 +354,7 @@ GOOD = (
 
 RULE = Rule(
     slug="zero-loss",
-    title="Loss at zero",
+    title="Zero loss",
     family="LOS",
     severity="critical",
     page=__doc__,

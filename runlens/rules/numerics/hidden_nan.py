@@ -8,7 +8,7 @@ What is seen
 Why it matters
     The Trainer's logging_nan_inf_filter (on by default) puts the mean of the interval so far in
     the place of a NaN loss, and that mean is zero after each log. The run looks as if it had
-    learnt everything; its weights are NaN.
+    learned everything; its weights are NaN.
 Looks alike
     A memorised training set falls to 0.0 gradually, its gradient norm stays a number that
     varies. Labels that are all masked give 0.0 from the first point with a gradient norm of
@@ -195,7 +195,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(float(onset)),
         evidence=_evidence(run, signals, curve, at, onset, told, limits),
-        seen="A loss of exactly zero at one point is not learnt: the logger replaced a NaN."
+        seen="A loss of exactly zero at one point is not learned: the logger replaced a NaN."
         if not signs.against
         else "From the logs, labels that are all masked and a filtered NaN look the same; "
         "finite evaluations speak for masked labels.",
@@ -214,9 +214,9 @@ def _finding(
 
 
 def _fixes(run: Run, of_nan: tuple[Fix, ...], signs: Signs) -> tuple[Fix, ...]:
-    """Show the NaN first, then mend it; where the weights are alive look at the labels."""
+    """Show the NaN first, then fix it; where the weights are intact look at the labels."""
     why = "the filter shows a NaN loss as 0.0"
-    shown = fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as it is", why)
+    shown = fixes.setting(run, "logging_nan_inf_filter", False, "Log NaN as NaN", why)
     if signs.against and not signs.nan:
         return fixes.look("Print the labels that are not -100 of 20 samples", "none is left"), shown
     return (shown, *(fix for fix in of_nan if fix.setting != shown.setting))

@@ -335,7 +335,7 @@ GOOD = (
 
 RULE = Rule(
     slug="loss-scale-collapse",
-    title="Collapse of the loss scale",
+    title="Loss scale collapse",
     family="NUM",
     severity="warning",
     page=__doc__,

@@ -59,7 +59,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     whole = run.curve("grad_norm")
     curve = whole if np.isinf(lost_at) else whole.before(int(lost_at))
     if not len(curve):
-        return passed(f"no gradient norm was logged before the loss was lost at {step(lost_at)}")
+        return passed(f"no gradient norm was logged before the loss became NaN at {step(lost_at)}")
     if (whole.value == -1).all():
         return unmet(f"grad_norm is -1 on all {len(whole):,} points: it was not computed")
     bad = ~np.isfinite(curve.value)
@@ -67,7 +67,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"grad_norm is no number on {bad.sum():,} of {len(bad):,} points, from the "
                      "first on, and the loss falls: it was not computed")  # fmt: skip
     if not bad.any():
-        until = "" if lost_at is None or not np.isfinite(lost_at) else " until the loss was lost"
+        until = "" if lost_at is None or not np.isfinite(lost_at) else " until the loss became NaN"
         return passed(f"finite gradient norms: all {len(bad):,}{until}")
     return found(_finding(run, signals, curve, bad, lost_at, limits))
 
@@ -94,11 +94,11 @@ def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int
         return int(np.argmax(bad)), "bf16 is set, so no scaler skips steps"
     if run.flag("fp16") is False and run.flag("bf16") is False:
         return int(np.argmax(bad)), "the run trains in fp32, so no scaler skips steps"
-    return -1, "as few as a dynamic loss scale in fp16 makes"
+    return -1, "normal with fp16 dynamic loss scaling"
 
 
 def _lost(at: float) -> str:
-    return f"the loss was lost at step {step(at)}"
+    return f"the loss became NaN at step {step(at)}"
 
 
 def _skipped(run: Run, curve: Curve, bad: BoolArray) -> int:

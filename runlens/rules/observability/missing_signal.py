@@ -95,7 +95,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     main = "reward" if run.task in POLICY else "train_loss"
     points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
     if points < limits.fewest:
-        return unmet(f"only {points} of the {limits.fewest} points that are needed")
+        return unmet(f"only {points} points; {limits.fewest} needed")
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
     if not any(one.core for one in missing):
@@ -113,9 +113,9 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
                 Evidence(f"{one.names[0]} is not logged", f"{_use(one)}: {one.for_what}")
                 for one in missing
             ),
-            seen="What is not logged cannot be diagnosed, and its silence is no sign of health.",
+            seen="What is not logged cannot be checked.",
             fixes=tuple(fixes.action(_how(one), f"for {one.for_what}") for one in missing),
-            confidence=Confidence(0.8, "a name that is not known here may hide it"),
+            confidence=Confidence(0.8, "it may be logged under an unknown name"),
         )
     )
 

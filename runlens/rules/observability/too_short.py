@@ -48,11 +48,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     return found(
         Finding(
             severity="info",
-            title=f"Too short to judge its curves: {why}, up to step {step(run.last_step)}.",
+            title=f"Too short to judge the curves: {why}, up to step {step(run.last_step)}.",
             metric=best,
             onset=Moment(),
             evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),
-            seen="Checks of its course need more points: their silence is no sign of health.",
+            seen="Checks of the curves need more points; that they found nothing proves nothing.",
             fixes=_fixes(run, signals, best),
             confidence=Confidence(0.95, "counted"),
         )
@@ -61,7 +61,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _few(points: int, metric: str, limits: Limits) -> Evidence:
     most = float(limits.fewest - 1)
-    why = f"a trend is told from noise from {limits.fewest} points on"
+    why = f"{limits.fewest} points separate a trend from noise"
     return Evidence("Points logged", float(points), most, why, metric, above=False)
 
 

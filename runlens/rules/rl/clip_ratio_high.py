@@ -12,7 +12,7 @@ Limits
     alarm: share of clipped ratios (below 0.1 is healthy). points: in a row above it; share:
     or this share of all points. fewest: points.
 Fixes
-    Half of the learning rate, one or two updates a batch instead of four or more, an update that
+    Half of the learning rate, one or two updates per batch instead of four or more, an update that
     stops at a KL limit.
 """
 
@@ -48,9 +48,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch above the alarm value, or many points above it."""
     curve = signals.curve("clip_ratio")
     if len(curve) < limits.fewest:
-        return unmet(
-            f"only {len(curve)} of the {limits.fewest} points of clip ratio that are needed"
-        )
+        return unmet(f"only {len(curve)} points of clip ratio; {limits.fewest} needed")
     value = curve.value / 100 if curve.value.max() > PERCENT_FROM else curve.value
     above = value > limits.alarm
     lasted = longest_true(above)[1]
@@ -77,7 +75,7 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"Clip ratio high from step {step(onset)}: {percent(level)} of the ratios were "
-        f"clipped against a limit of {percent(limits.alarm)}, on {policy.share_words(above)}.",
+        f"clipped (alarm above {percent(limits.alarm)}), on {policy.share_words(above)}.",
         metric="clip_ratio",
         onset=Moment(onset),
         evidence=(
@@ -105,7 +103,9 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     far = signals.curve("kl_step").after(int(onset)).value
     moved = f"KL of one update reached {number(float(far.max()), 3)}" if len(far) else ""
     many = (
-        Cause("Too many updates a batch", "most likely", f"{again:g} are made", kind="stale-policy")
+        Cause(
+            "Too many updates per batch", "most likely", f"{again:g} are made", kind="stale-policy"
+        )
         if (
             again and again > 2  # noqa: PLR2004 - one or two is usual
         )
@@ -176,7 +176,7 @@ GOOD = (
 
 RULE = Rule(
     slug="clip-ratio-high",
-    title="Clip ratio high",
+    title="High clip ratio",
     family="RLX",
     severity="warning",
     page=__doc__,

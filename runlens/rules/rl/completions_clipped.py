@@ -48,7 +48,7 @@ from runlens.signals.noise import running_median, window
 from runlens.wording import count, number, percent, step
 
 FEWEST = 4  # points of which two in a row are half
-RANDOM = 2.0  # nats a token at the end: far above what a language model has on its own text
+RANDOM = 2.0  # nats per token at the end: far above what a language model has on its own text
 WHOLE = 1e-6  # tokens: a mean that is the limit is a whole number
 
 
@@ -143,8 +143,7 @@ def _finding(
         rows.append(Evidence("Gain of the reward in standard deviations", gain.units))
     return Finding(
         severity=cut.severity,
-        title=f"Completions cut from step {step(onset)}: {what}, against a limit of "
-        f"{percent(needed)}.",
+        title=f"Completions cut from step {step(onset)}: {what} (alarm from {percent(needed)}).",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(rows),
@@ -170,7 +169,7 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
         short += f", completions that end by themselves have {number(term or 0)} tokens"
     entropy = signals.curve("entropy").value[-policy.FEWEST :]
     last = float(median(entropy)) if len(entropy) else 0.0
-    noise = f"entropy ended at {number(last, 3)} nats a token"
+    noise = f"entropy ended at {number(last, 3)} nats per token"
     return policy.ranked(
         Cause(
             "Limit too short for the task",
@@ -193,7 +192,7 @@ def _fixes(run: Run, limit: policy.Limit | None) -> tuple[Fix, ...]:
     made = []
     if limit:
         old = int(limit.tokens)
-        why = "answers need room to end; check memory"
+        why = "answers need room to finish; check memory"
         made.append(Fix("Let completions finish", "max_completion_length", old, 2 * old, why))
     return (
         *made,

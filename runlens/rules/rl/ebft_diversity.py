@@ -5,7 +5,7 @@ What is seen
     not rise, or ebft/cfm_loss that ends above 10 or climbs.
 Why it matters
     The reward of EBFT is alignment minus diversity: once all samples are alike the penalty
-    outweighs what is learnt, and the model collapses to one mode.
+    outweighs what is learned, and the model collapses to one mode.
 Looks alike
     The name misleads: diversity is twice the mean similarity of the samples, lower is more
     diverse. Alignment is twice a cosine, so values above 0.9 are no fault. Short runs have had

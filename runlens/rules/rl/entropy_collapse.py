@@ -12,7 +12,7 @@ Looks alike
     continuous actions may be negative: their standard deviation is judged instead. The entropy
     of a supervised run is that of its predictions and is not judged at all.
 Limits
-    absolute: 0.01 nats a token, by the definition of the pattern (0.05-0.5 is healthy).
+    absolute: 0.01 nats per token, by the definition of the pattern (0.05-0.5 is healthy).
     relative: 5 % of the start. tiny_start, tiny: a start below 0.02 must fall below 0.005.
     hysteresis: once below, up to twice the limit still counts as below.
     early: 10 % of the start counts as a warning where reward shows no gain (no_gain: Kendall's
@@ -22,7 +22,7 @@ Limits
     simulated runs: no false alarm where the end is above 12 % of the start, power 98.7 %.
 Fixes
     Temperature back to 1.0, half the learning rate, a KL term or an entropy bonus, more
-    completions a prompt, a higher upper clip limit.
+    completions per prompt, a higher upper clip limit.
 """
 
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def _severity(
         if climbed and end - start >= limits.solved * (best - start):
             why = f"reward is {policy.last_words(reward)}, near its best"
             severity: Severity = "info" if run.task == "rl" else "warning"
-            return severity, (RuledOut("A policy that no longer earns", why),)
+            return severity, (RuledOut("A policy that earns less", why),)
     mild = fall.early or (gain is not None and gain.rising)
     return ("warning" if mild else "critical"), ()
 
@@ -201,14 +201,14 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         made.extend(policy.stronger_beta(run, "holds the policy near its reference"))
     made.extend(policy.more_generations(run, "more attempts to compare"))
     if run.task == "grpo":
-        what = "Let rare tokens grow"
+        what = "Raise the upper clip bound (clip-higher)"
         made.append(
             fixes.setting(
                 run,
                 "epsilon_high",
                 CLIP_HIGH,
                 what,
-                "tokens of low probability may grow further (clip-higher of DAPO)",
+                "rare tokens may grow further, as in DAPO",
             )
         )
     return tuple(made)

@@ -9,8 +9,8 @@ Looks alike
     Small or freshly trained models have entropies of 1 to 2 nats in health, and fall from there
     while reward rises. High temperatures and creative tasks keep it up on purpose. It is advice.
 Limits
-    high: nats a token at the end (0.05 to 0.5 is healthy for large instruct models). gain:
-    of the reward in its standard deviations, below which nothing was learnt. fewest: points.
+    high: nats per token at the end (0.05 to 0.5 is healthy for large instruct models). gain:
+    of the reward in its standard deviations, below which nothing was learned. fewest: points.
 Fixes
     Half of the learning rate or more steps; check the reward; a lower temperature.
 """
@@ -65,8 +65,8 @@ def _finding(
     onset = float(entropy.step[at])
     return Finding(
         severity="info",
-        title=f"Entropy stayed high from step {step(onset)}: {number(end, 3)} nats a token at the "
-        f"end against {number(start, 3)} at the start; {policy.gain_words(gain)}.",
+        title=f"Entropy stayed high from step {step(onset)}: {number(end, 3)} nats per token at "
+        f"the end against {number(start, 3)} at the start; {policy.gain_words(gain)}.",
         metric="entropy",
         onset=Moment(onset),
         evidence=(
@@ -112,7 +112,7 @@ GOOD = (
 
 RULE = Rule(
     slug="entropy-high",
-    title="Entropy high",
+    title="High entropy",
     family="RLX",
     severity="info",
     page=__doc__,

@@ -12,7 +12,7 @@ from runlens.signals import Signals
 from runlens.wording import number, percent
 from runlens.wording import rate as as_rate
 
-STILL = 1e-3  # nats a token: KL of a policy that did not move
+STILL = 1e-3  # nats per token: KL of a policy that did not move
 STRONG_BETA = 0.1
 
 
@@ -47,7 +47,7 @@ def causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
         if still
         else None,
         Cause(
-            "Groups without reward spread",
+            "Identical rewards within groups",
             "likely",
             f"{percent(dead)} of them on average",
             kind="reward-function",
@@ -83,7 +83,7 @@ def fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
 
 
 def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    """Return what to change where nothing was learnt."""
+    """Return what to change where nothing was learned."""
     made: list[Fix] = []
     if still := _still(signals):
         made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))
@@ -95,6 +95,6 @@ def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
         made.append(fixes.setting(run, "beta", new, "Weaken the KL term", "lets the policy move"))
     if run.task == "grpo":
         what = "Leave out prompts that are always or never solved"
-        return (*made, fixes.action(what, "they teach nothing"))
+        return (*made, fixes.action(what, "they give no learning signal"))
     what = "Score a random and an expert policy with the same reward"
     return (*made, fixes.action(what, "shows whether it can be earned at all"))

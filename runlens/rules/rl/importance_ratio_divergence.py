@@ -74,9 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge the difference of log-probabilities, then the ratios together."""
     gap, least = signals.curve("logp_diff"), signals.curve("is_ratio_min")
     if max(len(gap), len(least)) < limits.fewest:
-        return unmet(
-            f"only {max(len(gap), len(least))} of the {limits.fewest} points that are needed"
-        )
+        return unmet(f"only {max(len(gap), len(least))} points; {limits.fewest} needed")
     apart = _by_difference(gap, limits) or _by_ratio(signals, least, gap, limits)
     if apart:
         return found(_finding(run, signals, apart))
@@ -150,8 +148,8 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     severity: Severity = "info" if by_ratio and gain is not None and gain.rising else "warning"
     return Finding(
         severity=severity,
-        title=f"Completions of another policy from step {step(onset)}: {name} "
-        f"{number(level, 3)} against a limit of {number(apart.limit, 3)}, on "
+        title=f"Completions sampled from a stale policy from step {step(onset)}: {name} "
+        f"{number(level, 3)} (alarm at {number(apart.limit, 3)}), on "
         f"{policy.share_words(apart.bad)}.",
         metric=apart.metric,
         onset=Moment(onset),
@@ -203,13 +201,15 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         made.append(fixes.setting(run, "vllm_sync_interval", max(1, int(every) // 2), what, why))
     if run.task == "grpo" and run.flag("vllm_importance_sampling_correction") is not True:
         key, what = "vllm_importance_sampling_correction", "Correct by importance sampling"
-        made.append(fixes.setting(run, key, True, what, "weighs stale tokens down"))
+        made.append(fixes.setting(run, key, True, what, "gives stale tokens less weight"))
     if run.setting("importance_sampling_level") == "sequence":
         key, what = "importance_sampling_level", "Weigh by token, not by sequence"
         made.append(fixes.setting(run, key, "token", what, "products of many ratios stray far"))
     if run.task == "grpo" and not run.number("off_policy_mask_threshold"):
         key, what = "off_policy_mask_threshold", "Leave out samples that are too far off"
-        made.append(fixes.setting(run, key, MASK_FROM, what, "a stale sample teaches nothing"))
+        made.append(
+            fixes.setting(run, key, MASK_FROM, what, "a stale sample gives no useful signal")
+        )
     return (
         *made,
         fixes.action("Sample in the same number format as the training"),

@@ -1,7 +1,7 @@
 """KL blow-up: the policy has run away from the model it started as.
 
 What is seen
-    The divergence from the reference policy rises above 2 nats a token and stays, or grows
+    The divergence from the reference policy rises above 2 nats per token and stays, or grows
     tenfold over its usual level. Where only the divergence of one update is logged, that one is
     judged.
 Why it matters
@@ -11,9 +11,9 @@ Looks alike
     KL that grows by orders of magnitude but stays below 0.5 is learning. Single points, often a
     hundred times the level around them, are outliers of an estimator that takes exponentials:
     said as info. So are first points above the limit that come down as training goes on: what is
-    high before anything was learnt has not blown up. No KL at all is normal with beta 0.
+    high before anything was learned has not blown up. No KL at all is normal with beta 0.
 Limits
-    alarm: 2 nats a token (0 to 0.5 is healthy). width: points of the running median that is
+    alarm: 2 nats per token (0 to 0.5 is healthy). width: points of the running median that is
     judged, so that up to two outliers in a row do not count. lasting_points, lasting_share: it
     must lie above the limit so long, in points and in share of the run; at_end: or so many points
     up to the end. often: share of the points, spread out, that makes outliers a warning.
@@ -21,7 +21,7 @@ Limits
     sequence: nats a sequence, for KL summed over tokens. update: nats, for the divergence of
     one update; usual is below 0.05. fewest: points.
 Fixes
-    Half to a third of the learning rate, beta times 2 to 5, fewer updates a batch. Against
+    Half to a third of the learning rate, beta times 2 to 5, fewer updates per batch. Against
     outliers nothing is changed.
 """
 
@@ -90,7 +90,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     seen = [name for name in WORDS if len(signals.curve(name)) >= limits.fewest]
     if not seen:
         most = max(len(signals.curve(name)) for name in WORDS)
-        return unmet(f"only {most} of the {limits.fewest} points of KL that are needed")
+        return unmet(f"only {most} points of KL; {limits.fewest} needed")
     rises = [(name, rise) for name in seen if (rise := _rise(signals, name, limits))]
     if not rises:
         peak = float(signals.curve(seen[0]).value.max())
@@ -210,7 +210,7 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
     beginning = ""
     if rise.began_high:
         beginning = (
-            f" It began at {number(float(curve.value[0]), 3)}, before anything was learnt, and "
+            f" It began at {number(float(curve.value[0]), 3)}, before anything was learned, and "
             "came down: what is measured differs there, not the policy."
         )
     told = f"the median of the other points is {number(usual, 3)}"
@@ -254,7 +254,7 @@ def _causes(metric: str, value: FloatArray) -> tuple[Cause, ...]:
 
 def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
     made = [
-        *fixes.learning_rate(run, signals, 1 / 3, "the policy moved too far a step"),
+        *fixes.learning_rate(run, signals, 1 / 3, "the policy moved too far per step"),
         *policy.stronger_beta(run, "pulls the policy back to its reference"),
     ]
     again = run.number("num_iterations")

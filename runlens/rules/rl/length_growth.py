@@ -77,7 +77,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the mean length with its start, with the limit and with the reward."""
     length = signals.curve("len_mean")
     if len(length) < limits.fewest:
-        return unmet(f"only {len(length)} of the {limits.fewest} points of length that are needed")
+        return unmet(f"only {len(length)} points of length; {limits.fewest} needed")
     climb = _climb(run, signals)
     if climb.ratio < limits.growth:
         return passed(f"mean length ends at {times(climb.ratio)} its start")
@@ -134,7 +134,7 @@ def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Findin
         fixes=_fixes(run),
         ruled_out=()
         if pays or gain is None
-        else (RuledOut("Thinking longer that pays", policy.gain_words(gain)),),
+        else (RuledOut("Useful longer reasoning", policy.gain_words(gain)),),
         confidence=policy.confidence(climb.ratio / limits.growth, len(length)),
         chart=Chart("curves", ("len_mean", "reward")),
     )
@@ -148,7 +148,7 @@ def _pays(gain: policy.Gain, limits: Limits) -> bool:
 def _fixes(run: Run) -> tuple[Fix, ...]:
     made = []
     if run.task == "grpo" and run.setting("loss_type") not in UNBIASED:
-        what, why = "Use a loss without a bias of length", "sums over tokens pay for length"
+        what, why = "Use a loss without length bias", "sums over tokens pay for length"
         made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
     return (
         *made,

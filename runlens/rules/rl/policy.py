@@ -19,7 +19,7 @@ FEWEST = 8  # points from which a gain of the reward is told
 RISING_P, RISING_TAU = 0.01, 0.1  # of a trend that is a rise of the reward
 LATE_START = 0.05  # of the last step: a history that begins later lacks its start
 AT_LIMIT = 0.2  # share of points whose longest completion is the longest of all: a limit
-OFTEN_GENERATED = 16  # completions a prompt (axolotl)
+OFTEN_GENERATED = 16  # completions per prompt (axolotl)
 USUAL_TEMPERATURE = 1.0  # 0.8 to 1.0 is usual
 LOW_TEMPERATURE = 0.8
 SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 to 0.2
@@ -221,11 +221,11 @@ def normalised(signals: Signals) -> tuple[Fix, ...]:
 
 
 def more_generations(run: Run, why: str) -> tuple[Fix, ...]:
-    """Generate 16 completions a prompt; nothing where as many are made."""
+    """Generate 16 completions per prompt; nothing where as many are made."""
     old = run.number("num_generations")
     if run.task != "grpo" or (old is not None and old >= OFTEN_GENERATED):
         return ()
-    what = "Generate more completions a prompt"
+    what = "Generate more completions per prompt"
     return (fixes.setting(run, "num_generations", OFTEN_GENERATED, what, why),)
 
 

@@ -32,8 +32,8 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
             "fewer than half are right",
             kind="labels-wrong",
         )
-        if _far_too_high(rate):  # trained on, swapped pairs would be learnt as they are labelled
-            told = f"{known}, {times((rate or 0.0) / HIGH_RATE)} the most that is usual"
+        if _far_too_high(rate):  # trained on, swapped pairs would be learned as they are labelled
+            told = f"{known}, {times((rate or 0.0) / HIGH_RATE)} the usual maximum"
             return (
                 Cause(broke, "most likely", told, kind="labels-wrong"),
                 swapped._replace(rank="possible"),
@@ -70,7 +70,7 @@ def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
         swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")
         rate = signals.peak_learning_rate
         if rate and _far_too_high(rate):
-            down = fixes.learning_rate(run, signals, HIGH_RATE / rate, "the most that is usual")
+            down = fixes.learning_rate(run, signals, HIGH_RATE / rate, "the usual maximum")
             return (*down, look, swap)
         return (look, swap, *fixes.learning_rate(run, signals, 1 / 3, "if the pairs are right"))
     if pattern == "chance":

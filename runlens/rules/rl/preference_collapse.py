@@ -1,4 +1,4 @@
-"""Preference collapse: the pairs are not learnt, or learnt at the cost of the answers.
+"""Preference collapse: the pairs are not learned, or learned at the cost of the answers.
 
 What is seen
     One of four things. Chance: the pairs are ranked no better than by a coin and the loss stays
@@ -6,7 +6,7 @@ What is seen
     negative. Displacement: the chosen answers themselves become ever less likely. Saturated:
     margins grow without end while every pair is already ranked right.
 Why it matters
-    At chance nothing was learnt. Reversed pairs train the wrong preference. Displaced answers
+    At chance nothing was learned. Reversed pairs train the wrong preference. Displaced answers
     are no longer what the model writes, and saturated margins move it away from them further.
 Looks alike
     A mild fall of the chosen log-probability is usual in DPO: said as info. Small batches have
@@ -101,9 +101,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     logged = ("dpo_acc", "dpo_margin", "logp_chosen", "dpo_chosen")
     most = max(len(signals.curve(name)) for name in logged)
     if most < limits.fewest:
-        return unmet(f"only {most} of the {limits.fewest} points of the pairs that are needed")
+        return unmet(f"only {most} points of the pairs; {limits.fewest} needed")
     late = _late(signals)
-    for test in (_unlearnt, _displaced, _saturated):
+    for test in (_unlearned, _displaced, _saturated):
         kind = test(run, signals, late, limits)
         if kind:
             return found(_finding(run, signals, kind, late))
@@ -122,14 +122,14 @@ def _late(signals: Signals) -> Late:
     return Late(mean("dpo_acc"), mean("dpo_margin"), mean("train_loss"), logistic)
 
 
-def _unlearnt(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
+def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
     accuracy = signals.curve("dpo_acc")
     if late.accuracy is None or len(accuracy) < limits.fewest or late.accuracy > limits.coin_high:
         return None
     if late.logistic and late.loss is not None:
         untaught = late.loss >= LN_2 - limits.loss_slack
         second = Evidence(
-            "Loss, mean of the last half", late.loss, LN_2 - limits.loss_slack, "ln 2: a coin"
+            "Loss, mean of the last half", late.loss, LN_2 - limits.loss_slack, "ln 2: chance"
         )
     elif late.margin is not None:
         untaught = late.margin < limits.margin
@@ -142,7 +142,7 @@ def _unlearnt(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | 
     moved = late.margin is None or late.margin < -STILL
     reversed_ = late.accuracy < limits.coin_low and moved
     limit = limits.coin_low if reversed_ else limits.coin_high
-    what = "Pairs learnt the wrong way round" if reversed_ else "Pairs not learnt"
+    what = "Preferences learned backwards" if reversed_ else "Preferences not learned"
     told = f"; loss {loss(late.loss)} against ln 2 = 0.693" if late.loss is not None else ""
     share = run.state.done_share
     early = share is not None and share < limits.done and not reversed_
@@ -151,8 +151,8 @@ def _unlearnt(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | 
         "info" if early else "warning",
         "dpo_acc",
         0,
-        f"{what} from step {{onset}}: accuracy {percent(late.accuracy)} in the last half against "
-        f"{percent(0.5)} for a coin{told}.",
+        f"{what} from step {{onset}}: accuracy {percent(late.accuracy)} in the last half, where "
+        f"chance is {percent(0.5)}{told}.",
         (
             Evidence(
                 "Accuracy, mean of the last half",
@@ -328,7 +328,7 @@ GOOD = (
 
 RULE = Rule(
     slug="preference-collapse",
-    title="Preferences not learnt, or at the cost of the answers",
+    title="Preferences not learned",
     family="RLX",
     severity="warning",
     page=__doc__,

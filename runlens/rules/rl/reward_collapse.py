@@ -4,19 +4,19 @@ What is seen
     The reward falls from its best by at least half of what had been gained, clear of its noise,
     and does not come back.
 Why it matters
-    What was learnt is lost: the policy at the end is worse than the one at the peak, and every
+    What was learned is lost: the policy at the end is worse than the one at the peak, and every
     step after the peak was paid for nothing.
 Looks alike
     A dip that comes back. The maximum of noise: the shape of the curve must fall as well, or the
     order of the points on both sides of the peak must be no chance. Slow wandering
     (autocorrelated residuals): said as info. A curriculum that gets harder looks the same in the
     reward alone. A new policy that only gets worse than it was at the start has lost nothing that
-    it had learnt: that is reward-flat's.
+    it had learned: that is reward-flat's.
 Limits
     lost: least fall, as share of the rise before it. noise: and in noise scales, of what slow
     wandering leaves. chance: that the order of the points before and after the peak is none,
     where the shape tells no fall. gained: classic RL starts from nothing: with a rise below this
-    share of the fall, and an end below all first points, nothing was learnt that could be lost.
+    share of the fall, and an end below all first points, nothing was learned that could be lost.
     wandering: autocorrelation from which it is said as info.
     Measured on 131 labelled runs of RL: collapsed runs fall by 8 noise scales and more, others
     seldom by more than 2.7 where that is half of their rise. Of simulated flat rewards that
@@ -111,15 +111,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     if peak.chance > limits.chance:
         return passed(f"the fall after step {where} may be noise (chance {peak.chance:.1g})")
-    if _never_learnt(run, signals.curve("reward"), peak, limits):
+    if _never_learned(run, signals.curve("reward"), peak, limits):
         return passed(
             f"reward gained {number(peak.gain, 3)} before it lost "
-            f"{number(peak.drop, 3)}: worse than at the start, nothing learnt was lost"
+            f"{number(peak.drop, 3)}: worse than at the start, nothing learned was lost"
         )
     return found(_finding(run, signals, shape, peak, limits))
 
 
-def _never_learnt(run: Run, reward: Curve, peak: Peak, limits: Limits) -> bool:
+def _never_learned(run: Run, reward: Curve, peak: Peak, limits: Limits) -> bool:
     """Whether a policy that was new at the start only got worse."""
     if run.task != "rl" or policy.starts_late(reward):
         return False
@@ -241,7 +241,7 @@ def _fixes(
         made.append(fixes.weights(f"Use {kept[1]}", "the last saved before the fall"))
     made.extend(policy.normalised(signals))
     if not policy.small_steps(signals, onset):
-        made.extend(fixes.learning_rate(run, signals, 1 / 3, "smaller steps keep what was learnt"))
+        made.extend(fixes.learning_rate(run, signals, 1 / 3, "smaller steps keep what was learned"))
     made.extend(policy.stronger_beta(run, "holds the policy near its reference"))
     clip = run.number("epsilon")
     if clip and clip >= 0.2:  # noqa: PLR2004 - the usual clip range
@@ -313,7 +313,7 @@ GOOD = (
     drawn("a dip", noise=0.05, task="grpo", reward="0:0.3 300:0.8 450:0.2 600:0.8 900:0.85"),
     drawn("noise", noise=0.3, task="grpo", reward="0:0.5 900:0.5"),
     drawn(
-        "never learnt, gets worse",
+        "never learned, gets worse",
         noise=0.02,
         task="rl",
         reward="0:-9.9 500:-9.9 1000:-12 2000:-14",

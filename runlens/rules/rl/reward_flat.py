@@ -19,7 +19,7 @@ Limits
     third below the first, counts as flat. thirds: rise of the last over the first third, in
     standard errors, that is no chance, and the rise that could have been seen. tau: Kendall's, at
     most. p: of a trend. early: gain over the first points, in standard errors, that counts as
-    learnt. saturated: share of the highest possible reward at the start; warm: the same in
+    learned. saturated: share of the highest possible reward at the start; warm: the same in
     classic RL, where a new policy seldom begins above half, or succeeds in half of its episodes.
     sunk, sunk_tau: a fall this many times larger than chance, with a trend this strong, is proof
     from few points as well. done: share of the plan below which it is too early to be loud.
@@ -28,7 +28,7 @@ Limits
 Fixes
     Normalised rewards where the value function explains nothing; a look at the sign of reward and
     advantage where it falls; two to three times the learning rate where KL shows that nothing
-    moved; 16 completions a prompt; half of beta; prompts that are neither always nor never solved.
+    moved; 16 completions per prompt; half of beta; prompts that are sometimes solved.
 """
 
 from typing import NamedTuple

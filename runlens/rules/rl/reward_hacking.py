@@ -69,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     gain = policy.gain_of(signals)
     if len(reward) < limits.fewest or gain is None:
-        return unmet(f"only {len(reward)} of the {limits.fewest} points of reward that are needed")
+        return unmet(f"only {len(reward)} points of reward; {limits.fewest} needed")
     if not gain.rising or gain.units < limits.gain:
         return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
     signs = [
@@ -201,9 +201,9 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     use = (fixes.weights(f"Use {kept[1]}", "the last saved before it"),) if kept else ()
     return (
         *use,
-        fixes.look("Read completions of the end that earn most", "shows what is paid for"),
+        fixes.look("Read the highest-rewarded completions near the end", "shows what is rewarded"),
         *policy.stronger_beta(run, "keeps the policy near its reference"),
-        *fixes.learning_rate(run, signals, 1 / 2, "less far a step"),
+        *fixes.learning_rate(run, signals, 1 / 2, "less far per step"),
     )
 
 

@@ -58,7 +58,7 @@ def finding(
         seen=f"The whole {policy.gain_words(whole)}: other parts of it rose.",
         fixes=(
             fixes.action(f"Give {part.name} more weight than the other reward functions", moved),
-            fixes.look("Read completions that earn most: is their form right, the answer not?"),
+            fixes.look("Read the highest-rewarded completions: right form, wrong answer?"),
             *policy.more_generations(run, "a rare success shows up in more groups"),
         ),
         confidence=policy.confidence(1.2, len(curve), "short gains hide in the noise"),

@@ -17,7 +17,7 @@ Limits
     zero: a reward of at most this size is none. share: of the points that must be so.
     floor_share: of the points that must have one and the same value, at or below zero.
     long_steps, long_points: a classic run that is stuck for so many frames, or points, is a fault
-    where no plan is known (easy tasks are learnt in 1e5 frames); very_long: and from few points.
+    where no plan is known (easy tasks are learned in 1e5 frames); very_long: and from few points.
     set_share: so is it where the entropy ends at this share of its start: the policy has settled
     on what is never rewarded. random: nats of entropy of a policy that is not yet settled.
     rare_share, rare_points: also found where this share of at least so many points lies exactly
@@ -92,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     parts = [name for name in run.history.metrics if name.startswith("reward:")]
     if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
-        return unmet(f"only {len(reward)} of the {limits.few} points of reward that are needed")
+        return unmet(f"only {len(reward)} points of reward; {limits.few} needed")
     stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
     if stuck and (other := _other_reward(run)):
         return passed(f"{other} is a reward too, and it moves")
@@ -295,11 +295,11 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
             fixes.look("Check the sum of rewards of one episode by hand"),
         )
     made = [
-        fixes.look("Call the reward function on one right answer by hand", "it must return > 0"),
+        fixes.look("Call the reward function on a known-correct answer", "it must return > 0"),
         *_shown(run),
         fixes.look("Print ten completions beside what the reward function looks for"),
-        fixes.look("Print what the reward function is called with", "each column it needs?"),
-        fixes.look("Ask the sampler which model it serves"),
+        fixes.look("Print the arguments of the reward function", "every column must arrive"),
+        fixes.look("Check which checkpoint the inference server serves"),
     ]
     limit, cut = policy.length_limit(run, signals), _clipped(signals)
     if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - axolotl's alarm value
@@ -308,7 +308,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
             0, Fix("Let completions finish", "max_completion_length", int(limit.tokens), new, why)
         )
     easier = "Start with easier prompts, or train on examples first"
-    return (*made, fixes.action(easier, "the first successes must happen by chance", "one run"))
+    return (*made, fixes.action(easier, "the first successes come by chance", "one run"))
 
 
 BAD = (

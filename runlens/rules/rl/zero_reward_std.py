@@ -7,7 +7,7 @@ Why it matters
     The advantage of a completion is its reward against its group. Equal rewards give an
     advantage of exactly 0: the step costs its generation and teaches nothing.
 Looks alike
-    A task that was learnt ends with all rewards at their highest: said as info, nothing is
+    A task that was learned ends with all rewards at their highest: said as info, nothing is
     left to learn. One constant function among several does not matter as long as the sum
     varies. Half of the groups without spread is usual for rewards of 0 and 1, as long as the
     reward rises.
@@ -18,7 +18,7 @@ Limits
     must cover. near: mean share of equal groups from which it is said as info; half: the same
     where the reward has no rising trend: more is generated for nothing than for the gradient.
 Fixes
-    Temperature 1.0, 16 completions a prompt, graded rewards, prompts that are neither always
+    Temperature 1.0, 16 completions per prompt, graded rewards, prompts that are neither always
     nor never solved.
 """
 
@@ -143,13 +143,13 @@ def _finding(
     solved = "nothing is left to learn: " if level.saturated else ""
     return Finding(
         severity=severity,
-        title=f"Groups without spread from step {step(onset)}: {solved}all rewards of a group "
-        f"were equal on {policy.share_words(since)}; {level.words}.",
+        title=f"Identical rewards within every group from step {step(onset)}: {solved}on "
+        f"{policy.share_words(since)}; {level.words}.",
         metric=metric,
         onset=Moment(onset),
         evidence=_rows(curve, metric, at, dead, limits),
-        seen=f"From step {step(onset)} on a step had no advantage to learn from on "
-        f"{percent(float(since.mean()))} of the points.",
+        seen=f"From step {step(onset)} on, all advantages were zero on "
+        f"{percent(float(since.mean()))} of the points: no gradient.",
         causes=_causes(run, signals, level, onset),
         fixes=_fixes(run, level),
         ruled_out=()
@@ -170,7 +170,7 @@ def _rows(
 ) -> tuple[Evidence, ...]:
     return (
         Evidence(
-            "Points without spread since the onset",
+            "Points with identical rewards since the onset",
             float(dead[at:].mean()),
             limits.share,
             "no advantage, no gradient",
@@ -178,7 +178,7 @@ def _rows(
             float(curve.step[at]),
             unit="%",
         ),
-        Evidence("Points without spread in the whole run", float(dead.mean()), unit="%"),
+        Evidence("Points with identical rewards in the whole run", float(dead.mean()), unit="%"),
         Evidence(f"Median {metric} since the onset", float(median(curve.value[at:]))),
     )
 
@@ -189,13 +189,13 @@ def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limit: float) -> 
     mean = float(curve.value[at:].mean())
     return Finding(
         severity="info",
-        title=f"Groups that teach nothing from step {step(onset)}: {percent(mean)} had equal "
-        f"rewards, against a limit of {percent(limit)}; {level.words}.",
+        title=f"Groups without a learning signal from step {step(onset)}: {percent(mean)} had "
+        f"identical rewards (alarm from {percent(limit)}); {level.words}.",
         metric="frac_zero_std",
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Groups without spread",
+                "Groups with identical rewards",
                 mean,
                 limit,
                 "these groups give no gradient",
@@ -226,13 +226,13 @@ def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cau
         made.append(Cause(what, "most likely", why, kind="length-limit"))
     if len(entropy) and np.median(entropy) < 0.05:  # noqa: PLR2004 - lower end of axolotl's range
         why = f"entropy is {number(float(np.median(entropy)), 3)}"
-        what = "A policy that always answers the same"
+        what = "A policy that always gives the same answer"
         made.insert(0, Cause(what, "most likely", why, kind="exploration"))
     few = run.number("num_generations")
     if few is not None and few < 8:  # noqa: PLR2004 - TRL's default
         made.append(
             Cause(
-                "Too few completions a prompt",
+                "Too few completions per prompt",
                 "likely",
                 f"{few:g} are generated",
                 kind="exploration",
@@ -247,8 +247,10 @@ def _fixes(run: Run, level: Level) -> tuple[Fix, ...]:
     return (
         *policy.warmer(run, "completions that differ"),
         *policy.more_generations(run, "a rare success shows up in more groups"),
-        fixes.action("Grade the reward: part of it for part of the answer", cost="one run"),
-        fixes.action("Leave out prompts that are always or never solved", "they teach nothing"),
+        fixes.action("Grade the reward: partial credit for partial answers", cost="one run"),
+        fixes.action(
+            "Leave out prompts that are always or never solved", "they give no learning signal"
+        ),
     )
 
 
@@ -319,7 +321,7 @@ GOOD = (
 
 RULE = Rule(
     slug="zero-reward-std",
-    title="Groups without reward spread",
+    title="Identical rewards within groups",
     family="RLX",
     severity="warning",
     page=__doc__,

@@ -66,9 +66,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch without a learning rate."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest:
-        return unmet(
-            f"only {len(rate)} of the {limits.fewest} points of the learning rate that are needed"
-        )
+        return unmet(f"only {len(rate)} points of the learning rate; {limits.fewest} needed")
     peak = float(rate.value.max())
     usual = float(median(rate.value[rate.value > 0])) if peak > 0 else 0.0
     dead = rate.value <= max(limits.zero, limits.tiny * usual)
@@ -227,16 +225,16 @@ def _fixes(run: Run, onset: float, peak: float) -> tuple[Fix, ...]:
                 "the Trainer's SFT default in TRL",
             ),
         )
-    where = f"Start again from {kept[1]}" if kept else "Start again"
+    where = f"Restart from {kept[1]}" if kept else "Restart"
     return (
         fixes.action(
             f"Build the schedule for {step(planned)} steps, not {step(onset)}",
-            "the total handed to the scheduler ended there",
+            "the scheduler's total was reached there",
             "settings only",
         ),
         fixes.action(
             f"{where} with a new schedule",
-            "the steps at rate zero taught nothing",
+            "the steps at rate zero changed nothing",
             "one run",
             kind="restart",
         ),
@@ -275,7 +273,7 @@ GOOD = (
 
 RULE = Rule(
     slug="lr-zero",
-    title="Learning rate zero",
+    title="Zero learning rate",
     family="LRS",
     severity="critical",
     page=__doc__,

@@ -21,7 +21,7 @@ class Mismatch(NamedTuple):
     value: float
     limit: float
     cause: str
-    leapt: bool = False  # the rate rose where it should have fallen
+    jumped: bool = False  # the rate rose where it should have fallen
 
 
 def micro_steps(run: Run, ratio: float) -> bool:
@@ -38,7 +38,7 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
     kept = fixes.checkpoint_before(run, made[0].at)
     back = fixes.action(
         f"Go on from {kept[1] if kept else ''} with the old schedule",
-        "the weights before the leap",
+        "the weights before the jump",
         "one run",
         kind="weights",
     )
@@ -52,8 +52,8 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
         return (find, back) if kept else (find,)
     total = run.state.planned_steps or run.last_step
     steps = fixes.action(
-        f"Hand {step(total)} steps to the scheduler, the number that is trained",
+        f"Set the scheduler to {step(total)} steps, the number that is trained",
         "its length is fixed when it is built" + (f" ({name})" if name != "not recorded" else ""),
         "settings only",
     )
-    return (back, steps) if kept and made[0].leapt else (steps,)
+    return (back, steps) if kept and made[0].jumped else (steps,)

@@ -1,12 +1,12 @@
 """Schedule mismatch: the learning-rate curve is not what the configuration says.
 
 What is seen
-    The logged rate leaps up in mid-run, rises in the middle of its decay, has another peak,
+    The logged rate jumps up in mid-run, rises in the middle of its decay, has another peak,
     another shape or another warm-up than configured, or a finished run ends far above the end of
     its decay.
 Why it matters
     The run did not do what its configuration promises: it cannot be repeated from it, and a leap
-    of the rate breaks what was learnt.
+    of the rate breaks what was learned.
 Looks alike
     Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
     rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
@@ -74,8 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest or rate.value.max() <= 0:
         return unmet(
-            f"only {len(rate)} of the {limits.fewest} points of the learning rate above 0 "
-            f"that are needed"
+            f"only {len(rate)} points of the learning rate above 0; {limits.fewest} needed"
         )
     if any(word in str(run.setting("optim")).lower().replace("-", "_") for word in OWN_RATE):
         return passed(f"optimizer {run.setting('optim')} sets its own rate")
@@ -90,7 +89,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not made:
         top = as_rate(float(rate.value.max()))
         scheduler = run.setting("lr_scheduler_type") or "no scheduler is recorded"
-        return passed(f"the learning rate never leaps; {scheduler}, peak {top}")
+        return passed(f"the learning rate never jumps; {scheduler}, peak {top}")
     return found(_finding(run, made, "warning" if leap else "info"))
 
 
@@ -110,8 +109,8 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     value = rate.value
     peak = float(value.max())
     fallen = np.maximum.accumulate(value)[:-1] > 2 * value[:-1]  # no warm-up: it was higher before
-    leapt = (value[1:] > limits.leap * value[:-1]) & (value[1:] > 0.1 * peak)
-    up = leapt & (fallen | shapes.steady(value)[:-1])
+    jumped = (value[1:] > limits.leap * value[:-1]) & (value[1:] > 0.1 * peak)
+    up = jumped & (fallen | shapes.steady(value)[:-1])
     if not name:  # of an unknown schedule, a return to the peak may be a planned restart
         up &= (value[1:] < WHOLE_PEAK * peak) | ~fallen
     if _resumed(run):  # with a longer plan, after a schedule that had come to its end
@@ -129,14 +128,14 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     return [
         Mismatch(
             float(rate.step[first + 1]),
-            f"the learning rate leapt from {as_rate(before)} to {as_rate(after)}",
+            f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}",
             "Rise of the learning rate between two records, times"
             if before > 0
             else "Rise of the learning rate from 0, share of its peak",
             ratio if before > 0 else after / peak,
             limits.leap if before > 0 else 0.1,
             mismatch.ANOTHER if another else "Planned steps changed, or a new schedule began",
-            leapt=True,
+            jumped=True,
         )
     ]
 
@@ -155,7 +154,7 @@ def _rise(run: Run, rate: Curve) -> list[Mismatch]:
             (after - before) / float(rate.value.max()),
             shapes.ROSE,
             "Planned steps changed, or a launch that is not recorded began a new schedule",
-            leapt=True,
+            jumped=True,
         )
     ]
 
@@ -262,13 +261,13 @@ def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     ]
 
 
-_HEAD = {"warning": "The schedule broke off", "info": "The schedule is not as configured"}
+_HEAD = {"warning": "The schedule broke", "info": "The schedule is not as configured"}
 
 
 def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
     first = made[0]
     name = _name(run) or "not recorded"
-    head = "The schedule began anew" if first.what == RISE else _HEAD[severity]
+    head = "The schedule restarted" if first.what == RISE else _HEAD[severity]
     return Finding(
         severity=severity,
         title=f"{head} at step {step(first.at)}: {first.text}.",
@@ -293,7 +292,7 @@ DECAY = "0:1e-4 300:6e-5 310:9.9e-5 600:6e-5"
 FINISHED = State("finished", done_steps=600, planned_steps=600)
 BAD = (
     drawn(
-        "a leap off a constant rate",
+        "a jump off a constant rate",
         (305, 315),
         severity="warning",
         task="grpo",
@@ -301,7 +300,7 @@ BAD = (
         learning_rate="0:1e-6 300:1e-6 310:2.5e-5 600:2.5e-5",
     ),
     drawn(
-        "leaps after its end",
+        "jumps after its end",
         (300, 310),
         severity="warning",
         learning_rate="0:0 20:1e-3 295:1e-5 305:7e-4 600:1e-4",

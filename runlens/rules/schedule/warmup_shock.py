@@ -92,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Find the largest rise of training loss around the end of warm-up."""
     train = signals.curve("train_loss")
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} of the {limits.fewest} training losses that are needed")
+        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
     if signals.partial:
         return unmet("the start of the run is not recorded")
     warm = signals.warmup

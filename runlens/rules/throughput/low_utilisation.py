@@ -11,7 +11,7 @@ Looks alike
     high one with a low mfu is small batches or slow kernels, a low one is waiting for data,
     unless batch or model are known to be tiny, or completions are generated in between: then
     that comes first.
-    Where mfu is not logged, tokens a second, parameters and card tell it.
+    Where mfu is not logged, tokens per second, parameters and card tell it.
 Limits
     fewest: points needed. skip: share of the run left out as start-up. util: percent.
     mfu: fraction.
@@ -92,7 +92,7 @@ def _busiest(run: Run, signals: Signals, kind: str, limits: Limits) -> tuple[str
 
 
 def _estimated(run: Run, signals: Signals, limits: Limits) -> tuple[str, float] | None:
-    """Return mfu by tokens a second, parameters and card, where it is not logged."""
+    """Return mfu by tokens per second, parameters and card, where it is not logged."""
     speed = _busiest(run, signals, "throughput_tokens", limits)
     share = speed and flops.estimated_mfu(run, speed[1])
     return (speed[0], share) if speed and share else None
@@ -107,7 +107,7 @@ def _idle(run: Run, signals: Signals, util: tuple[str, float], limits: Limits) -
     return _finding(
         signals,
         metric,
-        f"GPU utilisation was {number(value, 3)} % where {limits.util:g} % is the least",
+        f"GPU utilisation was {number(value, 3)} %, below the {limits.util:g} % limit",
         Evidence(
             "Median GPU utilisation, %",
             value,
@@ -166,11 +166,11 @@ def _busy(
     beside = f" at {number(util[1], 3)} % utilisation" if util else ""
     if base(metric) != "mfu":
         level = number(float(median(_settled(signals.curve(metric), limits).value)), 3)
-        beside += f", by {level} tokens a second, the parameters and the card,"
+        beside += f", by {level} tokens per second, the parameters and the card,"
     return _finding(
         signals,
         metric,
-        f"Model flops utilisation was {number(value, 3)}{beside} where {limits.mfu:g} is the least",
+        f"Model flops utilisation was {number(value, 3)}{beside}, below the {limits.mfu:g} limit",
         Evidence("Median mfu", value, limits.mfu, "0.15 to 0.45 is usual", metric, above=False),
         (
             Cause("Batch too small, or no fused kernels", "most likely", kind="machine"),
@@ -272,7 +272,7 @@ BAD = (
         mfu="0:0.05 600:0.05",
     ),
     drawn(
-        "500 tokens a second of a 7B adapter on an A100",
+        "500 tokens per second of a 7B adapter on an A100",
         severity="info",
         noise=0.1,
         throughput_tokens="0:500 600:500",
@@ -287,7 +287,7 @@ BAD = (
 GOOD = (
     drawn("busy", noise=0.03, gpu_util="0:20 50:95 600:96"),
     drawn(
-        "3,000 tokens a second of a 7B adapter on an A100",
+        "3,000 tokens per second of a 7B adapter on an A100",
         noise=0.05,
         throughput_tokens="0:3000 600:3000",
         config={

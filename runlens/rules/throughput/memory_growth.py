@@ -80,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     long = [m for m in names if len(curves[m]) >= limits.fewest]
     if not long:
         most = max(map(len, curves.values()), default=0)
-        return unmet(f"only {most} of the {limits.fewest} points of memory that are needed")
+        return unmet(f"only {most} points of memory; {limits.fewest} needed")
     reasons = {metric: _steady(curves[metric], limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:
@@ -159,7 +159,7 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
     return Finding(
         severity="critical" if out_of_memory else "info" if lasting else "warning",
         title=f"{name} grew from step {step(onset)}: from {number(first)} to {number(last)} GiB, "
-        f"{number(per_step, 2)} MiB a step, and had not levelled off.",
+        f"{number(per_step, 2)} MiB per step, and had not levelled off.",
         metric=metric,
         onset=Moment(onset),
         evidence=(

@@ -81,7 +81,7 @@ def _by_time_stamps(run: Run, launch: int, fewest: int) -> Speed | None:
 
 
 def _per_token(made: Speed, signals: Signals) -> Speed:
-    """Turn steps into tokens a second where the tokens a step are known to change."""
+    """Turn steps into tokens per second where the tokens a step are known to change."""
     size = _tokens_a_step(signals)
     if size is None:
         return made

@@ -8,7 +8,7 @@ Why it matters
 Looks alike
     Tokens a second are often counted wrongly by a factor: only their change is judged.
     Evaluation and saving between two records: single intervals, which the median leaves out.
-    Longer sequences or completions: fewer steps a second at the same tokens a second. The first
+    Longer sequences or completions: fewer steps a second at the same tokens per second. The first
     steps with compilation and cold caches. Another launch on other hardware: only the longest
     launch is judged. Environments of rl runs whose episodes grow longer: info. RL that first acts
     at random to fill its buffer slows down as its updates begin.
@@ -260,10 +260,10 @@ def _of_environment(*, lasting: bool) -> tuple[Cause, ...]:
 def _fixes(run: Run) -> tuple[Fix, ...]:
     if run.task == "rl":
         what = "Time environment steps and updates apart"
-        return (fixes.action(what, "tells an environment that slowed down from costly updates"),)
+        return (fixes.action(what, "separates a slow environment from costly updates"),)
     look = fixes.look(
         "Watch clocks, temperature and other processes while it is slow (nvidia-smi dmon, top)",
-        "tells throttling and neighbours from a slow loader",
+        "separates throttling and noisy neighbours from a slow data loader",
     )
     return (look, *fixes.more_workers(run))
 

@@ -16,7 +16,7 @@ TAIL = 4.0  # multiples of the 95th percentile of the residuals: heavy tails are
 OF_COURSE = 0.01  # share of the range of the course that counts as noise at least: corners
 WIDEST = 0.015  # share of the curve that a spike may last; longer ones are phases
 REGAINED = 0.3  # share of the jump that the next piece goes back: a new start goes the old way
-BACK = 0.35  # share of the first range within which a curve that leapt back starts anew
+BACK = 0.35  # share of the first range within which a curve that jumped back starts anew
 
 
 def spikes(

@@ -1,6 +1,6 @@
 """The lines of known programs: a row a layout, with a line as it was printed, which is its test.
 
-A line that none of these knows is read by the words in it (`counters`), else its layout is learnt
+A line that none of these knows is read by the words in it (`counters`), else its layout is learned
 from the whole log (`mining`). A row is needed where that goes wrong: where the counter has no name,
 or a name that means something else, or where the numbers behind it have no telling names.
 

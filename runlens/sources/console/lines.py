@@ -37,7 +37,7 @@ from runlens.sources.console.yolo import yolo
 from runlens.sources.trainings import of_launches
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
-MORE = 1.5  # times the numbers of the known layouts from which a learnt layout is believed
+MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
 FAR_MORE = 10  # times from which it is believed although it lacks something
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
@@ -60,21 +60,21 @@ _LIGHTNING = lazy_re(
 
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
-    """Read the metrics of a log that has no dict rows: by a layout that is known, else learnt."""
+    """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     known = _known(others, bars)
     taken = {record.at for record in known.records}
     rest = [item for item in others if item[0] not in taken]
-    learnt = mine(rest, alone=not taken)
-    if not known.records and not telling(row.names for row in learnt):
-        learnt = max(learnt, mine(as_lines(bars)), key=len)
-    if not known.records or (not known.framework and _better(learnt, known)):
-        return placed(mine(others) if taken else learnt)
-    return _with(known, learnt)
+    learned = mine(rest, alone=not taken)
+    if not known.records and not telling(row.names for row in learned):
+        learned = max(learned, mine(as_lines(bars)), key=len)
+    if not known.records or (not known.framework and _better(learned, known)):
+        return placed(mine(others) if taken else learned)
+    return _with(known, learned)
 
 
-def _better(learnt: Sequence[Row], known: Found) -> bool:
-    """Whether a learnt layout has far more of what trainings are judged by, and lacks little."""
-    mine, theirs = [row.names for row in learnt], [record.names for record in known.records]
+def _better(learned: Sequence[Row], known: Found) -> bool:
+    """Whether a learned layout has far more of what trainings are judged by, and lacks little."""
+    mine, theirs = [row.names for row in learned], [record.names for record in known.records]
     more, less = telling(mine), telling(theirs)
     return more > MORE * less and (more > FAR_MORE * less or _measured(theirs) <= _measured(mine))
 
@@ -83,10 +83,10 @@ def _measured(names: Iterable[Sequence[str]]) -> set[str]:
     return {naming(name).metric for some in set(names) for name in some if tells(name)}
 
 
-def _with(known: Found, learnt: list[Row]) -> Found:
+def _with(known: Found, learned: list[Row]) -> Found:
     """Add the rows of other layouts to those of a known one, each at the step that it shows."""
     names = {naming(name).metric for record in known.records for name in record.names}
-    rows = [row for row in learnt if not any(naming(name).metric in names for name in row.names)]
+    rows = [row for row in learned if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
     place = np.array([_beside(known.records, at, row) for row in rows], dtype=np.int64)
     kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]

@@ -329,7 +329,7 @@ def begins_after(early: Content, late: Content) -> bool:
     first, last, every = early.trained
     gap = late.trained[0] - last
     if late.trained[0] <= late.trained[2]:
-        return False  # its first row is the first that it could log: it began anew
+        return False  # its first row is the first that it could log: it restarted
     if gap > 0:
         return gap <= 2 * every and _later(early, late) is not False
     repeats = late.trained[0] - first > max(2 * every, REPEATED * (last - first))

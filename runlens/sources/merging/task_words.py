@@ -6,7 +6,7 @@ from math import log
 from runlens.run import Task
 
 # A random model starts at ln(vocabulary), a fine-tuned one below 0.4 of it (1 to 4 of 10.4). The
-# first logged loss is a mean over steps that already learnt; far above is a sum, no mean.
+# first logged loss is a mean over steps that already learned; far above is a sum, no mean.
 FROM_SCRATCH = (0.5, 1.25)  # times ln(vocabulary)
 # sizes of the vocabularies of GPT-2, BERT, RoBERTa, T5, Llama 2 and 3, Qwen 2.5, Gemma: a loss that
 # is ln of one to four digits is that of a head that knows nothing
@@ -15,7 +15,7 @@ FOUR_DIGITS = 5e-4
 FEWEST_SYMBOLS = 27  # fewer tokens than letters are no text
 TWO_CLASSES = (0.665, 0.721)  # within 4 % of ln 2
 # A new head over n classes starts at ln(n); the first logged loss may be a mean over steps that
-# learnt already, or lie above for a bad start. A language model's vocabulary is far larger.
+# learned already, or lie above for a bad start. A language model's vocabulary is far larger.
 NEAR_CLASSES = (0.5, 1.5)  # times ln(num_labels)
 PRETRAINERS = {"nanogpt", "megatron", "nanochat", "modded-nanogpt"}
 FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}

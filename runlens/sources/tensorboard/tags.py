@@ -107,7 +107,7 @@ def _holds_events(folder: Path) -> bool:
 
 
 def restarts(tags: Tagged) -> IntArray:
-    """Return the records at which training began anew, where the steps show it.
+    """Return the records at which training restarted, where the steps show it.
 
     A restart takes all tags that go on behind it back: a tag that counts something else (batches
     of an epoch, episodes) goes back alone. More than MOST_RESTARTS are none either.

@@ -1,4 +1,4 @@
-"""The layout of a log that nobody has described, learnt from the log itself.
+"""The layout of a log that nobody has described, learned from the log itself.
 
 Lines become templates (`slots`), the text of a template says what its numbers are (`phrases`,
 `heads`), lines that say the same are a table (`layouts`), and of each table the columns that
