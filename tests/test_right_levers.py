@@ -58,7 +58,7 @@ def test_steps_that_the_framework_worked_out_do_not_rule_over_epochs() -> None:
 
 
 @pytest.mark.parametrize(("curves", "better"), [(TURNS, False), (NEVER_BETTER, True)])
-def test_a_best_model_that_learnt_nothing_is_not_kept(curves: Any, *, better: bool) -> None:
+def test_a_best_model_that_learned_nothing_is_not_kept(curves: Any, *, better: bool) -> None:
     """Where the best evaluation is that before training, no number of steps helps."""
     run = drawn("x", **curves).run()
     run = configured(run, max_steps=(900, "max_steps", "config.json"))
@@ -69,7 +69,7 @@ def test_a_best_model_that_learnt_nothing_is_not_kept(curves: Any, *, better: bo
 
 
 def test_a_gain_before_the_first_evaluation_is_not_known() -> None:
-    """A run that is first evaluated after an epoch may have learnt all before."""
+    """A run that is first evaluated after an epoch may have learned all before."""
     run = drawn("x", train_loss="0:2 900:0.1", eval_loss="100:1.4 900:2.4 ~0.01/100").run()
     assert not fixes.never_better(Signals(run))
 
@@ -113,7 +113,7 @@ def kinds(**curves: Any) -> list[str]:
 
 
 def test_memorised_needs_a_train_loss_that_fell_after_the_turn() -> None:
-    """Both losses rise: nothing is learnt by heart."""
+    """Both losses rise: nothing is memorised."""
     told = kinds(train_loss="0:3.5 300:3.2 900:3.45", eval_loss="0:3.6 300:3.3 900:3.7 ~0.01/100")
     assert "memorised" not in told
 

@@ -1,4 +1,4 @@
-"""Repeats in the store of an audit: what runs of one configuration reached, learnt each night.
+"""Repeats in the store of an audit: what runs of one configuration reached, learned each night.
 
 People rerun a baseline only to learn how far seeds lie apart. A store has seen runs that differ in
 nothing else: of each configuration that ran to its end twice or more the last values tell it.

@@ -108,7 +108,7 @@ def command(
             *more,
             align=align,  # type: ignore[arg-type]
             seeds=others,
-            noise=_learnt(store) if store else None,
+            noise=_learned(store) if store else None,
             delta=delta,
             metric=metric,
             settings=settings,
@@ -125,7 +125,7 @@ def command(
         ctx.exit(ExitCode.REACHED)
 
 
-def _learnt(store: str) -> "Callable[[Sequence[Run]], SeedNoise | None]":
+def _learned(store: str) -> "Callable[[Sequence[Run]], SeedNoise | None]":
     """Return how repeats of runs are looked up in the store of an audit."""
     from functools import partial
 
