@@ -253,7 +253,7 @@ def _recipe(row: RunRow) -> Hashable:
 
 RULE = CrossRule(
     slug="fleet",
-    title="Runs that break go with a node, an image or a version",
+    title="Crashes tied to a node, image or version",
     severity="warning",
     page=__doc__,
     limits=Limits(),

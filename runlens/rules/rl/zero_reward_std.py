@@ -77,7 +77,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if 0 < len(curve) < limits.fewest and dead.all():
         return found(_finding(run, signals, curve, metric, 0, dead, limits))
     if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} of the {limits.fewest} points of {metric} that are needed")
+        return unmet(f"only {len(curve)} points of {metric}; {limits.fewest} needed")
     at = _since(dead, limits)
     if at is not None:
         return found(_finding(run, signals, curve, metric, at, dead, limits))
