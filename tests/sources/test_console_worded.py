@@ -179,7 +179,7 @@ def test_settings_as_a_dict_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_loss_and_a_score_under_one_epoch_are_of_that_epoch(tmp_path: Path) -> None:
-    """Each in a line of its own, of which one layout is known and one is learnt."""
+    """Each in a line of its own, of which one layout is known and one is learned."""
     text = each("epoch {n}\nloss: 6.{n}\ntest accuracy: 20.{n}%, (51{n}/2466)\n", 1, 2, 3, 4, 5, 6)
     found = reading(tmp_path, text)
     assert found.series["loss"].step.tolist() == [1, 2, 3, 4, 5, 6]
