@@ -2,11 +2,11 @@
 
     python benchmarks/audit.py [speed growth idle same api faults] [--kills 100] [--runs 5000]
 
-- `speed`: local runs a second on two processes, over ../shared/corpus and bench, without pages;
+- `speed`: local runs a second on two processes, over ../shared/corpus, corpus_b and bench;
 - `growth`: nights of up to --runs runs: time, memory, and the second night, unchanged;
 - `idle`: CPU of a second night of 1,000 unchanged runs, in a process of its own;
 - `same`: whether the places of a tree give the runs of the tree;
-- `api`: 1,000 runs of 1,000 rows behind 100 ms: fetched alone, then audited;
+- `api`: 1,000 runs of 1,000 rows behind 100 ms, every 15th faulty: fetched alone, then audited;
 - `faults`: the same project with every tenth request failing: no run may be lost;
 - `--kills N`: N nights that are killed at drawn points and started again.
 
@@ -15,6 +15,7 @@ CPU is given beside them.
 """
 
 import argparse
+import json
 import os
 import random
 import resource
@@ -31,13 +32,16 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import psutil
 
 import runlens
 from runlens.auditing.engine import Progress
+from runlens.auditing.pages import Pages
 from runlens.auditing.plan import Chosen, planned
+from runlens.cli.audit import run_page
 from runlens.nights import Audit
 from runlens.run import Run
 
@@ -52,15 +56,22 @@ SECTIONS = ("speed", "growth", "idle", "same", "api", "faults")
 class Night:
     """One night, with what it took: seconds, CPU of all processes, and their largest memory."""
 
-    def __init__(self, *sources: str | Path, store: Path, cache: Path | bool = False) -> None:
+    def __init__(
+        self,
+        *sources: str | Path,
+        store: Path,
+        cache: Path | bool = False,
+        pages: Path | None = None,
+    ) -> None:
         """Audit, and watch."""
+        made = Pages(str(pages), run_page) if pages else None
         self.workers: dict[int, float] = {}  # CPU seconds by process
         self.largest = self.own = self.all = 0  # bytes: of a worker, of this process, of all
         self._looked = 0.0
         self._before = {pid: cpu for pid, cpu, _ in _children()}
         began, cpu = time.perf_counter(), time.process_time()
         self.audit: Audit = runlens.audit(
-            *sources, store=store, cache=cache, jobs=2, on_result=self._look
+            *sources, store=store, cache=cache, jobs=2, on_result=self._look, pages=made
         )
         self.seconds = time.perf_counter() - began
         self.at_end = psutil.Process().memory_info().rss
@@ -105,7 +116,7 @@ def _children() -> Iterator[tuple[int, float, int]]:
 
 def speed(folder: Path) -> None:
     """Print how fast real runs are read and judged."""
-    for name in ("corpus", "bench"):
+    for name in ("corpus", "corpus_b", "bench"):
         if (SHARED / name).is_dir():
             night = Night(SHARED / name, store=folder / f"{name}.db")
             ideal = 2 * night.audit.night.read / night.cpu
@@ -205,23 +216,36 @@ def serving(**how: float) -> Iterator[str]:
         server.stdin.close()
 
 
+def requests() -> int:
+    """Return how many requests the server got so far, this one not among them."""
+    with urlopen(f"{os.environ['WANDB_BASE_URL']}/requests") as answer:  # noqa: S310 - of ours
+        known: dict[str, int] = json.load(answer)
+    known.pop("/requests", None)
+    return sum(known.values())
+
+
 def api(folder: Path, runs: int) -> None:
-    """Print how long runs take over the network: fetched alone, then audited."""
+    """Print how long runs take over the network: fetched alone, then audited with pages."""
     from runlens.sources.wandb_api import connected, fetch_all, listed
 
-    with serving(runs=runs, rows=1000, latency=LATENCY) as source:
+    with serving(runs=runs, rows=1000, latency=LATENCY, faulty=runs // 15) as source:
         began, cpu = time.perf_counter(), time.process_time()
         with connected():
             got = sum(
                 isinstance(one.run, Run) for one in fetch_all(r.place for r in listed(source))
             )
-        alone = time.perf_counter() - began
+        alone, asked = time.perf_counter() - began, requests()
         spent = time.process_time() - cpu
-        print(f"{got:,} runs fetched alone: {alone:.1f} s, CPU {spent:.1f} s")
-        first = Night(source, store=folder / "api.db", cache=folder / "cache")
+        print(f"{got:,} runs fetched alone: {alone:.1f} s, CPU {spent:.1f} s, {asked:,} requests")
+        how = {"store": folder / "api.db", "cache": folder / "cache", "pages": folder / "site"}
+        first = Night(source, **how)
+        audited = requests() - asked
         print(f"audited: {first}; {first.seconds / alone:.2f} times fetching alone")
-        second = Night(source, store=folder / "api.db", cache=folder / "cache")
+        print(f"{len(first.audit.pages)} pages; {audited:,} requests, {audited - asked:+,}")
+        second = Night(source, **how)
+        again = requests() - asked - audited
         print(f"second night: {second}; {second.seconds / first.seconds:.1%} of the first")
+        print(f"{again:,} requests, {again / audited:.2%} of the first night's")
 
 
 def faults(folder: Path, runs: int) -> None:

@@ -108,6 +108,10 @@ class Cache:
                 total -= size
                 _remove(path)
 
+    def beside(self, key: str) -> Path:
+        """Return a file for what else is known under a key, which goes as entries do."""
+        return self._at(key).with_suffix(".part")
+
     def _at(self, key: str) -> Path:
         name = sha256(f"{FORMAT}\0{key}".encode(errors="surrogatepass")).hexdigest()[:32]
         return self.folder / name[:2] / f"{name}.npz"

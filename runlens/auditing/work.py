@@ -75,7 +75,7 @@ def fetch(unit: Unit, job: Job) -> Unit | Judged:
     try:
         if _key(unit, job.settings) in cache:
             return unit
-        run, complete = fetched(unit.place)
+        run, complete = fetched(unit.place, kept=cache.beside(unit.place))
         unit = unit if complete else unit.partly()
         cache.save(_key(unit, job.settings), [run])
     except Exception as error:  # noqa: BLE001 - as above
@@ -145,23 +145,24 @@ def _told(row: RunRow, about: About | None) -> RunRow:
 def _runs(unit: Unit, job: Job) -> tuple[list[Run], bool, bool]:
     """Return the runs of a unit, whether they came from the cache, and whether all of it came."""
     if not job.cache:
-        return _read(unit, job.settings)
+        return _read(unit, job)
     cache, key = _cache(job.cache), _key(unit, job.settings)
     if (known := cache.load(key)) is not None:
         return known, True, True
-    runs, _, whole = _read(unit, job.settings)
+    runs, _, whole = _read(unit, job)
     if whole:
         cache.save(key, runs)
     return runs, False, whole
 
 
-def _read(unit: Unit, settings: Settings) -> tuple[list[Run], bool, bool]:
+def _read(unit: Unit, job: Job) -> tuple[list[Run], bool, bool]:
     if unit.remote:
         from runlens.sources import wandb_api
 
-        run, whole = wandb_api.fetched(unit.place)
+        kept = _cache(job.cache).beside(unit.place) if job.cache else None
+        run, whole = wandb_api.fetched(unit.place, kept=kept)
         return [run], False, whole
-    return read_all(unit.readable, columns=settings.columns, only=unit.parts), False, True
+    return read_all(unit.readable, columns=job.settings.columns, only=unit.parts), False, True
 
 
 def _rows(unit: Unit, runs: list[Run], job: Job) -> Iterator[RunRow]:

@@ -15,11 +15,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--variants", type=int, default=50, help="histories that differ")
+    parser.add_argument("--faulty", type=int, default=0, help="runs that become NaN")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds an answer takes more")
     parser.add_argument("--failing", type=float, default=0.0, help="share of requests, with 500")
     given = parser.parse_args()
     with Server(port=given.port, entity=given.entity, latency=given.latency) as server:
-        server.fill(given.project, given.runs, given.rows, variants=given.variants)
+        how = {"variants": given.variants, "faulty": given.faulty}
+        server.fill(given.project, given.runs, given.rows, **how)
         if given.failing:
             server.fault(times=sys.maxsize, share=given.failing)
         print(server.url, flush=True)

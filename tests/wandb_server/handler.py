@@ -6,8 +6,10 @@ import re
 import socket
 import struct
 import time
+from collections import Counter
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +28,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
     protocol_version = "HTTP/1.1"
+    _limits: Mapping[str, str] = MappingProxyType({})  # headers that tell of a quota
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as it is called
         """Print nothing: `Server.log` has the requests."""
@@ -44,6 +47,12 @@ class Handler(BaseHTTPRequestHandler):
         fault = self._standin.next_fault(called)
         if fault is not None and self._failed(fault):
             return
+        if self._standin.quota and path != "/requests":
+            with self._standin.lock:
+                fits, self._limits = self._standin.quota.spend()
+            if not fits:
+                self._send(429, {"errors": [{"message": "rate limit exceeded"}]})
+                return
         if query:
             self._answer_query(query)
         else:
@@ -72,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
-        for name, value in (headers or {}).items():
+        for name, value in {**self._limits, **(headers or {})}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
@@ -105,11 +114,21 @@ class Handler(BaseHTTPRequestHandler):
             return
         # the one argument of a mutation is called input, which is a word of Python
         text = re.sub(r"\(\s*input:", "(given:", query["query"])
+        for name in self._standin.lacks:
+            if re.search(rf"\b{name}\b", text):
+                said = f'Cannot query field "{name}" on type "Run".'
+                self._send(200, {"data": None, "errors": [{"message": said}]})
+                return
         with self._standin.lock:
             asked = Execution(text, query.get("variables") or {}, self._standin.unknown)
             answer = json.dumps({"data": asked.answer(Root(self._standin))}).encode()
         self._standin.largest = max(self._standin.largest, len(answer))
-        self._send(200, answer)
+        needed = len(answer) / self._standin.speed
+        time.sleep(min(needed, self._standin.gateway))
+        if needed > self._standin.gateway:
+            self._send(504, b"<html>gateway time-out</html>", kind="text/html")
+        else:
+            self._send(200, answer)
 
     def _answer_path(self, path: str, body: bytes) -> None:
         if found := _STREAM.fullmatch(path):
@@ -117,6 +136,8 @@ class Handler(BaseHTTPRequestHandler):
             with self._standin.lock:
                 self._standin.take_stream(key, json.loads(body))
             self._send(200, {"limits": {}})
+        elif path == "/requests":
+            self._send(200, Counter(self._standin.log))
         elif found := _FILE.fullmatch(path):
             self._answer_file(*map(unquote, found.groups()), body=body)
         else:

@@ -5,11 +5,14 @@ The unmodified SDK logs to it, ``wandb sync`` uploads to it, ``wandb.Api()`` rea
     with Server() as server:
         os.environ |= {"WANDB_BASE_URL": server.url, "WANDB_API_KEY": KEY}
 
-Not imitated: artifacts, sweeps, reports, teams, permissions, the real server's sampling.
+It can be slow for wide answers (`speed`, `gateway`), older than the client (`lacks`), bound to a
+`quota`, and change between any two requests (`between`). Not imitated: artifacts, sweeps, reports,
+teams, permissions, the real server's sampling.
 """
 
 import base64
 import json
+import math
 import random
 import sys
 import threading
@@ -46,6 +49,27 @@ class Fault:
     share: float = 1.0
 
 
+@dataclass
+class Quota:
+    """How many requests a key may send in a window of time, as the ``RateLimit-*`` headers say."""
+
+    most: int
+    seconds: float = 1.0
+    left: int = 0
+    until: float = 0.0  # of the monotonic clock
+
+    def spend(self) -> tuple[bool, dict[str, str]]:
+        """Count a request; return whether it is within the quota, and the headers."""
+        now = time.monotonic()
+        if now >= self.until:
+            self.left, self.until = self.most, now + self.seconds
+        fits = self.left > 0
+        self.left -= fits
+        reset = str(math.ceil(self.until - now))
+        told = {"Limit": str(self.most), "Remaining": str(self.left), "Reset": reset}
+        return fits, {f"RateLimit-{name}": value for name, value in told.items()}
+
+
 class Http(ThreadingHTTPServer):
     """The socket of a stand-in, which does not print when a client goes away."""
 
@@ -72,6 +96,10 @@ class Server:
         self.unknown: Counter[str] = Counter()  # fields that were asked for and are not here
         self.overlap = False  # pages repeat the rows that are in the parquet export
         self.largest = 0  # bytes of an answer
+        self.quota: Quota | None = None  # of requests
+        self.lacks: set[str] = set()  # fields that this server is too old for
+        self.speed = math.inf  # bytes a second at which answers are made
+        self.gateway = math.inf  # seconds after which a gateway gives up on an answer, with 504
         self.between: Callable[[str], None] | None = None  # called with each operation, before it
         self.most = sys.maxsize  # samples of a history in one answer
         self.lock = threading.RLock()
@@ -141,17 +169,22 @@ class Server:
         fields |= {"settings": settings, "rows": history, "last_state": state} | more
         return self.keep(StoredRun(self, self.entity, project, name, **fields))
 
-    def fill(self, project: str, runs: int, rows: int, *, variants: int = 50) -> None:
+    def fill(
+        self, project: str, runs: int, rows: int, *, variants: int = 50, faulty: int = 0
+    ) -> None:
         """Put `runs` runs of `rows` rows into a project: training losses, no two alike.
 
-        For benchmarks: only `variants` histories are made, which the runs share.
+        For benchmarks: only `variants` histories are made, which the runs share. `faulty` of them,
+        spread evenly, become NaN at two thirds.
         """
         histories = [Recorded(_training(seed, rows)) for seed in range(min(variants, runs))]
+        broken = [Recorded(_broken(one.rows)) for one in histories] if faulty else []
         for number in range(runs):
+            breaks = (number + 1) * faulty // runs > number * faulty // runs
             self.put(
                 project,
                 f"run-{number:05}",
-                histories[number % len(histories)],
+                (broken if breaks else histories)[number % len(histories)],
                 config={"learning_rate": 2e-4, "seed": number},
                 created=1.79e9 + number,
             )
@@ -185,3 +218,9 @@ def _training(seed: int, rows: int) -> Iterable[dict[str, float]]:
         row = {"train/loss": loss, "train/grad_norm": 1 + abs(drawn.gauss(0, 0.2))}
         row |= {"train/learning_rate": 2e-4 * (1 - step / rows), "train/global_step": 10 * step}
         yield {"_step": step, "_runtime": 2.0 * step, "_timestamp": 1.79e9 + 2 * step} | row
+
+
+def _broken(rows: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    from_there = {"train/loss": "NaN", "train/grad_norm": "NaN"}
+    for at, row in enumerate(rows):
+        yield {**row, **(from_there if at >= 2 * len(rows) // 3 else {})}

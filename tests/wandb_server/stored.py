@@ -6,7 +6,7 @@ import re
 import sys
 import time
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,12 @@ class StoredRun:
     withheld: int = 0  # rows that the server counts but does not send
     nobody: bool = False  # whoever logged it has left
     username: str = "tester"
+
+    def log(self, rows: Iterable[Mapping[str, Any]], *, rewind: int | None = None) -> None:
+        """Log more rows; `rewind` gives up those from that step on before."""
+        kept = [row for row in self.rows.rows if rewind is None or row["_step"] < rewind]
+        self.rows = Recorded([*kept, *rows])
+        self.beat = max(self.beat + 1, time.time())
 
     def __post_init__(self) -> None:
         """Name it by its id, where it has no other name."""
@@ -174,12 +180,13 @@ class StoredRun:
         """Return samples of the system metrics."""
         return spread(self.records.lines, samples)
 
-    def parquet_history(self, **_: Any) -> dict[str, Any]:
-        """Return where the exported rows lie, and the others' keys."""
+    def parquet_history(self, live_keys: Sequence[str] = (), **_: Any) -> dict[str, Any]:
+        """Return where the exported rows lie, and some keys of the others."""
+        rows = self.rows.rows[self.exported :]
+        live = [{key: row[key] for key in live_keys if key in row} for row in rows]
         if not self.exported:
-            return {"parquetUrls": [], "liveData": self.rows.rows}
+            return {"parquetUrls": [], "liveData": live}
         self.contents[PARQUET] = parquet(self.rows.rows[: self.exported])
-        live = self.rows.rows[self.exported :]
         return {"parquetUrls": [self.url_of(PARQUET)], "liveData": live}
 
     def log_lines(

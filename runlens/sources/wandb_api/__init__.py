@@ -77,13 +77,18 @@ def fetch(place: str | Path, *, budget_seconds: float = BUDGET) -> Run:
     return fetched(place, budget_seconds=budget_seconds)[0]
 
 
-def fetched(place: str | Path, *, budget_seconds: float = BUDGET) -> tuple[Run, bool]:
-    """Read one run as `fetch` does, and say whether all of it came."""
+def fetched(
+    place: str | Path, *, budget_seconds: float = BUDGET, kept: Path | None = None
+) -> tuple[Run, bool]:
+    """Read one run as `fetch` does, and say whether all of it came.
+
+    `kept` is a file for the rows of a run that goes on: the next time only new ones are fetched.
+    """
     where = parsed(place)
     if not where.run:
         raise NothingReadable(str(place), "is a project; name one of its runs")
     with connected() as client:
-        got = download(client, where, budget_seconds)
+        got = download(client, where, budget_seconds, kept)
     reading = reading_of(got)
     (run,) = runs_of(Path(), str(where), [reading])
     if not len(run.history) and not run.log_tail:

@@ -5,7 +5,9 @@ import math
 import re
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from runlens.errors import NothingReadable
@@ -19,6 +21,7 @@ BUDGET = 300.0  # seconds for a run
 ROWS = 10_000  # in one answer, at most: 4 MB of 10 metrics
 ANSWER = 8_000_000  # bytes of one answer, about: eight threads of them stay below 1 GB as objects
 NUMBER = 24  # bytes of a number with its punctuation
+FEW = 1_000  # rows, of which fewer are not worth keeping: they come in one request
 CONSOLE = 1_000  # last lines of the console
 SYSTEM = 100_000  # records of system metrics: one each 15 seconds for 17 days
 SPAN = 1_000  # least number of steps that are asked for at once, of a run of usual width
@@ -43,12 +46,14 @@ class Download:
 
     place: Place
     client: Client
+    kept: Path | None = None  # where rows are kept of a run that goes on
     run: Any = None  # the client's, with settings, summary, state
     own: Mapping[str, Any] = field(default_factory=dict)  # W&B's own part of the settings
     rows: Collected = field(default_factory=Collected)
     console: list[str] = field(default_factory=list)
     system: list[dict[str, Any]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    begin: int | None = None  # step of the last row that was kept, until it came again
     error: Exception | None = None
     stopped: bool = False
     lacking: bool = False  # a part did not come that another try may bring
@@ -69,10 +74,23 @@ class Download:
         return self.run.history_keys or {}
 
 
-def download(client: Client, place: Place, budget: float) -> Download:
-    """Return what came of a run within `budget` seconds; raise NothingReadable if nothing did."""
+class RewoundError(Exception):
+    """The rows that were kept are not those of the run any more."""
+
+
+def download(client: Client, place: Place, budget: float, kept: Path | None = None) -> Download:
+    """Return what came of a run within `budget` seconds; raise NothingReadable if nothing did.
+
+    Args:
+        client: the connection.
+        place: the run.
+        budget: seconds.
+        kept: a file for the rows of a run that goes on, or of which not all came: those that it
+            holds are not fetched again.
+
+    """
     api = client.api(place)
-    got = Download(place, client)
+    got = Download(place, client, kept)
     # a thread of its own: of some answers the client waits for as long as it takes
     worker = threading.Thread(target=_work, args=(api, got), name=str(place), daemon=True)
     worker.start()
@@ -88,7 +106,17 @@ def download(client: Client, place: Place, budget: float) -> Download:
     if got.run is None:
         why = f"no answer from {client.host} within {budget:g} seconds; try again later"
         raise NothingReadable(str(place), why)
+    if kept:
+        _keep(got, kept)
     return got
+
+
+def _keep(got: Download, kept: Path) -> None:
+    """Keep the rows where more may come."""
+    if got.rows.count >= FEW and (got.run.state == "running" or not got.complete):
+        got.rows.keep(kept)
+    else:
+        kept.unlink(missing_ok=True)
 
 
 def _work(api: Any, got: Download) -> None:  # noqa: ANN401 - the package has no types
@@ -138,13 +166,32 @@ def _console(got: Download) -> None:
 
 
 def _history(got: Download) -> None:
-    """Read all rows: a short run's at once, else page by page."""
+    """Read all rows, but those that are kept: a short run's at once, else page by page."""
+    if got.kept and got.kept.exists() and _went_on(got, got.kept):
+        return
     if 0 < got.counted <= _room(got) and got.client.whole.fits and _took_at_once(got):
         return
     _scan(got)
     if got.counted and not got.rows.count:  # the server does not know the last step
         for row in got.run.history(samples=got.counted, pandas=False):
             got.rows.add(row)
+
+
+def _went_on(got: Download, kept: Path) -> bool:
+    """Take the rows behind those that are kept; False where all have to be fetched.
+
+    The last of the kept rows is fetched again: where it is another one, the run was rewound.
+    """
+    rows = Collected.kept(kept)
+    if rows.last_step is None or rows.count > got.counted:
+        return False
+    got.rows, got.begin = rows, rows.last_step
+    with suppress(RewoundError):
+        _scan(got)
+        if got.stopped or got.rows.count >= got.counted:
+            return True
+    got.rows, got.begin = Collected(), None
+    return False
 
 
 def _took_at_once(got: Download) -> bool:
@@ -186,6 +233,8 @@ def _scan(got: Download) -> None:
     for _ in range(HALVINGS):
         try:
             _pages(got, span)
+        except RewoundError:
+            raise
         except Exception:
             if span == 1 or (got.rows.count and got.rows.last_step is None):
                 raise
@@ -196,11 +245,20 @@ def _scan(got: Download) -> None:
 
 
 def _pages(got: Download, span: int) -> None:
+    """Take the rows from the last one on; that again where it was kept, to see that it is there."""
     begin = 0 if got.rows.last_step is None else got.rows.last_step + 1
+    begin = begin if got.begin is None else got.begin
     for row in got.run.scan_history(page_size=span, min_step=begin, use_cache=False):
         if got.stopped:
             return
-        got.rows.add(row)
+        if got.begin is None:
+            got.rows.add(row)
+        elif got.rows.ends_with(row):
+            got.begin = None
+        else:
+            raise RewoundError
+    if got.begin is not None:
+        raise RewoundError
 
 
 def _system(got: Download) -> None:

@@ -1,5 +1,6 @@
 """A stand-in for the W&B server, and an environment that leads to it."""
 
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,8 @@ def server(standin: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for kept in (standin.runs, standin.projects, standin.faults, standin.log):
         kept.clear()
     standin.overlap, standin.most, standin.between = False, sys.maxsize, None
-    standin.largest = 0
+    standin.largest, standin.quota = 0, None
+    standin.lacks, standin.speed, standin.gateway = set(), math.inf, math.inf
     for name, value in environment(standin, tmp_path).items():
         monkeypatch.setenv(name, value)
     return standin

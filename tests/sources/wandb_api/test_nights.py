@@ -1,16 +1,19 @@
 """Nights of a project on a server: what is asked of it, and what becomes of odd runs."""
 
+import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import runlens
+from runlens.auditing import cache
 from runlens.auditing.pages import Pages
 from runlens.diagnosis import Diagnosis
 from runlens.nights import Audit, RunRow
-from tests.wandb_server.server import Fault, Server
+from tests.wandb_server.server import Fault, Quota, Server
 from tests.wandb_server.stored import StoredRun
 
 pytestmark = pytest.mark.usefixtures("connection")
@@ -174,16 +177,41 @@ def test_odd_records_cost_nothing(server: Server, tmp_path: Path) -> None:
     assert {name: row.user for name, row in rows(found).items()} == {"a": "", "b": "tester"}
 
 
-def test_an_older_server_costs_one_listing_a_night(server: Server, tmp_path: Path) -> None:
-    """It knows no console; that will not change by asking again."""
+@pytest.mark.parametrize("field", ["logLines", "events"])
+def test_an_older_server_costs_one_listing_a_night(
+    field: str, server: Server, tmp_path: Path
+) -> None:
+    """It knows no console, or no system metrics; that will not change by asking again."""
     for number in range(3):
         put(server, f"r{number}")
-    said = 'Cannot query field "logLines" on type "Run".'
-    server.faults.append(Fault("Log", "errors", times=10**6, message=said))
+    server.lacks = {field}
     night(tmp_path)
     server.log.clear()
     assert len(night(tmp_path).runs) == 3
     assert server.log == ["Runs"]
+
+
+def test_a_quota_costs_time_and_no_run(server: Server, tmp_path: Path) -> None:
+    """Eight requests a second; each run takes four."""
+    for number in range(6):
+        put(server, f"r{number}", broken=number < 2)
+    server.quota = Quota(8)
+    found = night(tmp_path)
+    assert (len(found.runs), found.unread, found.unlisted) == (6, (), ())
+    assert {row.problems for row in found.runs} == {0}
+
+
+def test_what_a_gateway_gives_up_on_is_asked_for_in_smaller_parts(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wide rows are slow: of 300 kB a gateway sees nothing, of 100 kB it does."""
+    monkeypatch.setenv("WANDB_X_GRAPHQL_RETRY_MAX", "0")
+    rows = [{"_step": at} | {f"layer/{n}/norm": at + n for n in range(100)} for at in range(200)]
+    server.put("llm", "wide", rows)
+    server.speed, server.gateway = 1e6, 0.12
+    run = runlens.read(f"{PROJECT}/wide")
+    assert len(run.curve("layer/7/norm")) == 200
+    assert server.largest > 120_000, "it was asked for more at first"
 
 
 def test_a_way_of_asking_that_fails_is_given_up(server: Server, tmp_path: Path) -> None:
@@ -206,3 +234,61 @@ def test_wide_rows_come_in_small_answers(server: Server) -> None:
     pages = [one for one in server.log if "History" in one]
 
     assert pages.count("HistoryPage") >= 3
+
+
+def losses(*values: float) -> list[dict[str, Any]]:
+    """Return rows with these losses."""
+    return [
+        {"_step": at, "_timestamp": 1.7e9 + at, "loss": loss, "a": {"b": "NaN"}}
+        for at, loss in enumerate(values)
+    ]
+
+
+def going_on(server: Server, rows: list[dict[str, Any]], state: str = "running") -> None:
+    """Let a run have these rows now."""
+    server.largest = 0
+    server.put("llm", "on", rows, state=state, beat=time.time(), created=1.7e9)
+
+
+def test_of_a_run_that_goes_on_only_the_new_rows_are_fetched(
+    server: Server, tmp_path: Path
+) -> None:
+    """All of them are judged; when it has ended, nothing is kept but its history."""
+    values = [3 / (at + 1) + 1 for at in range(4_000)]
+    going_on(server, losses(*values[:3_000]))
+    night(tmp_path)
+    whole = server.largest
+    for rows, state in ((3_300, "running"), (4_000, "finished")):
+        going_on(server, losses(*values[:rows]), state)
+        (row,) = night(tmp_path).runs
+        assert row.steps == rows - 1
+        assert server.largest < whole / 3
+    assert not list((tmp_path / "cache").glob("??/*.part"))
+    (path,) = sorted((tmp_path / "cache").glob("??/*.npz"), key=os.path.getmtime)[-1:]
+    (run,) = cache._read(path)  # noqa: SLF001 - what the judge saw
+    assert run.curve("train_loss").value.tolist() == values
+
+
+def test_a_run_that_was_rewound_is_fetched_whole(server: Server, tmp_path: Path) -> None:
+    """Its old rows are others now, and it is further than before."""
+    going_on(server, losses(*[1.0] * 2_000))
+    night(tmp_path)
+    going_on(server, losses(*[1.0] * 1_500, *[2.0] * 700))
+    (row,) = night(tmp_path).runs
+    assert row.steps == 2_199
+    assert row.measures["train_loss.end"] == 2.0
+    assert row.measures["train_loss.best"] == 1.0
+    going_on(server, losses(*[3.0] * 1_600))
+    (row,) = night(tmp_path).runs
+    assert (row.steps, row.measures["train_loss.best"]) == (1_599, 3.0)
+
+
+def test_kept_rows_that_are_damaged_cost_a_download(server: Server, tmp_path: Path) -> None:
+    """And nothing else."""
+    going_on(server, losses(*[1.0] * 2_000))
+    night(tmp_path)
+    (kept,) = (tmp_path / "cache").glob("??/*.part")
+    kept.write_bytes(kept.read_bytes()[:-50])
+    going_on(server, losses(*[1.0] * 2_100))
+    (row,) = night(tmp_path).runs
+    assert (row.steps, row.problems) == (2_099, 0)
