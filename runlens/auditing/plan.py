@@ -208,6 +208,9 @@ def _local(plan: Plan, chosen: Chosen) -> None:
 
 def _part(plan: Plan, chosen: Chosen, absent: Iterable[str], present: Collection[str]) -> None:
     """Tell what is missing from what lies in another place now, and from what was never read."""
+    absent = list(absent)
+    if not absent:  # as on most nights: of many places it takes long
+        return
     above = {str(folder) for place in present for folder in PurePath(place).parents}
     for place in absent:
         inside = any(str(folder) in present for folder in PurePath(place).parents)

@@ -22,7 +22,7 @@ Fixes
     Change that setting back; prove it with one run that differs in it alone.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -120,7 +120,8 @@ def _splits(
     Each value against all others; numbers of more than two values are also cut in two.
     """
     numeric = [one for one in column if isinstance(one, int | float) and not isinstance(one, bool)]
-    values = sorted({repr(one): one for one in column}.items())
+    texts = [repr(one) for one in column]
+    values = sorted(dict(zip(texts, column, strict=True)).items())
     if len(values) > 1 and len(numeric) == len(column):
         level = np.array(numeric, dtype=float)
         for cut in _cuts(np.unique(level), limits.most_cuts):
@@ -129,9 +130,10 @@ def _splits(
             yield f"{key} from {size}", f"{key} below {size}", above
             yield f"{key} below {size}", f"{key} from {size}", ~above
         return
+    counted = Counter(texts)
     for text, value in values:
-        mask = np.array([repr(one) == text for one in column])
-        if limits.fewest <= mask.sum() <= len(column) - limits.fewest:
+        if limits.fewest <= counted[text] <= len(column) - limits.fewest:
+            mask = np.array([one == text for one in texts])
             other = next((v for t, v in values if t != text), None)
             others = f"{key} = {shown(other)}" if len(values) == 2 else f"another {key}"  # noqa: PLR2004 - one other value
             yield f"{key} = {shown(value)}", others, mask
