@@ -68,7 +68,7 @@ OBJECTIVES = _ordered(
     "elbo | elbo loss | neg elbo | mlm loss | softmax loss | contrastive loss | "
     "infonce | infonce loss | triplet loss | diffusion loss | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
-    "smooth l1 loss | l1 loss | mae | mae loss | l2 | l1 | dice loss | error"
+    "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | error"
 )
 # what an agent is judged by where no reward is logged
 SCORES_OF_AGENTS = _ordered(

@@ -49,7 +49,7 @@ def apart(reading: SourceReading) -> list[SourceReading]:
         return [reading]
     count = 1 + max(int(some.max()) for some in training.values())
     parts = [_part(reading, training, number, last=number == count - 1) for number in range(count)]
-    return numbered([part for part in parts if part.series])
+    return numbered(parts)
 
 
 def goes_on(training: IntArray, value: FloatArray) -> bool:
@@ -196,8 +196,6 @@ def _last_epoch(series: Mapping[str, Series]) -> float | None:
 
 def numbered(parts: list[SourceReading]) -> list[SourceReading]:
     """Name the trainings of a source after their place in it: ``train.log (2 of 3)``."""
-    if len(parts) < 2:  # noqa: PLR2004 - one needs no number
-        return parts
     wide = len(str(len(parts)))
     return [
         replace(

@@ -8,6 +8,9 @@ import pytest
 
 from runlens.run import Event
 from runlens.sources import console
+from runlens.sources.console.scanner import scan
+from runlens.sources.console.sorting import sort
+from runlens.sources.console.text import cleaned
 from runlens.sources.reading import SourceReading
 
 SUMMARY = "{'train_runtime': '6269', 'train_loss': '0.5', 'epoch': '1'}"
@@ -451,3 +454,15 @@ def test_minimind_grpo_with_answers_between_its_rows(tmp_path: Path) -> None:
     assert steps(read, "Actor Loss") == [10, 20, 30]
     assert read.hints.planned_steps == 100
     assert not {"reward", "loss"} & set(read.series)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r"])
+def test_runs_of_carriage_returns_take_no_memory(ends: str) -> None:
+    """A bar that is wiped again and again; lines keep their numbers where feeds end them."""
+    rows = [f"Epoch {n}/3 loss: 0.{n}" for n in (1, 2, 3)]
+    data = (ends + "\r" * 1_000_000).join(rows).encode()
+    text, numbered = cleaned(data)
+    found = sort(scan(text, numbered=numbered))
+    assert len(found.text) < 10
+    assert [line for _, line in found.others] == rows
+    assert found.text.number(found.others[-1][0]) == (3 if ends == "\n" else None)

@@ -24,9 +24,9 @@ _WEIGHTED = lazy_re(r" \(\* \S+ = \S+ loss\)\s*$")
 _DIGITS = lazy_re(r"\d+")
 _WORDS = lazy_re(r"[A-Za-z_]+")
 _ENDS = " \t|>]:)-"
-# a prefix ends with a mark, a level, a time, or the stream that a container names
+# a prefix ends with a mark, a level, a time, a line of code, or the stream that a container names
 _MARK = lazy_re(
-    r"(?:[|>\]:)}-]|\b(?:INFO|WARN(?:ING)?|DEBUG|ERROR|F|P)|(?<!\S)[\d:.,TZ/-]*\d[\d:.,TZ/-]*)\s*$"
+    r"(?:[|>\]:)}-]|\.(?:py|lua|cc|cpp):\d+|\b(?:INFO|WARN(?:ING)?|DEBUG|ERROR|F|P)|(?<!\S)[\d:.,TZ/-]*\d[\d:.,TZ/-]*)\s*$"
 )
 _SECONDS = {"s", "m", "h", "ms"}
 Line = tuple[int, str]
