@@ -237,11 +237,18 @@ def _cache(
     """Return the folder of histories; a passing one where none is kept but runs are fetched."""
     if given is False:
         remote = any(unit.remote for unit in units)
-        return stack.enter_context(TemporaryDirectory(prefix="runlens-")) if remote else ""
+        return stack.enter_context(_passing()) if remote else ""
     if given is None or given is True:
         home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         return str(Path(home, "runlens", "histories"))
     return str(given)
+
+
+def _passing() -> TemporaryDirectory[str]:
+    """Return a folder that goes with this process, or with the next that connects to a server."""
+    from runlens.sources.wandb_api.client import HOME
+
+    return TemporaryDirectory(prefix=f"{HOME}{os.getpid()}-")
 
 
 class _Night(NamedTuple):
