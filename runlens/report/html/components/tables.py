@@ -70,8 +70,8 @@ def _cells(columns: Sequence[Column], row: Sequence[Child]) -> list[Markup]:
 
 
 def _beside(title: str) -> str:
-    """Return the head of a column as it stands beside each value on a phone: runs keep A and B."""
-    return " ".join(word if len(word) == 1 else word.lower() for word in title.split(" "))
+    """Return the head of a column as it stands beside each value on a phone: A, W&B, GPU-h stay."""
+    return " ".join(word.lower() if word[1:].islower() else word for word in title.split(" "))
 
 
 def grid(columns: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> Markup:
