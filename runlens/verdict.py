@@ -17,6 +17,7 @@ FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 # a run is healthy only where those of these rules that hold for its task could judge it
 DECIDING = ("divergence", "not-learning", "reward-collapse", "reward-flat")
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
+AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
 TENTH = 10
@@ -64,14 +65,22 @@ def of(
         if slug in asked and outcomes[slug].status in {"unmet", "error"} and not seen.held_out
     ]
     doubted = bool(seen.doubt) or not seen.improved
-    if made and made[0].findings[0].rule in BESIDE_HEALTH:
+    lead = made[0].findings[0].rule if made else ""
+    parted = lead == "eval-gap" and _at_best(signals)
+    if lead in BESIDE_HEALTH and not parted:
         quiet = "In doubt" if doubted else "No alarm"
         return Verdict(second, _sentence(run, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
-    quiet = "In doubt" if doubted else "Nothing alarming" if unasked else "No fault found"
+    quiet = "In doubt" if doubted else "Nothing alarming" if unasked or parted else "No fault found"
     return Verdict(_sentence(run, seen, unasked, quiet), second, health)
+
+
+def _at_best(signals: Signals) -> bool:
+    """Whether the evaluation ends where it was best: it parts from the training loss unharmed."""
+    evals = signals.curve("eval_loss").value
+    return bool(len(evals) and evals[-1] <= (1 + AT_BEST) * evals.min())
 
 
 def _second(loud: Sequence[Incident], covered: float) -> str:

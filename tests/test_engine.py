@@ -246,6 +246,17 @@ def test_advice_leaves_the_run_healthy(family: Family) -> None:
     assert [finding.rule for finding in made.findings] == ["odd"]
 
 
+@pytest.mark.parametrize(
+    ("evals", "start"), [("50:2 400:1", "Nothing alarming"), ("50:2 200:1 400:1.1", "Bad at 200.")]
+)
+def test_a_gap_to_evaluations_at_their_best_does_not_lead(evals: str, start: str) -> None:
+    """It is told second where no evaluation got worse; first where the last one did."""
+    run = drawn("gap", noise=0, train_loss="0:3 400:1", eval_loss=evals).run()
+    made = diagnose(run, [rule("eval-gap", found(one("info"))), rule("y", passed("fine"))])
+    assert made.verdict.sentence.startswith(start)
+    assert "Bad at 200." in made.verdict.sentence + made.verdict.second
+
+
 def test_the_worst_incident_gives_the_verdict() -> None:
     """Critical before warning, whatever came first."""
     early, late = one(step=10.0), replace(one("critical", 300.0), title="Lost at 300.")

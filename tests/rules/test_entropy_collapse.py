@@ -27,6 +27,14 @@ def test_a_cold_temperature_is_raised() -> None:
     assert (fix.old, fix.new) == (0.6, 1.0)
 
 
+def test_one_estimate_below_zero_is_no_continuous_action() -> None:
+    """The first update of a new policy may show anything; values below 0 again and again do not."""
+    first = drawn("first", task="grpo", noise=0, entropy="0:-133 10:1.8 300:1.2 450:0.02 900:0.01")
+    assert outcome_of(first).findings
+    often = drawn("often", task="grpo", noise=0, entropy="0:1.8 300:0.4 450:-0.5 900:-0.9")
+    assert outcome_of(often).status == "passed"
+
+
 def test_entropy_of_predictions_is_not_judged() -> None:
     """Supervised runs log an entropy as well; it is no policy's."""
     assert outcome_of(drawn("sft", task="sft", entropy=COLLAPSE)).status == "unmet"
