@@ -1,6 +1,7 @@
 """Numbers of verdicts are as logged, or named as what they are."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,18 @@ NUMBER = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
 CALLED = re.compile(
     r"median|mean|average|smoothed|limit|ratio|gap|\bln \S+$|against a coin|of its start"
 )
+# beside a verdict: differences, what is usual, what was counted or multiplied
+ALSO_CALLED = re.compile(
+    r"usual|default|chance|trend|spread|planned|(rose|rise|climbed|fell|swings?|swung|grew) (by|of)"
+    r"|gained|above train loss|a tooth|teeth|samples|lowest|highest|tenth|over its start|noise"
+    r"|within|each|every|passes|after the last record|patience|coin|too much|twice"
+    r"|remembers|means|errors|four of five",
+    re.IGNORECASE,
+)
 # a share, a count or a rate of change, or a line of the log
 UNIT = re.compile(
-    r"\s*(%|×|times\b|points?\b|epochs?\b|of \d|GiB|MiB|tokens\b|steps?/s|over\b|years?)"
+    r"\s*(%|×|times\b|evaluations\b|gradient norms\b|vital\b"
+    r"|points?\b|epochs?\b|of \d|GiB|MiB|tokens\b|steps?/s|over\b|years?)"
 )
 FAMILY = {rule.slug: rule.family for rule in LISTED}
 CURVES = {"LOS", "EVL", "GRD", "LRS", "RLX"}  # families whose verdicts speak of values
@@ -42,13 +52,13 @@ def logged(run: Run) -> FloatArray:
     return kept
 
 
-def invented(sentence: str, known: FloatArray) -> list[str]:
+def invented(sentence: str, known: FloatArray, called: re.Pattern[str] = CALLED) -> list[str]:
     """Return the numbers of a sentence that are neither in the data nor named."""
     found = []
     for match in NUMBER.finditer(sentence):
         text = match.group().rstrip(",")
         clause = sentence[max(0, match.start() - 60) : match.end() + 80]
-        if UNIT.match(sentence[match.end() :]) or CALLED.search(clause):
+        if UNIT.match(sentence[match.end() :]) or CALLED.search(clause) or called.search(clause):
             continue
         value = abs(float(text.replace(",", "").replace("−", "-")))
         digits = len(text.partition(".")[2].partition("e")[0])
@@ -56,6 +66,24 @@ def invented(sentence: str, known: FloatArray) -> list[str]:
         if not (np.abs(known - value) <= room).any():
             found.append(text)
     return found
+
+
+def sentences(made: Diagnosis) -> Iterator[str]:
+    """Return what is said of a run beside its verdict: findings, causes, story, what to do."""
+    for finding in made.findings:
+        yield finding.title
+        yield finding.seen
+        yield from (row.why for row in finding.ruled_out)
+        yield from (said for one in finding.causes for said in (one.evidence_for, one.against))
+    yield from (f"{what}: {why}" for what, why in made.do_first.steps)
+
+
+def quoted(run: Run) -> FloatArray:
+    """Return the numbers of every line of the log that may be quoted, and of settings in words."""
+    lines = [*run.log_tail, *(event.text for event in run.events), run.state.why]
+    words = " ".join([*lines, *(str(one.value) for one in run.config.values())])
+    found = re.findall(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", words.replace(",", ""))
+    return np.array([float(number) for number in found], dtype=np.float64)
 
 
 def speaks_of_curves(made: Diagnosis) -> bool:
@@ -73,6 +101,18 @@ def test_each_number_of_a_verdict_is_as_logged(name: str) -> None:
         assert not invented(made.verdict.sentence, logged(run)), made.verdict.sentence
     else:
         assert made.verdict.sentence
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_number_of_every_sentence_is_as_logged_or_named(name: str) -> None:
+    """A difference, a usual range, a spread or a length is called so in its own clause."""
+    run = read(FIXTURES / name)
+    known = np.concatenate([logged(run), quoted(run)])
+    made = diagnose(run)
+    told = [said for said in sentences(made) if said]
+    assert told or not made.findings
+    strange = {said: odd for said in told if (odd := invented(said, known, ALSO_CALLED))}
+    assert not strange
 
 
 def test_a_number_that_was_never_logged_is_noticed() -> None:

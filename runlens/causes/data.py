@@ -76,7 +76,7 @@ def _both_rose(scene: Scene) -> str:
     best, end = _around_the_turn(scene)
     if not end > (1 + RISEN) * best > 0:
         return ""
-    return f"train loss rose as well, from {loss(best)} to {loss(end)}"
+    return f"train loss rose as well, from a median of {loss(best)} to {loss(end)}"
 
 
 def _one_pass(scene: Scene) -> str:
@@ -170,7 +170,7 @@ def _wrong(scene: Scene) -> Signs:
         at_chance = (1 - AT_CHANCE) * low <= end <= (1 + AT_CHANCE) * high
         alive = len(norm) > 0 and float(median(norm)) > 0
         if at_chance and alive and level:
-            said = f"the loss ends at {loss(end)}, chance is {level.name}, and the gradient is "
+            said = f"the loss ends at {loss(end)}, chance is {level.name}, the median norm "
             yield Sign(
                 f"{said}{number(float(median(norm)))}: it updates, but finds no pattern", SPEAKS
             )

@@ -88,7 +88,7 @@ def _told(event: Event, weight: float) -> Sign:
 
 def _short(text: str, most: int = 120) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[:most]} …"
+    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]} …"
 
 
 def _tail(scene: Scene) -> list[str]:

@@ -72,7 +72,8 @@ def _evaluated(scene: Scene) -> Signs:
     if not scene.has("eval-flat", "hockey-stick", "eval-gap") or not len(evals) or not len(train):
         return
     first, at = float(evals.value[0]), int(evals.step[0])
-    beside = float(np.interp(at, train.step, train.value))
+    last = max(0, int(np.searchsorted(train.step, at, side="right")) - 1)  # logged before it
+    beside = float(train.value[last])
     before = scene.signals.inputs.passes_at(at)
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
         said = f"eval loss is {loss(first)} at the first evaluation, train loss {loss(beside)}, "

@@ -205,7 +205,8 @@ def _named(run: Run, signals: Signals, better: str) -> str:
 def _divergence(train: Train | None) -> RuledOut:
     if train is None:
         return RuledOut("Divergence", "not checked: train_loss is not logged")
-    why = f"train loss does not rise: {loss(train.then)} at the best, {loss(train.end)} at the end"
+    at_best, at_end = loss(train.then), loss(train.end)
+    why = f"train loss does not rise (medians): {at_best} at the best, {at_end} at the end"
     return RuledOut("Divergence", why)
 
 

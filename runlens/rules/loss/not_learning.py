@@ -223,7 +223,7 @@ def _severity(
     if run.task in {"regression", "contrastive"} and not dead:
         return "warning", (whole,)
     if chance.from_scratch(run, fall.start) or (run.task == "sft" and fall.start > 2.5):  # noqa: PLR2004 - sound chat data start below
-        level = f"it starts at {loss(fall.start)}: nothing was learned yet"
+        level = f"the first points have a median of {loss(fall.start)}: nothing was learned yet"
         return "critical", (whole, RuledOut("A model that already knows its data", level))
     return "warning", (whole,)
 

@@ -181,7 +181,7 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"{name.capitalize()} swings without trend from step {step(onset)}: between "
-        f"{loss(low)} and {loss(high)} against a level of {loss(level)}.",
+        f"{loss(low)} and {loss(high)} against a median of {loss(level)}.",
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),

@@ -241,7 +241,7 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
         metric=kind.metric,
         onset=Moment(onset),
         evidence=kind.evidence,
-        seen=f"In the last half of the run: {accuracy}{margin}.",
+        seen=f"Means of the last half of the run: {accuracy}{margin}.",
         causes=causes_of(run, signals, kind.name),
         fixes=fixes_of(run, signals, kind.name),
         ruled_out=(RuledOut("Noise of small batches", "the mean of half a run counts"),)

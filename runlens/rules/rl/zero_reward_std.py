@@ -119,7 +119,7 @@ def _level(signals: Signals, onset: float) -> Level:
     top = float(reward.value.max())
     rose = now - float(median(before)) > policy.scatter(reward.value)
     return Level(
-        f"reward is {number(now, 3)}",
+        f"reward has a median of {number(now, 3)}",
         saturated=rose and now >= top - 0.02 * max(abs(top), top - float(reward.value.min())),
     )
 
