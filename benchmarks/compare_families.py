@@ -1,6 +1,6 @@
 """Trust of `runlens compare` on families of trainings whose seed deviation is known.
 
-    python benchmarks/compare_families.py [PAIRS] [--unseen]
+    python benchmarks/compare_families.py [PAIRS] [--unseen | --fresh] [--seed N]
 
 Real small trainings (trainings.py), and curves drawn with a known deviation between seeds. Of each
 family 16 seeds of each configuration give the truth: `better` or `worse` from 3 seed deviations on,
@@ -9,7 +9,7 @@ half of them without any setting, and groups of 5 against 5. Printed: answers by
 the best test that knows the deviation, calibration of P(B better) by fifths with its Brier score,
 how often the 95 % interval covers the difference of the configurations, and agreement of groups
 with the paired t-test of the same levels. `--unseen`: the families that were left aside while the
-prior was fitted.
+prior was fitted, `--fresh` those that came after the last change; `--seed` of the first run.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
-from trainings import EQUAL, SEEN, UNSEEN, Family
+from trainings import EQUAL, FRESH, SEEN, UNSEEN, Family
 
 from runlens.comparing.engine import compare
 from runlens.comparing.seeds import reached
@@ -29,6 +29,7 @@ from runlens.history import FloatArray, History, columns
 from runlens.run import Configured, Run
 
 SEEDS = 16
+FIRST = [0]  # seed
 CLEAR = 3.0  # seed deviations from which one configuration is better
 
 
@@ -46,7 +47,7 @@ class Case(NamedTuple):
 
 def runs_of(family: Family, value: float, seeds: int) -> list[Run]:
     """Return the runs of one configuration."""
-    return [_run(family, value, seed) for seed in range(seeds)]
+    return [_run(family, value, FIRST[0] + seed) for seed in range(seeds)]
 
 
 def _run(family: Family, value: float, seed: int) -> Run:
@@ -94,7 +95,7 @@ def cases(family: Family, pairs: int) -> Iterator[Case]:
         yield Case(a, b, truth, effect, deviation, chance, compare(a, b).verdict)
 
 
-LOWER = ("eval_rmse", "eval_recon")
+LOWER = ("eval_rmse", "eval_recon", "eval_mae")
 
 
 def score(name: str, known: list[Case]) -> None:
@@ -163,8 +164,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("pairs", nargs="?", type=int, default=40)
     parser.add_argument("--unseen", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    families = UNSEEN if asked.unseen else SEEN
+    FIRST[0] = asked.seed
+    families = FRESH if asked.fresh else UNSEEN if asked.unseen else SEEN
     print(
         "| family | pairs | right of clear | best test | wrong sign | false | covered | answers |"
     )

@@ -1,8 +1,8 @@
 """Small trainings of many kinds, and curves drawn by a law: functions of a seed and one setting.
 
 A second for all seeds of a configuration, numpy alone. `SEEN` were in view while the prior of
-runlens/comparing/spread.py was fitted, `UNSEEN` were not; `EQUAL` are single configurations whose
-noise is of a hard kind.
+runlens/comparing/spread.py was fitted, `UNSEEN` and `FRESH` were not; `EQUAL` are single
+configurations whose noise is of a hard kind.
 """
 
 from collections.abc import Callable
@@ -197,6 +197,66 @@ def policy(seed: int, rate: float) -> dict[str, FloatArray]:
     return _logged(reward=rewards)
 
 
+def bigrams(seed: int, rate: float) -> dict[str, FloatArray]:
+    """Learn which of 24 symbols follows which, with Adam; bits on text of the same chain."""
+    data = np.random.default_rng(23)
+    chain = data.dirichlet(np.full(24, 0.2), size=24)
+    held = np.array([data.choice(24, p=chain[state]) for state in np.tile(np.arange(24), 40)])
+    rng = np.random.default_rng(seed)
+    scores, first, second = 0.1 * rng.normal(size=(24, 24)), 0.0, 0.0
+    losses, evals = [], []
+    for step in range(1, 401):
+        state = rng.integers(24, size=32)
+        following = (chain[state].cumsum(1) > rng.random((32, 1))).argmax(1)
+        share, loss = _cross_entropy(scores[state], following)
+        slope = np.zeros((24, 24))
+        np.add.at(slope, state, share / 32)
+        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
+        scores -= rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+        losses.append(loss)
+        if step % 20 == 0:
+            evals.append(_cross_entropy(scores[np.tile(np.arange(24), 40)], held)[1])
+    return _logged(train_loss=losses[::4], eval_loss=evals)
+
+
+def random_features(seed: int, rate: float) -> dict[str, FloatArray]:
+    """Tell two spirals apart by 60 random features of its own and logistic loss; accuracy."""
+    data = np.random.default_rng(29)
+    turn, side = data.uniform(0.5, 3, 1_600), data.integers(2, size=1_600)
+    angle = 2.2 * turn + np.pi * side
+    points = turn[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
+    points += 0.25 * data.normal(size=(1_600, 2))
+    rng = np.random.default_rng(seed)
+    features = np.cos(points @ rng.normal(size=(2, 60)) * 1.5 + rng.uniform(0, 6.3, 60))
+    weights, losses, scores = np.zeros(60), [], []
+    for step in range(500):
+        batch = rng.integers(1_000, size=24)
+        share = 1 / (1 + np.exp(-features[batch] @ weights))
+        weights -= rate * features[batch].T @ (share - side[batch]) / 24
+        right = np.where(side[batch] == 1, share, 1 - share)
+        losses.append(float(-np.log(right + 1e-9).mean()))
+        if step % 25 == 24:
+            scores.append(float(((features[1_000:] @ weights > 0) == side[1_000:]).mean()))
+    return _logged(train_loss=losses[::5], eval_accuracy=scores)
+
+
+def median_regression(seed: int, rate: float) -> dict[str, FloatArray]:
+    """Fit a line in 20 dimensions by absolute error under heavy noise; mean error held out."""
+    data = np.random.default_rng(31)
+    points, slope = data.normal(size=(1_200, 20)), data.normal(size=20)
+    values = points @ slope + data.standard_t(2, size=1_200)
+    rng = np.random.default_rng(seed)
+    weights, losses, errors = rng.normal(size=20), [], []
+    for step in range(360):
+        batch = rng.integers(900, size=16)
+        error = points[batch] @ weights - values[batch]
+        weights -= rate * (1 - 0.9 * step / 360) * points[batch].T @ np.sign(error) / 16
+        losses.append(float(np.abs(error).mean()))
+        if step % 20 == 19:
+            errors.append(float(np.abs(points[900:] @ weights - values[900:]).mean()))
+    return _logged(train_loss=losses[::4], eval_mae=errors)
+
+
 def pretraining(seed: int, factor: float) -> dict[str, FloatArray]:
     """Draw a pretraining: seeds differ by 0.05 % at the end, evaluations jitter by 0.02 %."""
     rng = np.random.default_rng(seed)
@@ -251,6 +311,11 @@ UNSEEN = {
     "skip-gram": Family(skip_gram, "eval_mrr", (0.1, 0.03, 0.09, 0.3)),
     "autoencoder": Family(autoencoder, "eval_recon", (0.02, 0.006, 0.018, 0.03)),
     "policy": Family(policy, "reward", (0.003, 0.0005, 0.002, 0.01)),
+}
+FRESH = {  # drawn up when nothing of the comparison was changed any more
+    "bigrams": Family(bigrams, "eval_loss", (0.03, 0.006, 0.027, 0.01)),
+    "random features": Family(random_features, "eval_accuracy", (0.5, 0.02, 0.45, 0.1)),
+    "median regression": Family(median_regression, "eval_mae", (0.1, 0.02, 0.09, 0.4)),
 }
 EQUAL = {
     "AR(.98)": Family(autocorrelated, "train_loss", (1.0,)),

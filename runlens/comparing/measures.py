@@ -15,7 +15,7 @@ from runlens.comparing.ends import End, end
 from runlens.comparing.parting import is_clock
 from runlens.comparing.seed_groups import Levels
 from runlens.comparing.seeds import Kind, best
-from runlens.comparing.spread import coupled, prior, with_sampling
+from runlens.comparing.spread import coupled, prior, samples_on_grid, with_sampling
 from runlens.comparing.terms import TRAIN_OF_TASK, Pairing, Terms
 from runlens.comparison import Align, Measure, NoiseFrom, Outcome
 from runlens.metrics import Better, base, spoken
@@ -194,6 +194,12 @@ def _row(
     )
 
 
+def _samples(run: Run, metric: str) -> float | None:
+    """Return over how many samples a share was counted: as recorded, else as its grid tells."""
+    recorded = samples(run)
+    return recorded[0] if recorded else samples_on_grid(run.curve(metric).finite().value)
+
+
 def _believed(
     pair: Pairing, metric: str, kind: Kind, ends: tuple[End, End]
 ) -> tuple[Belief | None, NoiseFrom]:
@@ -201,8 +207,8 @@ def _believed(
     terms = pair.terms
     spread = prior(ends)
     if _is_share(metric, ends):
-        known = [one for run in pair[:2] if (one := samples(run))]
-        fewest = min((count for count, _ in known), default=None)
+        known = [count for run in pair[:2] if (count := _samples(run, metric))]
+        fewest = min(known, default=None)
         spread = with_sampling(spread, (ends[0].value + ends[1].value) / 2, fewest)
     if terms.noise:
         spread = terms.noise.spread(metric, kind, spread)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from runlens.comparing.belief import Belief, Spread, believe, student_limit
+from runlens.comparing.spread import samples_on_grid
 
 KNOWN = Spread(1.0, 0.01)
 
@@ -73,3 +74,18 @@ def test_student_is_that_of_scipy(freedom: int) -> None:
     """To nine digits, for odd and even degrees of freedom."""
     expected = stats.t.ppf(0.975, freedom)
     assert student_limit(freedom) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("digits", [4, 5, 16])
+def test_the_samples_of_an_accuracy_are_read_from_its_grid(digits: int) -> None:
+    """Shares of 600 lie on multiples of 1/600, however they are rounded."""
+    shares = np.array([512, 533, 541, 557, 563, 569, 571, 577, 583, 587, 589, 591]) / 600
+    assert samples_on_grid(np.round(shares, digits)) == 600
+
+
+def test_scores_that_are_no_counts_have_no_grid() -> None:
+    """Neither means of ranks, nor few values, nor two digits, which fit many grids."""
+    rng = np.random.default_rng(0)
+    assert samples_on_grid(np.round(rng.uniform(0.3, 0.9, 20), 5)) is None
+    assert samples_on_grid(np.array([0.5, 0.75, 0.5, 0.75])) is None
+    assert samples_on_grid(np.array([0.51, 0.53, 0.58, 0.61, 0.66, 0.71])) in {None, 100}
