@@ -34,12 +34,12 @@ def _speed(a: Run, b: Run) -> Iterator[Measure]:
         logged = [run.curve(metric).finite().value for run in (a, b)]
         if all(len(value) for value in logged):
             medians = float(median(logged[0])), float(median(logged[1]))
-            what = f"Median {metric.removeprefix('throughput_')} a second"
+            what = f"Median {metric.removeprefix('throughput_')} per second"
             yield _plain(metric, what, medians)
             return
     speeds = _by_times(a), _by_times(b)
     if all(speeds):
-        yield _plain("throughput_steps", "Median steps a second", speeds)
+        yield _plain("throughput_steps", "Median steps per second", speeds)
 
 
 def _by_times(run: Run) -> float | None:
