@@ -28,4 +28,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "reference" / "rules" / "hockey-stick.html").read_text("utf-8")
     assert "<svg" in page
     assert "https://fonts" not in page
+    assert 'src="https://' not in page
+    assert "iframe-worker.js" in page  # the search works in a folder
+    assert (tmp_path / "site" / "search" / "search_index.js").is_file()
+    assert (tmp_path / "site" / "gallery" / "hockey-stick.html").stat().st_size > 10_000
     assert (tmp_path / "site" / "reference" / "diagnosis.schema.json").is_file()
