@@ -30,6 +30,7 @@ def command(
     \b
     runlens rules                 all: name, usual severity, what is looked for
     runlens rules hockey-stick    its page: what is seen, why, limits, fixes
+    runlens rules overfit         the same, by a word of its title
 
     Rules of installed packages and of the files that the settings name are among them, with where
     they come from. To write one, with rules = ["my_rules/*.py"] in runlens.toml:
@@ -58,8 +59,12 @@ def command(
     for problem in settings.all_problems():
         click.echo(f"runlens: {problem.where}: {problem.text}", err=True)
     known = {rule.slug: rule for rule in rules}
+    named = _called(slug, rules)
+    slug = named[0].slug if len(named) == 1 else slug
     if slug is None:
         _list(rules, added.origins)
+    elif len(named) > 1:
+        _list(named, added.origins)
     elif slug not in known:
         raise click.UsageError(f"no rule {slug!r}{nearest(slug, list(known))}")
     elif test:
@@ -71,6 +76,22 @@ def command(
         click.echo(rule_page(replace(rule, limits=limits)), nl=False)
         if slug in added.origins:
             click.echo(f"From: {added.origins[slug]}")
+
+
+def _called(
+    words: str | None, rules: "Iterable[Rule[Any] | CrossRule[Any]]"
+) -> "list[Rule[Any] | CrossRule[Any]]":
+    """Return the rule of this name, else those whose title or name has the words in it."""
+    if words is None:
+        return []
+    if exact := [rule for rule in rules if rule.slug == words]:
+        return exact
+    wanted = words.casefold().replace("-", " ")
+    return [
+        rule
+        for rule in rules
+        if wanted in rule.title.casefold() or wanted in rule.slug.replace("-", " ")
+    ]
 
 
 def _list(rules: "list[Rule[Any] | CrossRule[Any]]", origins: "Mapping[str, str]") -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix, Incident
-from runlens.report.facts import checks, shortened, story, when_and_why
+from runlens.report.facts import checks, loud, shortened, story, when_and_why
 from runlens.report.missing import UNTESTED, told
 from runlens.report.spark import spark
 from runlens.report.terminal import (
@@ -59,13 +59,13 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
     longest = max(len(clean(one.run_name)) for one in rows)
     room = options.width - cells - OTHERS  # for names and sentences
-    name_width = min(longest, max(8, room - SENTENCE, min(room - 21, 32)))
+    name_width = min(longest, max(8, room - SENTENCE))
     lines = []
     for one in rows:
         head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
         head += f"{step(one.last_step):>9}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
-        lines.append(head + textwrap.shorten(clean(one.verdict.sentence), room, placeholder=" ..."))
+        lines.append(head + textwrap.shorten(clean(_in_short(one)), room, placeholder=" ..."))
     lines.append(f"\n{counted(rows)}")
     for one in rows:
         unread = [problem for problem in one.problems if problem.lost == WHOLE_FILE]
@@ -74,6 +74,19 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         if len(unread) > SHOWN_PROBLEMS:
             lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
     return characters("\n".join(lines) + "\n", options)
+
+
+def _in_short(diagnosis: Diagnosis) -> str:
+    """Return the first fault by its title, where it began, and how the run ended."""
+    faults = loud(diagnosis)
+    if not faults:
+        return diagnosis.verdict.sentence
+    lead = faults[0].findings[0]
+    at = f" @{step(lead.onset.step)}" if lead.onset.step is not None else ""
+    name = next((name for name in MAIN if name in diagnosis.curves), None)
+    value = diagnosis.curves[name].value[-1:] if name else ()
+    ended = f", {name.replace('_', ' ')} {value_of(name, value[0])}" if name and value else ""
+    return f"{diagnosis.titles.get(lead.rule) or lead.rule}{at}{ended}"
 
 
 def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:

@@ -25,6 +25,14 @@ def test_rules_lists_every_rule_once() -> None:
     assert all(rule.title in line for rule, line in zip(ALL, lines, strict=True))
 
 
+def test_a_rule_is_found_by_a_word_of_its_title() -> None:
+    """One shows its page, several are listed; what no rule is called is an error."""
+    assert lens("rules", "overfit").stdout.startswith("hockey-stick: Overfitting")
+    listed = lens("rules", "entropy").stdout
+    assert [line.split()[0] for line in listed.splitlines()] == ["entropy-collapse", "entropy-high"]
+    assert "no rule 'xyz'" in lens("rules", "xyz").stderr
+
+
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.slug)
 def test_a_rule_shows_its_page_with_its_limits(rule: Rule[Any] | CrossRule[Any]) -> None:
     """Page, tasks, needs, and every limit with the value in force."""

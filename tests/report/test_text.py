@@ -160,6 +160,13 @@ def test_overview_has_the_worst_first_and_the_counts_last() -> None:
     assert "This run is critical." in lines[0]
 
 
+def test_overview_names_a_fault_by_its_title_where_it_began_and_how_the_run_ended() -> None:
+    """Short enough to be read whole at 80 columns; a quiet run keeps its sentence."""
+    lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()
+    assert lines[0].endswith("Overfitting @90, train loss 0.680")
+    assert "No fault found" in lines[1]
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_overview_fits(width: int) -> None:
     """Sentences and names are cut where they must be."""

@@ -19,7 +19,10 @@ FILLS = {
     "frozen": "#16181b",
     "gone": "#b3261e",
 }
-LEGEND = "Blue falls, orange rises, grey is flat, violet swings, black repeats itself, red is gone."
+LEGEND = (
+    "Blue falls, orange rises, grey is flat, violet swings, black (white on dark) repeats one "
+    "value, red is NaN or infinite."
+)
 
 
 def strips(diagnosis: Diagnosis, figure: Figure) -> Markup:
@@ -57,6 +60,7 @@ def _strip(shape: Mapping[str, Any], figure: Figure) -> Markup:
                 width=f"{max((end - first) * scale, 2.0):.0f}",
                 height=HEIGHT,
                 fill=FILLS[phase["kind"]],
+                class_=f"ph-{phase['kind']}",
             )
         )
     return el(
