@@ -233,7 +233,7 @@ def test_effort_is_shown_without_a_verdict() -> None:
     a = run(curves, every={"eval_loss": 25}, seconds=2.0)
     b = run(curves, every={"eval_loss": 25}, seconds=4.0)
     made = rows(a, b)
-    assert (made["Median steps per second"].a, made["Median steps a second"].b) == (0.5, 0.25)
+    assert (made["Median steps per second"].a, made["Median steps per second"].b) == (0.5, 0.25)
     assert made["Seconds from the first point to the last"].difference == 198
     assert (made["Step of the best eval loss"].a, made["Step of the best eval loss"].metric) == (
         50,
