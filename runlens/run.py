@@ -23,6 +23,8 @@ StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early",
 # run itself ran: SIGKILL, a time limit, preemption, the scheduler, a killed data worker
 HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 BY_HAND = 14  # row of a Ctrl-C
+# how a traceback is told that breaks off before its last line
+UNNAMED = "an exception whose name the log cuts off"
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]

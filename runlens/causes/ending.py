@@ -15,7 +15,7 @@ from runlens.causes.scene import Scene
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import ending
 from runlens.rules.lifecycle.killed import HUNG_UP
-from runlens.run import Event
+from runlens.run import UNNAMED, Event
 from runlens.wording import number, step
 
 WRITES = ("saving a checkpoint",)
@@ -207,8 +207,9 @@ def _code(scene: Scene) -> Signs:
     if known is not None:  # the table names the error better; where it was raised is added
         yield Sign(place, STRONG) if place else None
         return
+    weight = HINT if what.startswith(UNNAMED) else STRONG  # it may be Ctrl-C
     parts = [_short(what) if scene.lead.rule != "crashed" else "", where]
-    yield Sign(", ".join(part for part in parts if part), STRONG, _named_error(what, stage))
+    yield Sign(", ".join(part for part in parts if part), weight, _named_error(what, stage))
 
 
 def _named_error(exception: str, stage: str) -> str:

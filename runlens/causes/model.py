@@ -8,6 +8,7 @@ from runlens.causes.patterns import EVALUATED, STUCK
 from runlens.causes.scene import Scene
 from runlens.rules.loss import chance
 from runlens.rules.rule import PREFERENCE_TASKS
+from runlens.run import RL_TASKS
 from runlens.wording import loss, percent
 
 SAME_EVAL = 1e-6  # share of its level by which evaluations of one model may differ
@@ -22,7 +23,9 @@ def _frozen(scene: Scene) -> Signs:
     zero = "zero-loss" in scene.everywhere
     if len(norm) and float(np.mean(norm == 0)) > MOST_TRAINED and not zero:
         said = f"the gradient norm is exactly 0 on {int(np.sum(norm == 0))} of {len(norm)} points"
-        yield Sign(said, LEADS if scene.has("grad-zero", *STUCK) else STRONG)
+        # of a policy it is zero as well where the rewards of each group are alike
+        weight = LEADS if scene.has("grad-zero", *STUCK) else STRONG
+        yield Sign(said, SPEAKS if scene.run.task in RL_TASKS else weight)
     elif len(norm) and float(median(norm)) < LITTLE and not zero:
         yield Sign(f"the median gradient norm is {float(median(norm)):.1g}", SPEAKS)
     if len(evals) >= FEWEST_EVALS and np.ptp(evals) <= SAME_EVAL * abs(float(evals[0])):

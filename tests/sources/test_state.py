@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runlens import read
-from runlens.run import Event, State
+from runlens.run import UNNAMED, Event, State
 from runlens.sources.merging.state import Plan, concluded
 from runlens.sources.reading import Hints, SourceReading
 
@@ -30,6 +30,8 @@ def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: 
         ({"traceback": "torch.SignalException: got signal: 1"}, ("killed", "certain")),
         ({"traceback": "KeyboardInterrupt"}, ("killed", "certain")),
         ({"traceback": "bdb.BdbQuit"}, ("killed", "certain")),
+        ({"traceback": f"{UNNAMED}, in fit", "exit_code": 255}, ("killed", "certain")),
+        ({"traceback": f"{UNNAMED}, in fit"}, ("crashed", "certain")),
         ({"exit_code": 1}, ("crashed", "certain")),
         ({"exit_code": 137}, ("killed", "certain")),
         ({"exit_code": -9}, ("killed", "certain")),

@@ -34,6 +34,7 @@ from runlens.diagnosis import (
     Fix,
     Moment,
     Outcome,
+    Rank,
     RuledOut,
     Severity,
 )
@@ -194,9 +195,9 @@ def _causes(run: Run, signals: Signals, start: int, severity: Severity) -> tuple
         checkpointing = run.flag("gradient_checkpointing") and run.adapted
         if checkpointing:
             why += ", with gradient_checkpointing and frozen embeddings"
-        made.append(
-            Cause("Frozen or detached parameters", "most likely", why, kind="frozen-weights")
-        )
+        # of a policy the rewards of all groups may be alike as well
+        rank: Rank = "possible" if run.task in RL_TASKS else "most likely"
+        made.append(Cause("Frozen or detached parameters", rank, why, kind="frozen-weights"))
     elif run.flag("fp16"):
         made.append(
             Cause("Underflow at a low loss scale", "most likely", "fp16 is set", kind="precision")

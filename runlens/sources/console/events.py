@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.run import UNNAMED
 from runlens.sources.console.stages import stage_of
 from runlens.sources.files import step_in_name
 
@@ -14,7 +15,6 @@ MAX_EXCEPTION = 500  # characters
 CHAINED = 4  # lines between two tracebacks of one chain
 
 HEADER = "Traceback (most recent call last)"
-CUT = "an exception whose name the log cuts off,"
 _DIGITS = lazy_re(r"\d+")
 _RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
 _FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
@@ -167,7 +167,7 @@ def _block(
             if strangers > MAX_STRANGERS or HEADER in line:
                 break
     if frames and not strangers and number == len(lines) - 1:
-        text = f"{CUT} in {frames[-1][2] or frames[-1][0]}"
+        text = f"{UNNAMED}, in {frames[-1][2] or frames[-1][0]}"
         return number, Failure(index[place], index[-1], text, _own(frames), ignored=False)
     return place, None
 

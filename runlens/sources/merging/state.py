@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from runlens.run import HARD_KILLS, Event, State, StateKind, Sure
+from runlens.run import HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.reading import Hints, SourceReading
 from runlens.wording import step
 
@@ -93,6 +93,8 @@ def _ending(
     round_at: str,
 ) -> tuple[StateKind, str, Sure]:
     trace = _trace(hints, began=began)
+    if trace.startswith(UNNAMED) and code in CONTROL_C:
+        trace = ""  # what it was, the code says
     return (
         _by_summary(hints, events, plan, trace)
         or _by_message(events, plan, trace)
