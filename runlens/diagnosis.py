@@ -56,6 +56,7 @@ HEALTHS: tuple[Health, ...] = (*SEVERITIES, "healthy", "unknown")  # worst first
 MERGED = "merged into "  # how an outcome begins whose finding is told as part of another's
 
 SCHEMA = "runlens.diagnosis/1"
+DATED_AT_BEST = frozenset({"hockey-stick"})  # rules whose onset is the last good record
 
 
 class Moment(NamedTuple):

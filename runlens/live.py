@@ -7,7 +7,7 @@ from time import time
 from typing import Literal
 
 from runlens import engine
-from runlens.diagnosis import SEVERITIES, Diagnosis
+from runlens.diagnosis import DATED_AT_BEST, SEVERITIES, Diagnosis
 from runlens.fixes import checkpoint_before
 from runlens.run import Event, Run, Setting, State
 from runlens.settings import Settings
@@ -15,9 +15,6 @@ from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import SeriesBuilder, SourceReading, as_number
 
 Level = Literal["critical", "warning"]
-BEST = frozenset(
-    {"hockey-stick"}
-)  # begins at the best evaluation: its own weights are the good ones
 
 
 def judged(run: Run, settings: Settings | None = None) -> Diagnosis:
@@ -39,7 +36,7 @@ def last_good(run: Run, diagnosis: Diagnosis) -> tuple[int, str] | None:
     if not diagnosis.incidents:
         return None
     lead = diagnosis.incidents[0].findings[0]
-    return checkpoint_before(run, lead.begins - (lead.rule not in BEST))
+    return checkpoint_before(run, lead.begins - (lead.rule not in DATED_AT_BEST))
 
 
 def from_where(run: Run, diagnosis: Diagnosis) -> str:

@@ -78,7 +78,7 @@ def of(
 
 
 def _at_best(signals: Signals) -> bool:
-    """Whether the evaluation ends where it was best: it parts from the training loss unharmed."""
+    """Whether the evaluation ends where it was best: it only lags behind training."""
     evals = signals.curve("eval_loss").value
     return bool(len(evals) and evals[-1] <= (1 + AT_BEST) * evals.min())
 

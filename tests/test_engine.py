@@ -206,7 +206,9 @@ def test_what_passed_only_until_the_loss_was_lost_did_not_pass() -> None:
     said["no-clipping"] = rule("no-clipping", passed("clipped"), family="CFG")
     made = diagnose(SFT, [rule("nan-loss", found(lost)), *said.values()])
     assert made.outcomes["loss-spike"].status == "unmet"
-    assert "lost at step 100; before it: 0 spikes" in made.outcomes["loss-spike"].reason
+    assert (
+        "the loss became NaN at step 100; before it: 0 spikes" in made.outcomes["loss-spike"].reason
+    )
     assert made.outcomes["no-clipping"].status == "passed"
     late = rule("nan-loss", found(replace(one("critical", 399.0), rule="nan-loss")))
     assert diagnose(SFT, [late, *said.values()]).outcomes["loss-spike"].status == "passed"

@@ -216,7 +216,7 @@ def test_the_effective_batch_counts_accumulation() -> None:
     [
         (0, "you lose no step"),
         (1, "you lose 1 step"),
-        (1500, "1,500 steps are lost"),
+        (1500, "you lose 1,500 steps"),
     ],
 )
 def test_going_back_says_what_it_costs(steps: float, words: str) -> None:

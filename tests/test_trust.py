@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from runlens import rule_files, trust
+from runlens import live, read_all, rule_files, trust
 from runlens.errors import BadSettings
+from runlens.integrations.stopping import settings_for
 from runlens.integrations.transformers import ReportAtEnd
 from runlens.settings import find, load
 from tests.cli.places import SICK, lens
@@ -123,13 +124,11 @@ def test_the_callback_of_a_training_runs_no_rule_files(
     trap: Trap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the command line."""
-    from runlens.integrations.transformers import _diagnosed
-
     trap.set(".")
     run = trap.run("run")
     monkeypatch.chdir(trap.home)
     assert ReportAtEnd() is not None
-    diagnosis = _diagnosed(run)
+    diagnosis = live.judged(read_all(run)[0], settings_for(run))
     assert not trap.proof.exists()
     assert any("runlens trust" in problem.text for problem in diagnosis.problems)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from runlens.cause import RANKS, UNKNOWN, Cause, Rank
 from runlens.cost import HOUR, SPARED
-from runlens.diagnosis import Confidence, Diagnosis, Finding, Incident, Moment
+from runlens.diagnosis import DATED_AT_BEST, Confidence, Diagnosis, Finding, Incident, Moment
 from runlens.patterns import lazy_re
 from runlens.report.missing import MERGED, OTHER_TASKS
 from runlens.wording import count, duration, number, percent
@@ -165,12 +165,19 @@ def moment(when: Moment) -> str:
     return f"step {step_words(when.step)}{epoch}"
 
 
-def last_good(finding: Finding, diagnosis: Diagnosis) -> float | None:
-    """Return the last step before the onset at which the finding's metric was logged."""
+def began_between(finding: Finding, diagnosis: Diagnosis) -> tuple[float, float] | None:
+    """Return the last good and the first bad step at which the finding's metric was logged.
+
+    An onset is the first bad one, and that of an overfitting the best, which is the last good one.
+    """
     curve, onset = diagnosis.curves.get(finding.metric), finding.onset.step
     if curve is None or onset is None:
         return None
-    return max((step for step in curve.step if step < onset), default=None)
+    if finding.rule in DATED_AT_BEST:
+        bad = min((step for step in curve.step if step > onset), default=None)
+        return None if bad is None else (onset, bad)
+    good = max((step for step in curve.step if step < onset), default=None)
+    return None if good is None else (good, onset)
 
 
 def span(finding: Finding) -> str:

@@ -187,7 +187,7 @@ def test_a_project_is_read_where_its_runs_changed(
             for run, beat in beats.items()
         ]
 
-    def fetch(place: str) -> tuple[object, bool]:
+    def fetch(place: str, **_kept: object) -> tuple[object, bool]:
         fetched.append(place)
         return read_all(tmp_path / "run")[0], True
 

@@ -94,7 +94,7 @@ def test_runs_on_a_server_are_fetched_by_threads(
     names: set[str] = set()
     together = threading.Barrier(schedule.THREADS, timeout=20)
 
-    def fetched(place: str) -> tuple[object, bool]:
+    def fetched(place: str, **_kept: object) -> tuple[object, bool]:
         together.wait()
         names.add(threading.current_thread().name)
         if place.endswith("/3"):

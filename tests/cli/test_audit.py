@@ -32,7 +32,7 @@ def test_a_night_in_text(tmp_path: Path) -> None:
     result = lens("audit", "runs", "--store", "a.db", "--jobs", "2")
     assert result.exit_code == 0
     assert "1 new issue" in result.stdout
-    assert "nan-loss" in result.stdout
+    assert "NaN loss" in result.stdout
     assert "event=planned places=3 unchanged=0" in result.stderr
     assert "event=closed night=1 read=3 new=1" in result.stderr
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from runlens.arrays import median
 from runlens.diagnosis import Diagnosis, Finding, Mark, ThinCurve
 from runlens.metrics import is_loss
-from runlens.report.facts import last_good
+from runlens.report.facts import began_between
 from runlens.report.html.charts import select
 from runlens.report.html.charts.model import Area, Figure, Level, Line, Panel, Reference, Stretch
 from runlens.report.html.charts.points import window
@@ -60,10 +60,10 @@ def _stretches(
     onset = finding.onset.step
     if onset is None or onset >= last:
         return ()
-    good = last_good(finding, diagnosis)
-    good = None if good is None or good < first else good
+    between = began_between(finding, diagnosis)
     ended = finding.end.step if finding.end and finding.end.step is not None else last
-    began = () if good is None else (Stretch(good, onset, finding.severity, "began"),)
+    seen = between is not None and between[0] >= first
+    began = (Stretch(*between, finding.severity, "began"),) if between and seen else ()
     return (*began, Stretch(onset, max(onset, ended), finding.severity, "after"))
 
 

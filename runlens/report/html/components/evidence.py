@@ -64,8 +64,8 @@ def _path(where: str) -> str | None:
     return where if place(where) != where else None
 
 
-def log_excerpt(lines: Sequence[tuple[str, str, bool]]) -> Markup:
-    """Return the lines of a log that prove a finding, the blamed ones marked."""
+def log_excerpt(lines: Sequence[tuple[str, str, bool]], name: str) -> Markup:
+    """Return the lines of a log that prove the finding of a `name`, the blamed ones marked."""
     kept = _around_blamed(lines)
     made: list[Markup] = []
     for where, words, blamed in kept:
@@ -73,9 +73,10 @@ def log_excerpt(lines: Sequence[tuple[str, str, bool]]) -> Markup:
         made.append(join(el("mark", line) if blamed else line, "\n"))
     left = len(lines) - len(kept)
     more = f" {left} more lines are left out." if left else ""
+    label = f"Lines of the log: {name}"
     return el(
         "figure",
-        el("pre", made, class_="wrapped", tabindex=0, role="region", aria_label="Lines of the log"),
+        el("pre", made, class_="wrapped", tabindex=0, role="region", aria_label=label),
         el("figcaption", f"The lines of the log that decide.{more}"),
     )
 

@@ -20,7 +20,7 @@ def proof_of(finding: Finding, diagnosis: Diagnosis, uid: str, *, tall: bool = F
     `tall`: as it stands beside the verdict, where it is the first thing that is seen.
     """
     if finding.chart.kind == "log" and finding.chart.log:
-        return log_excerpt(finding.chart.log)
+        return log_excerpt(finding.chart.log, finding.title)
     figure = chart.figure_for(finding, diagnosis, uid, tall=tall)
     if figure is None:
         return NOTHING

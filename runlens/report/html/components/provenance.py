@@ -60,12 +60,9 @@ def provenance(diagnosis: Diagnosis) -> Markup:
     ]
     shown = diagnosis.sources[:SOURCES]
     left = len(diagnosis.sources) - len(shown)
-    sources = [
-        ("Source" if not index else "", code(cut(name, TEXT)), "")
-        for index, name in enumerate(shown)
-    ]
+    sources = [("Source", code(cut(name, TEXT)), "") for name in shown]
     if left:
-        sources.append(("", join(f"and {left} more"), ""))
+        sources.append(("Sources", join(f"and {left} more"), ""))
     columns = (Column("What"), Column("Value"), Column("Why"))
     note = "Same input, same report, byte for byte: no clock, no network, no random numbers."
     return folded_section(
