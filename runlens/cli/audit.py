@@ -115,6 +115,7 @@ def command(
     """
     from runlens import errors
     from runlens.cli.output import nearest_settings
+    from runlens.sources.addresses import filter_of
 
     code, failed = ExitCode.OK, True
     try:
@@ -122,7 +123,7 @@ def command(
         how |= {"folder": "" if form else output, "page": _page(output)}
         told = (*notify, *_routed(settings))
         _deliver(store, sources, told)  # what earlier nights could not
-        found = _audited(sources, store, _pairs(filters), settings, notify, how)
+        found = _audited(sources, store, dict(map(filter_of, filters)), settings, notify, how)
         try:
             _report(found, form, output, how)
         finally:
@@ -224,26 +225,6 @@ def _audited(
         if shown:
             shown.ended(made)
     return made
-
-
-def _pairs(filters: tuple[str, ...]) -> dict[str, str | float]:
-    """Return filters by key; W&B tells the number 3 from the text "3"."""
-    from runlens.errors import BadSettings
-
-    pairs: dict[str, str | float] = {}
-    for text in filters:
-        key, sign, value = text.partition("=")
-        if not (key and sign):
-            raise BadSettings(f"--filter {text!r}: write KEY=VALUE, as name=exp-*")
-        pairs[key] = _number(value)
-    return pairs
-
-
-def _number(text: str) -> str | float:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
 
 
 def _page(output: str | None) -> str:

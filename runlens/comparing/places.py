@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from runlens.errors import BadSettings, NoSuchRun, NothingReadable, SeveralRuns
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read, read_all
-from runlens.sources.addresses import is_on_server
+from runlens.sources.addresses import filter_of, is_on_server
 
 
 def chosen(place: str, settings: Settings) -> Run:
@@ -105,17 +104,4 @@ def filters_of(asked: str) -> dict[str, Any]:
             return dict(json.loads(text))
         except ValueError:
             raise BadSettings(f"{text!r} is no JSON; write KEY=VALUE, as tags=nightly") from None
-    made: dict[str, Any] = {}
-    for pair in filter(None, text.split("&")):
-        key, sign, value = pair.partition("=")
-        if not (key and sign):
-            raise BadSettings(f"{pair!r}: write KEY=VALUE, as tags=nightly")
-        made[key] = _plain(value)
-    return made
-
-
-def _plain(text: str) -> str | float:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
+    return dict(filter_of(pair) for pair in text.split("&") if pair)

@@ -1,11 +1,12 @@
 """Where runs are on a W&B server: ``wandb:entity/project/run``, or the address of a page."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from runlens.errors import NothingReadable
+from runlens.errors import BadSettings, NothingReadable
 from runlens.patterns import lazy_re
 
 PREFIX = "wandb:"
@@ -27,6 +28,22 @@ class Place(NamedTuple):
     def __str__(self) -> str:
         """Return it as ``wandb:entity/project/run``."""
         return PREFIX + "/".join(part for part in (self.entity, self.project, self.run) if part)
+
+
+def filter_of(text: str) -> tuple[str, str | float]:
+    """Return what runs are filtered by, ``tags=nightly``; W&B tells the number 3 from the text "3".
+
+    Raises:
+        BadSettings: it is no KEY=VALUE.
+
+    """
+    key, sign, value = text.partition("=")
+    if not (key and sign):
+        raise BadSettings(f"{text!r}: write KEY=VALUE, as tags=nightly")
+    for kind in (int, float):
+        with suppress(ValueError):
+            return key, kind(value)
+    return key, value
 
 
 def is_on_server(place: str | Path) -> bool:
