@@ -180,6 +180,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     needed = peak.needed(limits)
     after = float(reward.step[-1]) - onset
     best = policy.top_words(reward, peak.at)
+    begun = f"{number(float(reward.value[0]), 3)} at the first step and " if peak.at else ""
     return Finding(
         severity=severity,
         title=f"Reward collapsed from step {step(onset)}: {best} against "
@@ -187,8 +188,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(reward, peak, needed),
-        seen=f"The reward was {number(float(reward.value[0]), 3)} at the first step and {best}; "
-        f"{step(after)} steps came after the fall began.",
+        seen=f"The reward was {begun}{best}; {step(after)} steps came after the fall began.",
         fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if wanders

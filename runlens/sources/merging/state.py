@@ -222,7 +222,11 @@ def _by_round_end(
     )
     if plan.share is not None or other or not round_at:
         return None
-    return "finished", f"its rows end at {round_at}, as plans do; no record says so", "guess"
+    return (
+        "finished",
+        f"its rows lead up to {round_at}, round as plans are; no record says so",
+        "guess",
+    )
 
 
 def _broken_off(
