@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import tracemalloc
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
@@ -31,8 +32,9 @@ from runlens.sources.wandb_dir import (
 )
 from runlens.sources.wandb_dir.chunks import BLOCK
 from runlens.sources.wandb_dir.contents import Contents
+from runlens.sources.wandb_dir.history import History
 from runlens.sources.wandb_dir.log import Log
-from runlens.sources.wandb_dir.rows import Column
+from runlens.sources.wandb_dir.rows import Column, without_nulls
 from tests.sources.wandb_files import HISTORY, SUMMARY, framed, items, message
 
 NAMES = [
@@ -322,3 +324,19 @@ def test_the_closing_row_is_looked_for_in_summaries() -> None:
     assert contents(framed([row, other, row])).closing is None
     closing = message((1, 3), (SUMMARY, items({"train_runtime": 5.0})))
     assert contents(framed([row, other, closing, row])).closing == 1
+
+
+def test_metrics_of_one_row_share_its_step_and_time() -> None:
+    """Of a run of 2,000 metrics, each with its own, they took four times the room of the values."""
+    rows, wide = 1_000, 200
+    at, known = np.arange(rows), np.zeros(rows, dtype=np.bool_)
+    names = ["_step", "_timestamp", *(f"layer/{n}" for n in range(wide))]
+    columns = {name: Column(at.copy(), np.linspace(1, 2, rows), known) for name in names}
+    columns["_step"] = Column(at, at.astype(float), known)
+    tracemalloc.start()
+    series = History(rows, {name: without_nulls(columns[name], kept=False) for name in columns}, {})
+    found = series.series()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found) == wide
+    assert peak < rows * wide * 8

@@ -67,10 +67,14 @@ class History:
             # several rows a step, as evaluations make: they do name their step
             if self._named(self.columns[name]):
                 chosen[name] = self.main
-        return {
-            name: _series(self.columns[name], self.axis(step), epoch, time)
-            for name, step in chosen.items()
-        }
+        found: dict[str, Series] = {}
+        last: _Rows | None = None
+        for name, step in chosen.items():
+            column = self.columns[name]
+            if last is None or last.by != step or not np.array_equal(last.row, column.row):
+                last = _rows(step, column.row, self.axis(step), epoch, time)
+            found[name] = _series(column.value, last)
+        return found
 
     @property
     def clock(self) -> FloatArray:
@@ -144,12 +148,28 @@ class History:
         return spread
 
 
-def _series(column: Column, axis: Axis, epoch: FloatArray, time: FloatArray) -> Series:
+class _Rows(NamedTuple):
+    """What a series has besides its values, shared by all metrics of the same rows."""
+
+    by: str  # the step metric
+    row: IntArray
+    step: IntArray
+    epoch: FloatArray
+    time: FloatArray
+    launch: IntArray
+
+
+def _rows(by: str, row: IntArray, axis: Axis, epoch: FloatArray, time: FloatArray) -> _Rows:
+    shared = (axis.step[row], epoch[row], time[row], axis.launch[row])
+    for one in shared:
+        one.flags.writeable = False
+    return _Rows(by, row, *shared)
+
+
+def _series(value: FloatArray, at: _Rows) -> Series:
     """Make a series; what a row says again at the same step is no second observation."""
-    rows, value = column.row, column.value
-    step, launch = axis.step[rows], axis.launch[rows]
-    new = (np.diff(step, prepend=-1) != 0) | (np.diff(launch, prepend=-1) != 0)
+    new = (np.diff(at.step, prepend=-1) != 0) | (np.diff(at.launch, prepend=-1) != 0)
+    if new.all():
+        return Series(at.step, value, at.epoch, at.time, at.launch)
     new[1:] |= (value[1:] != value[:-1]) & ~(np.isnan(value[1:]) & np.isnan(value[:-1]))
-    kept = np.flatnonzero(new)
-    rows = rows[kept]
-    return Series(step[kept], value[kept], epoch[rows], time[rows], launch[kept])
+    return Series(at.step[new], value[new], at.epoch[new], at.time[new], at.launch[new])

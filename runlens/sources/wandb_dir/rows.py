@@ -123,6 +123,8 @@ def _joined_values(one: _Values, other: _Values) -> _Values:
 
 def without_nulls(column: Column, kept: bool) -> Column:
     """Drop the nulls of a column; `kept`: but those after its first number are NaN."""
+    if not column.null.any():
+        return column
     first = int(np.argmin(column.null)) if not column.null.all() else len(column.null)
     places = ~column.null
     if kept:
