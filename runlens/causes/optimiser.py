@@ -160,7 +160,7 @@ def _summed(scene: Scene) -> Signs:
         said = f"the gradient norm is {over} the limit from step {step(scene.symptom)} on"
         yield Sign(f"{said}: a sum over tokens, or targets that are not scaled", SPEAKS)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
-    if part and scene.has("divergence"):
+    if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {times(growth)} from step {step(scene.symptom)} on"
         yield Sign(said, STRONG, "One part of the loss")
     value = scene.run.number("label_smoothing_factor")

@@ -29,6 +29,8 @@ MAIN = (
     "train_loss",
     "eval_loss",
     "reward",
+    "g_loss",
+    "d_loss",
     "grad_norm",
     "learning_rate",
     "entropy",

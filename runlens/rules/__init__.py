@@ -28,7 +28,9 @@ LISTED = (
     Listed("nan-grad", "NaN gradient", "NUM", ("grad_norm",)),
     Listed("nan-eval", "NaN evaluation", "NUM"),
     Listed("loss-scale-collapse", "Loss scale collapse", "NUM"),
-    Listed("divergence", "Divergence", "LOS", ("train_loss",), LOSS_TASKS | {"gan-diffusion"}),
+    Listed(
+        "divergence", "Divergence", "LOS", ("train_loss|g_loss",), LOSS_TASKS | {"gan-diffusion"}
+    ),
     Listed("loss-spike", "Loss spike", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("plateau", "Plateau", "LOS", ("train_loss",), LOSS_TASKS),
     Listed(

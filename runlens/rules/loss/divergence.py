@@ -14,7 +14,8 @@ Looks alike
     better. A loss of an unknown task that goes below 0, and a policy-gradient loss, have no level
     to rise from. A slow drift of less than half the fall is the noise floor. A spike
     comes back. The last points of an epoch are no trend. A slow rise is the noise floor, or
-    late data are harder. Adversarial and policy-gradient losses are not judged.
+    late data are harder. Policy-gradient losses are not judged; of adversarial losses only
+    whether the discriminator has won.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
     gained; gain_alone: share of the gain that counts alone. slow: rise as a share of the level that
@@ -23,13 +24,13 @@ Limits
     within this share of the fall below the start is critical. other_factor: all limits are that
     much wider where the task is not known.
     A slow rise is loud only where evaluation loss, a growing learning rate or one part of a
-    composite loss rules out that the data grew harder.
+    composite loss rules out that the data grew harder. won and grew: a discriminator has won where
+    its loss stays at most won and the generator's ends grew times as high as it was.
 Fixes
     Go back to the last checkpoint before the onset; learning rate to a third, a fifth where the
     gradient norm had climbed tenfold; longer warm-up; clip at 1.0; bf16.
 """
 
-import re
 from math import inf
 
 from msgspec import Struct
@@ -47,8 +48,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.patterns import lazy_re
-from runlens.rules.loss import causes_of_rise, surroundings
+from runlens.rules.loss import adversaries, causes_of_rise, surroundings
 from runlens.rules.loss.rise_forms import Bounds, Rise, rise_of
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -56,10 +56,6 @@ from runlens.signals import Signals, held_out
 from runlens.signals.shape import above, confidence, shape_of
 from runlens.wording import count, loss, step, times
 
-ADVERSARIES = lazy_re(
-    r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
-    re.IGNORECASE,
-)
 CALM = 1.5  # gradient norm over its level before: unchanged
 UNTYPED = {"other", "gan-diffusion"}
 GROWING_RATE = 1.2  # learning rate at the end over that at the onset
@@ -81,16 +77,18 @@ class Limits(Struct, frozen=True):
     slow: float = 0.10
     all_lost: float = 0.25
     other_factor: float = 2.0
+    won: float = 0.05
+    grew: float = 2.0
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the training loss with its best and with its start."""
+    if adversaries.DISCRIMINATOR in run.history.metrics:
+        return adversaries.judge(signals, adversaries.Bounds(limits.won, limits.grew))
     train = surroundings.judged(signals)
     shape = shape_of(train.step, train.value)
     if not shape:
         return unmet(f"only {count(len(train), 'point')} of train_loss")
-    if run.task == "gan-diffusion" and any(ADVERSARIES.search(m) for m in run.history.metrics):
-        return unmet("an adversarial loss has no direction")
     if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
         return unmet(reason)
     rise = rise_of(shape, _bounds(limits), 1.0)
@@ -288,6 +286,15 @@ BAD = (
         eval_loss=SLOW.replace("0:9", "50:6"),
     ),
     drawn(
+        "the discriminator wins",
+        (300, 520),
+        task="gan-diffusion",
+        severity="warning",
+        noise=0.2,
+        d_loss="0:1.3 400:0.04 1000:0.01",
+        g_loss="0:1.2 400:3 1000:9",
+    ),
+    drawn(
         "one part of the loss",
         (200, 900),
         task="gan-diffusion",
@@ -318,6 +325,20 @@ GOOD = (
         train_loss="0:0.5 300:30 600:110 900:95",
         train_nll="0:0.48 900:0.45",
     ),
+    drawn(
+        "two networks in balance",
+        task="gan-diffusion",
+        noise=0.2,
+        d_loss="0:1.4 100:0.7 1000:0.6",
+        g_loss="0:0.8 1000:1.9",
+    ),
+    drawn(
+        "a discriminator far ahead at the start",
+        task="gan-diffusion",
+        noise=0.2,
+        d_loss="0:0.9 60:0.02 200:0.02 400:0.9 1000:1.0",
+        g_loss="0:1 60:12 200:9 400:1.5 1000:1.2",
+    ),
     drawn("rises at the very end", train_loss="0:3 880:1.5 900:3"),
     drawn("flat and noisy", noise=0.15, train_loss="0:1.2 900:1.2"),
 )
@@ -330,7 +351,7 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    needs=("train_loss",),
+    needs=("train_loss|g_loss",),
     tasks=LOSS_TASKS | {"gan-diffusion"},
     bad=BAD,
     good=GOOD,

@@ -1,5 +1,6 @@
 """What stood around a moment of the loss: launches, learning rate, gradient norm, epochs."""
 
+import re
 from math import log2
 
 import numpy as np
@@ -9,11 +10,16 @@ from runlens.arrays import median
 from runlens.diagnosis import Confidence, Evidence, Fix
 from runlens.history import Curve
 from runlens.knowledge import in_force
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import least
 from runlens.wording import loss, times
 
+ADVERSARIES = lazy_re(
+    r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
+    re.IGNORECASE,
+)
 POLICY_LOSSES = {"policy_loss", "surrogate_loss", "actor_loss", "value_loss"}
 OF_POLICIES = {"reward", "entropy", "advantage", "approx_kl", "explained_variance"}
 NEAR_POINTS = 3  # logged points within which two moments count as one
@@ -134,6 +140,8 @@ def no_level(run: Run, signals: Signals) -> str:
     the smooth curve: single values below 0 do not count.
     """
     logged = set(run.history.metrics)
+    if run.task == "gan-diffusion" and any(ADVERSARIES.search(name) for name in logged):
+        return "an adversarial loss has no direction"
     if logged & POLICY_LOSSES and logged & OF_POLICIES:
         return "a policy-gradient loss has no level: see reward and KL"
     smooth = signals.smooth("train_loss")

@@ -25,6 +25,7 @@ from runlens.sources.tables.columns import (
     role,
     says_log,
 )
+from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.names import (
     ROW_NUMBERS,
     has_metric,
@@ -33,7 +34,7 @@ from runlens.sources.tables.names import (
     keeps_words,
     measures_training,
 )
-from runlens.sources.tables.table import Column, Table, counts, fill, log_bytes, renamed
+from runlens.sources.tables.table import counts, fill, log_bytes
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
 FRAMEWORK = "Lightning, Keras, stable-baselines3, Ultralytics, own loops"
@@ -242,7 +243,7 @@ def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
     if _exported(list(found.columns)):
         called = path.stem.rpartition("-tag-")[2]
         named = {called if n.lower() == "value" else n: c for n, c in found.columns.items()}
-        return Table(found.rows, named, found.words)
+        return Table(found.rows, named, found.words, frozenset(named))
     split = _HELD_OUT.search(path.name.lower())
     if split is None or "train" in path.name.lower():
         return found
@@ -251,7 +252,7 @@ def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
         (name if name in chosen or _says_split(name) else f"{prefix}{name}"): column
         for name, column in found.columns.items()
     }
-    return Table(found.rows, named, found.words)
+    return Table(found.rows, named, found.words, frozenset(named))
 
 
 def _says_split(name: str) -> bool:
@@ -323,7 +324,8 @@ class _Parts:
             name: Column._make(np.concatenate(column) for column in zip(*parts, strict=True))
             for name, parts in self._parts.items()
         }
-        return Table(self.rows, {n: c for n, c in columns.items() if len(c.row)}, self._words)
+        kept = {n: c for n, c in columns.items() if len(c.row)}
+        return Table(self.rows, kept, self._words, frozenset(kept))
 
     def tell(self, reading: SourceReading, *, torn: bool) -> None:
         """Report what was lost."""

@@ -4,6 +4,7 @@ LLaMA-Factory writes a last row without a loss when training ends, and several o
 may write to one file. ms-swift ends with one huge object that repeats the whole history.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,8 +20,9 @@ from runlens.sources.files import Unreadable, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables import whole_json
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
+from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.names import has_metric, has_twins, is_log, keeps_words
-from runlens.sources.tables.table import MAX_LOG, Column, Table, fill, log_bytes, renamed
+from runlens.sources.tables.table import MAX_LOG, fill, log_bytes
 
 LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json, other *.json"
 FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
@@ -134,6 +136,7 @@ class Rows:
         self._layouts: dict[tuple[str, ...], tuple[list[int], list[tuple[Any, ...]]]] = {}
         self._parts: dict[str, list[Column]] = {}
         self._words: dict[str, dict[int, str]] = {}
+        self._held: Counter[str] = Counter()
 
     def add(self, row: Row) -> None:
         """Add one row."""
@@ -150,7 +153,9 @@ class Rows:
         """Return all that was added."""
         self._decode()
         columns = {name: _in_order(parts) for name, parts in self._parts.items()}
-        return Table(self._count, {n: c for n, c in columns.items() if len(c.row)}, self._words)
+        held = frozenset(name for name, rows in self._held.items() if rows == self._count)
+        kept = {n: c for n, c in columns.items() if len(c.row)}
+        return Table(self._count, kept, self._words, held)
 
     def _decode(self) -> None:
         for names, (rows, values) in self._layouts.items():
@@ -161,6 +166,7 @@ class Rows:
 
     def _column(self, name: str, at: IntArray, column: Sequence[Any]) -> None:
         parts = self._parts.setdefault(name, [])
+        self._held[name] += len(column)
         if set(map(type, column)) == {float}:
             parts.append(Column(at, np.array(column)))
             return

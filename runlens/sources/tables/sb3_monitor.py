@@ -18,7 +18,8 @@ from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.reading import SourceReading, as_number, series
 from runlens.sources.tables import csv_log
-from runlens.sources.tables.table import Column, Table, log_bytes
+from runlens.sources.tables.held import Column, Table
+from runlens.sources.tables.table import log_bytes
 
 LOOKS_FOR = "monitor.csv, 0.monitor.csv, 1.monitor.csv, ..."
 FRAMEWORK = "stable-baselines3, stable-baselines"

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
-from msgspec import Struct, field
 
 from runlens.arrays import median, unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
@@ -18,7 +17,8 @@ from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Precision, Series, SourceReading
-from runlens.sources.tables.columns import Columns, meanings
+from runlens.sources.tables.emptied import emptied
+from runlens.sources.tables.held import Column, Table
 from runlens.sources.tables.launches import LAG, appended, launches, slack_of
 from runlens.sources.tables.names import (
     EPOCHS,
@@ -42,32 +42,6 @@ MOST_BACK = 0.1  # largest share of rows at which a step goes back
 FEWEST_COUNTED = 5  # rows from which a column of another name can be the step
 FIVE_DIGITS = 4  # places behind the first digit
 ENOUGH = 10  # values from which rounding can be told
-
-
-class Column(NamedTuple):
-    """The numbers of one name; arrays of shape (n,). What is not logged is not in it."""
-
-    row: IntArray
-    value: FloatArray
-
-
-class Table(Struct):
-    """A log as rows; `words` holds the text of columns that name a split or a time."""
-
-    rows: int
-    columns: dict[str, Column]
-    words: dict[str, dict[int, str]] = field(default_factory=dict)
-
-
-def renamed(table: Table, columns: Columns) -> Table:
-    """Name the columns of a table as the user says."""
-    named = meanings(table.columns, columns)
-    words = meanings(table.words, columns)
-    return Table(
-        table.rows,
-        {named[name]: column for name, column in table.columns.items() if name in named},
-        {words[name]: texts for name, texts in table.words.items() if name in words},
-    )
 
 
 class Axis(NamedTuple):
@@ -97,6 +71,11 @@ def fill(reading: SourceReading, table: Table) -> None:
     metrics = _metrics(table)
     if not metrics:
         return
+    for name, lost in emptied(table, metrics).items():
+        metrics[name] = lost
+        text = f"{name} is empty from row {int(lost.row[np.isnan(lost.value)][0]) + 1:,} on"
+        text += ", where it had a number in each row before: taken as NaN"
+        reading.problems.append(Problem(str(reading.path), text))
     main = _main(metrics)
     axis = _axis(table, main)
     metrics.pop(axis.name, None)

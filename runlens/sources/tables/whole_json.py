@@ -91,14 +91,28 @@ def _is_number(name: str) -> bool:
 
 
 def _of_lists(whole: Row) -> list[Row]:
-    """Turn lists of numbers into rows; a list of another length has no place in them."""
+    """Turn lists of numbers into rows, the usual length of them; others see `_spread`."""
     lists = dict(_lists(whole))
     lengths = Counter(len(some) for some in lists.values() if len(some) > 1)
     if not lengths:
         return []
     length = max(lengths, key=lambda one: (lengths[one], one))
-    kept = {name: some for name, some in lists.items() if len(some) == length}
-    return [dict(zip(kept, row, strict=True)) for row in zip(*kept.values(), strict=True)]
+    rows: list[Row] = [{} for _ in range(length)]
+    for name, some in lists.items():
+        for row, value in _spread(some, length):
+            rows[row][name] = value
+    return rows
+
+
+def _spread(some: list[Any], rows: int) -> Iterator[tuple[int, Any]]:
+    """Yield (row, value) of a list: of a shorter one that divides the rows, one after each part.
+
+    So an evaluation every five epochs lies beside a training loss of each. Nothing is known of
+    where the values of any other length belong.
+    """
+    every, left = divmod(rows, len(some)) if some else (0, 1)
+    if every and not left:
+        yield from zip(range(every - 1, rows, every), some, strict=True)
 
 
 def _lists(value: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, list[Any]]]:

@@ -1,0 +1,97 @@
+"""Two networks that train against each other: whether one of them has won."""
+
+from typing import NamedTuple
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Mark, Moment, Outcome
+from runlens.history import Curve
+from runlens.rules.rule import found, passed, unmet
+from runlens.signals import Signals
+from runlens.signals.changes import last_false
+from runlens.signals.shape import above, confidence
+from runlens.wording import count, loss, step, times
+
+DISCRIMINATOR, GENERATOR = "d_loss", "g_loss"
+FEWEST_POINTS = 8  # two medians of four each can differ beyond chance
+FIFTH = 5
+SMOOTHED_LABEL = 0.9  # for real samples: Salimans et al. 2016, "Improved Techniques", section 3.4
+
+
+class Bounds(NamedTuple):
+    """From where a discriminator has won."""
+
+    won: float  # its loss at most: cross-entropy of 0.05 is 95 % sure of all samples
+    grew: float  # the generator's loss at the end over its level before
+
+
+def judge(signals: Signals, bounds: Bounds) -> Outcome:
+    """Ask whether the discriminator's loss stays at zero while the generator's has risen.
+
+    Critics of Wasserstein distances, whose losses go below zero, have no such level.
+    """
+    judges, makers = signals.curve(DISCRIMINATOR), signals.curve(GENERATOR)
+    if min(len(judges), len(makers)) < FEWEST_POINTS:
+        return unmet(f"only {count(len(judges), 'point')} of {DISCRIMINATOR}")
+    if judges.value.min() < 0 or makers.value.min() < 0:
+        return unmet("a loss that goes below 0 has no level at which a network has won")
+    end = float(median(judges.value[-(len(judges) // FIFTH) :]))
+    low = signals.smooth(DISCRIMINATOR) <= bounds.won
+    at = last_false(low) + 1
+    if end > bounds.won or at >= len(judges):
+        return passed(f"the discriminator has not won: its loss ends at {loss(end)}")
+    onset = float(judges.step[at])
+    before, last = _levels(makers, onset)
+    chance = above(makers.value[: len(makers) // FIFTH], makers.value[-(len(makers) // FIFTH) :])
+    sure = confidence(last / (bounds.grew * before) if before > 0 else 1.0, chance)
+    if last < bounds.grew * before:
+        return passed(f"the generator keeps up: its loss went from {loss(before)} to {loss(last)}")
+    return found(
+        Finding(
+            severity="warning",
+            title=f"The discriminator has won from step {step(onset)}: its loss went to "
+            f"{loss(end)} while the generator's rose from {loss(before)} to {loss(last)}.",
+            metric=GENERATOR,
+            onset=Moment(onset),
+            evidence=(
+                Evidence(
+                    "Discriminator loss in the last fifth",
+                    end,
+                    bounds.won,
+                    where=DISCRIMINATOR,
+                    above=False,
+                ),
+                Evidence("Generator loss in the last fifth", last, where=GENERATOR),
+                Evidence("Generator loss before the rise", before, where=GENERATOR),
+            ),
+            seen="A discriminator that is sure of every sample gives the generator hardly any "
+            "gradient to learn from.",
+            fixes=_cures(),
+            confidence=Confidence(
+                round(sure, 2),
+                f"the generator's loss rose {times(last / before)}"
+                if before > 0
+                else "the generator's loss was zero before",
+            ),
+            chart=Chart("curves", (GENERATOR, DISCRIMINATOR), marks=(Mark(onset, last, "onset"),)),
+        )
+    )
+
+
+def _levels(makers: Curve, onset: float) -> tuple[float, float]:
+    """Return the generator's lowest fifth up to the onset, or of its start, and its last fifth."""
+    width = len(makers) // FIFTH
+    until = max(int((makers.step < onset).sum()), width)
+    starts = range(0, until - width + 1, max(1, width // 2))
+    before = min(float(median(makers.value[at : at + width])) for at in starts)
+    return before, float(median(makers.value[-width:]))
+
+
+def _cures() -> tuple[Fix, ...]:
+    slower = fixes.action(
+        "Slow the discriminator down: a third of its learning rate, or one update of it for two "
+        "of the generator",
+        "it learns faster than the generator",
+    )
+    label = f"Label real samples {SMOOTHED_LABEL:g} instead of 1, or penalise the gradient (R1)"
+    return slower, fixes.action(label, "a discriminator that is never quite sure keeps teaching")

@@ -1,0 +1,39 @@
+"""What a table holds: rows of named numbers, column by column."""
+
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from runlens.history import FloatArray, IntArray
+from runlens.sources.tables.columns import Columns, meanings
+
+
+class Column(NamedTuple):
+    """The numbers of one name; arrays of shape (n,). What is not logged is not in it."""
+
+    row: IntArray
+    value: FloatArray
+
+
+class Table(Struct):
+    """A log as rows; `words` holds the text of columns that name a split or a time.
+
+    `held` are the columns that each row has a place for, though it may be empty.
+    """
+
+    rows: int
+    columns: dict[str, Column]
+    words: dict[str, dict[int, str]] = field(default_factory=dict)
+    held: frozenset[str] = frozenset()
+
+
+def renamed(table: Table, columns: Columns) -> Table:
+    """Name the columns of a table as the user says."""
+    named = meanings(table.columns, columns)
+    words = meanings(table.words, columns)
+    return Table(
+        table.rows,
+        {named[name]: column for name, column in table.columns.items() if name in named},
+        {words[name]: texts for name, texts in table.words.items() if name in words},
+        frozenset(named[name] for name in table.held if name in named),
+    )
