@@ -155,10 +155,10 @@ def _with_what_exists(
     over = run.state.settled not in {"running", "unknown"}
     if "zero-loss" in rules:
         why = "its loss is at zero: nothing is left to learn"
-        return None if over else fixes.action("Stop this run if it still goes on", why)
+        return None if over else fixes.action("Stop this run if it is still running", why)
     if rules & USELESS:
         why = "it has learned nothing"
-        return None if over else fixes.action("Stop this run if it still goes on", why)
+        return None if over else fixes.action("Stop this run if it is still running", why)
     if "hockey-stick" in rules and not mismeasured:  # else what is called best says nothing
         return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
     return _after_the_end(run, lead, changed=changed) if rules & ENDED else None

@@ -66,7 +66,7 @@ def _stop_at_best(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     """Stop where the evaluation was best, and keep the best weights."""
     made = list(fixes.shorter(run, signals, onset)) if isfinite(onset) else []
     if not run.flag("load_best_model_at_end") and not fixes.never_better(signals):
-        why = "keeps the best checkpoint by itself"
+        why = "keeps the best checkpoint automatically"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
     made += fixes.more_dropout(run, "single samples are memorised less")
     made += fixes.more_decay(run, "keeps the weights small; 0.01 to 0.1 is usual")

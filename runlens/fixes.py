@@ -64,9 +64,9 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
     if not now or not math.isfinite(now):
         return ()
     new, told = now * factor, why
-    if (known_rate := _usual(run, now, lower=factor < 1)) is not None:
-        usual, told = known_rate
-        new = min(usual, new) if factor < 1 else max(usual, new)
+    known_rate = _usual(run, now, lower=factor < 1)
+    if known_rate and (known_rate[0] < new if factor < 1 else known_rate[0] > new):
+        new, told = known_rate
     new = two_digits(new)
     what = f"{'Lower' if factor < 1 else 'Raise'} the learning rate"
     if configured is None:  # the highest that was logged is no setting

@@ -93,7 +93,7 @@ def _second(loud: Sequence[Incident], covered: float) -> str:
     ]
     said = [worse[0].title if worse else lead.seen]
     if len(loud) > 1:
-        said.append(f"Besides: {loud[1].findings[0].title}")
+        said.append(f"Also: {loud[1].findings[0].title}")
     return " ".join(text for text in said if text)
 
 

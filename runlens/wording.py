@@ -4,11 +4,16 @@ Our own code and never the machine's locale: the same input gives the same text.
 """
 
 import math
+from collections.abc import Callable
+
+from runlens.patterns import lazy_re
 
 NARROW = "\u202f"  # narrow no-break space, before a percent sign
 MINUS = "\u2212"
 SMALL_LOSS = 10.0
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
+# a word that begins a sentence and is no name
+_PLAIN = lazy_re(r"(?!(?:Adam|Python|Keras|Lightning|Trainer)\b)[A-Z][a-z]*(?=[\s,;:]|$)")
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -30,6 +35,11 @@ def number(value: float, digits: int = 4) -> str:
         text = f"{size:,.{decimals}f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
     return (MINUS if value < 0 else "") + text
+
+
+def uncapitalised(words: str) -> str:
+    """Return `words` as they stand within a sentence; ``KL`` and ``KeyError`` keep capitals."""
+    return words[:1].lower() + words[1:] if _PLAIN.match(words) else words
 
 
 def loss(value: float) -> str:
@@ -91,7 +101,18 @@ def duration(seconds: float) -> str:
 
 def count(amount: int, noun: str) -> str:
     """Return ``1 point`` or ``2,400 points``."""
-    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{amount:,} {noun}" + ("" if amount == 1 else ending)
+
+
+def too_few(amount: int, noun: str, needed: int, *, of: str = "") -> str:
+    """Return ``only 3 points of reward; 8 needed``."""
+    return f"only {count(amount, noun)}{f' {of}' if of else ''}; {needed} needed"
+
+
+def moved(change: float, written: Callable[[float], str] = number) -> str:
+    """Return ``rose by 0.2`` or ``fell by 0.2``, by the sign of what changed."""
+    return f"{'fell' if change < 0 else 'rose'} by {written(abs(change))}"
 
 
 def _special(value: float) -> str:

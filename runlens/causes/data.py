@@ -203,7 +203,7 @@ def _masked(scene: Scene) -> str:
     if not len(exact) or np.mean(exact == 0) < MOSTLY_ALIVE or norm.any():
         return ""
     both = "loss and gradient norm are" if len(norm) else "the loss is"
-    also = "" if len(norm) else "; a NaN that the logger hides looks alike, and no norm tells"
+    also = "" if len(norm) else "; a hidden NaN would look the same, and no gradient norm is logged"
     return f"{both} exactly 0 from step {step(scene.symptom)} on{also}"
 
 

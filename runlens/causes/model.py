@@ -60,7 +60,7 @@ def _small(scene: Scene) -> Signs:
     fresh = scene.run.task not in PREFERENCE_TASKS and len(scene.curve("train_loss"))
     if fresh and chance.from_scratch(scene.run, float(scene.curve("train_loss").value[0])):
         what = "Initialisation, placement of normalisation, attention mask or positions"
-        yield Sign("the model starts from nothing", HINT, what)
+        yield Sign("the model starts from scratch", HINT, what)
     hidden = scene.number("hidden", "hidden_size")
     if hidden and hidden[1] <= 8 and scene.has(*STUCK):  # noqa: PLR2004 - a handful of units
         yield Sign(f"{hidden[0]} is {hidden[1]:g}", SPEAKS)

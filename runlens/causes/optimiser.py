@@ -8,7 +8,7 @@ from runlens.causes.scene import Scene
 from runlens.knowledge import in_force
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, UNUSUAL, delays, outside
 from runlens.rules.loss import causes_of_rise, causes_of_spike
-from runlens.wording import number, step, times
+from runlens.wording import number, percent, step, times
 
 TIGHT, FAR_TIGHT = 2.0, 5.0  # median norm over the limit
 CLIMBED = 3.0  # gradient norm over its level before: the steps grew
@@ -24,14 +24,14 @@ SMALL_BATCH = 4  # samples of an update
 
 def _tight(scene: Scene) -> Signs:
     limit = in_force.clip_limit(scene.run)
-    norm = scene.curve("grad_norm").value
+    norm = scene.curve("grad_norm").after(scene.signals.settled_from).value
     if not limit or limit <= 0 or not len(norm):
         return
     over = float(median(norm)) / limit
     if over >= TIGHT:
         weight = SETTLES if over >= FAR_TIGHT and scene.has("clip-saturation") else SPEAKS
-        said = f"the limit is {limit:g}, the median norm {number(float(median(norm)))}"
-        yield Sign(f"{said}: nearly every step is cut to {1 / over:.0%} of its length", weight)
+        told = f"the limit is {limit:g}, the median norm {number(float(median(norm)))}"
+        yield Sign(f"{told}: most steps are cut to {percent(1 / over)} of their length", weight)
 
 
 def _default_limit(scene: Scene) -> str:

@@ -14,11 +14,10 @@ from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Incident
 from runlens.incidents import gravity
-from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.wording import uncapitalised
 
-_PLAIN = lazy_re(r"[A-Z][a-z]* ")  # a word that is no name: KeyError keeps its letters
 # of equal evidence the earlier one leads: inputs first, then what is common, then what is rare
 HYPOTHESES: tuple[Hypothesis, ...] = (
     ending.RESUMED,
@@ -192,9 +191,7 @@ def _words(sign: Sign, what: str) -> str:
     """Return a sign, with its own name where that of the cause is another."""
     if sign.what in {"", what}:
         return sign.text
-    name = sign.what
-    named = name[:1].lower() + name[1:] if _PLAIN.match(name) else name
-    return f"{named}: {sign.text}"
+    return f"{uncapitalised(sign.what)}: {sign.text}"
 
 
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
@@ -206,11 +203,13 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
         experiment = SEPARATES_NAN
     elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
-    fits = ", ".join(one.hypothesis.what.lower() for one in ranked[:2])
+    fits = "; ".join(uncapitalised(one.hypothesis.what) for one in ranked[:2])
     return Cause(
         "The run's files do not say",
         "possible",
-        f"it fits {fits}, and others" if fits else "nothing in the logs points to one cause",
+        f"several causes fit: {fits}; others"
+        if fits
+        else "nothing in the logs points to one cause",
         kind=UNKNOWN,
         experiment=experiment,
     )

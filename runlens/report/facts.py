@@ -8,7 +8,7 @@ from runlens.cost import HOUR, SPARED
 from runlens.diagnosis import DATED_AT_BEST, Confidence, Diagnosis, Finding, Incident, Moment
 from runlens.patterns import lazy_re
 from runlens.report.missing import MERGED, OTHER_TASKS
-from runlens.wording import count, duration, number, percent
+from runlens.wording import count, duration, number, percent, uncapitalised
 from runlens.wording import step as step_words
 
 GRADES = 5  # of certainty
@@ -76,7 +76,7 @@ def _why(causes: Sequence[Cause]) -> str:
     cause = causes[0]
     told = f": {cause.evidence_for}" if cause.evidence_for else ""
     if cause.kind == UNKNOWN:
-        return f"{cause.what}{told}. To find out: {cause.experiment}"
+        return f"{cause.what}{told}. To find out: {uncapitalised(cause.experiment)}"
     return f"{cause.what}{told} ({cause.rank})"
 
 
@@ -98,8 +98,9 @@ class Certainty(NamedTuple):
 
 def certainties(lead: Finding) -> list[Certainty]:
     """Return how sure the finding is and, apart from it, how sure its first cause."""
-    word, value = sure_word(lead.confidence), lead.confidence.value
-    made = [Certainty("finding", word, max(1, round(GRADES * value)), lead.confidence.reason)]
+    sure = lead.confidence
+    grade = GRADES - [word for _, word in SURE].index(_word_of(sure))
+    made = [Certainty("finding", sure_word(sure), grade, sure.reason)]
     if not lead.causes or lead.causes[0].kind == UNKNOWN:
         return [*made, Certainty("cause", "not known", 0)]
     rank: Rank = lead.causes[0].rank
@@ -153,8 +154,11 @@ def sure(of: Confidence) -> str:
 
 def sure_word(of: Confidence) -> str:
     """Return ``high (0.8)``."""
-    word = next((word for least, word in SURE if of.value >= least), SURE[-1][1])
-    return f"{word} ({'1.0' if of.value >= 1 else number(of.value, 2)})"
+    return f"{_word_of(of)} ({'1.0' if of.value >= 1 else number(of.value, 2)})"
+
+
+def _word_of(of: Confidence) -> str:
+    return next((word for least, word in SURE if of.value >= least), SURE[-1][1])
 
 
 def moment(when: Moment) -> str:

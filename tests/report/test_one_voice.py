@@ -141,11 +141,16 @@ def test_tiles_lines_and_terminal_end_in_the_same_value(name: str) -> None:
         last = [value for value in line.curve.value if math.isfinite(value)][-1:]
         if last and math.isfinite(line.curve.value[-1]):
             assert f">{short(line.metric)} {value_of(line.metric, last[0])}<" in page
+    hidden = [one.onset.step for one in shown.findings if one.rule == "hidden-nan"]
     for label, words, note in tiles(page):
         metric = {"train loss": "train_loss", "eval loss": "eval_loss", "reward": "reward"}
         kind, _, name_ = label.partition(" ")
         if kind in {"Best", "Last"} and name_ in metric:
-            assert agrees(shown.curves[metric[name_]], kind, words, note, higher=name_ == "reward")
+            curve = shown.curves[metric[name_]]
+            if kind == "Best" and name_ == "train loss" and hidden:  # 0.0 stands for a NaN there
+                keep = sum(step < (hidden[0] or 0) for step in curve.step)
+                curve = curve._replace(step=curve.step[:keep], value=curve.value[:keep])
+            assert agrees(curve, kind, words, note, higher=name_ == "reward")
 
 
 def tiles(page: str) -> Iterator[tuple[str, str, str]]:

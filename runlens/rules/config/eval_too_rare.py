@@ -60,16 +60,17 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
         run.state.planned_steps or inf
     )
     if not made and not off and not never:
-        return unmet("nothing says whether evaluation is on")
+        return unmet("it is not recorded whether evaluation is on")
     if not every and len(made) > 1:
         every = float(median(np.diff(made)))
     planned = int(total / every) if every and every >= 1 else len(made)
     if planned >= limits.fewest and every and every <= limits.widest * total:
         return passed(f"evaluated every {step(every)} of {step(total)} steps")
-    how = "is off" if off and not made else f"happens {count(max(planned, len(made)), 'time')}"
+    silent = f"Evaluation is off for all {step(total)} steps."
+    often = f"Only {count(max(planned, len(made)), 'evaluation')} in {step(total)} steps."
     return found(
         advice(
-            f"Evaluation {how} in {step(total)} steps.",
+            silent if off and not made else often,
             "eval_steps",
             "never" if not made else (every or float(made[0])),
             "Overfitting and the best checkpoint cannot be seen without it.",

@@ -27,7 +27,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
-from runlens.wording import rate, step, times
+from runlens.wording import rate, step, times, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -53,7 +53,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             if usual.low <= peak <= usual.high
             else f", up to {limits.beyond:g} × that is accepted"
         )
-        return passed(f"the peak is {rate(peak)}; usual are {spanned}{where}")
+        return passed(f"the peak is {rate(peak)}; {spanned} are usual{where}")
     high = peak > usual.high
     if not high and (hidden := _peak_unseen(run, signals, limits)):
         return unmet(f"the peak is not configured, and {hidden}")
@@ -80,7 +80,7 @@ def _peak_unseen(run: Run, signals: Signals, limits: Limits) -> str:
     if run.number("learning_rate"):
         return ""
     if len(curve) < limits.fewest:
-        return f"only {len(curve)} learning rates; {limits.fewest} needed"
+        return too_few(len(curve), "learning rate", limits.fewest)
     if curve.step[0] > limits.late * max(run.last_step, run.state.planned_steps or 0):
         return f"the log begins at step {step(float(curve.step[0]))}"
     if curve.value[-1] == curve.value.max() > curve.value[0]:

@@ -55,7 +55,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     begin, usual = _at_start(signals, total, limits), usual_rates(run)
     if not (none_set or _starts_full(signals, total, limits)):
-        return unmet("neither settings nor the first points of the learning rate tell")
+        return unmet("neither the settings nor the first learning rates show whether it warms up")
     if not begin or usual is None:
         return unmet("no usual learning rate is known for this run")
     if begin <= usual.middle:

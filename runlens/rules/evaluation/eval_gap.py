@@ -49,7 +49,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.trend import kendall
-from runlens.wording import loss, percent, step
+from runlens.wording import loss, percent, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -74,7 +74,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     if len(evals) < limits.fewest:
-        return unmet(f"only {len(evals)} evaluations beside training loss; {limits.fewest} needed")
+        return unmet(too_few(len(evals), "evaluation", limits.fewest, of="beside training loss"))
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")

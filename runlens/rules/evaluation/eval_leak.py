@@ -51,7 +51,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.trend import kendall
-from runlens.wording import loss, percent, step, times
+from runlens.wording import loss, percent, step, times, too_few
 
 MANY_TIMES = 2.0  # from here on a ratio reads better as times than as percent
 LIKE_ONE_FACTOR = 0.15  # a ratio this close to 1 / accumulation steps is that factor
@@ -84,7 +84,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
     evals, train = evals.at(usable), train[usable]
     if len(evals) < limits.fewest:
-        return unmet(f"only {len(evals)} evaluations beside training loss; {limits.fewest} needed")
+        return unmet(too_few(len(evals), "evaluation", limits.fewest, of="beside training loss"))
     if _by_heart(run, signals, evals, train, limits):
         return found(_vanished(signals, metric, evals, train))
     ratio = evals.value / train

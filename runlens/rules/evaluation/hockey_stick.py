@@ -65,7 +65,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, p
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, percent, step
+from runlens.wording import loss, percent, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -91,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
     if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
-        return unmet(f"only {len(evals)} evaluations; {limits.fewest} needed")
+        return unmet(too_few(len(evals), "evaluation", limits.fewest))
     bottom = bottom_of(evals)
     later = len(evals) - bottom.at - 1
     onset = float(evals.step[bottom.at])
@@ -99,12 +99,14 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if later < 2:  # noqa: PLR2004 - one bad evaluation is no trend
         return passed(f"{name} is best at step {step(onset)}, at or near the end")
     if len(evals) < limits.fewest and bottom.share < limits.steep:
-        return unmet(f"only {len(evals)} evaluations; {limits.fewest} needed")
+        return unmet(too_few(len(evals), "evaluation", limits.fewest))
     rise = bottom.end - bottom.best
     share = limits.few_rise if later == 2 else limits.rise  # noqa: PLR2004 - see the page
     needed = max(share * abs(bottom.best), limits.noise_multiple * bottom.noise)
     if rise < needed:
-        return passed(f"{name} ends {loss(rise)} above its best; {loss(needed)} would count")
+        return passed(
+            f"{name} ends {loss(max(rise, 0))} above its best; {loss(needed)} would count"
+        )
     if not _climbs(evals, bottom, later, limits):
         return passed(f"{name} after its best does not rise steadily")
     train = train_around(signals, onset)
@@ -243,7 +245,7 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
         why = "the best evaluation is hardly better than that before training"
         made.append(fixes.action("Train on more rows, or a smaller model", why, cures="memorised"))
     elif not run.flag("load_best_model_at_end"):
-        why = "keeps the best checkpoint by itself"
+        why = "keeps the best checkpoint automatically"
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
         made += fixes.early_stopping(run)
     made += fixes.more_dropout(run, "single samples are memorised less")
@@ -251,7 +253,7 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made += fixes.more_decay(run, "keeps the weights small; 0.01 to 0.1 is usual")
     if run.task in LANGUAGE_TASKS:
         made.append(experiments.check_data(run))
-    made.append(fixes.action("Add data that is not in the set yet", "", "days", cures="memorised"))
+    made.append(fixes.action("Add new training data", "", "days", cures="memorised"))
     return tuple(made)
 
 

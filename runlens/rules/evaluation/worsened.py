@@ -57,7 +57,7 @@ def finding(
 def rise_row(evals: Curve, metric: str, bottom: Bottom, needed: float) -> Evidence:
     """Return the rise that was judged beside the one that counts."""
     return Evidence(
-        "Rise of eval loss, its noise taken off",
+        "Rise of eval loss above its noise",
         bottom.end - bottom.best,
         needed,
         "5 % of the best, or three noise scales",

@@ -26,10 +26,7 @@ def seen(run: Run, *, learns: bool, fell: bool) -> str:
     if learns and scale_matters(run):
         return "The loss falls although every step is cut to the same length."
     if learns:
-        return (
-            "Adam is nearly blind to the scale of the gradient: a run that is clipped all the time "
-            "still learns."
-        )
+        return "Adam rescales the gradient anyway: a run that is clipped all the time still learns."
     told = meanwhile(learns=learns, fell=fell)
     return f"The loss {told} while every step is cut to the same length."
 

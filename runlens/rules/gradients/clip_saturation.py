@@ -48,7 +48,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import counts
 from runlens.signals.trend import mann_kendall, theil_sen
-from runlens.wording import number, percent, step, times
+from runlens.wording import number, percent, step, times, too_few
 
 COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
 STUCK = ("plateau", "not-learning")  # companions of norms far above the limit
@@ -93,7 +93,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return _by_share(shares, limits)
     curve = settled(run, signals).curve.finite()
     if len(curve) < limits.fewest_info:
-        return unmet(f"only {len(curve)} gradient norms after warm-up; {limits.fewest_info} needed")
+        return unmet(too_few(len(curve), "gradient norm", limits.fewest_info, of="after warm-up"))
     if (top := _piled_at(curve, limits)) is not None:
         return found(_after_clipping(curve, top, limits))
     limit = in_force.clip_limit(run)

@@ -60,7 +60,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import longest_true
-from runlens.wording import loss, number, step, times
+from runlens.wording import loss, number, step, times, too_few
 
 POLICY = frozenset({"grpo", "ppo"})  # of language models: the norms of others have any size
 WIDTH = 5  # points of a level
@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if count < needed and (huge := huge_norm.finding(run, limits.huge)):
         return found(huge)
     if count < needed:
-        return unmet(f"only {count} gradient norms after warm-up; {needed} needed")
+        return unmet(too_few(count, "gradient norm", needed, of="after warm-up"))
     positive = norms.curve.value[norms.curve.value > 0]
     if not len(positive):
         return passed("the gradient norm is 0 throughout: see grad-zero")
@@ -214,6 +214,9 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
     severity, why = _severity(run, signals, norms, climb, onset, limits)
     went = "climbed" if climb.kind != "came back" else "rose for a while"
     ratio = climb.top / climb.base
+    before = f"{number(climb.base)} before"
+    finite = f"medians of {number(climb.top)} against {before} ({times(ratio)})"
+    rise = finite if np.isfinite(ratio) else f"to infinity, from a median of {before}"
     evidence = [
         Evidence(
             "Gradient norm at the end" if climb.kind != "came back" else "Gradient norm up there",
@@ -224,13 +227,11 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
             float(norms.curve.step[-1]),
         ),
         Evidence("Base after warm-up", climb.base, where="grad_norm"),
-        Evidence("What came of it", why),
+        Evidence("Consequence", why),
     ]
     return Finding(
         severity=severity,
-        title=f"Gradient norm {went} from step {step(onset)}: medians of {number(climb.top)} "
-        f"against {number(climb.base)} before "
-        f"({times(ratio) if np.isfinite(ratio) else 'infinite'}); {why}.",
+        title=f"Gradient norm {went} from step {step(onset)}: {rise}; {why}.",
         metric="grad_norm",
         onset=Moment(float(onset)),
         evidence=tuple(evidence),

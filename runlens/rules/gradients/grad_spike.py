@@ -45,7 +45,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad, odd, running_median, sigma
-from runlens.wording import number, step, times
+from runlens.wording import number, step, times, too_few
 
 WINDOW = 51
 SHOWN = 5
@@ -69,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     norms = settled(run, signals)
     curve = norms.curve.finite()
     if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} gradient norms after warm-up; {limits.fewest} needed")
+        return unmet(too_few(len(curve), "gradient norm", limits.fewest, of="after warm-up"))
     log = np.log(np.maximum(curve.value, _least(curve.value)))
     base = running_median(log, odd(min(WINDOW, max(5, len(log) // 3))))
     starts = _spikes(log, base, limits)

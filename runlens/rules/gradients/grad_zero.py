@@ -53,7 +53,7 @@ from runlens.rules.rule import (
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import loss, number, percent, step
+from runlens.wording import loss, number, percent, step, too_few
 from runlens.wording import rate as as_rate
 
 TEXT = LANGUAGE_TASKS | PREFERENCE_TASKS | RL_TASKS  # tasks whose labels have masks
@@ -74,7 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch of norms that are zero in effect."""
     curve = signals.curve("grad_norm")
     if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} gradient norms; {limits.fewest} needed")
+        return unmet(too_few(len(curve), "gradient norm", limits.fewest))
     zero = _zero(curve, limits)
     start, length = longest_true(zero)
     needed = max(limits.fewest, ceil(limits.share * len(curve)))
@@ -112,8 +112,8 @@ def _no_advantage(run: Run, steps: IntArray, limits: Limits) -> str:
             continue
         none = there >= limits.no_spread if above else there <= limits.least
         if none.mean() > 0.5:  # noqa: PLR2004 - most of them
-            told = f"{metric} says so on {percent(float(none.mean()))} of these steps"
-            return f"the groups had no spread where the norm is 0: {told} (see zero-reward-std)"
+            on = f"on {percent(float(none.mean()))} of the steps with a norm of 0"
+            return f"rewards were identical within groups {on}: see zero-reward-std"
     return ""
 
 

@@ -36,6 +36,8 @@ from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
 
+NO_RECORD_FOLLOWS = "No training record follows this exception."
+
 
 class Limits(Struct, frozen=True):
     """What may be tuned."""
@@ -56,7 +58,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     proof = end.proof
     data = proof.data if proof else {}
-    exception = shortened(str(data.get("exception") or end.text or end.why), 160)
+    cause = str(data.get("exception") or end.text or end.why)
+    exception = shortened(cause if proof else cause.partition(", at ")[0], 160)
     frame = _own(str(data.get("frame") or ""))
     done = plan_done(run, limits.complete)
     after = ", after all planned steps were done" if done else ""
@@ -76,7 +79,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen="No training record follows this exception." if proof else f"Source: {run.state.why}.",
+        seen=(NO_RECORD_FOLLOWS if proof else "No exception was recorded."),
         fixes=(
             fixes.action(_fix(str(data.get("fix") or ""), frame), frame),
             *resume(run),
@@ -97,7 +100,11 @@ def _own(frame: str) -> str:
 def _fix(known: str, frame: str) -> str:
     if known and (frame or "frame" not in known):
         return known
-    return "Fix what the exception names" if frame else "Read the whole traceback, of every rank"
+    return (
+        "Fix what the exception names"
+        if frame
+        else "Find the traceback in the output of every rank"
+    )
 
 
 ERROR = "KeyError: 'input_ids'"

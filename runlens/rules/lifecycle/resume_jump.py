@@ -215,7 +215,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         metric=next(iter(said)),
         onset=Moment(onset),
         evidence=_evidence(jump, limits),
-        seen=f"A later launch took over at step {step(onset)}, by {known}; {len(said)} of three "
+        seen=f"By {known}, a later launch took over at step {step(onset)}; {len(said)} of 3 "
         f"signals (learning rate, loss, gradient norm) jumped there."
         + (f" The run has {joints} such resumes." if joints > 1 else ""),
         causes=_causes(run, jump),
@@ -239,7 +239,7 @@ def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
         expected, now = jump.rate
         # of the greater one: a schedule that had come down to 0 is no divisor
         off = abs(now - expected) / max(expected, now, 1e-12)
-        what = "Learning rate off the schedule, share of the larger"
+        what = "Learning rate off its schedule"
         made.append(
             Evidence(
                 what, off, limits.rate, "a clean resume goes on", "learning_rate", at, unit="%"

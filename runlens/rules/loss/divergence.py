@@ -126,7 +126,6 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
     lowest = float(train.value[: rise.at].min(initial=train.value[0]))
     origin = "start" if rise.kind == "from start" else "best"
-    kept = f"did not come back to its {origin}"
     return Finding(
         severity=severity,
         title=f"Divergence from step {step(onset)}: train loss rose from its {origin} "
@@ -134,7 +133,7 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
-        seen=f"Train loss {how} by {loss(rise.height)} and {kept}; "
+        seen=f"Train loss {how} and did not come back to its {origin}; "
         f"{step(run.last_step - onset)} of {step(run.last_step)} steps came after the onset.",
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,

@@ -29,7 +29,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.epoch_steps import EpochSteps, epoch_steps
-from runlens.wording import loss, percent, step
+from runlens.wording import loss, percent, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -50,7 +50,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the loss before and after each epoch boundary."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
+        return unmet(too_few(len(train), "training loss", limits.fewest))
     epoch = _epochs(train, signals)
     if epoch is None:
         return unmet("neither the epoch nor the steps of an epoch are recorded")

@@ -56,7 +56,7 @@ from runlens.rules.loss.spike_forms import Bounds, Seen
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import loss, step, times
+from runlens.wording import loss, step, times, too_few
 
 FEW = 2  # a pair is no series
 SHORT = 20  # points below which a spike of several cannot be told from a stage of the task
@@ -96,7 +96,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for points, and for blocks of points, far above what surrounds them."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
+        return unmet(too_few(len(train), "training loss", limits.fewest))
     if reason := surroundings.no_level(run, signals):
         return unmet(reason)
     from_point = _judged_from(run, signals, train, limits)

@@ -62,7 +62,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
 from runlens.usual_rates import usual_rates
-from runlens.wording import loss, number, percent, step
+from runlens.wording import loss, number, percent, step, too_few
 
 # rules that name what a rise is; where one does, a loss that did not fall is no more to tell
 LOST = ("divergence", "nan-loss", "hidden-nan", "grad-explosion", "loss-spike", "warmup-shock")
@@ -92,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the last third of the training loss with its start."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
+        return unmet(too_few(len(train), "training loss", limits.fewest))
     if missing := _without_start(run, signals, train):
         return unmet(missing)
     fall = fall_of(train.value, limits.fall)
@@ -123,7 +123,7 @@ def _without_start(run: Run, signals: Signals, train: Curve) -> str:
     if surroundings.launches(run) and surroundings.launches(run)[0] <= train.step[0]:
         return "the first loss is that of a resumed launch: the start is missing"
     if signals.warmup.present and signals.warmup.end > 0.9 * run.last_step:
-        return f"the run ends inside its warm-up, which lasts to {step(signals.warmup.end)}"
+        return f"the run ends inside its warm-up, which lasts to step {step(signals.warmup.end)}"
     return ""
 
 

@@ -47,7 +47,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, percent, step
+from runlens.wording import loss, percent, step, too_few
 
 EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
 
@@ -87,7 +87,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     metric = _wild_evaluation(signals, limits)
     if len(train) < limits.fewest and not metric:
-        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
+        return unmet(too_few(len(train), "training loss", limits.fewest))
     swing = _swing(signals, train, limits) if len(train) >= limits.fewest else None
     wild = swing is not None and _is_wild(swing, limits)
     if not wild and not metric:

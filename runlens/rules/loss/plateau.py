@@ -54,7 +54,7 @@ from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, sigma, smooth
 from runlens.signals.shape import confidence
 from runlens.signals.shape.chance import normal_tail
-from runlens.wording import count, loss, percent, step
+from runlens.wording import count, loss, moved, percent, step
 
 LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that say why it ended
 QUARTERS = 8  # points from which the quarters of a run have levels
@@ -104,7 +104,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"loss rose by {loss(-still.gain)} since the second quarter: not flat")
     fall = still.start - still.level
     if fall < max(limits.fall * sigma(train.value), limits.least_fall * abs(still.start)):
-        return passed(f"loss fell by {loss(fall)} over the run: too little for a plateau")
+        return passed(f"loss {moved(-fall, loss)} over the run: too little for a plateau")
     if float(np.ptp(train.value[len(train) // 4 :])) <= limits.frozen * abs(still.level):
         frozen = Bound(0.0, "any level: it is constant")
         return found(_finding(run, signals, train, still, frozen, limits))
@@ -195,8 +195,8 @@ def _finding(
         rows.append(Evidence("Last eval loss", float(evals[-1]), where="eval_loss"))
     return Finding(
         severity="info" if _early(run, limits) else "warning",
-        title=f"Train loss is flat from step {step(onset)}: {loss(still.level)} (median of the "
-        f"last fifth) against {loss(bound.level)} ({bound.source}).",
+        title=f"Train loss is flat from step {step(onset)}: {loss(still.level)} at the end "
+        f"(median of the last fifth), not below {loss(bound.level)} ({bound.source}).",
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(rows),

@@ -50,7 +50,7 @@ from runlens.signals import Signals
 from runlens.signals.noise import sigma_diff
 from runlens.signals.shape import Point, Shape, Swing, confidence, shape_of
 from runlens.signals.shape.swings import FEWEST_TURNS, detrended
-from runlens.wording import loss, number, percent, step, times
+from runlens.wording import loss, moved, number, percent, step, times, too_few
 
 FEWEST_CYCLES = FEWEST_TURNS // 2
 FEWEST_POINTS = 3 * FEWEST_TURNS  # below which turning points cannot be told from noise
@@ -89,7 +89,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     first = warm.end if warm.present else train.step[len(train) // 10] if len(train) else 0
     late = train.after(int(first))
     if len(late) < FEWEST_POINTS:
-        return unmet(f"only {len(late)} training losses after warm-up; {FEWEST_POINTS} needed")
+        return unmet(too_few(len(late), "training loss", FEWEST_POINTS, of="after warm-up"))
     teeth = _teeth(signals.shape("train_loss"), late) or _teeth(
         shape_of(late.step, late.value), late
     )
@@ -185,8 +185,8 @@ def _finding(
         out.append(RuledOut("A cycle of the learning rate", "it does not move with the loss"))
     return Finding(
         severity=severity,
-        title=f"Train loss swings in teeth of {number(period, 3)} steps from step {step(onset)}: "
-        f"by {loss(height)} (median); smoothed it fell by {loss(teeth.fall)} meanwhile.",
+        title=f"Train loss is a sawtooth from step {step(onset)}: {loss(height)} high (median), "
+        f"{number(period, 3)} steps long; smoothed, it {moved(-teeth.fall, loss)} meanwhile.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
@@ -202,7 +202,7 @@ def _finding(
             Evidence("Teeth after warm-up", float(cycles), float(FEWEST_CYCLES), "four and more"),
         ),
         seen=f"{cycles} teeth of about {number(period, 3)} steps follow each other after warm-up; "
-        f"one tooth is {times(height / max(teeth.noise, 1e-12))} the noise about it.",
+        f"one tooth is {times(height / max(teeth.noise, 1e-12))} the noise around it.",
         causes=_causes(explained),
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),

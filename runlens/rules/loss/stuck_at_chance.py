@@ -57,7 +57,7 @@ from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import MEDIAN_LOSS, sigma, smooth
 from runlens.signals.shape import kendall
-from runlens.wording import loss, step
+from runlens.wording import loss, step, too_few
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 MOST_CLASSES = 1_000
@@ -94,7 +94,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("the number of classes or the size of the vocabulary is not recorded")
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
+        return unmet(too_few(len(train), "training loss", limits.fewest))
     exact = quantile(np.abs(half - at.level), MOST) <= limits.exact * at.level
     done = run.state.done_share
     if done is not None and done < limits.done and run.last_step < limits.long:

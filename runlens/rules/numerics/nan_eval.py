@@ -113,7 +113,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     was = (
         f"it was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}"
         if len(before)
-        else "it never was a number before"
+        else "it was never a number"
     )
     kind = "NaN" if np.isnan(curve.value[bad][0]) else "infinite"
     where = "from" if bad[-1] else "at"

@@ -30,7 +30,7 @@ from runlens.rules.config import method
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run, Task
 from runlens.signals import Signals
-from runlens.wording import count
+from runlens.wording import count, too_few
 
 WITH_LOSS: frozenset[Task] = (
     LANGUAGE_TASKS | PREFERENCE_TASKS | {"classification", "regression", "asr"}
@@ -95,7 +95,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     main = "reward" if run.task in POLICY else "train_loss"
     points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
     if points < limits.fewest:
-        return unmet(f"only {points} points; {limits.fewest} needed")
+        return unmet(too_few(points, "point", limits.fewest))
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
     if not any(one.core for one in missing):
@@ -110,7 +110,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             metric=missing[0].names[0],
             onset=Moment(),
             evidence=tuple(
-                Evidence(f"{one.names[0]} is not logged", f"{_use(one)}: {one.for_what}")
+                Evidence(f"{one.names[0]} is not logged", f"{_use(one)} {one.for_what}")
                 for one in missing
             ),
             seen="What is not logged cannot be checked.",
@@ -126,7 +126,7 @@ def _how(signal: Signal) -> str:
 
 
 def _use(signal: Signal) -> str:
-    return "needed for" if signal.vital else "would show"
+    return "needed to see" if signal.vital else "would show"
 
 
 def _logged(run: Run, signal: Signal) -> bool:

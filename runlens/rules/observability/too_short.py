@@ -54,7 +54,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),
             seen="Checks of the curves need more points; that they found nothing proves nothing.",
             fixes=_fixes(run, signals, best),
-            confidence=Confidence(0.95, "counted"),
+            confidence=Confidence(0.95, "the points are counted"),
         )
     )
 

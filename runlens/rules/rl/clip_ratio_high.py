@@ -27,7 +27,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import number, percent, step
+from runlens.wording import number, percent, step, too_few
 
 PAIR = 2  # points above the alarm value: one is an outlier
 PERCENT_FROM = 1.5  # no share is that large
@@ -48,7 +48,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch above the alarm value, or many points above it."""
     curve = signals.curve("clip_ratio")
     if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} points of clip ratio; {limits.fewest} needed")
+        return unmet(too_few(len(curve), "point", limits.fewest, of="of clip ratio"))
     value = curve.value / 100 if curve.value.max() > PERCENT_FROM else curve.value
     above = value > limits.alarm
     lasted = longest_true(above)[1]

@@ -36,7 +36,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import number, step
+from runlens.wording import number, step, too_few
 
 MEAN_IS_1 = "a ratio of the same policy is 1 on average"
 MASK_FROM = 0.5  # off_policy_mask_threshold that axolotl's page advises
@@ -74,7 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge the difference of log-probabilities, then the ratios together."""
     gap, least = signals.curve("logp_diff"), signals.curve("is_ratio_min")
     if max(len(gap), len(least)) < limits.fewest:
-        return unmet(f"only {max(len(gap), len(least))} points; {limits.fewest} needed")
+        return unmet(too_few(max(len(gap), len(least)), "point", limits.fewest))
     apart = _by_difference(gap, limits) or _by_ratio(signals, least, gap, limits)
     if apart:
         return found(_finding(run, signals, apart))

@@ -40,7 +40,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step, times
+from runlens.wording import number, percent, step, times, too_few
 
 UNDER_WAY = 0.25  # of the growth: from here on the lengths stay above what they were
 UNBIASED = ("dr_grpo", "dapo", "bnpo")  # losses without a bias of length (TRL)
@@ -77,7 +77,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the mean length with its start, with the limit and with the reward."""
     length = signals.curve("len_mean")
     if len(length) < limits.fewest:
-        return unmet(f"only {len(length)} points of length; {limits.fewest} needed")
+        return unmet(too_few(len(length), "point", limits.fewest, of="of length"))
     climb = _climb(run, signals)
     if climb.ratio < limits.growth:
         return passed(f"mean length ends at {times(climb.ratio)} its start")

@@ -46,7 +46,7 @@ from runlens.rules.rl.preference_advice import Pattern, causes_of, fixes_of
 from runlens.rules.rule import PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import loss, number, percent, step
+from runlens.wording import loss, number, percent, step, too_few
 
 LN_2 = log(2.0)
 USUAL_BETA = 0.1  # TRL's default for DPO
@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     logged = ("dpo_acc", "dpo_margin", "logp_chosen", "dpo_chosen")
     most = max(len(signals.curve(name)) for name in logged)
     if most < limits.fewest:
-        return unmet(f"only {most} points of the pairs; {limits.fewest} needed")
+        return unmet(too_few(most, "point", limits.fewest, of="of the pairs"))
     late = _late(signals)
     for test in (_unlearned, _displaced, _saturated):
         kind = test(run, signals, late, limits)

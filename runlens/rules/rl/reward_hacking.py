@@ -32,7 +32,7 @@ from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import count, number, step
+from runlens.wording import count, number, step, too_few
 
 TRUE_MEASURES = ("eval_reward", "eval_accuracy", "eval_success_rate", "eval_score")
 
@@ -69,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     gain = policy.gain_of(signals)
     if len(reward) < limits.fewest or gain is None:
-        return unmet(f"only {len(reward)} points of reward; {limits.fewest} needed")
+        return unmet(too_few(len(reward), "point", limits.fewest, of="of reward"))
     if not gain.rising or gain.units < limits.gain:
         return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
     signs = [

@@ -54,7 +54,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step
+from runlens.wording import number, percent, step, too_few
 
 PENALTIES = ("penal", "repet", "overlong", "too_long", "toolong", "soft_punish")
 
@@ -92,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     parts = [name for name in run.history.metrics if name.startswith("reward:")]
     if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
-        return unmet(f"only {len(reward)} points of reward; {limits.few} needed")
+        return unmet(too_few(len(reward), "point", limits.few, of="of reward"))
     stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
     if stuck and (other := _other_reward(run)):
         return passed(f"{other} is a reward too, and it moves")

@@ -45,7 +45,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step
+from runlens.wording import number, percent, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -77,7 +77,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if 0 < len(curve) < limits.fewest and dead.all():
         return found(_finding(run, signals, curve, metric, 0, dead, limits))
     if len(curve) < limits.fewest:
-        return unmet(f"only {len(curve)} points of {metric}; {limits.fewest} needed")
+        return unmet(too_few(len(curve), "point", limits.fewest, of=f"of {metric}"))
     at = _since(dead, limits)
     if at is not None:
         return found(_finding(run, signals, curve, metric, at, dead, limits))

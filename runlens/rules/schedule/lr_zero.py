@@ -43,7 +43,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import loss, number, percent, step
+from runlens.wording import loss, number, percent, step, too_few
 from runlens.wording import rate as as_rate
 
 NEAR_RATIO = 0.03  # a planned total this close to a whole multiple of the zero step is one
@@ -66,7 +66,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch without a learning rate."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest:
-        return unmet(f"only {len(rate)} points of the learning rate; {limits.fewest} needed")
+        return unmet(too_few(len(rate), "point", limits.fewest, of="of the learning rate"))
     peak = float(rate.value.max())
     usual = float(median(rate.value[rate.value > 0])) if peak > 0 else 0.0
     dead = rate.value <= max(limits.zero, limits.tiny * usual)

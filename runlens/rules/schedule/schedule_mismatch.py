@@ -88,8 +88,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     ]
     if not made:
         top = as_rate(float(rate.value.max()))
-        scheduler = run.setting("lr_scheduler_type") or "no scheduler is recorded"
-        return passed(f"the learning rate never jumps; {scheduler}, peak {top}")
+        scheduler = run.setting("lr_scheduler_type") or "not recorded"
+        return passed(f"the learning rate never jumps; scheduler {scheduler}, peak {top}")
     return found(_finding(run, made, "warning" if leap else "info"))
 
 
@@ -276,8 +276,8 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
         evidence=tuple(
             Evidence(one.what, one.value, one.limit, "", "learning_rate", one.at) for one in made
         ),
-        seen=". ".join(one.text[:1].upper() + one.text[1:] for one in made)
-        + f". Scheduler: {name}; planned steps: "
+        seen="".join(f"{one.text[:1].upper()}{one.text[1:]}. " for one in made[1:])
+        + f"Scheduler: {name}; planned steps: "
         + (f"{step(run.state.planned_steps)}." if run.state.planned_steps else "not recorded."),
         fixes=mismatch.cures(run, made, name),
         confidence=Confidence(

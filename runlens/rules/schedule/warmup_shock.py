@@ -50,7 +50,7 @@ from runlens.rules.schedule import causes_of_shock
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, inflation, running_median, sigma
-from runlens.wording import count, loss, percent, step
+from runlens.wording import count, loss, percent, step, too_few
 from runlens.wording import rate as as_rate
 
 PICKED = 1.5  # standard errors beyond the largest of as many values by chance
@@ -92,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Find the largest rise of training loss around the end of warm-up."""
     train = signals.curve("train_loss")
     if len(train) < limits.fewest:
-        return unmet(f"only {len(train)} training losses; {limits.fewest} needed")
+        return unmet(too_few(len(train), "training loss", limits.fewest))
     if signals.partial:
         return unmet("the start of the run is not recorded")
     warm = signals.warmup

@@ -47,7 +47,7 @@ from runlens.signals import Signals
 from runlens.signals.changes import hinge
 from runlens.signals.noise import block_medians, running_median
 from runlens.signals.trend import mann_kendall
-from runlens.wording import number, percent, step
+from runlens.wording import moved, number, percent, step, too_few
 
 JUMP_WIDTH = 5  # points of the running median that leaves jumps as they are, and outliers out
 MEMORY = ("gpu_mem", "gpu_mem_reserved", "host_mem")  # allocated is the surest
@@ -80,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     long = [m for m in names if len(curves[m]) >= limits.fewest]
     if not long:
         most = max(map(len, curves.values()), default=0)
-        return unmet(f"only {most} points of memory; {limits.fewest} needed")
+        return unmet(too_few(most, "point", limits.fewest, of="of memory"))
     reasons = {metric: _steady(curves[metric], limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:
@@ -117,7 +117,7 @@ def _steady(curve: Curve, limits: Limits) -> str:
     growth, level = _growth(kept), float(median(kept.value[: max(3, len(kept) // 10)]))
     needed = max(limits.growth * level, limits.at_least)
     if growth <= needed:
-        return f"memory grew {number(growth)} GiB; {number(needed)} would count"
+        return f"memory {moved(growth)} GiB; a rise of {number(needed)} GiB would count"
     tau = mann_kendall(kept.value)[0]
     if tau <= limits.tau:
         return f"memory does not climb steadily: Kendall {tau:.2f}"

@@ -18,7 +18,7 @@ from runlens.wording import step as step_words
 WIDTH = 492
 HERO = 620  # the same beside the verdict
 HEIGHTS = ((180,), (130, 84))  # of one panel, of two
-TALL = ((264,), (176, 108))  # ... beside the verdict
+TALL = ((232,), (148, 92))  # ... beside the verdict
 MARKS = 3
 LEAST, SHARE = 60.0, 0.10  # a zoom shows 10 % of the run, at least 60 steps
 FEWEST = 12  # ... and at least this many points
@@ -74,15 +74,15 @@ def caption(finding: Finding, figure: Figure) -> str:
     began = next((one for one in figure.stretches if one.kind == "began"), None)
     if began:
         between = f"{step_words(began.start)} and {step_words(began.end)}"
-        said.append(f"It began between steps {between} (dotted); the tint is what came after.")
+        said.append(f"Dotted: it began between steps {between}.")
     elif onset is not None and figure.start <= onset <= figure.end:
-        said.append(f"Dotted line: step {step_words(onset)}.")
+        said.append(f"Dotted: step {step_words(onset)}.")
     areas = [area for panel in figure.panels for area in panel.areas]
     for area in areas[:1]:
         side = "above" if area.above else "below"
         said.append(f"Shaded: {side} {value_of(area.metric, area.level)}.")
     if any(panel.levels for panel in figure.panels):
-        said.append("Dashed: median before and after.")
+        said.append("Dashed: medians before and after.")
     if finding.chart.kind in {"zoom", "boundary"}:
         said.append(f"Steps {step_words(figure.start)} to {step_words(figure.end)}.")
     return " ".join(said)

@@ -28,6 +28,9 @@ __all__ = [
 
 LOSS_LOG, NORM_LOG = 30.0, 100.0  # max / min from which an axis is logarithmic
 RATE_LOG = 10.0  # the same, max / median: of a rate that decays to 0 the usual one counts
+BURST_LOG = (
+    100.0  # ... of a loss or norm that touches 0: the usual value is 1 % of the lane's height
+)
 INK: dict[str, Ink] = {
     "train_loss": "t",
     "eval_loss": "e",
@@ -65,7 +68,9 @@ def log_from(metric: str) -> float:
 
 def log_above(metric: str) -> float:
     """Return the ratio of the largest to the usual value that asks for a logarithmic axis."""
-    return RATE_LOG if is_rate(metric) else 0.0
+    if is_rate(metric):
+        return RATE_LOG
+    return BURST_LOG if is_loss(metric) or base(metric) == "grad_norm" else 0.0
 
 
 def known(curves: Mapping[str, ThinCurve], names: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from runlens.wording import duration, number
 from runlens.wording import step as step_words
 
 NOTE = 110  # characters
+HIDDEN = "hidden-nan"  # from its onset on a train loss of 0 is no value
 # what tells how a run without any loss of its own goes, the most telling first
 TELLING = (
     "d_loss",
@@ -87,6 +88,11 @@ def _best_and_last(diagnosis: Diagnosis, metric: str, words: str) -> list[KeyFig
     curve = diagnosis.curves.get(metric)
     points = _finite(curve)
     best = KeyFigure(f"Best {words}", UNKNOWN)
+    hidden = (
+        one.onset.step for one in diagnosis.findings if (one.rule, one.metric) == (HIDDEN, metric)
+    )
+    if (until := next(hidden, None)) is not None:
+        points = [point for point in points if point[0] < until]
     if points:
         choose = max if NAMES[base(metric)].better == "higher" else min
         step, value = choose(points, key=lambda point: point[1])

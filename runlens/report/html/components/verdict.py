@@ -20,7 +20,7 @@ from runlens.report.html.element import NOTHING, Child, Markup, cut, el
 from runlens.report.html.words import headline
 from runlens.report.missing import UNTESTED
 from runlens.report.once import Once
-from runlens.wording import count
+from runlens.wording import count, uncapitalised
 from runlens.wording import step as step_words
 
 SENTENCE = 400  # characters of the headline; rules write 130
@@ -107,7 +107,7 @@ def _facts(diagnosis: Diagnosis) -> Iterator[tuple[str, Child]]:
 def _not(lead: Finding) -> str:
     """Return what was tested and does not hold, by name; the card of the incident says why."""
     out = [item.what for item in lead.ruled_out if not item.why.startswith(UNTESTED)]
-    return sentence("; ".join(out[:OUT])) if out else ""
+    return sentence("; ".join([*out[:1], *map(uncapitalised, out[1:OUT])])) if out else ""
 
 
 def _certainty(one: Certainty) -> Markup:
