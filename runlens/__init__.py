@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runlens.comparison import Comparison
     from runlens.diagnosis import Diagnosis
     from runlens.engine import diagnose
+    from runlens.errors import RunLensError
     from runlens.nights import Audit
     from runlens.run import Run
     from runlens.sources import read, read_all
@@ -26,6 +27,7 @@ __all__ = [
     "Comparison",
     "Diagnosis",
     "Run",
+    "RunLensError",
     "__version__",
     "audit",
     "compare",
@@ -40,6 +42,7 @@ _HOMES = {
     "Comparison": "runlens.comparison",
     "Diagnosis": "runlens.diagnosis",
     "Run": "runlens.run",
+    "RunLensError": "runlens.errors",
     "audit": "runlens.auditing.engine",
     "compare": "runlens.comparing.engine",
     "diagnose": "runlens.engine",
