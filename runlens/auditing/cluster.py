@@ -93,10 +93,6 @@ def _threads(client: Any) -> int:  # noqa: ANN401 - Dask has no types
     return sum(client.nthreads().values())
 
 
-def _submitted(client: Any, unit: Unit, job: Job) -> Any:  # noqa: ANN401 - Dask has no types
-    return client.submit(judge, unit, job, pure=False, retries=0)
-
-
 def _result(future: Any, unit: Unit, seconds: float | None = None) -> Judged:  # noqa: ANN401 - Dask has no types
     """Return what came of a unit; one under which workers were lost is set aside.
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 from runlens import cost
-from runlens.auditing.sights import title_of
+from runlens.crossrun.rule import title_of
 from runlens.nights import RunRow, Waste
 
 PAST_BEST = "past-best"  # the cause of hours after the best evaluation

@@ -6,16 +6,14 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from runlens import cost
-from runlens.crossrun.rule import CrossFinding
+from runlens.crossrun.groups import told
+from runlens.crossrun.rule import CrossFinding, title_of
 from runlens.diagnosis import SEVERITIES, Severity
 from runlens.nights import FoundRow, Mark, RunRow, SourceState
-from runlens.rules import LISTED
 from runlens.wording import count
 
 DIGITS = 16  # of a fingerprint, hexadecimal
 SHRANK = "source-shrank"  # the rule of a source that lost more than half of its places
-
-_TITLES = {rule.slug: rule.title for rule in LISTED}
 
 
 class Seen(NamedTuple):
@@ -119,12 +117,7 @@ def _worst_first(seen: Seen) -> tuple[object, ...]:
 
 def _title(sight: Sight) -> str:
     runs = count(len({one.row.key for one in sight.seen}), "run")
-    return f"{title_of(sight.rule)}: {runs} of {sight.group}."
-
-
-def title_of(rule: str) -> str:
-    """Return the title of a rule; of one that is added, its slug in words."""
-    return _TITLES.get(rule) or rule.replace("-", " ").capitalize()
+    return f"{title_of(sight.rule)}: {runs} of {told(sight.group)}."
 
 
 def _of_crossed(one: CrossFinding, by_key: Mapping[str, RunRow]) -> Sight:

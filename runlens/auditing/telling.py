@@ -5,7 +5,9 @@ from typing import TypedDict
 
 from runlens import cost
 from runlens.auditing.issues import SHARED, Tonight
-from runlens.auditing.sights import SHRANK, title_of
+from runlens.auditing.sights import SHRANK
+from runlens.crossrun.groups import told
+from runlens.crossrun.rule import title_of
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Trend
 from runlens.wording import count
 
@@ -90,7 +92,8 @@ def _news(issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[Sou
     if worst.rule == SHRANK:
         return worst.title
     spent = f", {worst.gpu_hours:,.0f} GPU-hours after onset" if worst.gpu_hours >= 1 else ""
-    where = f"{title_of(worst.rule)} in {count(len(worst.runs), 'run')} of {worst.group}{spent}"
+    runs = f"{count(len(worst.runs), 'run')} of {told(worst.group)}"
+    where = f"{title_of(worst.rule)} in {runs}{spent}"
     if sources and all(one.first or one.tries for one in sources):
         found = count(len(loud), "new issue")
         return f"First night: {found} to begin with, the gravest is {where}."

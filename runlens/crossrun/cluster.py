@@ -37,6 +37,7 @@ from runlens.crossrun.rule import (
     CrossRule,
     Rows,
     lead,
+    title_of,
     varying,
 )
 from runlens.diagnosis import SEVERITIES
@@ -184,7 +185,7 @@ def _finding(
         "warning",
         project,
         groups[0] if len(groups) == 1 else task,
-        f"{best.bad} of {best.all} runs with {best.setting} have {slug};"
+        f"{best.bad} of {best.all} runs with {best.setting}: {title_of(slug)};"
         f" {best.others_bad} of {best.others} with {best.other}.",
         tuple(row.key for row in hit),
         f"{hit[0].name}: {found[0].title}",

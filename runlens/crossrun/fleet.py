@@ -44,7 +44,7 @@ from runlens.crossrun.chance import (
     shared,
 )
 from runlens.crossrun.groups import named, shortened, signature
-from runlens.crossrun.rule import CrossFinding, CrossRule, Rows, lead
+from runlens.crossrun.rule import CrossFinding, CrossRule, Rows, lead, title_of
 from runlens.history import BoolArray, IntArray
 from runlens.nights import RunRow
 from runlens.sources import environment as env
@@ -212,10 +212,10 @@ class _Fleet:
         with_it, others = int(test.has.sum()), int((~test.has).sum())
         others_bad = int((~test.has & bad).sum())
         these, elsewhere = best.said
-        broke = ANY if test.fault == ANY else f"have {test.fault}"
+        broke = f" {ANY}" if test.fault == ANY else f": {title_of(test.fault)}"
         leads = [one for row in hit if (one := lead(row))]
         kinds = Counter(one.rule for one in leads).most_common()
-        faults = named(f"{slug} {many}" for slug, many in kinds)
+        faults = named(f"{title_of(slug)} {many}" for slug, many in kinds)
         like = "recipe and of one day" if best.name in MACHINE else "recipe"
         together = f" Not to be told apart from it: {named(one.said[0] for one in same)}."
         hours = cost.lost(hit)
@@ -224,7 +224,7 @@ class _Fleet:
             "warning",
             project,
             f"{best.name} {shortened(best.value)}",
-            f"{len(hit)} of {count(with_it, 'run')} {these} {broke};"
+            f"{len(hit)} of {count(with_it, 'run')} {these}{broke};"
             f" {others_bad} of {others} {elsewhere}.",
             tuple(row.key for row in hit),
             f"{hit[0].name}: {leads[0].title}",

@@ -124,6 +124,11 @@ def of(run: Run, structure: Structure | None = None) -> Grouping:
     return Grouping(BETWEEN.join(part for part in parts if part), job, sweep)
 
 
+def told(group: str) -> str:
+    """Return a group as people read it: without a task that nothing tells."""
+    return group.removeprefix(f"other{BETWEEN}")
+
+
 def model_of(run: Run) -> str:
     """Return the base model, short: a hub's name as it is, of a path the end; empty if unknown."""
     return next((short for key in MODEL_KEYS if (short := _short(run.setting(key)))), "")

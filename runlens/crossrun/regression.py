@@ -13,7 +13,8 @@ Looks alike
 Limits
     good: so many good runs before the first bad one are the yardstick. times: worse than their
     median by more than so many of their scale (median absolute deviation, its bias for few values
-    taken out; the standard errors of the ends where those are larger). With five good ones the
+    taken out; the standard errors of the ends where those are larger, and how far good runs that
+    followed each other lie apart). With five good ones the
     usual 3 alarms on one healthy run in 17, 6 on one in 55, and 12 on one in 200 (normal scatter).
     sure: hence two runs in a row must be beyond, or one by so many times the limit. effect: and
     by this share of the level. within: same number of steps, up to this share. Measured on
@@ -28,6 +29,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
 
+import numpy as np
 from msgspec import Struct
 
 from runlens.crossrun.groups import deltas, named
@@ -49,7 +51,10 @@ from runlens.crossrun.rule import (
 )
 from runlens.metrics import spoken
 from runlens.nights import RunRow
+from runlens.signals.noise import sigma_diff
 from runlens.wording import count, number, percent
+
+LONGEST = 30  # good runs that tell how far one lies from the next
 
 
 class Limits(Struct, frozen=True):
@@ -86,7 +91,7 @@ def _of_job(
     bad: list[RunRow] = []
     for row in rows:
         last = _yardstick(good, row, limits)
-        if len(last) == limits.good and _worse(row, last, metric, limits):
+        if len(last) >= limits.good and _worse(row, last, metric, limits):
             bad.append(row)
         else:
             good.append(row)
@@ -100,18 +105,23 @@ def _of_job(
 
 
 def _yardstick(good: list[RunRow], row: RunRow, limits: Limits) -> list[RunRow]:
-    """Return the last good runs of the same length, in the order of time."""
+    """Return the good runs of the same length, the latest last."""
     within = limits.within * max(row.steps, 1)
     alike = (one for one in reversed(good) if abs(one.steps - row.steps) <= within)
-    return list(islice(alike, limits.good))[::-1]
+    return list(islice(alike, LONGEST))[::-1]
 
 
-def _limit(row: RunRow, last: list[RunRow], metric: str, limits: Limits) -> tuple[float, float]:
-    """Return the usual level, and by which share of it a run may be worse."""
+def _limit(row: RunRow, before: list[RunRow], metric: str, limits: Limits) -> tuple[float, float]:
+    """Return the usual level, and by which share of it a run may be worse.
+
+    Five runs may lie close by chance. How far a run lies from the next is known from more of them,
+    and does not grow where the level once changed.
+    """
+    last = before[-limits.good :]
     ends = [end(one, metric) for one in last]
     usual = statistics.median(ends)
     own = statistics.median(error(one, metric) for one in [*last, row])
-    spread = max(scale(ends), own)
+    spread = max(scale(ends), sigma_diff(np.array([end(one, metric) for one in before])), own)
     share = limits.times * spread / abs(usual) if usual else 0.0
     return usual, max(share, limits.effect)
 

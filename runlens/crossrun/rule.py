@@ -10,9 +10,12 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 from runlens.diagnosis import Severity
 from runlens.metrics import NAMES, Better, base
 from runlens.nights import FoundRow, RunRow
+from runlens.rules import LISTED
 from runlens.run import RL_TASKS, Setting, Task
 from runlens.signals.noise import GAUSSIAN
 from runlens.wording import loss, number
+
+_TITLES = {rule.slug: rule.title for rule in LISTED}
 
 Limits = TypeVar("Limits")
 Rows = Sequence[RunRow]
@@ -157,6 +160,11 @@ def scale(values: Sequence[float]) -> float:
     middle = statistics.median(values)
     spread = GAUSSIAN * statistics.median(abs(value - middle) for value in values)
     return spread * _FEW.get(count, count / (count - 0.8))
+
+
+def title_of(rule: str) -> str:
+    """Return the title of a rule; of one that is added, its slug in words."""
+    return _TITLES.get(rule) or rule.replace("-", " ").capitalize()
 
 
 def said(metric: str, value: float) -> str:

@@ -38,7 +38,7 @@ def test_seven_of_nine_runs_with_fp16_ended_in_nan() -> None:
     (finding,) = ask(rows)
     assert finding.severity == "warning"
     assert finding.title == (
-        "7 of 9 runs with precision = fp16 have nan-loss; 0 of 20 with precision = bf16."
+        "7 of 9 runs with precision = fp16: NaN loss; 0 of 20 with precision = bf16."
     )
     assert len(finding.runs) == 7
     assert finding.gpu_hours == pytest.approx(7 * 6)
@@ -54,7 +54,7 @@ def test_a_number_is_blamed_from_where_the_fault_begins() -> None:
         for one in runs("learning_rate", rate, *((2, 0) if rate >= 5e-4 else (0, 2)))
     ]
     (finding,) = ask(rows)
-    assert "6 of 6 runs with learning_rate from 5e-4 have nan-loss; 0 of 10" in finding.title
+    assert "6 of 6 runs with learning_rate from 5e-4: NaN loss; 0 of 10" in finding.title
 
 
 def test_settings_that_change_together_are_all_named() -> None:
@@ -100,7 +100,7 @@ def test_what_only_tells_one_job_from_another_is_not_blamed() -> None:
     ours = [*runs("model_name", "a", 6, 3), *runs("model_name", "a", 0, 9, lr=1)]
     others = [replace(one, group="other") for one in runs("model_name", "b", 0, 40, lr=1)]
     (finding,) = ask([*ours, *others])
-    assert finding.title.startswith("6 of 9 runs with lr = not recorded have nan-loss")
+    assert finding.title.startswith("6 of 9 runs with lr = not recorded: NaN loss")
 
 
 def test_many_settings_are_tried_and_none_is_blamed_by_chance() -> None:

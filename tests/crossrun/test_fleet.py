@@ -50,7 +50,7 @@ def test_runs_on_one_node_broke() -> None:
     assert len(finding.runs) == 6
     assert finding.gpu_hours == pytest.approx(6 * 6)
     assert "among runs of one recipe and of one day" in finding.why
-    assert "Faults: nan-loss 6." in finding.why
+    assert "Faults: NaN loss 6." in finding.why
 
 
 def test_what_always_goes_together_is_named_together() -> None:
@@ -72,7 +72,7 @@ def test_one_fault_goes_with_a_version_where_many_others_are_about() -> None:
         )
     ]
     (finding,) = ask(rows)
-    assert finding.title == "28 of 28 runs with torch 2.7.0 have oom-cliff; 0 of 28 with others."
+    assert finding.title == "28 of 28 runs with torch 2.7.0: Out of memory; 0 of 28 with others."
 
 
 def test_the_runs_of_a_cause_are_no_evidence_for_another() -> None:

@@ -99,3 +99,20 @@ def test_small_differences_of_equal_runs_are_no_regression() -> None:
     same = [row(f"n{at}", at, loss=1.0, error=0.0) for at in range(6)]
     assert ask([*same, row("n6", 6, loss=1.015), row("n7", 7, loss=1.015)]) == ()
     assert len(ask([*same, row("n6", 6, loss=1.03), row("n7", 7, loss=1.03)])) == 1
+
+
+def test_five_runs_that_lie_close_by_chance_are_no_narrow_yardstick() -> None:
+    """Runs that followed each other lay 20 % apart before: so do the last two."""
+    wide = (1.3, 1.02, 1.21, 1.06, 1.33, 1.1, 1.24, 1.03, 1.29, 1.15)
+    close = (1.11, 1.12, 1.115, 1.125, 1.12)
+    last = [row(f"n{at}", at, loss=1.33) for at in (15, 16)]
+    rows = [row(f"n{at}", at, loss=level) for at, level in enumerate((*wide, *close))]
+    assert ask([*rows, *last]) == ()
+    assert len(ask([*rows[10:], *last])) == 1
+
+
+def test_a_level_that_changed_long_ago_hides_nothing() -> None:
+    """It is one step among many."""
+    rows = [row(f"n{at}", at, loss=1.4 + level) for at, level in enumerate(LEVELS)]
+    rows += [row(f"m{at}", 6 + at, loss=level) for at, level in enumerate(LEVELS)]
+    assert len(ask([*rows, *(row(f"b{at}", 12 + at, loss=1.12) for at in range(2))])) == 1
