@@ -1,5 +1,6 @@
 """The page of an audit in a real browser: quiet, fast, searched and sorted without a server."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,39 @@ def test_the_runs_of_an_issue_are_shown_the_healthy_ones_too(
     page.value(CLICK.format('[data-issue="4"]'))
     assert page.value(SHOWN.format("runs")) == []
     assert len(page.value(SHOWN.format("runs-ok"))) == 5
+
+
+PICK = (
+    "(p => {{p.value = [...p.options].find(o => o.text === {!r}).value;"
+    "p.dispatchEvent(new Event('change'))}})(document.querySelector('[data-pick={}]'))"
+)
+
+
+def test_runs_are_chosen_by_what_they_are_and_the_address_keeps_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Person, group, tag, state: a view can be sent to a colleague."""
+    night = audits.night()
+    whose = ("anna", "ben", "")
+    rows = tuple(
+        replace(row, user=whose[at % 3], tags=("nightly", "big") if at % 4 == 0 else ("big",))
+        for at, row in enumerate(night.runs)
+    )
+    page = opened(replace(night, runs=rows), browser, tmp_path)
+    labels = "[...document.querySelectorAll('[data-pick]')].map(p => p.dataset.pick)"
+    assert page.value(labels) == ["user", "group", "tag"]  # one source, one state
+    page.value(PICK.format("anna", "user"))
+    page.value(PICK.format("nightly", "tag"))
+    wanted = sum(row.user == "anna" and "nightly" in row.tags for row in rows)
+    assert page.value(MESSAGE).startswith(f"{wanted} of 40 runs")
+    address = page.value("location.hash")
+    assert address == "#user=anna&tag=nightly"
+    page.value("location.hash = '#user=ben'")
+    assert page.value(MESSAGE).startswith(f"{sum(r.user == 'ben' for r in rows)} of 40 runs")
+    page.value(f"location.hash = {address!r}")
+    assert page.value(MESSAGE).startswith(f"{wanted} of 40 runs")
+    page.value(CLICK.format('[data-issue="1"]'))
+    assert page.value(MESSAGE) == "4 of 40 runs of this issue"
 
 
 def test_columns_are_sorted_as_numbers(browser: Browser, tmp_path: Path) -> None:

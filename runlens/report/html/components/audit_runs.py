@@ -1,7 +1,7 @@
 """All runs of an audit: those with a fault as a table, the others folded."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from runlens.diagnosis import HEALTHS, Health
 from runlens.nights import Audit, RunRow
@@ -28,6 +28,16 @@ HEADS = (
     Column("GPU-h", numbers=True),
     Column("After onset", numbers=True),
 )
+# what a reader may choose by, as it is named in the address of the page
+PICKS: dict[str, Callable[[RunRow], tuple[str, ...]]] = {
+    "user": lambda row: (row.user,),
+    "source": lambda row: (row.project,),
+    "group": lambda row: (row.group,),
+    "tag": lambda row: row.tags,
+    "state": lambda row: (row.state,),
+}
+MOST_VALUES = 200  # of one choice, the most frequent
+Picks = Mapping[str, Mapping[str, int]]  # by what, and the number of each value
 CAPTION = (
     "Runs with a fault, worst first. Curve: the blamed one, coloured from the onset, dashed where "
     "it is NaN; a run that ended early stops short."
@@ -44,14 +54,14 @@ def runs(audit: Audit) -> Markup:
     return section(
         "all-runs",
         "All runs",
-        _chips(audit),
+        _chips(audit, rows.picks),
         el("p", "No run with a fault.", class_="sm") if not loud else None,
         table,
         _calm(rows, calm),
     )
 
 
-def _chips(audit: Audit) -> Markup:
+def _chips(audit: Audit, picks: Picks) -> Markup:
     """Return what only the script can do: hidden without it."""
     met = Counter(row.health for row in audit.runs)
     search = el(
@@ -73,6 +83,7 @@ def _chips(audit: Audit) -> Markup:
         el("label", "Search", class_="sm", for_="q"),
         search,
         buttons,
+        [_pick(name, values) for name, values in picks.items()],
         el("span", id="shown", class_="sm mut", role="status"),
         class_="chips js flex",
         hidden=True,
@@ -82,6 +93,32 @@ def _chips(audit: Audit) -> Markup:
 def _chip(value: str, words: str, *, pressed: bool = False) -> Markup:
     said = "true" if pressed else "false"
     return el("button", words, type="button", data_sev=value, aria_pressed=said)
+
+
+def _pick(name: str, values: Mapping[str, int]) -> Markup:
+    options = [el("option", cut(value, PLACE), value=at) for value, at in values.items()]
+    every = el("option", f"every {name}", value="")
+    return el("select", every, options, data_pick=name, aria_label=name)
+
+
+def _picks(some: Sequence[RunRow]) -> Picks:
+    """Return what there is to choose from: of what all runs have in common, nothing."""
+    found: dict[str, dict[str, int]] = {}
+    for name, of in PICKS.items():
+        met = Counter(value for row in some for value in of(row) if value)
+        if len(met) > 1:
+            values = sorted(value for value, _ in met.most_common(MOST_VALUES))
+            found[name] = {value: at for at, value in enumerate(values)}
+    return found
+
+
+def _picked(row: RunRow, picks: Picks) -> str | None:
+    """Return the numbers of a run's values as the script reads them, choice by choice."""
+    made = (
+        ",".join(str(values[one]) for one in PICKS[name](row) if one in values)
+        for name, values in picks.items()
+    )
+    return " ".join(one or "-" for one in made) or None
 
 
 def _calm(rows: "_Rows", calm: Sequence[Told]) -> Markup:
@@ -136,6 +173,7 @@ class _Rows:
         self._twice = {name for name, times in names.items() if times > 1}
         self._pages = audit.pages
         self._issues = _issues_of(audit)
+        self.picks = _picks(audit.runs)
 
     def row(self, one: Told) -> Markup:
         """Return a run as a row of the table."""
@@ -154,6 +192,7 @@ class _Rows:
             data_s=rank,
             data_i=self._issues.get(row.key),
             data_w=_found_by(row),
+            data_f=_picked(row, self.picks),
         )
 
     def _name(self, row: RunRow) -> Markup:
