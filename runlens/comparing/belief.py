@@ -22,6 +22,7 @@ SIZES = (3.0, 10.0, 30.0)  # deviations between repeats: how large true differen
 COVER = 0.95
 SURE = 0.90  # probability from which an answer is given
 DELTA = 2.0  # deviations between repeats that count as equal where the user says nothing
+QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 POWER = 0.84  # normal quantile of 80 %: of the smallest difference that would be seen
 
@@ -46,6 +47,7 @@ class Belief(NamedTuple):
     p_equal: float  # that the configurations differ by less than delta
     delta: float
     chance: float = 1.0  # that configurations that are one differ as much (two-sided)
+    deltas: tuple[float, ...] = ()  # what delta may be, equally likely: the deviation is not sure
 
     @property
     def smallest(self) -> float:
@@ -95,6 +97,7 @@ def believe(
         p_equal=float((posterior * inside).sum()),
         delta=delta if delta is not None else DELTA * float(np.exp(weight @ np.log(sigma))),
         chance=float(weight @ (2 * _normal(-abs(difference) / error))),
+        deltas=tuple((DELTA * np.interp(QUANTILES, weight.cumsum(), sigma)).tolist()),
     )
 
 

@@ -29,6 +29,7 @@ GROWTH = 1.4  # of the window, a trial
 AGREE = 2.6  # errors within which a longer mean agrees with a shorter one
 LONGEST = 0.5  # of all points: a window is never longer
 SPIKE = 5  # points of the running median; three points in a row are no spike
+HIGH = 0.9  # decile of the absolute values that is their scale
 WINSOR = 4.0  # deviations to which single points are drawn in
 
 
@@ -39,6 +40,7 @@ class End(NamedTuple):
     error: float  # standard error of `value` by chance within the run
     jitter: float  # standard deviation of one value about its neighbours
     span: float  # how far the curve has come: first value to the end
+    scale: float  # ninth decile of the absolute values of the last half
     points: int
     window: int  # points that make up the end
 
@@ -49,15 +51,16 @@ def end(value: FloatArray, *, held_out: bool) -> End | None:
     if not count:
         return None
     first = float(median(value[: max(1, min(3, count // 10))]))
+    scale = float(np.quantile(np.abs(value[count // 2 :]), HIGH))
     if held_out or count < FEWEST:
         last = float(value[-1])
         jitter = _jitter(value)
-        return End(last, 0.0, jitter, abs(first - last), count, 1)
+        return End(last, 0.0, jitter, abs(first - last), scale, count, 1)
     value = _without_spikes(value)
     noise, long_run = _noise(value)
     level, window = _level(value, long_run)
     error = float(long_run / window**0.5)
-    return End(level, error, noise, abs(first - level), count, window)
+    return End(level, error, noise, abs(first - level), scale, count, window)
 
 
 def _jitter(value: FloatArray) -> float:

@@ -217,15 +217,18 @@ def _believed(
 
 
 def _by_one_seed(pair: Pairing, metric: str, difference: float, believed: Belief) -> Belief:
-    """Return how equal two runs of one seed are: by how closely they stayed together."""
+    """Return how equal two runs of one seed are: by how closely they stayed together.
+
+    Two deviations between seeds are known no better than the deviation itself.
+    """
     both = common(pair.a, pair.b, metric, pair.kind)
     if both is None:
         return believed
     spread = coupled(both.b - both.a, held_out=is_held_out(metric))
-    closer = believe(difference, spread, share=1.0, delta=believed.delta)
-    if closer is None or closer.p_equal <= believed.p_equal:
-        return believed
-    return believed._replace(p_equal=closer.p_equal)
+    deltas = [believed.delta] if pair.terms.delta is not None else believed.deltas
+    closer = [believe(difference, spread, share=1.0, delta=delta) for delta in deltas]
+    p_equal = sum(one.p_equal for one in closer if one) / len(deltas)
+    return believed._replace(p_equal=max(p_equal, believed.p_equal))
 
 
 def _is_share(metric: str, ends: tuple[End, End]) -> bool:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from glob import glob
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from runlens.errors import BadSettings, NoSuchRun, NothingReadable, SeveralRuns
-from runlens.run import Run
+from runlens.run import Problem, Run
 from runlens.settings import Settings
 from runlens.sources import read, read_all
 from runlens.sources.addresses import filter_of, is_on_server
@@ -16,6 +17,8 @@ from runlens.sources.addresses import filter_of, is_on_server
 
 def chosen(place: str, settings: Settings) -> Run:
     """Read the run at a place; ``runs/sweep#run-3`` is the run of that name among several.
+
+    Of a log that was started several times it is the last run.
 
     Raises:
         RunLensError: nothing readable, several runs and none named, or no run of that name.
@@ -26,12 +29,25 @@ def chosen(place: str, settings: Settings) -> Run:
         try:
             return read(place, columns=settings.columns)
         except SeveralRuns as error:
+            if (last := error.names[-1]).endswith(f"({len(error.names)} of {len(error.names)})"):
+                return _last(place, last, settings)
             named = tuple(f"{place}#{known}" for known in error.names)
             raise SeveralRuns(place, named) from None
-    runs = {run.name: run for run in read_all(folder, columns=settings.columns)}
+    return _named(folder, name, settings)
+
+
+def _named(place: str, name: str, settings: Settings) -> Run:
+    runs = {run.name: run for run in read_all(place, columns=settings.columns)}
     if name not in runs:
         raise NoSuchRun(name, list(runs))
     return runs[name]
+
+
+def _last(place: str, name: str, settings: Settings) -> Run:
+    """Return the last of several runs that one log tells of, and say that there are others."""
+    run = _named(place, name, settings)
+    said = Problem(place, f"several runs lie here: {name} is compared; name another with #")
+    return replace(run, problems=(*run.problems, said))
 
 
 def sides(places: Sequence[str], between: str, settings: Settings) -> list[Run | list[Run]]:

@@ -1,13 +1,17 @@
 """How far repeats with other seeds lie apart: from repeats, else by a prior from the curve itself.
 
-The prior. In groups of repeats of small trainings of nine kinds (56 configurations, 12 to 24 seeds
-each: classification, language modelling, regression, factorisation, retrieval, a policy, a smoothed
-loss) the deviation of the last value between seeds goes with the geometric mean of two things that
-one curve shows: the jitter of one value about its neighbours, and how far the curve has come:
-`SHARE` x sqrt(jitter x span), within a factor of 1.8. It is too small by three and more where a
-training breaks by seed, or is far from its end; too large by five where a long pretraining is
-drawn. Repeats (`--seeds`, groups) take its place. benchmarks/compare_families.py measures what
-rests on it.
+The prior. In 146 groups of 8 to 24 repeats (31 kinds of small trainings: classification, language
+modelling, regression, factorisation, retrieval, policies, clusters, smoothed losses) the deviation
+of the last value between seeds goes with what one curve shows as
+
+    SHARE x jitter^(2/3) x size^(1/3)
+
+with the jitter of one value about its neighbours; the size is the geometric mean of the values
+themselves and of how far they have come: a floor that nothing can learn makes the one too large, a
+wild start the other. Slope and slow wandering tell no more (regressions that each left one kind of
+training out). Of half the kinds it is right within a factor of 2. It is too small by ten where
+seeds end in different optima, as clusters do: repeats (`--seeds`, groups) take its place.
+benchmarks/compare_families.py measures what rests on it.
 """
 
 import math
@@ -18,11 +22,10 @@ from runlens.comparing.belief import Spread
 from runlens.comparing.ends import FEWEST_JITTER, End, end
 from runlens.history import FloatArray
 
-SHARE = 0.18  # of the geometric mean of jitter and span: median of the groups of repeats
-SHARE_OF_MEAN = 0.10  # the same of a mean, by its error in place of the jitter
+SHARE = 0.36  # median of the groups of repeats
+DOUBT = 0.65  # standard deviation of its logarithm, over the kinds of trainings
+SHARE_OF_MEAN = 0.105  # the same of a mean, beside its own error
 DOUBT_OF_MEAN = 0.6  # repeats see other batches, and may wander where one curve does not show it
-DOUBT = 0.55  # standard deviation of the logarithm of that, over the groups
-OF_JITTER = 0.4  # of the jitter of one value: no repeat is closer
 FEW = 8  # values below which the jitter itself is a guess
 DOUBT_FEW = 0.8
 OF_SPAN = 0.03  # without a jitter: of how far the curve has come
@@ -50,13 +53,12 @@ def prior(ends: tuple[End, End]) -> Spread:
 def _of_curve(end: End) -> tuple[float, float]:
     """Return (deviation, doubt of its logarithm) by one curve; 0.0 where it shows nothing."""
     if end.jitter > 0 and end.points >= FEWEST_JITTER:
-        if end.error:  # a mean of many points: its own error takes the place of the jitter
-            return math.hypot(
-                SHARE_OF_MEAN * math.sqrt(end.error * max(end.span, end.error)), end.error
-            ), DOUBT_OF_MEAN
-        seed = SHARE * math.sqrt(end.jitter * max(end.span, end.jitter))
-        doubt = DOUBT if end.points >= FEW else DOUBT_FEW
-        return math.hypot(seed, OF_JITTER * end.jitter), doubt
+        span = max(end.span, end.jitter)
+        if end.error:  # a mean of many points: its own error, and what seeds add to it
+            seed = SHARE_OF_MEAN * math.sqrt(end.error * min(span, end.scale))
+            return math.hypot(seed, end.error), DOUBT_OF_MEAN
+        seed = SHARE * (end.jitter**4 * span * end.scale) ** (1 / 6)
+        return seed, DOUBT if end.points >= FEW else DOUBT_FEW
     if end.points > 1 and end.span > 0:
         return OF_SPAN * end.span, DOUBT_BLIND
     return OF_LEVEL * abs(end.value) if end.points <= 1 else 0.0, DOUBT_BLIND

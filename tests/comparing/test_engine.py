@@ -76,6 +76,17 @@ def test_a_run_among_several_is_named_behind_a_hash(tmp_path: Path) -> None:
         places.chosen(f"{tmp_path}#run-11", Settings())
 
 
+def test_of_a_log_that_was_started_twice_the_last_run_is_taken(tmp_path: Path) -> None:
+    """And its problems say so."""
+    log = tmp_path / "train.log"
+    log.write_text(
+        "".join(f"Epoch {i} loss: {k - i / 20:.4f}\n" for k in (3, 2) for i in range(12))
+    )
+    found = places.chosen(str(log), Settings())
+    assert (found.name, found.curve("train_loss").value[0]) == ("train.log (2 of 2)", 2.0)
+    assert any("several runs lie here" in one.text for one in found.problems)
+
+
 def test_repeats_are_found_by_pattern(tmp_path: Path) -> None:
     """Each folder that matches; a pattern that meets nothing is one clear line."""
     for seed in (1, 2, 3):
