@@ -1,5 +1,6 @@
 """The page in a real browser: quiet, offline, inert, usable by keyboard and on a phone."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from runlens.report.html import render
 from tests.report.browser import Browser
 from tests.report.diagnoses import SHAPES, hostile, overfitting, reinforcement
+from tests.report.seen import NAMES, seen
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +78,24 @@ def test_the_policy_refuses_what_is_not_ours(browser: Browser, written: Path) ->
     )
     assert page.value("window.ran") is None
     assert any("Content Security Policy" in one for one in page.complaints)
+
+
+AXE = os.environ.get("RUNLENS_AXE", "")  # axe.min.js of npm's axe-core, as .ci/run sets it
+VIOLATIONS = """axe.run(document, {resultTypes: ['violations']}).then(done =>
+  done.violations.map(one => [one.id, one.nodes[0].html.slice(0, 200)]))"""
+
+
+@pytest.mark.skipif(not AXE, reason="set RUNLENS_AXE to axe.min.js: npm install axe-core")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing(name: str, dark: bool, browser: Browser, tmp_path: Path) -> None:
+    """Accessible by WCAG A, AA and best practice, folded parts opened, in light and in dark."""
+    path = tmp_path / "run.html"
+    path.write_text(render(seen(name)), encoding="utf-8")
+    page = browser.open(path, dark=dark)
+    page.value("document.querySelectorAll('details').forEach(part => part.open = true)")
+    page.value(Path(AXE).read_text(encoding="utf-8") + ";1")
+    assert page.value(VIOLATIONS) == []
 
 
 ZOOMED = """[getComputedStyle(document.querySelector('#tl-box canvas')).display,
