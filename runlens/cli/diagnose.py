@@ -172,7 +172,7 @@ def _report(
     if form == "html":
         _pages(diagnosed, output, how)
         return
-    from runlens.report import text
+    from runlens.report import overview, text
 
     goes_to = output if form == "text" else None
     to_file = goes_to not in {None, "-"}
@@ -180,7 +180,7 @@ def _report(
     if how["quiet"]:
         content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
-        content = text.overview(diagnoses, options) + _listed(board, options)
+        content = overview.overview(diagnoses, options) + _listed(board, options)
         content += "Choose with --run NAME, or --all for each in full.\n"
     else:
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)

@@ -13,6 +13,14 @@ from runlens.wording import step as step_words
 
 GRADES = 5  # of certainty
 SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
+KINDS = {  # of ends, as a word of the line about the run
+    "finished": "finished",
+    "running": "still running",
+    "crashed": "crashed",
+    "killed": "killed from outside",
+    "stopped_early": "stopped early",
+    "unknown": "end unknown",
+}
 DEVICE, DEVICES = "gpu", "gpu_count"  # the settings in which trackers keep the machine's cards
 _WORD = lazy_re(r"[a-z]+(?=[\s,;]|$)")
 _ENDS = lazy_re(r"\.(?=\s)")
@@ -60,22 +68,27 @@ def loud(diagnosis: Diagnosis) -> list[Incident]:
     return [incident for incident in made if incident.severity != "info"]
 
 
-def when_and_why(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
-    """Return when and why the first fault came, each with its name; nothing without a fault."""
+def when_and_why(diagnosis: Diagnosis, *, brief: bool = False) -> tuple[tuple[str, str], ...]:
+    """Return when and why the first fault came, each with its name; nothing without a fault.
+
+    `brief`: with the first of what speaks for the cause.
+    """
     faults = loud(diagnosis)
     if not faults:
         return ()
     lead = faults[0].findings[0]
-    return ("When", sentence(span(lead))), ("Why", sentence(_why(lead.causes)))
+    return ("When", sentence(span(lead))), ("Why", sentence(_why(lead.causes, brief=brief)))
 
 
-def _why(causes: Sequence[Cause]) -> str:
+def _why(causes: Sequence[Cause], *, brief: bool) -> str:
     """Return the first cause with what speaks for it; where nothing does, what would tell."""
     if not causes:
         return "no cause is known from what was recorded"
     cause = causes[0]
-    told = f": {cause.evidence_for}" if cause.evidence_for else ""
-    if cause.kind == UNKNOWN:
+    unknown = cause.kind == UNKNOWN
+    signs = cause.evidence_for.partition("; ")[0] if brief and not unknown else cause.evidence_for
+    told = f": {signs}" if signs else ""
+    if unknown:
         return f"{cause.what}{told}. To find out: {uncapitalised(cause.experiment)}"
     return f"{cause.what}{told} ({cause.rank})"
 

@@ -1,12 +1,12 @@
 """A diagnosis for the terminal: verdict, what to do, the curves, the rest by count."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix, Incident
-from runlens.report.facts import checks, loud, shortened, story, when_and_why
+from runlens.report.facts import KINDS, checks, loud, shortened, span, story, when_and_why
 from runlens.report.missing import UNTESTED, told
 from runlens.report.spark import spark
 from runlens.report.terminal import (
@@ -20,8 +20,7 @@ from runlens.report.terminal import (
     printed,
     wrapped,
 )
-from runlens.report.values import counted, evidence_value, value_of, worst_first
-from runlens.run import WHOLE_FILE
+from runlens.report.values import evidence_value, value_of
 from runlens.wording import count, step
 
 STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
@@ -37,58 +36,19 @@ MAIN = (
     "kl",
     "len_mean",
 )
-SHOWN_CURVES = 4
+LINES = 16  # of the short report of one cause at 80 columns
+WHY, DIFF = 150, 5  # characters of the reason in it, and lines of the diff
+SHOWN_CURVES, MOST_CURVES = 2, 8
 SHOWN_PROBLEMS = 3
-SHOWN_SOURCES = 4
 NAME_WIDTH = 16
 REASON = 120  # characters of why the run is in its state
 SAME = 40  # characters at the front of a message by which it is known again
-WIDE = 100  # characters from which an overview has long sparklines,
-NARROWEST_DRAWN = 60  # and any
-OTHERS, SENTENCE = 23, 30  # characters of what else is in a row, and of its sentence
 
 
 def render(diagnosis: Diagnosis, options: Options | None = None) -> str:
     """Return the diagnosis as lines of text."""
     options = options or Options()
     return printed(_lines(diagnosis, options), options)
-
-
-def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
-    """Return one line a run, worst first, then the counts."""
-    options = options or Options()
-    rows = worst_first(diagnoses)
-    cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
-    longest = max(len(clean(one.run_name)) for one in rows)
-    room = options.width - cells - OTHERS  # for names and sentences
-    name_width = min(longest, max(8, room - SENTENCE))
-    lines = []
-    for one in rows:
-        head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
-        head += f"{step(one.last_step):>9}  {_main_spark(one, cells, options):<{cells}}  "
-        room = max(8, options.width - len(head))
-        lines.append(head + textwrap.shorten(clean(_in_short(one)), room, placeholder=" ..."))
-    lines.append(f"\n{counted(rows)}")
-    for one in rows:
-        unread = [problem for problem in one.problems if problem.lost == WHOLE_FILE]
-        for problem in unread[:SHOWN_PROBLEMS]:
-            lines += wrapped(f"! {problem.where}: {problem.text}", options, "  ")
-        if len(unread) > SHOWN_PROBLEMS:
-            lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
-    return characters("\n".join(lines) + "\n", options)
-
-
-def _in_short(diagnosis: Diagnosis) -> str:
-    """Return the first fault by its title, where it began, and how the run ended."""
-    faults = loud(diagnosis)
-    if not faults:
-        return diagnosis.verdict.sentence
-    lead = faults[0].findings[0]
-    at = f" @{step(lead.onset.step)}" if lead.onset.step is not None else ""
-    name = next((name for name in MAIN if name in diagnosis.curves), None)
-    value = diagnosis.curves[name].value[-1:] if name else ()
-    ended = f", {name.replace('_', ' ')} {value_of(name, value[0])}" if name and value else ""
-    return f"{diagnosis.titles.get(lead.rule) or lead.rule}{at}{ended}"
 
 
 def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:
@@ -98,24 +58,82 @@ def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:
 
 
 def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
+    made = (_full if options.verbose else _short)(diagnosis, options)
     yield _head(diagnosis, options)
     yield from wrapped(diagnosis.verdict.sentence, options)
+    yield from made
+
+
+def _full(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     if diagnosis.verdict.second:
         yield from wrapped(diagnosis.verdict.second, options)
-    for name, words in when_and_why(diagnosis):
-        yield from wrapped(f"{name + ':':<6}{clean(words)}", options, " " * 6)
-    if told := story(diagnosis):
-        yield from wrapped(f"How:  {clean(told)}.", options, " " * 6)
+    yield from _why(diagnosis, options)
+    yield from _story(diagnosis, options)
+    yield from _lost(diagnosis, options)
     yield ""
-    yield from part(lambda: _what_was_read(diagnosis, options))
     if diagnosis.do_first.steps:
         yield from part(lambda: _do_first(diagnosis, options))
-    yield from part(lambda: _curves(diagnosis, options))
+    if curves := list(part(lambda: _curves(diagnosis, options))):
+        yield from [*curves, ""]
     if diagnosis.incidents:
         yield from part(lambda: _incidents(diagnosis, options))
-    for finding in diagnosis.findings if options.verbose else ():
-        yield from part(partial(_finding, finding, options))
+    for finding in diagnosis.findings:
+        yield from part(partial(_finding, finding, diagnosis, options))
+    yield from part(lambda: _what_was_read(diagnosis, options))
     yield from part(lambda: _checks(diagnosis, options))
+
+
+def _short(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
+    """Give what fits `LINES`: when, why and the first step, then its story, curves, more steps."""
+    faults, second = loud(diagnosis), diagnosis.verdict.second
+    top = [*_why(diagnosis, options)] if faults else wrapped(second, options) if second else []
+    top += _lost(diagnosis, options)
+    first, *more = _steps(diagnosis, options) or [[]]
+    ended = f"{', '.join(checks(diagnosis).counted)} (-v: all of it)"
+    end = [*_others(diagnosis, options), *wrapped(ended, options)]
+    curves = list(part(lambda: _curves(diagnosis, options)))
+    head = 1 + len(wrapped(diagnosis.verdict.sentence, options))
+    room = LINES - head - len(top) - len(first) - len(end) - len(curves[:1]) - 1
+    steps, room = more[: max(0, room)], room - len(more)
+    story_ = list(_story(diagnosis, options))
+    story_, room = (story_, room - len(story_)) if len(story_) <= room else ([], room)
+    yield from [*top, *story_, *([""] if first else []), *first]
+    for step_ in steps:
+        yield from step_
+    yield from curves[: 1 + max(0, room)]
+    yield from end
+
+
+def _why(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
+    for name, told_ in when_and_why(diagnosis, brief=not options.verbose):
+        words = told_ if options.verbose else shortened(told_, WHY)
+        yield from wrapped(f"{name + ':':<6}{clean(words)}", options, " " * 6)
+
+
+def _story(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
+    if told_ := story(diagnosis):
+        yield from wrapped(f"How:  {clean(told_)}.", options, " " * 6)
+
+
+def _others(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
+    """Name the other faults, a line each, and all that only informs in one."""
+    for incident in loud(diagnosis)[1:]:
+        lead = incident.findings[0]
+        line = f"{incident.severity.upper():<9}{named(lead, diagnosis)}, {span(lead)}"
+        yield from wrapped(line, options, " " * 9)
+    notes = [one.findings[0] for one in diagnosis.incidents if one.severity == "info"]
+    names = "; ".join(named(one, diagnosis) for one in notes if one.title not in _told(diagnosis))
+    if names:
+        yield textwrap.shorten(f"Notes: {clean(names)}", options.width, placeholder=" ...")
+
+
+def _told(diagnosis: Diagnosis) -> str:
+    return "" if loud(diagnosis) else diagnosis.verdict.second
+
+
+def named(finding: Finding, diagnosis: Diagnosis) -> str:
+    """Return what a finding is called: the title of its rule, or its slug."""
+    return diagnosis.titles.get(finding.rule) or finding.rule
 
 
 def _head(diagnosis: Diagnosis, options: Options) -> Line:
@@ -123,6 +141,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Line:
     done = f"step {step(diagnosis.last_step)}"
     if state.planned_steps and state.planned_steps != diagnosis.last_step:
         done += f" of {step(state.planned_steps)}"
+    done = f"{KINDS[state.kind]}, {done}"
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
     name = cut(name, max(8, options.width - len(word) - len(done) - 3))
     gap = max(1, options.width - len(word) - 2 - len(name) - len(done))
@@ -130,19 +149,18 @@ def _head(diagnosis: Diagnosis, options: Options) -> Line:
 
 
 def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
-    names = [clean(source) for source in diagnosis.sources]
-    if not options.verbose:
-        names = [name.rpartition("/")[2] for name in names]
-    most = len(names) if options.verbose else SHOWN_SOURCES
-    shown = ", ".join(names[:most]) + (
-        f" and {len(names) - most} more" if len(names) > most else ""
-    )
-    state = diagnosis.state
+    shown = ", ".join(map(clean, diagnosis.sources))
     yield from wrapped(f"Read {shown}. Task {diagnosis.task}.", options)
+    state = diagnosis.state
     ended = state.kind.replace("_", " ")
     why = state.why if state.kind == "unknown" else f"{state.sure}: {state.why}"
     why = clean(shortened(why, REASON))
     yield from wrapped(f"State: {ended} ({why})." if why else f"State: {ended}.", options)
+    yield ""
+
+
+def _lost(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
+    """Say what could not be read; three of them in the short report, the rest by count."""
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
@@ -150,7 +168,26 @@ def _what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
         yield from wrapped(f"! {clean(where)}: {clean(text)}{loss_}", options, "  ")
     if len(problems) > most:
         yield f"! {count(len(problems) - most, 'more problem')} (-v lists them)"
-    yield ""
+
+
+def _steps(diagnosis: Diagnosis, options: Options) -> list[list[Line]]:
+    """Return the lines of each step: the first with its reason and the diff, the rest by name."""
+    if not diagnosis.do_first.steps:
+        return []
+    (what, why), *more = diagnosis.do_first.steps
+    first = f"1. {clean(what)}" + (f": {clean(why)}" if why else "") + "."
+    diff = diagnosis.do_first.diff
+    kept = [line for at, line in enumerate(diff) if not at or line[0] != " "]
+    changes = list(_diff(kept[:DIFF]))
+    if len(kept) > DIFF:
+        changes.append(f"         {count(len(kept) - DIFF, 'more line')} (-v)")
+    names = (
+        textwrap.shorten(f"{place}. {clean(words)}.", options.width - 2, placeholder=" ...")
+        for place, (words, _) in enumerate(more, 2)
+    )
+    top: list[Line] = ["Do this first", *wrapped(first, options, "     ", "  "), *changes]
+    rest: list[list[Line]] = [[f"  {line}"] for line in names]
+    return [top, *rest]
 
 
 def _do_first(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
@@ -173,18 +210,17 @@ def _diff(lines: Iterable[tuple[str, str]]) -> Iterator[Line]:
 
 def _curves(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     wanted = [finding.metric for finding in diagnosis.findings if finding.severity != "info"]
-    names = [name for name in dict.fromkeys([*MAIN, *wanted]) if name in diagnosis.curves]
+    ordered = [*MAIN, *wanted] if options.verbose else [*wanted[:1], *MAIN]
+    names = [name for name in dict.fromkeys(ordered) if name in diagnosis.curves][:MOST_CURVES]
     cells = 60 if options.width >= WIDEST else min(30, options.width - NAME_WIDTH - 22)
     indent = " " * (NAME_WIDTH + 1)
-    for name in names[: SHOWN_CURVES + (4 if options.verbose else 0)]:
+    for name in names if options.verbose else names[:SHOWN_CURVES]:
         curve = diagnosis.curves[name]
         first, last = value_of(name, curve.value[0]), value_of(name, curve.value[-1])
         drawn = spark(name, curve.value, cells, ascii_only=options.ascii_only)
         yield f"{name:<{NAME_WIDTH}} {first:>9} {drawn} {last}"
         if options.verbose and name in diagnosis.shapes:
             yield from wrapped(diagnosis.shapes[name]["text"], options, indent, indent)
-    if names:
-        yield ""
 
 
 def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
@@ -194,7 +230,7 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
         at = f"step {step(lead.onset.step)}" if lead.onset.step is not None else ""
         proof = _proof(incident, diagnosis.state.why)
         head = f"{incident.severity.upper():<9}"
-        text = f"  {place} {head}{lead.rule:<20} {at:<12} {proof}"
+        text = f"  {place} {head}{named(lead, diagnosis):<24} {at:<12} {proof}"
         first, *more = wrapped(text, options, " " * 13)
         begin, end = (len(part) for part in first.partition(head.rstrip())[:2])
         yield (
@@ -204,7 +240,8 @@ def _incidents(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
         )
         yield from more
         if len(incident.findings) > 1:
-            then = ", ".join(f"{one.rule} ({one.severity})" for one in incident.findings[1:])
+            others = incident.findings[1:]
+            then = ", ".join(f"{named(one, diagnosis)} ({one.severity})" for one in others)
             yield from wrapped(f"then     {then}", options, "             ", "    ")
     yield ""
 
@@ -230,15 +267,16 @@ def _evidence(item: Evidence) -> str:
     return f"{item.what}: {shown} (limit {sign} {evidence_value(item, item.limit)})"
 
 
-def _finding(finding: Finding, options: Options) -> Iterator[Line]:
+def _finding(finding: Finding, diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     head = (finding.severity.upper(), STYLES[finding.severity])
-    told = f"confidence in the finding {finding.confidence.value:.2f}"
-    yield (head, f" {finding.rule}, {told}")
+    slug = f" ({finding.rule})" if finding.rule in diagnosis.titles else ""
+    yield (head, f" {named(finding, diagnosis)}{slug}")
     yield from wrapped(finding.title, options, "  ", "  ")
     if finding.seen:
         yield from wrapped(finding.seen, options, "  ", "  ")
-    if finding.confidence.reason:
-        yield from wrapped(f"It rests on: {finding.confidence.reason}", options, "  ", "  ")
+    reason = f": {finding.confidence.reason}" if finding.confidence.reason else ""
+    sure = f"Confidence in the finding {finding.confidence.value:.2f}{reason}"
+    yield from wrapped(sure, options, "  ", "  ")
     for item in finding.evidence:
         source = f" [{item.source}]" if item.source else ""
         where = f", {item.where}" if item.where else ""
@@ -269,22 +307,19 @@ def _fix(fix: Fix) -> str:
 
 def _checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     ended = checks(diagnosis)
-    if options.verbose:
-        for word, reasons in (
-            ("found", ended.merged),
-            ("passed", ended.passed),
-            ("could not run", {slug: told(why) for slug, why in ended.lacking.items()}),
-            ("broken", ended.broken),
-        ):
-            for why, slugs in _by_reason(reasons).items():
-                yield from wrapped(f"{word} {', '.join(slugs)}: {clean(why)}", options, "    ")
-        if ended.other:
-            yield from wrapped(
-                f"not for {diagnosis.task} runs: {', '.join(sorted(ended.other))}", options, "  "
-            )
-        yield ""
-    line = ", ".join(ended.counted)
-    yield from wrapped(line + ("" if options.verbose else " (-v lists them)"), options)
+    for word, reasons in (
+        ("found", ended.merged),
+        ("passed", ended.passed),
+        ("could not run", {slug: told(why) for slug, why in ended.lacking.items()}),
+        ("broken", ended.broken),
+    ):
+        for why, slugs in _by_reason(reasons).items():
+            yield from wrapped(f"{word} {', '.join(slugs)}: {clean(why)}", options, "    ")
+    if ended.other:
+        others = ", ".join(sorted(ended.other))
+        yield from wrapped(f"not for {diagnosis.task} runs: {others}", options, "  ")
+    yield ""
+    yield from wrapped(", ".join(ended.counted), options)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
@@ -293,9 +328,3 @@ def _by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
     for slug, why in reasons.items():
         made.setdefault(why, []).append(slug)
     return made
-
-
-def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:
-    name = next((name for name in MAIN if name in diagnosis.curves), None)
-    values = diagnosis.curves[name].value if name else ()
-    return spark(name or "", values, cells, ascii_only=options.ascii_only)

@@ -133,7 +133,7 @@ def test_run_chooses_one_and_all_gives_each_in_full(three: Path, tmp_path: Path)
     assert chosen.stdout.split()[1] == "beta"
     assert [page.name for page in tmp_path.glob("*.html")] == ["runlens-beta.html"]
     every = lens("diagnose", three, "--all")
-    assert every.stdout.count("Read trainer_state.json") == 3
+    assert every.stdout.count("checks passed") == 3
     assert len(list(tmp_path.glob("*.html"))) == 3
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 from runlens.diagnosis import Diagnosis
-from runlens.report import github, html, junit, markdown, sarif, text
+from runlens.report import github, html, junit, markdown, overview, sarif, text
 from runlens.report import json as json_report
 from runlens.report.terminal import Options
 
@@ -23,7 +23,7 @@ def outputs(diagnosis: Diagnosis) -> dict[str, str]:
     return {
         "text": text.render(diagnosis, Options(verbose=True)),
         "verdict": text.verdict(diagnosis, Options()),
-        "overview": text.overview([diagnosis, diagnosis], Options()),
+        "overview": overview.overview([diagnosis, diagnosis], Options()),
         "json": json_report.render(diagnosis, full=True),
         "markdown": markdown.render_all([diagnosis]),
         "github": github.render_all([diagnosis]),

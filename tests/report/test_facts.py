@@ -13,7 +13,7 @@ from runlens.diagnosis import (
     Outcome,
     SettingRow,
 )
-from runlens.report import facts, markdown, text
+from runlens.report import facts, markdown, overview, text
 from runlens.report.html import render
 from runlens.report.terminal import Options, cut
 from runlens.run import Event, State
@@ -101,7 +101,7 @@ def test_a_long_reason_ends_where_a_sentence_or_a_word_does() -> None:
 
 
 def test_a_message_is_told_once() -> None:
-    """In the text by the state alone; two kinds of messages that know one line are one event."""
+    """An incident's line brings news; two kinds of messages that know one line are one event."""
     first = Evidence("Last error in the log", MESSAGE, where="train.log:66")
     fault = finding(evidence=(first, Evidence("Asked for", 2.75, unit="GiB")))
     twice = tuple(
@@ -111,9 +111,10 @@ def test_a_message_is_told_once() -> None:
     shown = replace(
         diagnosis(findings=(fault,), events=twice), state=State("crashed", why, "certain")
     )
-    told = " ".join(text.render(shown).split())
-    assert told.count("CUDA out of memory") == 1
-    assert "Asked for: 2.75 GiB" in told
+    told = " ".join(text.render(shown, Options(verbose=True)).split())
+    incidents = told[told.index("Incidents") : told.index("Confidence in")]
+    assert "CUDA out of memory" not in incidents
+    assert "Asked for: 2.75 GiB" in incidents
     assert "allocate 2.75 GiB. …)." in told
     assert Document(render(shown)).one("section", id="log").text.count("CUDA out of") == 1
 
@@ -183,6 +184,6 @@ def test_a_cut_name_keeps_its_folder_and_its_end() -> None:
     assert cut(name, 12) == "run-t…aeu18w"
     assert cut("short", 12) == "short"
     several = [diagnosis(run_name=name), diagnosis()]
-    narrow, wide = (text.overview(several, Options(width)).split() for width in (80, 120))
+    narrow, wide = (overview.overview(several, Options(width)).split() for width in (80, 120))
     assert narrow[1] == "run-thurs…-ugaeu18w"
     assert wide[1] == name

@@ -3,6 +3,7 @@
 from runlens.comparison import LABELS, SCHEMA, Comparison
 from runlens.diagnosis import Diagnosis
 from runlens.report.compared import names
+from runlens.report.facts import KINDS
 from runlens.report.html.components.compare_verdict import named
 from runlens.report.html.components.provenance import SHOWN, SOURCES, TEXT
 from runlens.report.html.components.tables import (
@@ -14,7 +15,7 @@ from runlens.report.html.components.tables import (
     sub,
     table,
 )
-from runlens.report.html.components.verdict import KINDS, steps
+from runlens.report.html.components.verdict import steps
 from runlens.report.html.element import Child, Markup, cut, el, join
 from runlens.run import Problem
 from runlens.version import __version__

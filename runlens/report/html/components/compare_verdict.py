@@ -3,9 +3,10 @@
 from runlens.comparison import LABELS, Comparison, Pair, Result
 from runlens.diagnosis import Diagnosis
 from runlens.report.compared import RESULT_WORDS, names, of_many
+from runlens.report.facts import KINDS
 from runlens.report.html.components.signs import TICK, icon, tag
 from runlens.report.html.components.tables import bullets
-from runlens.report.html.components.verdict import KINDS, SENTENCE, steps
+from runlens.report.html.components.verdict import SENTENCE, steps
 from runlens.report.html.element import Markup, cut, el, join
 from runlens.report.html.words import headline
 from runlens.wording import count

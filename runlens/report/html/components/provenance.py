@@ -1,7 +1,7 @@
 """Where everything comes from, and what was lost on the way."""
 
 from runlens.diagnosis import SCHEMA, Diagnosis
-from runlens.report.facts import device
+from runlens.report.facts import KINDS, device
 from runlens.report.html.components.tables import (
     Column,
     code,
@@ -12,7 +12,6 @@ from runlens.report.html.components.tables import (
     sub,
     table,
 )
-from runlens.report.html.components.verdict import KINDS
 from runlens.report.html.element import Child, Markup, cut, el, join
 from runlens.run import Problem
 from runlens.version import __version__

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from runlens.diagnosis import Advice, Diagnosis, Finding
 from runlens.report.facts import (
     GRADES,
+    KINDS,
     Certainty,
     certainties,
     device,
@@ -27,14 +28,6 @@ SENTENCE = 400  # characters of the headline; rules write 130
 TITLE = 60  # ... and of the short name of what was found
 OUT = 3  # readings that were ruled out
 ACRONYMS = frozenset({"sft", "dpo", "kto", "orpo", "grpo", "ppo", "rl"})
-KINDS = {
-    "finished": "finished",
-    "running": "still running",
-    "crashed": "crashed",
-    "killed": "killed from outside",
-    "stopped_early": "stopped early",
-    "unknown": "end unknown",
-}
 
 
 def verdict(diagnosis: Diagnosis) -> Markup:
