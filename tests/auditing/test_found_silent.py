@@ -1,4 +1,7 @@
-"""Ways in which a known fault once became silent for ever, with exit code 0."""
+"""Ways in which a known fault once became silent for ever, with exit code 0.
+
+`silenced.CASES` has all of them, with their tests, and breaks the code again to see them fail.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +10,7 @@ import pytest
 
 from runlens.auditing.message import message
 from runlens.nights import Audit
+from tests.auditing import silenced
 from tests.auditing.lab import FOLDER, ONE, TWO, Lab, OneStore, place
 
 
@@ -25,6 +29,16 @@ def seen(audit: Audit | None) -> dict[str, str]:
     """Return the status of each issue, by source."""
     assert audit is not None
     return {one.source: f"{one.rule} {one.status}" for one in audit.issues}
+
+
+def test_a_first_night_is_what_there_is_to_begin_with(lab: Lab) -> None:
+    """Its issues are not called new since last night."""
+    found = lab.audit(ONE)
+    assert found is not None
+    assert found.verdict.startswith("First night: 1 new issue to begin with")
+    known = f"First night of {ONE}: all that is known is new."
+    assert message(found).lines[0].endswith(known)
+    assert "First night" not in str(lab.audit(ONE))
 
 
 def test_a_run_that_a_moving_listing_misses_is_not_gone(lab: Lab) -> None:
@@ -176,3 +190,12 @@ def test_one_clean_run_resolves_no_fault_that_comes_and_goes(lab: Lab) -> None:
     assert seen(found) == {ONE: "nan-loss fixed"}
     assert found is not None
     assert found.issues[0].odds == "3 of 11 runs; 0 of 14 since"
+
+
+@pytest.mark.parametrize("case", silenced.CASES.values(), ids=silenced.CASES)
+def test_each_case_can_be_broken_again(case: silenced.Case) -> None:
+    """Its test is there, and so is the code without which it fails."""
+    file, _, name = case.test.partition("::")
+    assert f"def {name}(" in (silenced.ROOT / file).read_text("utf-8")
+    for edit in case.edits:
+        assert (silenced.ROOT / "runlens" / edit.file).read_text("utf-8").count(edit.old) == 1
