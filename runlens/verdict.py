@@ -8,6 +8,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
 from runlens.history import Curve, FloatArray
+from runlens.rules.evaluation import score
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out, noise
@@ -18,6 +19,9 @@ FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 DECIDING = ("divergence", "not-learning", "reward-collapse", "reward-flat")
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
+PARTED = (
+    2.0  # evaluation over training loss from which most of what was learned does not carry over
+)
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
 TENTH = 10
@@ -66,21 +70,27 @@ def of(
     ]
     doubted = bool(seen.doubt) or not seen.improved
     lead = made[0].findings[0].rule if made else ""
-    parted = lead == "eval-gap" and _at_best(signals)
+    parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not parted:
         quiet = "In doubt" if doubted else "No alarm"
         return Verdict(second, _sentence(run, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
-    quiet = "In doubt" if doubted else "Nothing alarming" if unasked or parted else "No fault found"
+    quiet = "In doubt" if doubted else "Nothing alarming" if unasked else "No fault found"
     return Verdict(_sentence(run, seen, unasked, quiet), second, health)
 
 
-def _at_best(signals: Signals) -> bool:
-    """Whether the evaluation ends where it was best: it only lags behind training."""
-    evals = signals.curve("eval_loss").value
-    return bool(len(evals) and evals[-1] <= (1 + AT_BEST) * evals.min())
+def _learns_on(signals: Signals) -> bool:
+    """Whether evaluation only lags behind training: at its best, its score improved, or near."""
+    evals, train = signals.curve("eval_loss"), signals.curve("train_loss").value
+    if not len(evals) or not len(train):
+        return False
+    end, best = float(evals.value[-1]), int(np.argmin(evals.value))
+    if end <= (1 + AT_BEST) * float(evals.value[best]) or end < PARTED * float(median(train[-3:])):
+        return True
+    gained = score.since(signals, "eval_loss", float(evals.step[best]), FEWEST_POINTS)
+    return bool(gained and gained.improved and not gained.poor)
 
 
 def _second(loud: Sequence[Incident], covered: float) -> str:

@@ -158,7 +158,7 @@ def _finding(
     evals = evaluations(signals, metric)
     onset, ended = float(evals.step[bottom.at]), float(evals.value[-1])
     score = scores.since(signals, metric, onset, limits.fewest)
-    better = score.improved if score else ""
+    better = score.improved if score and not score.poor else ""
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
     last = f" while train loss went to {loss(train.logged_end)}" if train else ""
@@ -286,6 +286,16 @@ BAD = (
         train_loss="0:0.7 600:0.05",
         eval_loss="50:0.6 200:0.4 600:0.7",
         eval_accuracy="50:0.7 200:0.8 600:0.9",
+    ),
+    drawn(
+        "accuracy over many classes rises from nothing to hardly anything",
+        (150, 250),
+        0.004,
+        task="classification",
+        severity="warning",
+        train_loss="0:9.7 600:7.4",
+        eval_loss="50:9.8 200:9.7 600:10.6",
+        eval_accuracy="50:0 200:0.001 600:0.014",
     ),
     drawn(
         "F1 of entities rises to the end",

@@ -24,6 +24,7 @@ LEAST = 0.01  # the least gain that counts as improvement, one point of a hundre
 ERRORS = 2.0  # standard errors from which a gain is seldom chance
 PERCENT = 2.0  # scores with a median above this are written in percent
 COARSE = {"accuracy", "acc"}
+POOR = 0.1  # of such a score: below it the frequencies of the answers explain what is right
 # what may stand before a score of the whole set; any other word is a class or another set
 _WORD = (
     r"overall|mean|avg|average|macro|micro|weighted|balanced|binary|categorical|sparse|top|exact|"
@@ -50,6 +51,12 @@ class Score(NamedTuple):
         if self.gain <= self.needed:
             return ""
         return f"{spoken(self.metric)} improved from {number(self.then)} to {number(self.now)}"
+
+    @property
+    def poor(self) -> bool:
+        """Whether it is an accuracy that leaves nine of ten answers wrong, however it rose."""
+        kind = quality(self.metric)
+        return kind is not None and kind.kind in COARSE and self.now < POOR * self.least / LEAST
 
     @property
     def held(self) -> bool:

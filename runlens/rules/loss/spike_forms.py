@@ -1,5 +1,6 @@
 """The forms in which a loss leaves its level and comes back: points, blocks, powers of ten."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from runlens.arrays import among, median, medians
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.signals.changes import Spikes, spikes
 from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, mad, odd, running_median, sigma_diff
+from runlens.signals.shape import Shape
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
 BLOCKS = 100  # of the long form
@@ -109,6 +111,35 @@ def long(value: FloatArray, ratio: float, limits: Bounds) -> Seen:
         width = float((free - first) * size)
         rows.append((first * size, peak / float(level[place]), peak, base, width, left))
     return Seen(*np.array(rows).T) if rows else NONE
+
+
+def off_and_on(shape: Shape, limits: Bounds) -> Seen:
+    """Return stretches that begin with a jump and end with one back to where they began, or below.
+
+    What falls back slowly is a new stage of the task, not an excursion.
+    """
+    jumps = shape.events_of("jump")
+    rows = [
+        (up, back)
+        for up, back in pairwise(jumps)
+        if up.share >= limits.sharp_ratio - 1
+        and up.noise >= limits.z
+        and back.before.index - up.before.index >= FEWEST_THROWN
+        and back.after.value <= up.before.value
+        and len(shape.value) - back.after.index >= FEWEST_THROWN
+    ]
+    columns = [
+        (
+            up.after.index,
+            up.level_after / up.level_before,
+            up.peak.value,
+            up.level_before,
+            back.before.index - up.before.index,
+            (back.after.value - up.level_before) / (up.level_after - up.level_before),
+        )
+        for up, back in rows
+    ]
+    return Seen(*np.array(columns, dtype=float).T) if columns else NONE
 
 
 def _beyond_scatter(value: FloatArray, seen: Seen, limits: Bounds) -> Seen:
