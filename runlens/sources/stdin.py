@@ -13,6 +13,7 @@ from typing import BinaryIO
 from runlens.errors import NothingReadable
 from runlens.run import Problem
 from runlens.sources import console, trainer_state
+from runlens.sources.console.excerpts import EXCERPT
 from runlens.sources.files import MAX_TEXT
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables import csv_log, jsonl_log, sb3_monitor
@@ -62,6 +63,9 @@ def read_all(path: Path, columns: Columns = AS_FOUND) -> list[SourceReading]:
         readings = [part for one in by_run(csv_log.read(path, columns)) for part in apart(one)]
     else:
         readings = console.read_all(path)
+        if path.read_bytes().count(b"\n") <= EXCERPT:
+            for reading in readings:  # what is pasted begins and ends anywhere
+                reading.hints.excerpt = reading.hints.excerpt or bool(reading.series)
     if path.stat().st_size > MAX_TEXT:
         text = f"is too long; only its first {MAX_TEXT / 2**20:.0f} MiB were taken"
         readings[0].problems.append(Problem(str(path), text, "the rest"))

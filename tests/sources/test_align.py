@@ -136,3 +136,12 @@ def test_epochs_beside_steps_are_put_at_steps_by_the_clock() -> None:
 def test_other_series_stay_where_they_are(one: Content) -> None:
     """Where no clock, or no epoch of equal length, says otherwise."""
     assert in_one_unit(one) is one
+
+
+def test_epochs_from_one_are_laid_onto_those_from_zero() -> None:
+    """As Keras prints them, and as its CSVLogger writes them; of both the steps are inferred."""
+    value = 2 / np.arange(1.0, 13)
+    logged = source(np.arange(12.0), value, inferred=True)
+    printed = source(np.arange(1.0, 13), value, inferred=True)
+    for some in aligned([logged, printed]):
+        assert some.series["train_loss"].step.tolist() == list(range(12))

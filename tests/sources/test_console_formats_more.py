@@ -43,13 +43,13 @@ KERAS_OLD = keras("", " - 4s - loss: 0.{n} - val_loss: 0.1{n}")
     "text", [KERAS_2, KERAS_2_BACKSPACES, KERAS_3, KERAS_NO_BAR, KERAS_OLD], ids=range(5)
 )
 def test_keras_counts_one_point_an_epoch(tmp_path: Path, text: str) -> None:
-    """Its bar shows the mean since the epoch began; the steps are those of its CSVLogger."""
+    """Its bar shows the mean since the epoch began; the steps are the epochs as printed."""
     read = reading(tmp_path, text)
     found = canonical(read)
-    assert found["train_loss"] == [(0, 0.1), (1, 0.2), (2, 0.3)]
-    assert found["eval_loss"] == [(0, 0.11), (1, 0.12), (2, 0.13)]
+    assert found["train_loss"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+    assert found["eval_loss"] == [(1, 0.11), (2, 0.12), (3, 0.13)]
     assert read.framework == "keras"
-    assert read.hints.planned_steps == read.hints.ended_step == 2
+    assert read.hints.planned_epochs == read.hints.ended_step == 3
     assert read.series["loss"].epoch.tolist() == [1, 2, 3]
 
 
@@ -68,8 +68,8 @@ def test_keras_cut_in_its_second_epoch_keeps_the_last_state(tmp_path: Path) -> N
     """What the bar showed last stands for the epoch that did not end."""
     cut = KERAS_3[: KERAS_3.rindex("Epoch 3/3")].rpartition("\r")[0]
     read = reading(tmp_path, cut)
-    assert canonical(read)["train_loss"] == [(0, 0.1), (1, 9.2)]
-    assert read.hints.planned_steps == 2
+    assert canonical(read)["train_loss"] == [(1, 0.1), (2, 9.2)]
+    assert read.hints.planned_epochs == 3
 
 
 IMAGENET = "".join(

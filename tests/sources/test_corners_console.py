@@ -189,7 +189,7 @@ def test_keras_that_is_cut_within_a_number_keeps_the_state_before(tmp_path: Path
     )
     text += "Epoch 3/3\n 5/10 [======>.......] - ETA: 1s - loss: 0.75"
     read = reading(tmp_path, f"{text}\r 6/10 [=======>......] - ETA: 1s - loss: 0.")
-    assert points(read, "loss") == [(0, 2.5), (1, 1.5), (2, 0.75)]
+    assert points(read, "loss") == [(1, 2.5), (2, 1.5), (3, 0.75)]
 
 
 # lines and bars

@@ -1,7 +1,9 @@
 """Excerpts, as people paste them: no end is made of their last line, no step is invented."""
 
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runlens import diagnose, read
@@ -84,3 +86,86 @@ def test_a_single_bar_with_a_value(tmp_path: Path) -> None:
     """An excerpt may show no more."""
     lines = ["epoch 15/15", "100%|###| 3300/3300 [2:41:46<00:00, 2.94s/it, avr_loss=nan]"]
     assert trained(run_of(tmp_path, *lines)) == [3300]
+
+
+def piped(text: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Read a text that comes through a pipe."""
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    return read("-")
+
+
+def test_what_is_pasted_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the words of the program before it, of which a file would be the whole."""
+    text = "Train on 900 samples\n" + "".join(
+        f"Epoch {n}/15\n90/90 [=====] - 3s - loss: 0.{70 - n}\n" for n in range(1, 8)
+    )
+    run = piped(text, monkeypatch)
+    assert trained(run) == [1, 2, 3, 4, 5, 6, 7]
+    assert run.state.excerpt
+    assert run.state.kind == "unknown"
+    assert "epoch 7.00 of 15" in run.state.why
+
+
+def test_a_quoted_beginning_is_that_of_the_other_rows(tmp_path: Path) -> None:
+    """The mark of code before the first line."""
+    lines = [f"Epoch {n}/250\n17/17 [=====] - 0s - loss: 0.{70 - n}" for n in range(1, 9)]
+    run = run_of(tmp_path, "`" + "\n".join(lines))
+    assert len(trained(run)) == 8
+    assert run.state.excerpt
+
+
+def test_one_block_without_a_step_is_a_row(tmp_path: Path) -> None:
+    """What the first log of a training shows; a block of settings is none."""
+    run = run_of(tmp_path, "loss: 0", "grad_norm: nan", "entropy: nan")
+    assert np.isnan(run.curve("grad_norm").value).tolist() == [True]
+    settings = run_of(tmp_path, "learning_rate: 1e-5", "reward_weight: 2.0", "epochs: 3")
+    assert not settings.history.metrics
+
+
+def test_remarks_behind_rows_are_none_of_them(tmp_path: Path) -> None:
+    """Arrows of the one who asks."""
+    rows = [f"{{'loss': 1.{n}, 'grad_norm': {n}.5}}" for n in (6, 8, 7, 3, 9)]
+    rows[2] += "    <-- spike #1 (step 3)"
+    rows[4] += "  ← and 1500x here"
+    assert len(run_of(tmp_path, *rows).curve("grad_norm")) == 5
+
+
+def test_words_above_a_column_name_it(tmp_path: Path) -> None:
+    """In a file whose own name says nothing."""
+    numbers = [f"{9 - n / 7:.2f}" for n in range(15)]
+    run = run_of(tmp_path, "For example, the train_loss are listed here:", *numbers)
+    assert len(run.curve("train_loss")) == 15
+
+
+def test_a_table_under_one_heading_counts_its_rows(tmp_path: Path) -> None:
+    """The passes over one batch, as OpenAI's baselines print them."""
+    rows = [f"      0.9{n} |       0.00000 |      1.{n}e+05 |       0.{n}685" for n in range(1, 5)]
+    head = "     pol_surr |    pol_entpen |       vf_loss |            kl"
+    run = run_of(tmp_path, "********* Iteration 10 ************", "Optimizing...", head, *rows)
+    assert run.curve("kl").step.tolist() == [1, 2, 3, 4]
+
+
+def test_a_loss_that_never_changes_has_points(tmp_path: Path) -> None:
+    """Lightning draws its bar with the loss of each batch; that of tqdm keeps old values."""
+    form = "Epoch 0:  14%|#4   | {0}/704 [00:{0}<04:29,  2.24it/s{1}, train_loss=4.600]"
+    steps = [n for n in range(10, 17) for _ in "ab"]
+    of_lightning = run_of(tmp_path, *(form.format(n, ", v_num=11") for n in steps))
+    assert trained(of_lightning) == list(range(10, 17))
+    assert trained(run_of(tmp_path, *(form.format(n, "") for n in steps))) == [10]
+
+
+def test_a_message_names_its_step(tmp_path: Path) -> None:
+    """Pasted above the rows that came before it."""
+    rows = [f"Step {n} [2.1 sec/step, loss=15.{n}]" for n in range(2, 20)]
+    run = run_of(tmp_path, "Loss exploded to nan at step 32", *rows)
+    assert trained(run) == list(range(2, 20))
+    found = {finding.rule: finding for finding in diagnose(run).findings}
+    assert found["nan-loss"].onset.step == 32
+
+
+def test_one_row_of_a_batch_is_a_row(tmp_path: Path) -> None:
+    """Between warnings that come again."""
+    warning = "[box] 2021-04-23 19:22:5{} (trainer:581) WARNING: The grad norm is nan."
+    row = "[box] 2021-04-23 19:22:56 (trainer:636) INFO: 2epoch:train:12009-12640batch: loss=65.1"
+    run = run_of(tmp_path, *(warning.format(n) for n in range(6)), row)
+    assert trained(run) == [12640]

@@ -189,6 +189,8 @@ LINES = {
     45: (
         "Exception: Current loss scale already at minimum - cannot decrease scale anymore.",
         "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 1, reducing to 1",
+        "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 0.5",
+        "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 1.9e-05",
     ),
     46: ("ValueError: Attempting to unscale FP16 gradients.",),
     47: (
@@ -322,7 +324,13 @@ LINES = {
     82: ("ValueError: You cannot perform fine-tuning on purely quantized models.",),
     83: ("trainable params: 0 || all params: 6,738,415,616 || trainable%: 0.0",),
     84: ("The current process just got forked, after tokenizers parallelism has been used.",),
-    85: ("Warning: loss: nan detected", "stopping: 'loss': inf", "val_loss = nan"),
+    85: (
+        "Warning: loss: nan detected",
+        "stopping: 'loss': inf",
+        "val_loss = nan",
+        "Loss exploded to nan at step 32",
+        "RuntimeError: loss is nan",
+    ),
     86: ("Loss is too high, stopping training (loss_watchdog_threshold)",),
     87: (
         "wandb: Network error (ConnectionError), entering retry loop.",

@@ -229,3 +229,12 @@ def test_a_name_does_not_begin_in_another_sentence(tmp_path: Path, line: str) ->
     path.write_text("".join(line.format(n=n, a=3 / n, b=3.2 / n) for n in range(1, 9)))
     metrics = read(path).history.metrics
     assert {"train_loss", "eval_loss"} <= set(metrics)
+
+
+def test_rows_without_an_end_of_line(tmp_path: Path) -> None:
+    """Several stand in one line."""
+    rows = [f"[{n:03d}] train_loss: {3 / n:.3f} | dev_loss: {4 / n:.3f}" for n in range(1, 31)]
+    lines = rows[:8] + ["   ".join(rows[n : n + 3]) for n in range(8, 30, 3)]
+    run = points(tmp_path, "\n".join(lines) + "\n")
+    assert run["train_loss"] == [(n, round(3 / n, 3)) for n in range(1, 31)]
+    assert len(run["dev_loss"]) == 30

@@ -16,10 +16,12 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, with_numbers
 from runlens.sources.console.pairs import ANCHOR, NUMBER
 from runlens.sources.console.rows import Row
+from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 
 MAX_LINES = 400  # of one block
 MAX_WIDTH = 200  # characters of a line of one
+TELLING = 2  # names of what is measured in a block that names no step: one may be a setting
 
 _ALONE = (  # rsl_rl and others
     r"^[\W_]*(?:learning |train(?:ing)? )?(?:iteration|iter|step|update)\W{1,4}"
@@ -68,6 +70,15 @@ def blocks(others: Sequence[tuple[int, str]]) -> list[Row]:
     layouts = Counter(names for names, _ in {(row.names, row.counted[:6]) for row in rows})
     steady = [row for row in rows if layouts[row.names] > 1]
     return [row for row in rows if layouts[row.names] > 1 or row.counted.part] if steady else []
+
+
+def uncounted(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the one block of an excerpt, which names no step: ``loss: 0`` above ``kl: nan``."""
+    found = [block for block in _blocks(others) if sum(map(tells, block.values)) >= TELLING]
+    return [
+        Row(block.at, Counted(), tuple(block.values), tuple(block.values.values()))
+        for block in found[:1]
+    ]
 
 
 def _blocks(others: Sequence[tuple[int, str]]) -> Iterator[_Block]:

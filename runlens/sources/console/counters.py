@@ -31,7 +31,8 @@ _BATCHES = lazy_re(  # epoch e of E, batch n of N
     r"|train: \[(\d+)/(\d+)\]\[\s*(\d+)/(\d+)\]"
     r"|\[?epoch[: ]*\[?\s*(\d+)"
     + _OF
-    + r"\]?[\s,:|\-]*(?:(?:step|batch|iter(?:ation)?)s?[: ]+|(?:it|step|iter)=)"
+    + r"\s*\]?[\s,:|\-]*(?:(?:train|val|valid|eval|test)[\s,:|\-]+)?"
+    + r"(?:(?:step|batch|iter(?:ation)?)s?[: ]+|(?:it|step|iter)=)"
     + r"\[?(\d{1,3}(?:,\d{3})+|\d+)"
     + _OF,
     re.IGNORECASE,
@@ -43,7 +44,7 @@ _STEP = lazy_re(
     re.IGNORECASE,
 )
 _EPOCH = lazy_re(
-    r"\[?(?:train(?:ing)? |end of )?(?:epoch|ep|episode)s?\s*[:=#\[]?\s*(\d+)"
+    r"\[?(?:train(?:ing)? |end (?:of )?)?(?:epoch|ep|episode)s?\s*[:=#\[]?\s*(\d+)"
     + _OF
     + r"\]?(?![\d.]*\d)"
     r"|train: \[(\d+)/(\d+)\]",
@@ -56,6 +57,7 @@ _HELD_OUT = lazy_re(
     r"(?:[- ()][\w ()-]*)?\]\s*$",
     re.IGNORECASE,
 )
+_OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter
 _LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
 
 
@@ -146,6 +148,7 @@ def _by_words(line: str, start: int) -> Counted | None:
             batch=whole(batch),
             batches=whole(batches),
             rest=line[found.end() :],
+            part="val/" if _OF_HELD_OUT.search(found[0]) else "",
         )
     if found := _STEP.match(line, start):
         return Counted(whole(found[1]), whole(found[2]), rest=line[found.end() :])

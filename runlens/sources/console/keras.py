@@ -1,8 +1,9 @@
 """Keras' progress lines: ``Epoch 3/10``, then ``1875/1875 [=====] - 4s - loss: 0.29``.
 
 The bar is rewritten with carriage returns or backspaces, each state with the mean since the
-epoch began. So of each epoch the last state counts, at the step that Keras' other logs name: the
-epoch, from 0. Where there is but one epoch all its states count, at their batches.
+epoch began. So of each epoch the last state counts, at the epoch as it is printed; Keras' other
+logs, which count from 0, are laid onto it. Where there is but one epoch all its states count, at
+their batches.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +14,10 @@ from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.pairs import pairs
 from runlens.sources.console.rows import Row
 
-_EPOCH = lazy_re(r"^\s*Epoch (\d+)/(\d+)\s*$")
+_EPOCH = lazy_re(r"^[\s`>]*Epoch (\d+)/(\d+)\s*$")
 _STATE = lazy_re(
-    r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺ ]{3,}|(?=- \d))|(?=- \d+s))(.*\bloss: .*)$"
+    r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺ ]{3,}|(?=- \d))|(?=(?:- )?\d+s\b))"
+    r"(.*\bloss: .*)$"
 )
 
 
@@ -39,7 +41,7 @@ def _begins(before: Counted, after: Counted) -> bool:
 
 def _at_epoch(row: Row) -> Row:
     epoch, epochs = row.counted.epoch, row.counted.epochs
-    return row._replace(counted=Counted(step=epoch - 1, steps=epochs - 1, epoch=epoch))
+    return row._replace(counted=Counted(epoch=epoch, epochs=epochs))
 
 
 def _at_batch(row: Row) -> Row:

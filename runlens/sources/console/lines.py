@@ -17,7 +17,7 @@ import numpy as np
 from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
-from runlens.sources.console.blocks import blocks
+from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.excerpts import EXCERPT
@@ -50,7 +50,7 @@ _LABELLED = lazy_re(
     re.IGNORECASE,
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
-_SURE = ("fps step: ", "(epoch: ", "]\t", " kimg ")  # lines that need no telling names
+_SURE = ("fps step: ", "(epoch: ", "]\t", " kimg ", " || B: ")  # lines that need no telling names
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
 _LIGHTNING = lazy_re(
     r"Epoch (\d{1,9}), global step (\d{1,15}): '?([\w/]+)'? (?:reached ("
@@ -67,6 +67,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     learned = mine(rest, alone=not taken)
     if not known.records and not telling(row.names for row in learned):
         learned = max(learned, mine(as_lines(bars)), key=len)
+        learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
     if not known.records or (not known.framework and _better(learned, known)):
         return placed(mine(others) if taken else learned)
     return _with(known, learned)
@@ -137,7 +138,7 @@ def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
-    rows, framework = _known_layouts(list(_rows(others))), ""
+    rows, framework = _known_layouts(list(_rows(others)), few=len(others) <= EXCERPT), ""
     if OFTEN * len(rows) < len(others):
         kinds = (
             (rows, ""),
@@ -244,13 +245,26 @@ def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _known_layouts(rows: list[Row]) -> list[Row]:
-    """Keep the rows whose layout occurs more than once; and single ones of the same counter."""
+def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
+    """Keep the rows whose layout occurs more than once; and single ones of the same counter.
+
+    Of a `few` lines the batch of an epoch, which no sentence names, makes a row of a single one.
+    """
     layouts = Counter(row.names for row in rows)
     kept = [row for row in rows if layouts[row.names] > 1]
     if not kept:
-        return []
-    return [row for row in rows if layouts[row.names] > 1 or _alike(row.counted, kept[0].counted)]
+        return [row for row in rows if few and min(row.counted.epoch, row.counted.batch) >= 0]
+    first = kept[0]
+    return [
+        row
+        for row in rows
+        if layouts[row.names] > 1 or (_alike(row.counted, first.counted) and not _ahead(row, first))
+    ]
+
+
+def _ahead(row: Row, first: Row) -> bool:
+    """Whether a line stands before the rows and tells of later: how it ended, pasted first."""
+    return row.at < first.at and row.counted.step > first.counted.step >= 0
 
 
 def _alike(some: Counted, other: Counted) -> bool:

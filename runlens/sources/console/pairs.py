@@ -15,7 +15,8 @@ _PAIR = lazy_re(
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
 _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
-_SAID = lazy_re(r"(?<=\w) (?:so far )?is$")  # val loss is 0.5, average loss so far is 0.5
+# val loss is 0.5, average loss so far is 0.5, loss exploded to nan
+_SAID = lazy_re(r"(?<=\w) (?:(?:so far )?is|exploded to|became)$")
 # another sentence before a name: "done. train loss"; no short form as in "Avg. loss"
 _SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)\w{4,}[.!?] ", re.IGNORECASE)
 _WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
@@ -30,11 +31,11 @@ WORDS = (  # one of them stands in each line that can have a metric, in lower ca
     "loss", "nll", "ppl", "perplex", "bpb", "bpc", "acc", "reward", "return", "lr", "learning",
     "grad", "gnorm", "kl", "cost", "samplespersec", "entropy", "wer", "cer", "bleu", "f1", "map",
     "iou", "psnr", "mse", "fid", "score", "trl", "tel", "error_rate",
-    "fps step: ", "(epoch: ", "]\t", " kimg ",
+    "fps step: ", "(epoch: ", "]\t", " kimg ", " || b: ",
 )  # fmt: skip
 _NOT_METRICS = {
     "eta", "pid", "total time", "epoch", "epochs", "gpu", "rank", "seed", "port", "v_num", "over",
-    "step", "global_step", "global step", "num_updates", "iter", "loss for final step",
+    "step", "at step", "global_step", "global step", "num_updates", "iter", "loss for final step",
 }  # fmt: skip
 
 

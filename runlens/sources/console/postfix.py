@@ -2,8 +2,9 @@
 
 ``Training:  1%|  | 28/5000 [00:22<54:11, 1.53it/s, loss=10.86, lr=5.79e-05]``. A bar is drawn
 many times with the same values until new ones are there: of equal ones in a row only the first
-counts. Lightning's bar counts the batches of one epoch, those of the validation among them; its
-lines on checkpoints say how many optimizer steps an epoch has.
+counts; but where Lightning shows one value all along, that is the loss of each batch. Its bar
+counts the batches of one epoch, those of the validation among them; its lines on checkpoints say
+how many optimizer steps an epoch has.
 """
 
 import re
@@ -23,6 +24,7 @@ _EPOCHS = lazy_re(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
 _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
 _TIMES = lazy_re(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
 _NUMBER = lazy_re(r"[:=]\s?[-+]?\d")  # behind its name
+_LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
 _HELD_OUT = lazy_re(r"valid|sanity|test|predict|eval", re.IGNORECASE)
 
 
@@ -38,19 +40,9 @@ class Reached(NamedTuple):
 
 def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tuple[int, Record]]:
     """Return steps and records of the values in training bars, and of what was reached."""
-    found: list[tuple[int, Record]] = []
-    before: dict[str, float] = {}
-    count = _Count(bars, reached)
-    for bar in bars:
-        if _HELD_OUT.search(bar.label):
-            continue
-        label = _EPOCHS.sub("", bar.label)
-        names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
-        row = dict(zip(names, values, strict=True))
-        measured = {name: value for name, value in row.items() if ANCHOR.search(name)}
-        if measured and measured != before:
-            found.append((count.step(bar), Record(bar.at, names, values, count.epoch(bar))))
-            before = measured
+    found = _changes(bars, count := _Count(bars, reached), every=False)
+    if len(found) == 1 and all(_LIGHTNING in bar.postfix for bar in bars):
+        found = _changes(bars, count, every=True)
     found = _last_of_step(found)
     found += [
         (item.step, Record(item.at, (item.name,), (item.value,)))
@@ -58,6 +50,23 @@ def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tupl
         if not isnan(item.value)  # NaN: not among the best, so not printed
     ]
     return sorted(found, key=lambda item: item[1].at)
+
+
+def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple[int, Record]]:
+    """Return steps and records of new values in training bars, or of `every` state of them."""
+    found: list[tuple[int, Record]] = []
+    before: dict[str, float] = {}
+    for bar in bars:
+        if _HELD_OUT.search(bar.label):
+            continue
+        label = _EPOCHS.sub("", bar.label)
+        names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
+        row = dict(zip(names, values, strict=True))
+        measured = {name: value for name, value in row.items() if ANCHOR.search(name)}
+        if measured and (every or measured != before):
+            found.append((count.step(bar), Record(bar.at, names, values, count.epoch(bar))))
+            before = measured
+    return found
 
 
 def as_lines(bars: Sequence[Bar]) -> list[tuple[int, str]]:

@@ -138,7 +138,8 @@ def _epochs(rows: list[Row]) -> Epochs:
     last = max(many)
     over = [count for epoch, count in many.items() if epoch != last]
     share = min(1.0, many[last] / float(median(over))) if over else 1.0
-    done = last - min(_first_epoch(rows), 1) + share
+    from_zero = min(many) == 0 or (min(many) > 1 and last == planned - 1)
+    done = last - (not from_zero) + share
     if not planned:
         return Epochs(done)
     return Epochs(float(min(done, planned)) if last <= planned else done, float(planned))
@@ -270,6 +271,8 @@ def _framework(rows: list[Row]) -> str:
         return "nanogpt"
     if {"loss", "mfu", "time_ms"} <= names:
         return "nanogpt"
+    if {"B", "C", "M", "T"} <= names:
+        return "yolact"
     return "composer" if "loss/train/total" in names else ""
 
 
@@ -282,6 +285,7 @@ _RENAMED = {
         "samples per second": "samples_per_sec",
     },
     "pix2pix": {"D": "d_loss", "D_A": "d_loss", "G_A": "g_loss", "G_GAN": "g_loss"},  # CycleGAN too
+    "yolact": {"B": "box_loss", "C": "cls_loss", "M": "mask_loss", "T": "total_loss"},
     "composer": {
         "loss/train/total": "train/loss",
         "metrics/eval/LanguageCrossEntropy": "eval/loss",

@@ -17,6 +17,7 @@ from runlens.sources.console.events import HEADER
 
 HEAD = 200  # lines before the first row in which a beginning is looked for
 LONGEST = 160  # characters of a line that are compared
+_QUOTES = " \t`>\"'"  # around what is pasted
 _DIGITS = lazy_re(r"\d+")
 _LETTER = lazy_re(r"[^\W\d_]{3}")
 
@@ -54,7 +55,7 @@ def spans(at: IntArray, training: IntArray, others: Sequence[Line], lines: int) 
 
 def shape(line: str) -> str:
     """Return a line with its numbers alike; empty for one that says nothing."""
-    return _DIGITS.sub("0", line[:LONGEST]).strip() if _LETTER.search(line) else ""
+    return _DIGITS.sub("0", line[:LONGEST]).strip(_QUOTES) if _LETTER.search(line) else ""
 
 
 def _marks(gaps: Sequence[Sequence[Line]]) -> list[str]:

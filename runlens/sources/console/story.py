@@ -54,6 +54,9 @@ CONSEQUENCES = (
 )
 
 
+_NAMED_STEP = lazy_re(
+    r"\b(?:nan|inf)\b.{0,20}\bat (?:step|iter(?:ation)?) (\d{1,15})\b", re.IGNORECASE
+)
 _FALLBACK = next(message for message in MESSAGES if message.row == TRACEBACK)
 _Item = TypeVar("_Item")
 
@@ -227,13 +230,19 @@ def _errors(
             "count": count,
             "at": at,
         }
-        reading.events.append(_event("message", marks.step_at(at), line, where(at), data))
+        reading.events.append(_event("message", _said_step(line, marks, at), line, where(at), data))
     restarts = _restarts(others, found)
     handled = {_kind(item) for item in found if _handled(item, marks, restarts, summaries)}
     for item, count in _ends([(_kind(item), item) for item in found]):
         event = _failure(item, marks, where, handled=_kind(item) in handled)
         reading.events.append(event._replace(data={**event.data, "count": count}))
     _end(reading, [item for item in found if _kind(item) not in handled], others, marks)
+
+
+def _said_step(line: str, marks: "_Marks", at: int) -> int | None:
+    """Return the step of a message: the one that it names, else that of the rows before it."""
+    named = _NAMED_STEP.search(line)
+    return int(named[1]) if named else marks.step_at(at)
 
 
 def _ends(items: Sequence[tuple[object, _Item]]) -> list[tuple[_Item, int]]:

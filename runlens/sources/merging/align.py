@@ -25,11 +25,20 @@ INFERRED = "its rows name no step"  # how a reader's problem about inferred step
 
 
 def aligned(group: Sequence[Content]) -> list[Content]:
-    """Return the readings of a run with inferred steps put right where that is possible."""
-    sure = [one for one in group if one.series and not one.reading.steps_inferred]
+    """Return the readings of a run with inferred steps put right where that is possible.
+
+    Where all count epochs, those that begin with 1 are laid onto those that begin with 0.
+    """
+    some = [one for one in group if one.series]
+    sure = [one for one in some if not one.reading.steps_inferred] or sorted(some, key=_first)[:1]
     return [
-        _put_right(one, sure) if one.reading.steps_inferred and one.series else one for one in group
+        _put_right(one, sure) if one.reading.steps_inferred and one not in sure else one
+        for one in group
     ]
+
+
+def _first(one: Content) -> int:
+    return min(int(some.step[0]) for some in one.series.values())
 
 
 def in_one_unit(one: Content) -> Content:

@@ -28,6 +28,7 @@ from runlens.sources.console.mining.counting import (
 )
 from runlens.sources.console.mining.layouts import Layout, layouts
 from runlens.sources.console.mining.phrases import in_ascii
+from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
@@ -82,12 +83,14 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
     """
     others = [(at, in_ascii(line)) for at, line in others if not _MODULE.match(line)]
-    tables = [_table(layout) for layout in layouts(without_prefix(others))]
-    kept = _kept(tables, excerpt=alone and len(others) <= EXCERPT)
+    few = alone and len(others) <= EXCERPT
+    tables = [_table(layout) for layout in layouts(plain(without_prefix(others)))]
+    kept = _kept(tables, excerpt=few)
     if not kept:
         return []
     _carry(tables, kept)
-    kept = [table for table in kept if not alone or _placed(table, len(others))]
+    at_steps = [table for table in kept if not alone or _placed(table, len(others))]
+    kept = at_steps or ([_counted_by_rows(table) for table in kept] if few else [])
     beside = _siblings(tables, kept)
     _count([*kept, *beside])
     rows = [row for table in (*map(_without_settings, kept), *beside) for row in _rows(table)]
@@ -181,6 +184,12 @@ def _placed(table: _Table, lines: int) -> bool:
     if any(map(len, at)):
         return any(len(unique(some)) > 1 for some in at)
     return len(table.line) >= SHARE * lines
+
+
+def _counted_by_rows(table: _Table) -> _Table:
+    """Forget where lines around a table stand: they are the heading of all its rows."""
+    blank = np.full(len(table.line), NOT_KNOWN)
+    return replace(table, step=blank, epoch=blank, batch=blank)
 
 
 def _without_settings(table: _Table) -> _Table:
