@@ -2,7 +2,7 @@
 
 What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
-    grows from evaluation to evaluation.
+    grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind.
 Why it matters
     Training gains that do not carry over are the first sign of memorisation; overfitting
     follows where nothing changes.
@@ -13,12 +13,15 @@ Looks alike
 Limits
     fewest: evaluations needed. gap: the gap at the end exceeds this share of training loss and
     at_least (nat). tau: the gap must widen (Kendall). widened: by this share of its final size,
-    or it is an offset. rise: evaluation loss that ends this share above its best is overfitting
-   . opened: the onset is the first evaluation from which on the gap stays above this share
-    of its final size.
+    or it is an offset. rise: evaluation loss that ends this share above its best is overfitting.
+    opened: the onset is the first evaluation from which on the gap stays above this share
+    of its final size. apart: accuracies so far apart need no trend, and one evaluation: both count
+    the same answers. 0.2 is four standard errors of a set of 100.
 Fixes
     Fewer epochs; dropout, weight decay; more data; a split drawn from the same source.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -49,7 +52,10 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.trend import kendall
-from runlens.wording import loss, percent, step, too_few
+from runlens.wording import count, loss, number, percent, step, too_few
+
+PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
+FEW = 6  # evaluations below which a sentence says how few they are
 
 
 class Limits(Struct, frozen=True):
@@ -62,6 +68,7 @@ class Limits(Struct, frozen=True):
     widened: float = 0.33
     rise: float = 0.05
     opened: float = 0.33
+    apart: float = 0.2
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -73,7 +80,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
-    if len(evals) < limits.fewest:
+    apart = _accuracies(signals, metric)
+    if len(evals) < (1 if apart.far(limits) else limits.fewest):
         return unmet(too_few(len(evals), "evaluation", limits.fewest, of="beside training loss"))
     gap = evals.value - train
     if train[-1] == 0:
@@ -89,9 +97,57 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
         return passed(f"eval loss rises {percent(bottom.share)} from its best: overfitting")
     start = float(median(gap[:last]))
-    if kendall(gap) < limits.tau or end - start < limits.widened * end:
+    if len(gap) < limits.fewest or kendall(gap) < limits.tau or end - start < limits.widened * end:
+        if apart.far(limits):
+            return found(_behind(signals, metric, evals, (end, needed), apart))
         return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
     return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
+
+
+class Accuracies(NamedTuple):
+    """Accuracy in training and in evaluation at the end, medians of 3; equal where unknown."""
+
+    train: float = 0.0
+    evals: float = 0.0
+
+    def far(self, limits: Limits) -> bool:
+        """Whether they lie apart: both count the same, so no reduction or mask explains it."""
+        unit = PERCENT if max(self) > WHOLE else 1.0
+        return self.train - self.evals >= limits.apart * unit
+
+
+def _accuracies(signals: Signals, metric: str) -> Accuracies:
+    train, evals = signals.curve("train_accuracy").value, signals.curve("eval_accuracy").value
+    if metric != "eval_loss" or not len(train) or not len(evals):
+        return Accuracies()
+    return Accuracies(float(median(train[-3:])), float(median(evals[-3:])))
+
+
+def _behind(
+    signals: Signals, metric: str, evals: Curve, gap: tuple[float, float], apart: Accuracies
+) -> Finding:
+    """Tell a gap that needs no trend."""
+    (end, needed), (onset, final) = gap, (float(evals.step[0]), float(evals.value[-1]))
+    train = float(signals.curve("train_loss").value[-1])
+    few = f", {count(len(evals), 'evaluation')}" if len(evals) < FEW else ""
+    return Finding(
+        severity="info",
+        title=f"Evaluation lies far behind training at step {step(float(evals.step[-1]))}: "
+        f"{spoken(metric)} {loss(final)} against {loss(train)}, accuracy "
+        f"{number(apart.evals, 3)} against {number(apart.train, 3)} (medians of 3){few}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Gap at the end", end, needed, "20 % of train loss, and 0.3 nat", metric),
+            Evidence("Accuracy in training", apart.train, where="train_accuracy"),
+            Evidence("Accuracy in evaluation", apart.evals, where="eval_accuracy"),
+        ),
+        seen="Both accuracies count the same answers: the gap is no matter of how the loss is "
+        "averaged.",
+        ruled_out=(RuledOut("Offset of another mask or reduction", "accuracy is apart as well"),),
+        confidence=Confidence(0.8, f"accuracies {number(apart.train - apart.evals, 2)} apart"),
+        chart=Chart("curves", ("train_loss", metric)),
+    )
 
 
 def _finding(
@@ -164,8 +220,28 @@ BAD = (
     drawn(
         "three looks", (100, 150), 0.002, train_loss="0:2.2 150:0.35", eval_loss="50:1.5 150:1.5"
     ),
+    drawn(
+        "two looks at a late run, accuracy is as far behind",
+        (2800, 2850),
+        0.01,
+        task="classification",
+        severity="info",
+        train_loss="2700:0.52 2850:0.51",
+        train_accuracy="2700:0.75 2850:0.76",
+        eval_loss="2800:1.3 2850:1.29",
+        eval_accuracy="2800:0.5 2850:0.51",
+    ),
 )
 GOOD = (
+    drawn(
+        "a stable gap, accuracy a sixth behind",
+        noise=0.005,
+        task="classification",
+        train_loss="0:0.6 400:0.5",
+        train_accuracy="0:0.8 400:0.83",
+        eval_loss="50:1.2 400:1.1",
+        eval_accuracy="50:0.65 400:0.67",
+    ),
     drawn("together", train_loss="0:2.4 800:0.9", eval_loss="50:2.3 800:1.0"),
     drawn(
         "by a tenth of training loss",

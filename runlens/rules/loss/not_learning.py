@@ -3,6 +3,8 @@
 What is seen
     From the first to the last logged point training loss stays where it began, within its noise.
     Or it creeps down while every logged accuracy stays at a poor start over many epochs.
+    Or it stands at the cap of its framework, −ln of the smallest probability: named from two
+    points on.
 Why it matters
     No update has had an effect: a frozen or unwired model, a learning rate of almost nothing, or
     labels that do not belong to the inputs. Training longer changes nothing.
@@ -46,7 +48,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.rules.loss import beside_loss, chance, surroundings
+from runlens.rules.loss import beside_loss, capped, chance, surroundings
 from runlens.rules.loss.falls import Fall, fall_of, learned
 from runlens.rules.rule import (
     LANGUAGE_TASKS,
@@ -91,6 +93,8 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the last third of the training loss with its start."""
     train = surroundings.judged(signals)
+    if cap := capped.of(train, signals):
+        return found(capped.finding(run, signals, train, cap))
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     if missing := _without_start(run, signals, train):
@@ -276,6 +280,23 @@ BAD = (
         learning_rate="0:1e-9 900:1e-9",
         severity="warning",
     ),
+    drawn(
+        "the cap of float32, mid-run, two points",
+        (1200, 1200),
+        noise=0,
+        task="other",
+        severity="critical",
+        train_loss="1200:87.3365 1210:87.3365",
+    ),
+    drawn(
+        "all wrong answers at the cap of Keras",
+        (0, 0),
+        noise=0,
+        task="classification",
+        severity="critical",
+        train_loss="0:14.5063 300:14.5063",
+        train_accuracy="0:0.1 300:0.1",
+    ),
     drawn("knows its data", (0, 50), severity="info", train_loss="0:0.9 900:0.9"),
     drawn(
         "every evaluation is the same",
@@ -327,6 +348,7 @@ GOOD = (
         eval_loss="50:0.67 900:0.62",
     ),
     drawn("an unknown task without a second sign", task="other", train_loss=FLAT),
+    drawn("a level near a cap", noise=0.01, task="other", train_loss="0:16.1 300:16.1"),
     drawn("falls", train_loss="0:3 300:1.5 900:1.2"),
     drawn("falls slowly", noise=0.005, train_loss="0:3 900:2.8"),
     drawn("falls at once", train_loss="0:3.4 20:2 900:2"),
