@@ -4,6 +4,7 @@ They wait in the store from the transaction on that closed their night (`outbox`
 was down, or an audit that was killed in between, is told late, never not at all.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from runlens.settings import Route
 
 DATE = "%Y-%m-%dT%H:%M:%SZ"
 
-Send = Callable[[str, str, str], str]  # title, body, address -> why not
+Send = Callable[[str, str, str, str], notify.Sent]  # title, body, address, what it answers
 
 
 def outgoing(
@@ -61,16 +62,23 @@ def deliver(
     with Store(store) as opened:
         for one in opened.pending(sources):
             known = [wanted[one.address]] if one.address in wanted else list(wanted.values())
-            reasons = [reason for address in known if (reason := _sent(one, address, send, at))]
+            made = [_sent(one, address, send, at) for address in known]
+            reasons = [each.why for each in made if each.why]
             error = "; ".join(reasons) if len(reasons) == len(known) else ""
-            opened.sent(sources, one, at, error)
+            stamp = made[0].stamp if one.address in wanted else ""
+            before = opened.threads(sources, one.address) if stamp else {}
+            opened.sent(sources, one, at, error, stamp)
+            for print_, line in json.loads(one.document).get("replies", {}).items():
+                if print_ in before:  # the message itself was delivered: a reply may fail
+                    send(one.title, line, wanted[one.address], before[print_])
             failed += reasons
     return tuple(failed)
 
 
-def _sent(one: Outgoing, address: str, send: Send, at: str) -> str:
+def _sent(one: Outgoing, address: str, send: Send, at: str) -> notify.Sent:
     late = one.tries > 0 or one.made[:10] < at[:10]
     note = f"(late: of night {one.night}, {one.made[:10]})\n" if late else ""
-    why = send(one.title, note + one.body, address)
+    made = send(one.title, note + one.body, address, "")
     which = f"the message of night {one.night} ({notify.named(address)})"
-    return f"{which} was not delivered: {why}; it is sent again next time" if why else ""
+    why = f"{which} was not delivered: {made.why}; it is sent again next time" if made.why else ""
+    return made._replace(why=why)

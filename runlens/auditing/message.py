@@ -35,6 +35,7 @@ class Message(NamedTuple):
     lines: tuple[str, ...]
     issues: tuple[str, ...] = ()  # fingerprints
     runs: tuple[str, ...] = ()  # keys of the runs that are news
+    replies: Mapping[str, str] = {}  # what is said of an issue alone, by fingerprint
 
     @property
     def body(self) -> str:
@@ -44,7 +45,7 @@ class Message(NamedTuple):
     @property
     def document(self) -> str:
         """What it tells of, as JSON."""
-        return json.dumps({"issues": self.issues, "runs": self.runs})
+        return json.dumps({"issues": self.issues, "runs": self.runs, "replies": dict(self.replies)})
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,16 @@ def message(audit: Audit, links: Links | None = None) -> Message:
     rows = {row.key: row for row in audit.runs}
     told.sort(key=lambda issue: _rank(issue, rows))
     runs = dict.fromkeys(key for issue in told for key in issue.tonight)
-    lines = _lines(audit, told, [issue for issue in news if not issue.open], links)
+    over = [issue for issue in news if not issue.open]
+    lines = _lines(audit, told, over, links)
+    replies = {one.fingerprint: _issue(one, rows, links) for one in told}
+    replies |= {one.fingerprint: _over(one) for one in over}
     return Message(
         _cut(f"RunLens, night {audit.night.number}: {', '.join(audit.night.sources)}", PLACE),
         tuple(lines),
         tuple(issue.fingerprint for issue in news),
         tuple(runs),
+        replies,
     )
 
 
@@ -247,7 +252,7 @@ def _rest(rest: Sequence[Issue], rows: Mapping[str, RunRow]) -> str:
 
 def _known(audit: Audit, over: Sequence[Issue]) -> str:
     """Return what is over, with its odds, and what goes on."""
-    first = [f"{issue.detail or 'over'}: {_over(issue)}" for issue in over[:SHOWN]]
+    first = [_over(issue) for issue in over[:SHOWN]]
     more = f" and {len(over) - SHOWN:,} more" if len(over) > SHOWN else ""
     parts = [f"Over: {'; '.join(first)}{more}."] if first else []
     going = [one for one in audit.issues if one.open and not _is_news(one)]
@@ -261,7 +266,7 @@ def _known(audit: Audit, over: Sequence[Issue]) -> str:
 
 def _over(issue: Issue) -> str:
     odds = f" ({issue.odds})" if issue.odds and issue.detail == "fixed" else ""
-    return f"{_cut(issue.title, PLACE).rstrip('.')}{odds}"
+    return f"{issue.detail or 'over'}: {_cut(issue.title, PLACE).rstrip('.')}{odds}"
 
 
 def _days(before: str, now: str) -> float:

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from runlens.auditing import slack
@@ -31,7 +31,14 @@ _STATUS = lazy_re(r"error=(\d{3})")
 _NO_JOINT = "\u200b"  # zero-width space
 
 
-def send(title: str, body: str, url: str) -> str:
+class Sent(NamedTuple):
+    """What became of a message."""
+
+    why: str = ""  # it was not delivered; empty if it was
+    stamp: str = ""  # by which a service that has threads finds it
+
+
+def send(title: str, body: str, url: str, thread: str = "") -> Sent:
     """Send one message in plain text.
 
     Args:
@@ -39,26 +46,24 @@ def send(title: str, body: str, url: str) -> str:
         body: its lines; where a service has no room for them, the last before the link go first.
         url: an address as apprise takes it (``slack://``, ``discord://``, ``mailto://``,
             ``workflows://``, ``json://``, ...); any other ``https://`` address gets JSON by POST.
+        thread: the stamp of the message that it answers; empty: it answers none.
 
-    Returns:
-        Why it was not delivered, empty if it was. Nothing is raised: an audit is worth more than
-        its message.
+    Nothing is raised: an audit is worth more than its message.
 
     """
     try:
         import apprise
     except ImportError:
-        return MISSING
+        return Sent(MISSING)
     with _silent():
-        return _sent(apprise, url, title, body)
+        return _sent(apprise, url, title, body, thread)
 
 
-def _sent(apprise: Any, url: str, title: str, body: str) -> str:  # noqa: ANN401 - a module
-    """Send one message; return why that failed, empty if it did not."""
+def _sent(apprise: Any, url: str, title: str, body: str, thread: str) -> Sent:  # noqa: ANN401 - a module
     try:
         service = apprise.Apprise.instantiate(_known(apprise, url))
         if not service:
-            return (
+            return Sent(
                 "apprise knows no service of this form; see https://appriseit.com for how to "
                 "write the address"
             )
@@ -66,16 +71,16 @@ def _sent(apprise: Any, url: str, title: str, body: str) -> str:  # noqa: ANN401
         most = min(LONGEST, int(service.body_maxlen) - ROOM)
         chat = schema not in CHATS_NOT
         title, body = (_safe(part, schema, chat=chat) for part in (title, fitted(body, most)))
-        if schema == "slack":
-            slack.into(service, title, body)
+        stamps = slack.into(service, title, body, thread) if schema == "slack" else []
         sender = apprise.Apprise(asset=apprise.AppriseAsset(app_id="RunLens"))
         sender.add(service)
         result = sender.notify(
             body, title=title, body_format=apprise.NotifyFormat.TEXT, timeout=TIMEOUT
         )
     except Exception as error:  # noqa: BLE001 - a message must never end an audit
-        return f"{type(error).__name__} in apprise"
-    return "" if result else _why(result)
+        return Sent(f"{type(error).__name__} in apprise")
+    one_channel = len(stamps) == 1
+    return Sent("", stamps[0] if one_channel else "") if result else Sent(_why(result))
 
 
 def _known(apprise: Any, url: str) -> str:  # noqa: ANN401 - a module

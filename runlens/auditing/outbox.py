@@ -4,6 +4,7 @@ A message is stored in the transaction that closes its night and stays until it 
 it is sent at least once: twice where this process dies between the delivery and its note.
 """
 
+import json
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -53,12 +54,28 @@ def pending(connection: Connection, audit: str) -> tuple[Outgoing, ...]:
     return tuple(Outgoing(*row) for row in connection.execute(chosen))
 
 
-def sent(connection: Connection, audit: str, one: Outgoing, at: str, error: str) -> None:
-    """Note that a message was delivered, or why not."""
+def sent(
+    connection: Connection, audit: str, one: Outgoing, at: str, error: str, stamp: str = ""
+) -> None:
+    """Note that a message was delivered, with the stamp by which it is answered, or why not."""
     table = messages.c
     mine = and_(table.audit == audit, table.night == one.night, table.address == one.address)
     values = {"tries": table.tries + 1, "error": error[:KEPT], "delivered": "" if error else at}
+    if stamp:
+        values["document"] = json.dumps(json.loads(one.document) | {"stamp": stamp})
     connection.execute(update(messages).where(mine).values(**values))
+
+
+def threads(connection: Connection, audit: str, address: str) -> dict[str, str]:
+    """Return the stamp of the message that told an issue first, by fingerprint."""
+    table = messages.c
+    chosen = select(table.document).where(table.audit == audit, table.address == address)
+    found: dict[str, str] = {}
+    for text in connection.scalars(chosen.where(table.delivered != "").order_by(table.night)):
+        known = json.loads(text)
+        if stamp := known.get("stamp"):
+            found = dict.fromkeys(known["issues"], stamp) | found
+    return found
 
 
 def put_ack(connection: Connection, fingerprint: str, ack: Ack) -> None:

@@ -278,10 +278,17 @@ class Store:
         with self._database.reading() as connection:
             return outbox.pending(connection, audit_of(asked))
 
-    def sent(self, asked: Sequence[str], message: Outgoing, at: str, error: str = "") -> None:
+    def sent(
+        self, asked: Sequence[str], message: Outgoing, at: str, error: str = "", stamp: str = ""
+    ) -> None:
         """Keep that a message was delivered at a time, or why not."""
         with self._database.writing() as connection:
-            outbox.sent(connection, audit_of(asked), message, at, error)
+            outbox.sent(connection, audit_of(asked), message, at, error, stamp)
+
+    def threads(self, asked: Sequence[str], address: str) -> dict[str, str]:
+        """Return the stamp of the message that told an issue first to an address."""
+        with self._database.reading() as connection:
+            return outbox.threads(connection, audit_of(asked), address)
 
     def close_night(
         self,

@@ -19,6 +19,7 @@ from unittest.mock import patch
 from runlens.auditing import delivery, engine, issues, schedule, schema, versions
 from runlens.auditing.delivery import deliver, outgoing
 from runlens.auditing.known import Outgoing
+from runlens.auditing.notify import Sent
 from runlens.auditing.plan import Unit
 from runlens.auditing.store import Store
 from runlens.auditing.tree import File, Folder
@@ -79,6 +80,9 @@ class Lab:
     day: int = 0
     clock: int = 0
     delivered: list[tuple[str, str]] = field(default_factory=list)
+    threads: bool = False  # the receiver has them
+    posted: int = 0  # messages, none of them a reply
+    replied: list[tuple[str, str]] = field(default_factory=list)  # to which message, and what
 
     def change(self, source: str, name: str, **values: Any) -> None:
         """Let a run be new, go on, break or be well."""
@@ -156,14 +160,19 @@ class Lab:
                 issue.fingerprint, Ack("anna", at.strftime(form), until.strftime(form))
             )
 
-    def _send(self, title: str, body: str, address: str) -> str:
+    def _send(self, title: str, body: str, address: str, thread: str) -> Sent:
         del address
         if self.deaf:
-            return "the service answered 500"
-        self.delivered.append((title, body))
+            return Sent("the service answered 500")
+        if not thread:
+            self.delivered.append((title, body))
         if self.kill_sending:
             raise Killed
-        return ""
+        if thread:
+            self.replied.append((thread, body))
+        else:
+            self.posted += 1
+        return Sent("", str(self.posted) if self.threads else "")
 
     def shown(self, source: str) -> dict[str, Truth]:
         """Return the runs that a source shows."""

@@ -133,6 +133,22 @@ def test_a_message_that_nobody_heard_is_sent_on_the_next_night(lab: Lab) -> None
     assert "CRITICAL" in body
 
 
+def test_what_comes_of_an_issue_answers_the_message_that_told_it_first(lab: Lab) -> None:
+    """Growth and end are in its thread, and in the message of their night."""
+    lab.threads = True
+    lab.audit(ONE)
+    lab.change(ONE, "s9", fault="critical")
+    lab.audit(ONE)
+    for at in range(20):
+        lab.change(ONE, f"clean{at}", fault=None)
+    lab.audit(ONE)
+    assert [(thread, body.partition(":")[0]) for thread, body in lab.replied] == [
+        ("1", "CRITICAL, growing (+1 tonight), since 2026-01-02"),
+        ("1", "fixed"),
+    ]
+    assert len(lab.delivered) == 3
+
+
 def test_a_kill_after_the_night_is_closed_loses_no_message(lab: Lab) -> None:
     """The store knew, and the team did not."""
     lab.audit(FOLDER)

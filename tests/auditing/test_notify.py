@@ -33,6 +33,7 @@ class Receiver:
 
     port: int
     answer: int = 200
+    body: bytes = b"ok"
     bodies: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
 
@@ -48,9 +49,9 @@ def receiver() -> Iterator[Receiver]:
             known.paths.append(self.path)
             known.bodies.append(json.loads(raw))
             self.send_response(known.answer)
-            self.send_header("Content-Length", "2")
+            self.send_header("Content-Length", str(len(known.body)))
             self.end_headers()
-            self.wfile.write(b"ok")
+            self.wfile.write(known.body)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -88,7 +89,7 @@ def named(name: str) -> Audit:
 def told(audit: Audit, *urls: str, page: str = "") -> tuple[str, ...]:
     """Send the message of a night to addresses; return why those failed that did."""
     text = message(audit, Links(page))
-    return tuple(why for url in urls if (why := notify.send(text.title, text.body, url)))
+    return tuple(why for url in urls if (why := notify.send(text.title, text.body, url).why))
 
 
 @pytest.mark.parametrize("most", [300, 600, notify.LONGEST])
@@ -135,6 +136,21 @@ def test_slack_gets_blocks(diverted: Receiver) -> None:
     said = "".join(part["text"] for part in parts)
     assert "<!channel>" in said  # as text
     assert "@everyone" not in said
+
+
+def test_a_bot_of_slack_answers_in_a_thread(diverted: Receiver) -> None:
+    """It is told the stamp of what it sends; a webhook is not."""
+    bot = "slack://xoxb-1234567890-1234567890-abcdefghijklmnopqrstuvwx/#runs"  # of nobody
+    diverted.body = b'{"ok": true, "channel": "C1", "ts": "1573694689.003700"}'
+    first = notify.send("night 1", "CRITICAL @anna, new: NaN loss", bot)
+    assert first == ("", "1573694689.003700")
+    notify.send("night 2", "growing", bot, first.stamp)
+    message, reply = diverted.bodies
+    assert "thread_ts" not in message
+    assert reply["thread_ts"] == first.stamp
+    assert [one["type"] for one in reply["blocks"]] == ["rich_text"]
+    diverted.body = b"ok"
+    assert notify.send("night 1", "x", SLACK) == ("", "")
 
 
 def test_links_of_slack_have_names() -> None:
