@@ -1,6 +1,6 @@
 """Trust of `runlens compare` on families of trainings whose seed deviation is known.
 
-    python benchmarks/compare_families.py [PAIRS] [--unseen | --fresh] [--seed N]
+    python benchmarks/compare_families.py [PAIRS] [--unseen] [--seed N]
 
 Real small trainings (trainings.py), and curves drawn with a known deviation between seeds. Of each
 family 16 seeds of each configuration give the truth: `better` or `worse` from 3 seed deviations on,
@@ -9,7 +9,7 @@ half of them without any setting, and groups of 5 against 5. Printed: answers by
 the best test that knows the deviation, calibration of P(B better) by fifths with its Brier score,
 how often the 95 % interval covers the difference of the configurations, and agreement of groups
 with the paired t-test of the same levels. `--unseen`: the families that were left aside while the
-prior was fitted, `--fresh` those that came after the last change; `--seed` of the first run.
+prior was fitted; `--seed` of the first run.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
-from trainings import EQUAL, FRESH, SEEN, UNSEEN, Family
+from trainings import EQUAL, SEEN, UNSEEN, Family
 
 from runlens.comparing.engine import compare
 from runlens.comparing.seeds import reached
@@ -164,11 +164,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("pairs", nargs="?", type=int, default=40)
     parser.add_argument("--unseen", action="store_true")
-    parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     FIRST[0] = asked.seed
-    families = FRESH if asked.fresh else UNSEEN if asked.unseen else SEEN
+    families = UNSEEN if asked.unseen else SEEN
     print(
         "| family | pairs | right of clear | best test | wrong sign | false | covered | answers |"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from runlens.errors import one_line
 from runlens.history import Curve, History
+from runlens.metrics import Better
 from runlens.views import view
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ class Run:
     log_tail: tuple[str, ...] = ()
     # metrics that no name says for sure: "train_loss" -> "xent", which was taken for it
     taken: Mapping[str, str] = field(default_factory=dict)
+    # which direction of a metric is better, where the run was told: "zog" -> "higher"
+    directions: Mapping[str, Better] = field(default_factory=dict)
     # where it ran: "node" -> ("node-17",), "torch" -> ("2.6.0",); see `sources.environment`
     environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -15,10 +15,10 @@ from runlens.sources import read, read_all
 from runlens.sources.addresses import filter_of, is_on_server
 
 
-def chosen(place: str, settings: Settings) -> Run:
+def chosen(place: str, settings: Settings, *, last: bool = False) -> Run:
     """Read the run at a place; ``runs/sweep#run-3`` is the run of that name among several.
 
-    Of a log that was started several times it is the last run.
+    With `last` it is the last one of several that a single log tells of.
 
     Raises:
         RunLensError: nothing readable, several runs and none named, or no run of that name.
@@ -29,8 +29,9 @@ def chosen(place: str, settings: Settings) -> Run:
         try:
             return read(place, columns=settings.columns)
         except SeveralRuns as error:
-            if (last := error.names[-1]).endswith(f"({len(error.names)} of {len(error.names)})"):
-                return _last(place, last, settings)
+            count = len(error.names)
+            if last and error.names[-1].endswith(f"({count} of {count})"):
+                return _last(place, error.names[-1], settings)
             named = tuple(f"{place}#{known}" for known in error.names)
             raise SeveralRuns(place, named) from None
     return _named(folder, name, settings)
@@ -58,7 +59,7 @@ def sides(places: Sequence[str], between: str, settings: Settings) -> list[Run |
 
     """
     if between not in places:
-        return [chosen(place, settings) for place in places]
+        return [chosen(place, settings, last=True) for place in places]
     groups: list[list[str]] = [[]]
     for place in places:
         if place == between:

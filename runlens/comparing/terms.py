@@ -75,23 +75,24 @@ def one_seed(a: Run, b: Run) -> bool:
 def terms_of(
     metric: str, delta: float | None, noise: SeedNoise | None, runs: Sequence[Run]
 ) -> Terms:
-    """Return the terms by what the user asked for.
+    """Return the terms by what the user asked for, and what the runs were told of directions.
 
     Raises:
         BadSettings: a metric that no two runs have, or a direction that is none.
 
     """
+    known = {name: better for run in runs for name, better in run.directions.items()}
     if not metric:
-        return Terms(noise, delta=delta)
+        return Terms(noise, delta=delta, directions=known)
     name, _, said = metric.rpartition(":")
     if said not in DIRECTIONS:
         name, said = metric, ""
-    logged = {known for run in runs for known in run.history.metrics}
+    logged = {name for run in runs for name in run.history.metrics}
     chosen = next((one for one in (name, naming(name).metric) if one in logged), "")
     if not chosen:
         near = ", ".join(sorted(logged)[:8])
         raise BadSettings(f"no run has a metric {name!r}; they log {near}")
-    directions = {chosen: DIRECTIONS[said]} if said else {}
+    directions = {**known, chosen: DIRECTIONS[said]} if said else known
     terms = Terms(noise, delta=delta, metric=chosen, directions=directions)
     if not terms.better(chosen):
         raise BadSettings(f"which direction of {name!r} is better? Give {name}:max or {name}:min")

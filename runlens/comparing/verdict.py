@@ -219,7 +219,8 @@ def _caveat(deciding: Measure, found: Found) -> str:
     if against:
         said.append(f"{against[0].what} speaks for {against[0].favours.upper()}")
     if len(weighty) > 1:
-        said.append(f"{len(weighty)} settings differ, so that no single one has the credit")
+        told = f"a run of A with the {weighty[0]} of B alone would separate them"
+        said.append(f"{len(weighty)} settings differ and share the credit: {told}")
     if deciding.noise_from == "prior":
         said.append(
             "how far repeats lie apart is taken from runs like these: --seeds would measure it"

@@ -56,6 +56,10 @@ def of_comparison(comparison: Comparison) -> dict[str, Any]:
             "runs": [_cut(run.run_name, line) for run in comparison.runs],
             "result": pair.verdict.result,
             "verdict": _cut(pair.verdict.sentence, line),
+            "and": _cut(pair.verdict.second, line),
+            "metric": pair.verdict.metric,
+            "interval": pair.verdict.interval,
+            "p_b_better": pair.verdict.p_b_better,
             "settings": [
                 _cut(f"{one.key}: {one.a} -> {one.b}", line) for one in pair.settings[:rows]
             ],

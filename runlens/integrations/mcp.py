@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from runlens.errors import NothingReadable, RunLensError, SeveralRuns, nearest
+from runlens.errors import BadSettings, NothingReadable, RunLensError, SeveralRuns, nearest
 from runlens.extras import needed_by
 from runlens.integrations import brief
 from runlens.integrations.roots import Roots
@@ -173,21 +173,27 @@ class Tools:
 
     def compare(
         self,
-        a: str,
-        b: str,
+        a: str | list[str],
+        b: str | list[str],
         align: Literal["", "step", "epoch", "tokens", "time"] = "",
+        metric: str = "",
         detail: Literal["brief", "full"] = "brief",
     ) -> dict[str, Any]:
         """Compare run B with the baseline A: which is better beyond noise, where they part, why.
 
-        A and B are places, or PLACE#NAME. ALIGN is the axis on which the curves are laid over
-        each other; left empty, the finest that means the same in both. DETAIL is as for diagnose.
+        A and B are places, or PLACE#NAME; several of one are repeats with other seeds. ALIGN is
+        the axis on which the curves are laid over each other; left empty, the finest that means
+        the same in both. METRIC decides, as logged; NAME:max or NAME:min says which direction is
+        better. DETAIL is as for diagnose.
         """
         from runlens.comparing import engine
         from runlens.report.comparison import json
 
-        pair = (self._run(a), self._run(b))
-        made = engine.compare(*pair, align=align or None, settings=self._settings)
+        sides = [[side] if isinstance(side, str) else side for side in (a, b)]
+        if not all(sides):
+            raise BadSettings("a side without a run; give a place, or several repeats")
+        one, two = ([self._run(place) for place in side] for side in sides)
+        made = engine.compare(one, two, align=align or None, metric=metric, settings=self._settings)
         return brief.of_comparison(made) if detail == "brief" else _plain(json.render(made))
 
     def list_rules(self) -> dict[str, Any]:

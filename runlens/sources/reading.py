@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.metrics import Better
 from runlens.run import Event, Problem, Setting
 
 Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.environment`
@@ -57,6 +58,8 @@ class SourceReading:
     precision: Precision = "float64"
     steps_inferred: bool = False  # the source names no step: it was concluded
     series: dict[str, Series] = field(default_factory=dict)  # by the name as logged
+    # which direction is better, where the tracker was told: by name or glob, as logged
+    directions: dict[str, Better] = field(default_factory=dict)
     config: dict[str, Setting] = field(default_factory=dict)  # flat, keys as found
     # key of `config` -> path in the file, where it is another; "" where it was worked out
     paths: dict[str, str] = field(default_factory=dict)

@@ -82,7 +82,9 @@ def test_of_a_log_that_was_started_twice_the_last_run_is_taken(tmp_path: Path) -
     log.write_text(
         "".join(f"Epoch {i} loss: {k - i / 20:.4f}\n" for k in (3, 2) for i in range(12))
     )
-    found = places.chosen(str(log), Settings())
+    with pytest.raises(SeveralRuns):
+        places.chosen(str(log), Settings())
+    found = places.chosen(str(log), Settings(), last=True)
     assert (found.name, found.curve("train_loss").value[0]) == ("train.log (2 of 2)", 2.0)
     assert any("several runs lie here" in one.text for one in found.problems)
 

@@ -57,8 +57,9 @@ def test_the_setting_that_did_it_is_named_with_its_effect() -> None:
 
 def test_settings_that_changed_together_are_one() -> None:
     """They cannot be told apart; too few runs tell of nothing."""
-    found = leaderboard(sweep(twin=True)).effects
-    assert found[0].setting == "learning_rate + weight_decay"
+    board = leaderboard(sweep(twin=True))
+    assert board.effects[0].setting == "learning_rate + weight_decay"
+    assert "a run with learning_rate alone changed would" in board.problems[-1].text
     assert leaderboard(sweep(4)).effects == ()
 
 

@@ -9,7 +9,7 @@ import pytest
 from runlens.comparing.engine import compare
 from runlens.comparing.measures import measures
 from runlens.comparing.seeds import between
-from runlens.comparing.terms import Terms
+from runlens.comparing.terms import Terms, terms_of
 from runlens.comparison import Measure
 from runlens.history import FloatArray
 from runlens.run import Run, Setting, State
@@ -133,6 +133,15 @@ def test_a_metric_of_the_users_own_decides_by_the_words_of_its_name() -> None:
     terms = Terms(metric="codes", directions={"codes": "lower"})
     chosen = next(row for row in measures(a, b, "step", terms) if row.decides)
     assert (chosen.metric, chosen.favours) == ("codes", "b")
+
+
+def test_what_define_metric_said_of_a_direction_holds_unless_the_user_says_another() -> None:
+    """Of a name that tells nothing."""
+    told = [replace(run({"zog": level + 0 * falling(9, 0)}), directions={"zog": "higher"})
+            for level in (1, 2)]  # fmt: skip
+    assert terms_of("", None, None, told).better("zog") == "higher"
+    assert terms_of("zog", None, None, told).better("zog") == "higher"
+    assert terms_of("zog:min", None, None, told).better("zog") == "lower"
 
 
 def test_accuracy_decides_where_no_eval_loss_is() -> None:

@@ -147,6 +147,7 @@ def test_several_changes_share_the_credit() -> None:
     """The second sentence says so."""
     found = verdict(drawn(weight_decay=0.0), drawn(2, 0.7, learning_rate=2e-3, weight_decay=0.1))
     assert "2 settings differ" in found.second
+    assert "with the learning_rate of B alone would separate them" in found.second
 
 
 def test_equal_ends_are_called_equal() -> None:

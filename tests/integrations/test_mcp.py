@@ -149,6 +149,18 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
     assert [run["name"] for run in told["runs"]] == ["a", "b"]
 
 
+def test_groups_of_repeats_are_compared_by_the_metric_that_is_asked_for(tmp_path: Path) -> None:
+    """With interval and probability; a side without a run is refused."""
+    for seed in range(1, 7):
+        a_run(tmp_path / "sweep" / f"s{seed}", seed)
+    sides = {"a": [f"sweep#s{n}" for n in (1, 2, 3)], "b": [f"sweep#s{n}" for n in (4, 5, 6)]}
+    told = answer(tmp_path, "compare", **sides, metric="train_loss:max")
+    assert told["metric"] == "train_loss"
+    assert told["interval"][0] < 0 < told["interval"][1]
+    assert 0 < told["p_b_better"] < 1
+    assert "a side without a run" in refusal(tmp_path, "compare", a=[], b="sweep#s1")
+
+
 def test_rules_are_listed_and_have_their_page() -> None:
     """Each slug of the list leads to the page that `runlens rules SLUG` prints."""
     slugs = [rule["slug"] for rule in answer(FIXTURES, "list_rules")["rules"]]

@@ -27,7 +27,8 @@ run = wandb.init(
     config={"lr": 2e-4, "model": {"layers": 2}},
     settings=wandb.Settings(x_disable_stats=True),
 )
-run.define_metric("custom/*", step_metric="custom/step")
+run.define_metric("custom/*", step_metric="custom/step", summary="max")
+run.define_metric("nested.*", summary="min,max")
 for n in range(6):
     print("line", n)
     loss = {2: math.nan, 3: math.inf, 4: -math.inf}.get(n, 1 / (n + 1))
@@ -95,6 +96,11 @@ def test_steps(finished: Run) -> None:
     """A declared step metric counts for its metrics, W&B's own counter for the others."""
     assert finished.curve("custom/x").step.tolist() == [0, 100, 200, 300, 400, 500]
     assert finished.curve("late").step.tolist() == [50]
+
+
+def test_directions(finished: Run) -> None:
+    """A summary that keeps the greatest value says that more is better; both say nothing."""
+    assert finished.directions == {"custom/x": "higher"}
 
 
 def test_settings_console_and_end(finished: Run) -> None:

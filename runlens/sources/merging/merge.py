@@ -11,7 +11,7 @@ from runlens.arrays import unique
 from runlens.errors import NothingReadable
 from runlens.faults import survived
 from runlens.history import Columns, FloatArray, History
-from runlens.metrics import NAMES, base
+from runlens.metrics import NAMES, Better, base, naming
 from runlens.naming import classify
 from runlens.redaction import purged, redacted
 from runlens.run import WHOLE_FILE, Configured, Event, Problem, Run, Segment
@@ -186,8 +186,20 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         segments=_segments(metrics),
         log_tail=_tail(ended),
         taken=taken,
+        directions=_directions(readings),
         environment=environment.joined(readings, config),
     )
+
+
+def _directions(readings: Sequence[SourceReading]) -> dict[str, Better]:
+    """Return which direction of a metric is better, by canonical name; the most exact one holds."""
+    return {
+        naming(name, one.framework).metric: better
+        for one in readings
+        for pattern, better in sorted(one.directions.items(), key=lambda said: len(said[0]))
+        for name in one.series
+        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1]))
+    }
 
 
 def _first_loss(metrics: dict[str, Columns], taken: Mapping[str, str]) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runlens.metrics import Better
 from runlens.run import Event, Problem
 from runlens.sources import environment
 from runlens.sources.files import flat
@@ -15,6 +16,7 @@ from runlens.sources.stores import tracked
 from runlens.sources.wandb_api.fetching import Download
 from runlens.sources.wandb_dir import framework, machine_of
 from runlens.sources.wandb_dir.logged import CLOSING, Logged, Stats, take_history
+from runlens.sources.wandb_dir.proto import direction
 
 SILENT = 600.0  # seconds without a heartbeat after which a run is not running any more
 SYSTEM = "system."
@@ -43,6 +45,7 @@ def reading_of(got: Download) -> SourceReading:
         _closing(got),
     )
     take_history(logged, reading)
+    reading.directions = _directions(own)
     _take_state(got, reading)
     tracked.take_console(reading, "\n".join(got.console))
     return reading
@@ -84,6 +87,16 @@ def _declared(own: Mapping[str, Any]) -> dict[str, str]:
         if number is not None and 1 <= number <= len(metrics):
             step = metrics[int(number) - 1].get("1")
             found[str(one.get("1") or one.get("2"))] = str(step)
+    return found
+
+
+def _directions(own: Mapping[str, Any]) -> dict[str, Better]:
+    """Return which direction is better by name or glob, as ``define_metric`` said."""
+    found: dict[str, Better] = {}
+    for one in _mappings(own.get("m")):
+        fields = [n for n in one.get("7") or () if n in {1, 2}]
+        if better := direction(int(as_number(one.get("8")) or 0), fields):
+            found[str(one.get("1") or one.get("2"))] = better
     return found
 
 

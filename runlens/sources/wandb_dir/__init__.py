@@ -131,6 +131,7 @@ def _read_log(path: Path, reading: SourceReading) -> None:
         contents.closing,
     )
     take_history(logged, reading)
+    reading.directions = contents.directions
     _take_end(contents, reading)
     if not (path.parent / "files" / "output.log").exists():
         tracked.take_console(reading, "".join(contents.console))

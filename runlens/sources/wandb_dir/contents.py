@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from runlens.history import IntArray
+from runlens.metrics import Better
 from runlens.run import Setting
 from runlens.sources import environment
 from runlens.sources.files import Unreadable, parse_json
@@ -29,6 +30,7 @@ class Contents:
     rows: Rows = field(default_factory=Rows)
     config: dict[str, Any] = field(default_factory=dict)
     declared: dict[str, str] = field(default_factory=dict)  # step metric by name or glob
+    directions: dict[str, Better] = field(default_factory=dict)  # which is better, by the same
     stats: list[tuple[float, list[tuple[str, float]]]] = field(default_factory=list)
     console: deque[str] = field(default_factory=lambda: deque(maxlen=CONSOLE_RECORDS))
     machine: dict[str, Setting] = field(default_factory=dict)
@@ -126,8 +128,12 @@ class Contents:
 
     def _metric(self, content: bytes) -> None:
         found = proto.Message(content)
+        name = found.text(1) or found.text(2)
         if step := found.text(4):
-            self.declared[found.text(1) or found.text(2)] = step
+            self.declared[name] = step
+        summary = proto.Message(found.content(7))
+        if better := proto.direction(found.number(8), [n for n in (1, 2) if summary.number(n)]):
+            self.directions[name] = better
 
     def _environment(self, content: bytes) -> None:
         found = proto.Message(content)

@@ -8,9 +8,10 @@ slow; history rows and system metrics are cut out of the bytes by a pattern.
 import json
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from runlens.metrics import Better
 from runlens.patterns import lazy_re
 
 HISTORY, SUMMARY, OUTPUT, CONFIG, STATS = 2, 3, 4, 5, 7
@@ -75,6 +76,16 @@ def spans(data: bytes, at: int, limit: int) -> Iterator[Field]:
         at += length
     if at > limit:
         raise Malformed
+
+
+def direction(goal: int, summary: Sequence[int]) -> Better:
+    """Return which direction of a metric is better, as ``define_metric`` said; empty if it did not.
+
+    By its goal (1 minimize, 2 maximize), else by the summary that is kept: its least value (field 1
+    of a summary) or its greatest (2), where it is one of them alone.
+    """
+    said = goal or (summary[0] if len(summary) == 1 else 0)
+    return {1: "lower", 2: "higher"}.get(said, "")  # type: ignore[return-value]
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:

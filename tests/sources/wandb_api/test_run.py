@@ -96,6 +96,14 @@ def test_a_declared_step_is_the_step(server: Server) -> None:
     assert runlens.read(PLACE).curve("custom/x").step.tolist() == [512 * n for n in range(10)]
 
 
+def test_directions_are_what_define_metric_said(server: Server) -> None:
+    """By a goal, else by the one summary that is kept; both of them say nothing."""
+    own = {"m": [{"1": "zog", "8": 2}, {"2": "cost/*", "7": [1]}, {"1": "loss", "7": [1, 2]}]}
+    history = [row | {"zog": n, "cost/x": n, "free": n} for n, row in enumerate(ROWS)]
+    server.put("llm", "abc", history, own=own)
+    assert runlens.read(PLACE).directions == {"zog": "higher", "cost/x": "lower"}
+
+
 def test_system_metrics_stand_at_the_step_before_them(server: Server) -> None:
     """With a heartbeat; a record without a time says nothing."""
     events: list[dict[str, Any]] = [
