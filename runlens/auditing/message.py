@@ -68,7 +68,12 @@ def message(audit: Audit, links: Links | None = None) -> Message:
     """Return the message of a night; what has no room is counted."""
     links = links or Links()
     news = [issue for issue in audit.issues if _is_news(issue)]
-    told = [issue for issue in news if issue.open]
+    broke = set(audit.broke)  # their runs come before those that are known
+    told = [
+        replace(issue, tonight=tuple(sorted(issue.tonight, key=lambda key: key not in broke)))
+        for issue in news
+        if issue.open
+    ]
     rows = {row.key: row for row in audit.runs}
     told.sort(key=lambda issue: _rank(issue, rows))
     runs = dict.fromkeys(key for issue in told for key in issue.tonight)

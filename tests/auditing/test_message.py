@@ -124,7 +124,7 @@ def test_the_gravest_comes_first_and_what_may_be_saved_is_a_last_word() -> None:
 
 
 def test_faults_of_several_jobs_with_one_cause_in_the_fleet_are_told_as_that_cause() -> None:
-    """With all whose they are, as grave as the gravest; what changed stands with a fault."""
+    """With all whose they are, last night's first, as grave as the gravest; and what changed."""
     title = "5 of 6 runs on node-17 broke; 1 of 90 elsewhere."
     keys = [row.key for row in audits.night().runs[30:34]]
     rows = [
@@ -142,9 +142,9 @@ def test_faults_of_several_jobs_with_one_cause_in_the_fleet_are_told_as_that_cau
         last_good=rows[8].key,
     )
     some = [replace(one, tonight=one.runs) for one in (fleet, *its, own)]
-    told = message(replace(issues(*some), runs=tuple(rows)))
+    told = message(replace(issues(*some), runs=tuple(rows), broke=(keys[3],)))
+    assert told.lines[1].startswith(f"CRITICAL @ben, @anna, new: {title} {rows[33].name}: ")
     assert len([line for line in told.lines if line.startswith(("CRITICAL", "WARNING"))]) == 2
-    assert told.lines[1].startswith(f"CRITICAL @anna, @ben, new: {title}")
     assert f"Since learning_rate 2e-4 -> 5e-4 ({rows[8].name} was well)." in told.lines[2]
 
 
