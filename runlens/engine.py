@@ -26,7 +26,7 @@ from runlens.history import Curve, FloatArray, thinned
 from runlens.metrics import NAMES, base
 from runlens.rules import LISTED
 from runlens.rules.loss import cross_entropy
-from runlens.rules.rule import ADVICE, Asked, Case, Rule, loaded, unmet
+from runlens.rules.rule import ADVICE, Asked, Case, Listed, Rule, loaded, unmet
 from runlens.run import Problem, Run
 from runlens.settings import Settings
 from runlens.signals import Signals
@@ -95,6 +95,7 @@ def _diagnosed(
         sources=run.sources,
         outcomes=outcomes,
         titles={rule.slug: rule.title for rule in asked},
+        pages={rule.slug: rule.address for rule in asked if isinstance(rule, Listed)},
         incidents=made,
         causes=ranked,
         story=told.story,

@@ -80,6 +80,9 @@ class Rule(Generic[Limits]):
     preview: bool = False
 
 
+SOURCES = "https://github.com/runlens/runlens/blob/main/runlens/rules"  # each begins with its page
+
+
 class Listed(NamedTuple):
     """What the list of rules says of one; its file says the same, and is imported by `load`."""
 
@@ -92,9 +95,17 @@ class Listed(NamedTuple):
 
     def load(self) -> Rule[Any]:
         """Import the rule."""
-        folder, file = FOLDERS[self.family], self.slug.replace("-", "_")
-        rule: Rule[Any] = import_module(f"runlens.rules.{folder}.{file}").RULE
+        rule: Rule[Any] = import_module(f"runlens.rules.{self._place.replace('/', '.')}").RULE
         return rule
+
+    @property
+    def address(self) -> str:
+        """Where its page can be read."""
+        return f"{SOURCES}/{self._place}.py"
+
+    @property
+    def _place(self) -> str:
+        return f"{FOLDERS[self.family]}/{self.slug.replace('-', '_')}"
 
 
 def values(limits: Any) -> dict[str, Any]:  # noqa: ANN401 - of any rule

@@ -52,7 +52,7 @@ def test_hostile_names_are_inert(browser: Browser, tmp_path: Path) -> None:
     page = opened(audits.hostile(), browser, tmp_path)
     strange = "document.querySelectorAll('img, iframe, object, a[href^=javascript]').length"
     assert page.value(strange) == 0
-    assert page.value("document.scripts.length") == 2
+    assert page.value("document.scripts.length") == 3
     handlers = "[...document.querySelectorAll('*')].some(e => e.onerror || e.onmouseover)"
     assert page.value(handlers) is False
 

@@ -49,7 +49,7 @@ def test_hostile_words_are_inert(browser: Browser, tmp_path: Path) -> None:
     path.write_text(render(of_hostile()), encoding="utf-8")
     page = browser.open(path)
     assert page.value("document.querySelectorAll('img, iframe, a[href^=javascript]').length") == 0
-    assert page.value("document.scripts.length") == 3  # data, page, workbench
+    assert page.value("document.scripts.length") == 4  # data, page, workbench
     assert page.value("document.styleSheets.length") == 1
     assert "</script><script>alert(1)</script>" in page.value(
         "document.querySelector('h1').textContent"

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from runlens.diagnosis import Chart, Diagnosis, Mark, Moment, ThinCurve
 from runlens.report.html import render
+from runlens.rules.rule import SOURCES
 from tests.report.diagnoses import SHAPES, crowded, curve, diagnosis, finding, losses, overfitting
 from tests.report.markup import Document
+from tests.report.seen import seen
 
 ORDER = (
     'class="verdict"',
@@ -39,7 +41,7 @@ def test_every_shape_is_a_sound_page(shape: str) -> None:
         for name in ("aria-labelledby", "data-copy", "data-cross")
         for target in element.attributes.get(name, "").split()
     ]
-    anchors = [link.attributes["href"] for link in page.all("a")]
+    anchors = [at for link in page.all("a") if (at := link.attributes["href"])[0] == "#"]
     assert page.unbalanced == []
     assert page.comments == []
     assert len(page.all("h1")) == 1
@@ -61,7 +63,17 @@ def test_the_page_loads_nothing_and_styles_nothing_inline(shape: str) -> None:
         for name, value in element.attributes.items():
             assert name not in {"src", "style", "srcset", "action", "xlink:href"}
             assert not name.startswith("on")
-            assert name != "href" or value.startswith("#")
+            assert name != "href" or value.startswith(("#", SOURCES))
+
+
+def test_a_finding_leads_to_the_page_of_its_rule() -> None:
+    """To one of ours; a rule that a user added has none."""
+    page = Document(render(seen("hockey-stick"), static=True))
+    links = {link.attributes["href"] for link in page.all("a")}
+    assert f"{SOURCES}/evaluation/hockey_stick.py" in links
+    own = replace(seen("hockey-stick"), pages={})
+    links = {link.attributes["href"] for link in Document(render(own, static=True)).all("a")}
+    assert all(link.startswith("#") for link in links)
 
 
 def test_parts_come_in_the_order_of_need() -> None:

@@ -145,6 +145,21 @@ def test_values_are_read_with_the_keyboard(browser: Browser, written: Path) -> N
     assert page.value("document.getElementById('tl-read').textContent").startswith("step 990")
 
 
+def test_the_values_at_the_cursor_stand_in_each_lane(browser: Browser, written: Path) -> None:
+    """One text a lane, beside the line, in the whole chart as in a zoomed one."""
+    page = browser.open(written)
+    assert page.value(FRAME) == "tl-box"
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="End", code="End")
+    shown = page.value(
+        "[...document.querySelectorAll('#tl-box svg.w-only .xv')].map(one => one.textContent)"
+    )
+    lanes = page.value("JSON.parse(document.getElementById('data').textContent).panels.length")
+    assert len(shown) == lanes
+    assert shown[0].startswith("1.03")
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="+", code="Equal")
+    assert page.complaints == []
+
+
 def test_without_scripts_the_page_is_complete(browser: Browser, written: Path) -> None:
     """Verdict, advice, charts and tables stand there; buttons that would do nothing do not."""
     page = browser.open(written, scripts=False)

@@ -35,6 +35,7 @@ def render(diagnosis: Diagnosis, *, static: bool = False) -> str:
         _sections(diagnosis, figure),
         data.data(figure) if figure else None,
         scripted=not static,
+        tables=False,
     )
 
 

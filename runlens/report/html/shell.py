@@ -1,12 +1,12 @@
 """The page around every report: one file that loads nothing, with a policy that enforces it."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from runlens.faults import survived
 from runlens.report.html import assets
-from runlens.report.html.element import NOTHING, Markup, cut, el, join
+from runlens.report.html.element import Markup, cut, el, join
 from runlens.version import __version__
 
 TITLE = 160  # characters in the title of the window
@@ -46,18 +46,22 @@ def document(
     data: Mapping[str, Any] | None = None,
     *,
     scripted: bool = True,
+    tables: bool = True,
     bench: bool = False,
 ) -> str:
     """Return a whole page: policy, head, navigation, `sections`, footer, data and scripts.
 
     `data` must be finite numbers, strings, lists and dicts; the script reads it. Not `scripted`:
-    neither data nor script travel along. With `bench` the script of the workbench does too.
+    neither data nor script travel along. With `tables` and `bench` the scripts of tables that sort
+    and of the workbench do too.
     """
     shown = list(sections)
+    more = ((assets.tables, tables), (assets.bench, bench))
+    scripts = [assets.script(), *(one() for one, wanted in more if wanted)] if scripted else []
     head = el(
         "head",
         el("meta", charset="utf-8"),
-        _meta({"http_equiv": "Content-Security-Policy"}, policy(scripted=scripted, bench=bench)),
+        _meta({"http_equiv": "Content-Security-Policy"}, policy(scripts)),
         _meta({"name": "viewport"}, "width=device-width,initial-scale=1"),
         _meta({"name": "referrer"}, "no-referrer"),
         _meta({"name": "robots"}, "noindex"),
@@ -71,7 +75,7 @@ def document(
         _top(where, shown),
         el("main", [part.body for part in shown], id="main", class_="wrap"),
         _footer(),
-        _scripts(data or {}, bench=bench) if scripted else None,
+        _scripts(data or {}, scripts) if scripted else None,
     )
     return "".join(("<!doctype html>\n", el("html", head, body, lang="en"), "\n"))
 
@@ -97,10 +101,8 @@ def framed(report: Embedded, without: Collection[str] = ()) -> str:
     return "".join(("<!doctype html>", el("html", head, el("body", shown), lang="en")))
 
 
-def policy(*, scripted: bool = True, bench: bool = False) -> str:
+def policy(scripts: Sequence[str]) -> str:
     """Return the content security policy: our style sheet and scripts by hash, nothing else."""
-    scripts = [assets.script()] if scripted else []
-    scripts += [assets.bench()] if bench else []
     allowed = " ".join(f"'{assets.hash_of(one)}'" for one in scripts) or "'none'"
     return (
         f"default-src 'none'; style-src '{_style_hash()}'; "
@@ -144,11 +146,10 @@ def _footer() -> Markup:
     return el("footer", el("div", says, class_="wrap"))
 
 
-def _scripts(data: Mapping[str, Any], *, bench: bool) -> Markup:
+def _scripts(data: Mapping[str, Any], scripts: Sequence[str]) -> Markup:
     # ASCII only, so U+2028 is written as an escape; "<" too, so that nothing ends the element
     written = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return join(
         el("script", _ours(written), type="application/json", id="data"),
-        el("script", _ours(assets.script())),
-        el("script", _ours(assets.bench())) if bench else NOTHING,
+        *(el("script", _ours(script)) for script in scripts),
     )

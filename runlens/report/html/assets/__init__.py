@@ -29,6 +29,12 @@ def script() -> str:
 
 
 @cache
+def tables() -> str:
+    """Return the script of pages with tables to sort, search and filter: audits, comparisons."""
+    return (HERE / "tables.js").read_text(encoding="utf-8")
+
+
+@cache
 def bench() -> str:
     """Return the script of the workbench, which pages of comparisons carry beside it."""
     return (HERE / "bench.js").read_text(encoding="utf-8")

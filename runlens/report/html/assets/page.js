@@ -25,7 +25,10 @@ each("[data-cross]",function(box){var out=D.getElementById(box.dataset.cross),S=
  function at(s,x){var a=s.x,lo=0,hi=a.length-1;if(hi<0)return null;while(lo<hi){var m=(lo+hi+1)>>1;if(a[m]<=x)lo=m;else hi=m-1}return a[lo]<=x?lo:null}
  function show(step){out.textContent="";var b=D.createElement("b");b.textContent=axis+" "+stp(step);out.appendChild(b);cross=step;
   S.forEach(function(s){var i=at(s,step),e=D.createElement("span");e.textContent=s.name+" ";var v=D.createElement("b");v.textContent=i===null?"–":s.say(i);e.appendChild(v);if(i!==null&&s.x[i]!==step)e.appendChild(D.createTextNode(" at "+stp(s.x[i])));out.appendChild(e)});
-  each("svg.ch",function(c){var x0=+c.dataset.l,x1=+c.dataset.r,a=+c.dataset.a,z=+c.dataset.z;if(isNaN(x0))return;var x=x0+(step-a)/(z-a)*(x1-x0);each(".xh",function(l){l.setAttribute("x1",x);l.setAttribute("x2",x);l.classList.add("go")},c)},box);if(view)draw()}
+  each("svg.ch",function(c){var x0=+c.dataset.l,x1=+c.dataset.r,a=+c.dataset.a,z=+c.dataset.z;if(isNaN(x0))return;var x=x0+(step-a)/(z-a)*(x1-x0);each(".xh",function(l){l.setAttribute("x1",x);l.setAttribute("x2",x);l.classList.add("go")},c);
+   (c.dataset.t||"").split(" ").forEach(function(top,i){if(!P[i])return;var t=c.querySelectorAll(".xv")[i];if(!t){t=D.createElementNS("http://www.w3.org/2000/svg","text");t.setAttribute("class","b xv");t.setAttribute("aria-hidden","true");c.appendChild(t)}
+    var late=x>(x0+x1)/2;t.setAttribute("x",x+(late?-6:6));t.setAttribute("y",x-x0<200?+top+12:top-8);t.setAttribute("text-anchor",late?"end":"start");t.textContent=values(P[i],step)})},box);if(view)draw()}
+ function values(p,step){return p.series.map(function(i){var s=S[i],j=at(s,step);return j===null?"–":s.say(j)}).join(" \u00b7 ")}
  function whole(){var c=box.querySelector("svg.ch");return[+c.dataset.a,+c.dataset.z]}
  /* the step below the pointer; null beside the chart */
  function where(ev){if(ev.target===cv)return map.a+(ev.offsetX-map.L)/(map.R-map.L)*(map.z-map.a);
@@ -48,6 +51,7 @@ each("[data-cross]",function(box){var out=D.getElementById(box.dataset.cross),S=
     s.x.forEach(function(x,j){if(s.y[j]===null&&x>=a&&x<=z){g.strokeStyle=css("crit");g.beginPath();g.moveTo(X(x),top-5);g.lineTo(X(x),top+5);g.stroke()}});s.end=last});
    g.restore();g.textAlign="left";p.series.forEach(function(i){var s=S[i];if(s.end===null)return;g.fillStyle=css(s.c);g.fillText(s.name,R+8,Y(s.end)+4,w-R-8)});y=low+12});
   var cut=function(x,c,dash){if(x<a||x>z)return;g.strokeStyle=c;g.setLineDash(dash);g.beginPath();g.moveTo(X(x),T);g.lineTo(X(x),y-12);g.stroke();g.setLineDash([])};
+  if(cross!==null&&cross>=a&&cross<=z){var up=T;g.font="600 "+font;g.fillStyle=css("ink");P.forEach(function(p){var late=X(cross)>(L+R)/2;g.textAlign=late?"right":"left";g.fillText(values(p,cross),X(cross)+(late?-6:6),up+34);up+=p.h+34});g.font=font;g.textAlign="left"}
   g.lineWidth=1.25;(data.onsets||[]).forEach(function(o){cut(o.x,css(o.c),[2,3])});if(cross!==null)cut(cross,css("ink"),[]);
   g.fillStyle=css("mut");g.textAlign="center";ticks(a,z,w<500?3:7).forEach(function(v){g.fillText(stp(v),X(v),y+6)});g.textAlign="left";g.fillText(axis,0,y+6)}
  box.addEventListener("pointerdown",function(ev){var s=where(ev);if(s===null||ev.button||ev.pointerType==="touch"||!P.length)return;drag={x:ev.clientX,s:s};box.focus({preventScroll:true});ev.preventDefault()});
@@ -58,29 +62,4 @@ each("[data-cross]",function(box){var out=D.getElementById(box.dataset.cross),S=
  back.addEventListener("click",function(){reset();box.focus({preventScroll:true})});addEventListener("resize",function(){if(view)draw()});matchMedia("(prefers-color-scheme: dark)").addEventListener("change",function(){if(view)draw()});
  box.addEventListener("keydown",function(ev){var j={ArrowLeft:-1,ArrowRight:1,PageUp:-10,PageDown:10}[ev.key],v=view||whole(),half={"+":(v[1]-v[0])/4,"=":(v[1]-v[0])/4,"-":v[1]-v[0]}[ev.key];
   if(half&&P.length)zoom(steps[k]-half,steps[k]+half);else if(ev.key==="Escape"&&view)reset();else{if(ev.key==="Home")k=0;else if(ev.key==="End")k=steps.length-1;else if(j)k=Math.max(0,Math.min(steps.length-1,k+j));else return;show(steps[k])}ev.preventDefault()})});
-/* the row of a run leads to its details, and opens them */
-each('a[href^="#run-"]',function(a){a.addEventListener("click",function(){var d=D.querySelector(a.getAttribute("href")+" details");if(d)d.open=true})});
-/* tables whose heads sort: numbers by data-v, or as they are written */
-function key(r,i){var c=r.cells[i];return c.dataset.v!==undefined?(c.dataset.v===""?-1/0:+c.dataset.v):c.className==="num"?parseFloat(c.textContent.replace(/,/g,""))||0:c.textContent}
-function sortable(tb,rows,done){each("th[data-sort]",function(th){var b=D.createElement("button");b.type="button";b.textContent=th.textContent;th.textContent="";th.appendChild(b);
- b.addEventListener("click",function(){var i=th.cellIndex,dn=th.getAttribute("aria-sort")!=="descending",s=dn?-1:1,f=D.createDocumentFragment();each("th",function(o){o.removeAttribute("aria-sort")},tb);th.setAttribute("aria-sort",dn?"descending":"ascending");
- var now=rows().map(function(r){return[key(r,i),r]}).sort(function(a,c){return a[0]<c[0]?-s:a[0]>c[0]?s:0}).map(function(p){return p[1]});now.forEach(function(r){f.appendChild(r)});tb.tBodies[0].appendChild(f);done(now)})},tb)}
-each("table.board",function(tb){sortable(tb,function(){return Array.prototype.slice.call(tb.tBodies[0].rows)},function(){})});
-/* audit: search, filter, sort */
-var q=D.getElementById("q");if(q){var tabs=[D.getElementById("runs"),D.getElementById("runs-ok")],box=D.getElementById("ok-box"),msg=D.getElementById("shown"),sev="",issue="",timer,picks=Array.prototype.slice.call(D.querySelectorAll("[data-pick]"));
- var fits=function(r){return picks.every(function(p,k){return!p.value||(","+(r.dataset.f||"").split(" ")[k]+",").indexOf(","+p.value+",")>=0})},unpick=function(){picks.forEach(function(p){p.value=""})};
- var sets=tabs.map(function(t){return Array.prototype.slice.call(t.tBodies[0].rows)}),all=sets[0].length+sets[1].length,has=function(r){return(" "+(r.dataset.i||"")+" ").indexOf(" "+issue+" ")>=0};
- var say=function(n){return n.toLocaleString("en-US")},words=function(r){return r._t||(r._t=(r.cells[0].textContent+" "+r.cells[1].textContent+" "+(r.dataset.w||"")).toLowerCase())};
- var keep=function(){var p=[];if(q.value)p.push("q="+encodeURIComponent(q.value));if(sev)p.push("sev="+sev);picks.forEach(function(o){if(o.value)p.push(o.dataset.pick+"="+encodeURIComponent(o.selectedOptions[0].text))});if(issue){var b=D.querySelector('[data-issue="'+issue+'"]');if(b)p=[b.closest("tr").id]}if(ready)history.replaceState(null,"",p.length?"#"+p.join("&"):location.pathname+location.search)},ready=false;
- var apply=function(open){var w=q.value.toLowerCase().split(/\s+/).filter(Boolean),n=[0,0];sets.forEach(function(set,k){set.forEach(function(r){var ok=(!sev||r.dataset.s===sev)&&(!issue||has(r))&&fits(r)&&w.every(function(x){return words(r).indexOf(x)>=0});if(r.hidden===ok)r.hidden=!ok;if(ok)n[k]++})});
-  tabs[0].hidden=!n[0];var some=w.length>0||sev||issue||picks.some(function(p){return p.value});if(open)box.open=n[1]>0&&!!some&&(!n[0]||!!issue);keep();msg.textContent=say(n[0]+n[1])+" of "+say(all)+" runs"+(issue?" of this issue":"")+(n[1]&&!box.open?", "+say(n[1])+" without a fault folded":"")};
- var press=function(){each("[data-sev]",function(o){o.setAttribute("aria-pressed",String(!issue&&o.dataset.sev===sev))})};
- q.addEventListener("input",function(){clearTimeout(timer);timer=setTimeout(function(){apply(true)},80)});box.addEventListener("toggle",function(){apply(false)});
- each("[data-sev]",function(b){b.addEventListener("click",function(){sev=b.dataset.sev;issue="";press();apply(true)})});
- each("[data-issue]",function(b){b.addEventListener("click",function(){issue=b.dataset.issue;sev=q.value="";unpick();press();apply(true);D.getElementById("all-runs").scrollIntoView();tabs[0].focus({preventScroll:true})})});
- picks.forEach(function(p){p.addEventListener("change",function(){issue="";press();apply(true)})});
- tabs.forEach(function(tb,k){sortable(tb,function(){return sets[k]},function(rows){sets[k]=rows})});
- var at=function(){var h=location.hash.slice(1),row=h.indexOf("issue=")===0&&D.getElementById(h),b=row&&row.querySelector("[data-issue]");if(b){for(var d=row;d;d=d.parentElement)if(d.tagName==="DETAILS")d.open=true;b.click();row.scrollIntoView()}
-  else{var v={};h.split("&").forEach(function(x){var i=x.indexOf("=");if(i>0)v[x.slice(0,i)]=decodeURIComponent(x.slice(i+1))});var any=v.q||v.sev;picks.forEach(function(p){p.value="";Array.prototype.forEach.call(p.options,function(o){if(o.value&&o.text===v[p.dataset.pick]){p.value=o.value;any=1}})});if(any){q.value=v.q||"";sev=v.sev||"";issue="";press();apply(true)}}};
- apply(false);at();ready=true;addEventListener("hashchange",at)}
 })();

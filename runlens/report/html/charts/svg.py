@@ -27,7 +27,7 @@ def _svg(figure: Figure, prepared: list[ReadyPanel], width: int, *, narrow: bool
     room = panels.label_room(prepared)
     grain = {None: SMALL_GRAIN, True: PHONE_GRAIN, False: 1}[narrow]
     frame = frame_for(figure, width, room, grain, narrow=bool(narrow))
-    made, height = _content(figure, prepared, frame)
+    made, height, tops = _content(figure, prepared, frame)
     suffix = "" if narrow is None else "n" if narrow else "w"
     class_ = "ch" if narrow is None else f"ch {suffix}-only"
     title, description = f"{figure.uid}{suffix}t", f"{figure.uid}{suffix}d"
@@ -49,12 +49,14 @@ def _svg(figure: Figure, prepared: list[ReadyPanel], width: int, *, narrow: bool
         data_r=frame.right if figure.crosshair else None,
         data_a=f"{frame.start:.12g}" if figure.crosshair else None,
         data_z=f"{frame.end:.12g}" if figure.crosshair else None,
+        data_t=" ".join(f"{top:.0f}" for top in tops) if figure.crosshair else None,
     )
 
 
 def _content(
     figure: Figure, prepared: list[ReadyPanel], frame: Frame
-) -> tuple[list[Markup], float]:
+) -> tuple[list[Markup], float, list[float]]:
+    """Return the parts of a chart, its height, and where its panels begin."""
     lanes, y = across.lanes(figure, frame, 4)
     signs, top = across.signs(figure, frame, y)
     tops, y = [], top
@@ -81,4 +83,4 @@ def _content(
                 y2=f"{bottom:.0f}",
             )
         )
-    return made, bottom + (EPOCH_AXIS if figure.epochs else AXIS)
+    return made, bottom + (EPOCH_AXIS if figure.epochs else AXIS), tops

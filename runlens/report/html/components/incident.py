@@ -34,7 +34,7 @@ def incidents(diagnosis: Diagnosis) -> Markup:
             incident,
             proofs,
             once,
-            diagnosis.titles,
+            diagnosis,
             first=bool(faults) and incident is faults[0],
         )
         for index, incident in enumerate(diagnosis.incidents, 1)
@@ -74,7 +74,7 @@ def _card(
     incident: Incident,
     proofs: Mapping[tuple[int, int], Markup],
     once: Once,
-    titles: Mapping[str, str],
+    diagnosis: Diagnosis,
     *,
     first: bool,
 ) -> Markup:
@@ -83,7 +83,7 @@ def _card(
     follow = [
         _folded(
             finding,
-            titles.get(finding.rule, ""),
+            diagnosis,
             _finding(finding, proofs[index, place], once),
             once,
         )
@@ -94,31 +94,38 @@ def _card(
     if not first:
         return el(
             "div",
-            _folded(lead, titles.get(lead.rule, ""), join(body, rest), once),
+            _folded(lead, diagnosis, join(body, rest), once),
             id=f"incident-{index}",
         )
     head = el(
         "div",
         tag(incident.severity),
         " ",
-        el("span", words([span(lead)]), " · ", code(lead.rule), class_="mut sm"),
+        el("span", words([span(lead)]), " · ", rule_link(lead.rule, diagnosis), class_="mut sm"),
         class_="hd",
     )
     return el("article", head, body, rest, class_="long", id=f"incident-{index}")
 
 
-def _folded(finding: Finding, title: str, body: Markup, once: Once) -> Markup:
+def rule_link(slug: str, diagnosis: Diagnosis) -> Markup:
+    """Return a rule's name, with the address of its page where it is one of ours."""
+    page = diagnosis.pages.get(slug)
+    return el("a", code(slug), href=page, rel="noreferrer") if page else code(slug)
+
+
+def _folded(finding: Finding, diagnosis: Diagnosis, body: Markup, once: Once) -> Markup:
     """Return a finding that the reader opens: severity and sentence, then how sure and why.
 
-    Where the sentence stands in the verdict it goes by its `title`.
+    Where the sentence stands in the verdict it goes by its title.
     """
+    title = diagnosis.titles.get(finding.rule, "")
     name = cut(once.new(finding.title) or title or finding.title, TITLE)
     why = once.new(finding.confidence.reason)
     sure = f"Confidence: {sure_word(finding.confidence)}{', ' if why else ''}{why}."
     return folded(
         join(tag(finding.severity), " ", name),
-        f"{finding.rule} · {span(finding)}",
-        join(el("p", sure, class_="mut sm"), body),
+        span(finding),
+        join(el("p", rule_link(finding.rule, diagnosis), " · ", sure, class_="mut sm"), body),
     )
 
 
