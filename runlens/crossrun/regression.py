@@ -13,9 +13,9 @@ Looks alike
 Limits
     good: so many good runs before the first bad one are the yardstick. times: worse than their
     median by more than so many of their scale (median absolute deviation, its bias for few values
-    taken out; the standard errors of the ends where those are larger, and how far good runs that
-    followed each other lie apart). With five good ones the
-    usual 3 alarms on one healthy run in 17, 6 on one in 55, and 12 on one in 200 (normal scatter).
+    taken out; the standard errors of the ends where those are larger, or half of how far up to 30
+    good runs that followed each other lie apart). With five good ones the usual 3 alarms on one
+    healthy run in 17, 6 on one in 55, and 12 on one in 200 (normal scatter).
     sure: hence two runs in a row must be beyond, or one by so many times the limit. effect: and
     by this share of the level. within: same number of steps, up to this share. Measured on
     simulated projects by benchmarks/crossrun.py.
@@ -55,6 +55,7 @@ from runlens.signals.noise import sigma_diff
 from runlens.wording import count, number, percent
 
 LONGEST = 30  # good runs that tell how far one lies from the next
+WELL_KNOWN = 0.5  # of that scale half as many times suffice: 3 instead of 6
 
 
 class Limits(Struct, frozen=True):
@@ -121,7 +122,8 @@ def _limit(row: RunRow, before: list[RunRow], metric: str, limits: Limits) -> tu
     ends = [end(one, metric) for one in last]
     usual = statistics.median(ends)
     own = statistics.median(error(one, metric) for one in [*last, row])
-    spread = max(scale(ends), sigma_diff(np.array([end(one, metric) for one in before])), own)
+    apart = sigma_diff(np.array([end(one, metric) for one in before]))
+    spread = max(scale(ends), WELL_KNOWN * apart, own)
     share = limits.times * spread / abs(usual) if usual else 0.0
     return usual, max(share, limits.effect)
 
