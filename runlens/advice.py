@@ -18,6 +18,7 @@ from runlens.wording import step
 
 MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
+FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 MISMEASURED = frozenset({"evaluation", "leak"})
 # how to go on: said once, of all findings
 AGAIN: frozenset[FixKind] = frozenset({"resume", "weights", "restart"})
@@ -61,6 +62,8 @@ def first_steps(
         kept = None  # the step with the settings says that it starts again
     changed = _change(lever, kept) if lever else []
     actions = _actions(lead, cause, kept, known=lever is not None)
+    if lever and cause.rank == RANKS[0]:  # nothing is left to look for
+        actions = [fix for fix in actions if fix.kind != "look" or fix.cures == cause.kind]
     # fixes come fastest first: where the first of all is to look at something, that goes first
     looks = bool(lead[0].fixes) and lead[0].fixes[0].kind != "setting"
     looks = looks and (not lever or cause.kind in LOOKED_AT_FIRST)
@@ -149,7 +152,8 @@ def _with_what_exists(
 ) -> Fix | None:
     """Return which weights to go on from; None where only new settings or new data help."""
     rules = {finding.rule for finding in lead}
-    onset = min((one.begins for one in lead if one.rule in WASTED and one.end is None), default=inf)
+    wasted = (one for one in lead if one.rule in WASTED and one.end is None)
+    onset = min((fixes.sound_until(run, one) for one in wasted), default=inf)
     if onset != inf:
         return _before(run, onset)
     over = run.state.settled not in {"running", "unknown"}
@@ -172,7 +176,8 @@ def _before(run: Run, onset: float) -> Fix:
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume this run"
-    return fixes.action(what, f"no checkpoint before step {step(onset)} was found")
+    why = f"the damage begins at step {step(onset)}, and no checkpoint before it was found"
+    return fixes.action(what, why)
 
 
 def _best_weights(run: Run, finding: Finding) -> Fix:
@@ -183,8 +188,29 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     if run.setting("save_strategy") == "no":
         why = "nothing was saved (save_strategy: no), and eval loss was best there"
         return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
+    near, every = _nearest_save(run, best), run.number("save_steps")
+    if near and abs(near - best) > FAR_SAVE * best:
+        why = f"eval loss was best there, and the first save was at step {near:,}"
+        return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
+    if near:
+        where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
+        why = f"eval loss was best {where}; one was saved every {every:g} steps"
+        return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
     what = f"Use the weights of step {step(best)}, if they were saved"
     return fixes.weights(what, "eval loss was best there; no checkpoint before it was found")
+
+
+def _nearest_save(run: Run, best: float) -> int:
+    """Return the step nearest to the best at which the Trainer saved; 0 where it is not known.
+
+    A state names `save_steps` also where it saved by epochs: its own step has to be one of them.
+    """
+    every, strategy = run.number("save_steps"), run.setting("save_strategy")
+    by_steps = strategy == "steps" or (strategy is None and every and run.last_step % every == 0)
+    if not by_steps or not every or not every.is_integer() or not 1 <= every <= run.last_step:
+        return 0
+    most = run.last_step // int(every)
+    return int(every) * min(max(round(best / every), 1), most)
 
 
 def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix | None:

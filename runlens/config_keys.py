@@ -240,6 +240,17 @@ def betas(name: str, value: object) -> dict[str, float]:
     return {"adam_beta1": float(pair[1]), "adam_beta2": float(pair[2])} if pair else {}
 
 
+SEVEN_DIGITS = 1e6  # from which `written` has an exponent, and files have not
+
+
+def as_found(value: object) -> str:
+    """Write a setting so that it is found where it stands: no digit lost, ``1000000.0``."""
+    if isinstance(value, float) and math.isfinite(value):
+        short = written(value)
+        return short if float(short) == value and abs(value) < SEVEN_DIGITS else repr(value)
+    return written(value)
+
+
 def written(value: object) -> str:
     """Write a setting as a config file does: ``2e-4``, ``0.05``, ``16``."""
     if isinstance(value, float):

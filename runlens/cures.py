@@ -48,7 +48,7 @@ def _put_back(run: Run, _: Signals, __: float) -> tuple[Fix, ...]:
     """Put what lies outside its bounds back to what is usual, the impossible first."""
     kind = "optimizer-setting"
     made = [
-        fixes.setting(run, key, bounds.usual, f"Put {key} back", bounds.why, cures=kind)
+        fixes.setting(run, key, bounds.usual, f"Set {key} to what is usual", bounds.why, cures=kind)
         for table in (IMPOSSIBLE, UNUSUAL)
         for key, _, bounds in outside(run, table)
     ]

@@ -8,7 +8,7 @@ invents an old value.
 import math
 
 from runlens.arrays import median
-from runlens.diagnosis import Cost, Fix, FixKind
+from runlens.diagnosis import Cost, Finding, Fix, FixKind
 from runlens.knowledge.defaults import default_rate, small_model
 from runlens.knowledge.dialects import place_of
 from runlens.knowledge.in_force import DEFAULT_CLIP, TRAINER_FRAMEWORKS, accumulation, clip_limit
@@ -30,6 +30,7 @@ TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 LARGE_MODELS = {*TRAINER_FRAMEWORKS, "verl", "megatron", "openrlhf"}
 OUTLIERS = 2.0  # times the median norm: a limit that cuts outliers alone
 VERY_LOW = 100.0  # times below a default, from which nothing moves
+HALF = 0.5  # of the first entropy
 TENTH = 10.0  # a rate that broke a run is seldom right within a factor of ten
 FAR_OUT = 3.0  # times outside the usual range, from which its middle is proposed
 
@@ -88,17 +89,17 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return None
     if default and lower and now > FAR_OUT * default.rate:
         if default.rate > now / TENTH:  # too near to what broke the run
-            told = f"a tenth of it; {default.of} takes {rate(default.rate)} where none is set"
+            told = f"a tenth of what broke the run; {default.of} defaults to {rate(default.rate)}"
             return now / TENTH, told
         return default.rate, f"the default of {default.of}"
     if default and not lower and now < default.rate / VERY_LOW:
         return default.rate, f"the default of {default.of}"
     if usual and lower and now > TENTH * usual.high:
-        told = f"a tenth of it; {rate(usual.low)} to {rate(usual.high)} are usual for {usual.what}"
-        return now / TENTH, told
+        told = f"{rate(usual.low)} to {rate(usual.high)} are usual for {usual.what}"
+        return now / TENTH, f"a tenth of what broke the run; {told}"
     most = ceiling(run)
     if most and lower and now > most.rate:
-        return most.rate / 10, f"no model survives {rate(most.rate)}: {most.why}"
+        return most.rate / 10, f"{most.why}: {rate(most.rate)} is too much for any model"
     return None
 
 
@@ -307,6 +308,18 @@ def look(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
 def weights(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
     """Take the weights of an earlier step."""
     return action(what, why, cost, kind="weights")
+
+
+def sound_until(run: Run, finding: Finding) -> float:
+    """Return the step up to which weights are worth going on from: where a finding begins.
+
+    A collapse of entropy is dated where almost nothing is left; half of it is gone before.
+    """
+    entropy = run.curve("entropy").finite()
+    if finding.rule != "entropy-collapse" or not len(entropy):
+        return finding.begins
+    spent = entropy.step[entropy.value < HALF * entropy.value[0]]
+    return min(finding.begins, float(spent[0])) if len(spent) else finding.begins
 
 
 def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from runlens import engine
 from runlens.diagnosis import DATED_AT_BEST, SEVERITIES, Diagnosis
-from runlens.fixes import checkpoint_before
+from runlens.fixes import checkpoint_before, sound_until
 from runlens.run import Event, Run, Setting, State
 from runlens.settings import Settings
 from runlens.sources.merging.merge import runs_of
@@ -36,7 +36,7 @@ def last_good(run: Run, diagnosis: Diagnosis) -> tuple[int, str] | None:
     if not diagnosis.incidents:
         return None
     lead = diagnosis.incidents[0].findings[0]
-    return checkpoint_before(run, lead.begins - (lead.rule not in DATED_AT_BEST))
+    return checkpoint_before(run, sound_until(run, lead) - (lead.rule not in DATED_AT_BEST))
 
 
 def from_where(run: Run, diagnosis: Diagnosis) -> str:

@@ -80,6 +80,9 @@ def _both_rose(scene: Scene) -> str:
 
 
 def _one_pass(scene: Scene) -> str:
+    flat = scene.everywhere.get("not-learning")
+    if flat is not None and flat.severity != "info":
+        return "train loss did not fall: nothing was memorised"
     if rose := _both_rose(scene):
         return rose
     passes = scene.all_passes

@@ -8,7 +8,7 @@ from runlens.causes.patterns import POLICY, PREFERENCE
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.rules.rl import policy
-from runlens.wording import number, percent, step
+from runlens.wording import number, percent
 
 CONSTANT = 0.98  # of the rewards that are one and the same
 FEWEST = 8
@@ -133,8 +133,10 @@ def _cut(scene: Scene) -> Signs:
     if early >= CUT * 0.5 and share >= CUT and scene.has("completions-clipped"):
         limit = scene.run.number("max_completion_length")
         most = f" of {limit:g} tokens" if limit else ""
-        said = f"{percent(share)} of the completions are cut at the limit{most}, from step "
-        yield Sign(f"{said}{step(float(cut.step[0]))} on", STRONG)
+        said = f"{percent(share)} of the completions are cut at the limit{most}, in the median"
+        on = policy.runs_on(scene.signals)
+        what = "The model does not stop after its answer" if on else ""
+        yield Sign(f"{said}; {on}" if on else said, STRONG, what)
 
 
 def _at_limit(scene: Scene) -> Sign | None:

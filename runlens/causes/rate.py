@@ -54,11 +54,12 @@ def _left(scene: Scene) -> Signs:
 
 def _high(scene: Scene) -> Signs:
     rate = scene.rate
-    yield _against_usual(scene, rate)
-    yield _against_ceiling(scene, rate)
+    usual = _against_usual(scene, rate)
+    yield usual
+    yield _against_ceiling(scene, rate, named=usual is not None)
     if shock := scene.everywhere.get("warmup-shock"):
         peak = as_rate(scene.signals.peak_learning_rate or 0.0)
-        said = f"the loss rose at step {step(shock.begins)} while the rate climbed to {peak}"
+        said = f"the loss rose at step {step(shock.begins)}, below the peak rate of {peak}"
         yield Sign(said, STRONG)
     climb = scene.norm_climb or 0.0
     if climb >= CLIMBED:
@@ -84,9 +85,14 @@ def _against_usual(scene: Scene, rate: float | None) -> Sign | None:
     if weight == SPEAKS and not _of_known_size(scene):
         weight = HINT  # small models take far higher rates than the usual ones
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
-    return Sign(
-        f"its peak of {as_rate(rate)} is {times(over)} the usual maximum ({range_})", weight
-    )
+    return Sign(f"{_reached(scene, rate)}, {times(over)} the usual maximum ({range_})", weight)
+
+
+def _reached(scene: Scene, rate: float) -> str:
+    """Name the rate at the first symptom: its peak, or what it had climbed to by then."""
+    if rate >= (scene.signals.peak_learning_rate or 0.0):
+        return f"its peak is {as_rate(rate)}"
+    return f"it had climbed to {as_rate(rate)} by step {step(scene.until)}"
 
 
 def _of_known_size(scene: Scene) -> bool:
@@ -94,12 +100,13 @@ def _of_known_size(scene: Scene) -> bool:
     return bool(scene.run.adapted) or (scene.run.number("num_parameters") or 0) >= SMALL_MODEL
 
 
-def _against_ceiling(scene: Scene, rate: float | None) -> Sign | None:
+def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
     most = scene.ceiling
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    return Sign(f"it is {as_rate(rate)}; {most.why}, {as_rate(most.rate)} is too much", weight)
+    said = f"{most.why}: {as_rate(most.rate)} is too much for any model"
+    return Sign(said if named else f"{_reached(scene, rate)}; {said}", weight)
 
 
 def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
@@ -141,9 +148,11 @@ def _steps_of_policy(scene: Scene) -> Sign | None:
         ("clip_ratio", 0.3, "clip ratio"),
     ):
         before = scene.curve(metric)
-        value = before.value[before.step <= scene.until][-20:]
-        if len(value) and value.max() > alarm:
-            return Sign(f"{words} reached {value.max():.2g} before it", SPEAKS)
+        last = before.at(before.step <= scene.until).at(slice(-20, None))
+        if len(last) and last.value.max() > alarm:
+            top = int(last.value.argmax())
+            said = f"{words} reached {last.value[top]:.2g} at step {step(float(last.step[top]))}"
+            return Sign(said, SPEAKS)
     return None
 
 

@@ -194,6 +194,6 @@ def partners(run: Run, settings: Settings) -> dict[str, str | int]:
     if _strategy(settings, "save_strategy", "steps") != evaluates:
         made["save_strategy"] = evaluates
     every, often = _number(settings, "save_steps") or SAVE_STEPS, _number(settings, "eval_steps")
-    if evaluates == "steps" and often and every % often:
+    if evaluates == "steps" and often and every != often:  # what is not saved is not kept
         made["save_steps"] = int(often)
     return made

@@ -43,6 +43,7 @@ FIELDS_READ_IN = "transformers 5.23.0, trl 1.16.0: dataclasses.fields"
 _OF_TASK = {"dpo": "DPOConfig", "grpo": "GRPOConfig", "reward-model": "RewardConfig"}
 LOGS = (".log", ".out", ".txt", ".err", ".md")
 OF_PEFT = "adapter_config.json"  # PEFT's record of LoraConfig
+OF_TRAINER = "trainer_state.json"  # the Trainer's record of itself
 OF_ULTRALYTICS = "args.yaml"  # what it was called with, and its defaults
 LORA = {"lora_r": "r", "lora_alpha": "lora_alpha", "lora_dropout": "lora_dropout"}
 
@@ -247,7 +248,7 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     path = tuple(known.key.replace("/", ".").split("."))
     style = _style_of(known.file)
     made = _by_framework(run, key)
-    records = (OF_PEFT, OF_ULTRALYTICS) if run.framework == "ultralytics" else (OF_PEFT,)
+    records = (OF_PEFT, OF_TRAINER, *((OF_ULTRALYTICS,) * (run.framework == "ultralytics")))
     own = known.file.endswith((".yaml", ".yml", ".json"))
     if own and not known.file.endswith(records):
         return Place(known.file, path, style, recorded=True)

@@ -1,13 +1,14 @@
 """A change of settings as lines of a diff, in the way of writing of the place where it is made."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from runlens.config_keys import written
+from runlens.config_keys import as_found, written
 from runlens.knowledge.dialects import Place, Style
 from runlens.run import Setting
 
+Numbers = Callable[[Setting], str]  # how a number is written: `written`, or `as_found`
 Line = tuple[str, str]  # ("-", "+" or " ", text)
 
 
@@ -51,34 +52,37 @@ def _opened(name: str, style: Style, depth: int) -> str:
 def _pair(change: Change, indent: str) -> list[Line]:
     if change.place.style == "flags" and isinstance(change.new, bool):
         return [("+" if change.new else "-", line_of(change.place, value=True))]  # there, or not
-    old = [] if change.old is None else [("-", indent + line_of(change.place, change.old))]
-    return [*old, ("+", indent + line_of(change.place, change.new))]
+    old = () if change.old is None else (line_of(change.place, change.old, as_found),)
+    return [
+        *(("-", indent + line) for line in old),
+        ("+", indent + line_of(change.place, change.new)),
+    ]
 
 
-def line_of(place: Place, value: Setting) -> str:
+def line_of(place: Place, value: Setting, number: Numbers = written) -> str:
     """Write one setting as its place does: ``lr: 0.1``, ``"lr": 0.1,``, ``--lr 0.1``."""
     name = place.path[-1]
     if place.style == "yaml":
-        return f"{name}: {in_yaml(value)}"
+        return f"{name}: {in_yaml(value, number)}"
     if place.style == "json":
-        return f'"{name}": {_in_json(value)},'
+        return f'"{name}": {_in_json(value, number)},'
     if place.style == "flags":
         flag = f"--{name.replace('_', '-')}"
-        return flag if value is True else f"{flag} {written(value)}"
+        return flag if value is True else f"{flag} {number(value)}"
     if place.style == "overrides":
-        return f"{place.name}={in_yaml(value)}"
+        return f"{place.name}={in_yaml(value, number)}"
     if place.style == "python":
-        return f"{name} = {_in_python(value)}"
-    return f"{name}={_in_python(value)},"
+        return f"{name} = {_in_python(value, number)}"
+    return f"{name}={_in_python(value, number)},"
 
 
-def in_yaml(value: Setting) -> str:
+def in_yaml(value: Setting, number: Numbers = written) -> str:
     """Write a setting for YAML 1.1, to which ``2e-4`` is a text and only ``2.0e-4`` a number."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = written(value)
+    text = number(value)
     mantissa, power, exponent = text.partition("e")
     if not isinstance(value, float) or not power:
         return text
@@ -86,11 +90,11 @@ def in_yaml(value: Setting) -> str:
     return f"{mantissa}{'' if '.' in mantissa else '.0'}e{sign}{exponent}"
 
 
-def _in_json(value: Setting) -> str:
+def _in_json(value: Setting, number: Numbers) -> str:
     if value is None or isinstance(value, bool):
-        return in_yaml(value)
-    return f'"{value}"' if isinstance(value, str) else written(value)
+        return in_yaml(value, number)
+    return f'"{value}"' if isinstance(value, str) else number(value)
 
 
-def _in_python(value: Setting) -> str:
-    return repr(value) if value is None or isinstance(value, str | bool) else written(value)
+def _in_python(value: Setting, number: Numbers) -> str:
+    return repr(value) if value is None or isinstance(value, str | bool) else number(value)

@@ -29,7 +29,7 @@ CLOCKS = tuple((1e9 * unit, 4.2e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
 # of an event's data: what the table of messages says of a line, sizes of memory, an exit's code
 TOLD = frozenset(
     ("row", "last", "count", "handled", "code", "tried_gib", "total_gib", "free_gib",
-     "allocated_gib", "reserved_gib")
+     "allocated_gib", "reserved_gib", "others_gib")
 )  # fmt: skip
 ADDED = "added-rule"
 CLASSES = frozenset(

@@ -38,6 +38,8 @@ _LOG = f'"{LOG}"'.encode()
 SUMMARY = "train_runtime"
 NOT_METRICS = {"step", "epoch", "total_flos"}
 SHOWN_ROWS = 3
+SAME_LENGTH = 0.01  # of an epoch: what rounding of the logged epoch leaves open
+ROUND = 2  # digits before the zeros of a number of steps that a person wrote
 MOST_STEPS = 1e15  # no step is that large
 
 
@@ -60,6 +62,8 @@ def read(path: Path) -> SourceReading:
         return reading
     reading.config = {key: state[key] for key in SETTINGS if as_number(state.get(key)) is not None}
     reading.paths = dict.fromkeys(SETTINGS, "")  # the Trainer works its totals out
+    if length := _length(state):
+        reading.config[length], reading.paths[length] = state[length], length
     _read_hints(state, reading)
     _read_log(log if isinstance(log, tuple) else [log], reading)
     folder = path.parent
@@ -132,6 +136,23 @@ def _parsed(data: bytes) -> Any:  # noqa: ANN401 - JSON is of any type
         with suppress(Unreadable):  # a name may hold ": NaN"
             return parse_json(quoted)
     return parse_json(data)
+
+
+def _length(state: dict[str, Any]) -> str:
+    """Return which argument set the length of the run; empty where that cannot be told.
+
+    The Trainer works the other out: epochs times whole steps an epoch are its steps, unless
+    `max_steps` was given, which people write as a round number (transformers 5.23.0, trainer.py,
+    set_initial_training_values).
+    """
+    names = ("max_steps", "num_train_epochs", "global_step", "epoch")
+    steps, epochs, done, passed = (as_number(state.get(name)) or 0.0 for name in names)
+    if not (0 < steps < MOST_STEPS and 0 < epochs < MOST_STEPS and done > 0 and passed > 0):
+        return ""
+    per_epoch = done / passed
+    if steps % epochs == 0 and abs(steps / epochs - per_epoch) <= SAME_LENGTH * per_epoch:
+        return "num_train_epochs"
+    return "max_steps" if len(f"{steps:.0f}".rstrip("0")) <= ROUND else ""
 
 
 def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:

@@ -260,7 +260,7 @@ SAID = {
             "fix lora_dropout: 0.0 -> 0.05",
             "fix lora_r: 64 -> 32",
             "fix weight_decay: 0.0 -> 0.01",
-            "do Add data",
+            "do Add new training data",
         ),
     ),
     "A47 axolotl's own patience": Said(

@@ -119,8 +119,7 @@ SAID = {
         "oom-cliff",
         bad("oom-cliff", "in an evaluation"),
         (
-            "cause most likely Evaluation without no_grad",
-            "do Evaluate under torch.no_grad()",
+            "cause most likely The logits of all evaluation batches are kept",
             "fix eval_accumulation_steps: None -> 8",
             "fix per_device_eval_batch_size: 16 -> 8",
         ),

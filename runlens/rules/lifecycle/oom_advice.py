@@ -1,8 +1,11 @@
 """Why memory ran out, and what to change: the least disruptive first, the batch as a whole kept."""
 
+from math import inf
+
 from runlens import experiments, fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Fix, Rank
+from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
 from runlens.run import RL_TASKS, Event, Run
 from runlens.wording import number, step
@@ -19,9 +22,14 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     """Rank what filled the memory; `long` is the share of the plan after which settings fit."""
     done = onset_step(run)
     made: list[Cause] = []
+    if others := _of_others(proof):
+        why = f"they hold {others:.2f} GiB, without which the request would have fitted"
+        made.append(Cause("Other processes on the same card", "most likely", why, kind="memory"))
+    if _fits(proof):
+        why = f"{proof.data['reserved_gib']:.2f} GiB were reserved but not allocated"
+        made.append(Cause("Fragmented memory", "most likely", why, kind="memory"))
     if why := _at_evaluation(run):
-        what = "Evaluation without no_grad, or with the logits of all batches kept"
-        made.append(Cause(what, "most likely", why, kind="memory"))
+        made.append(Cause(_of_evaluation(run), "most likely", why, kind="memory"))
     if done <= 1:
         why = "it failed within the first step"
         made.append(
@@ -38,10 +46,17 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         why = f"{step(done)} steps fitted"
         rank: Rank = "likely" if late and not made else "possible"
         made.append(Cause(_longer(run), rank, why, kind="memory"))
-    if _fragmented(proof):
-        why = f"{proof.data['reserved_gib']:.2f} GiB reserved but not allocated"
-        made.append(Cause("Fragmented memory", "possible", why, kind="memory"))
     return tuple(made)
+
+
+def _of_evaluation(run: Run) -> str:
+    """Name what fills the memory in an evaluation; the Trainer itself keeps no graph there."""
+    size, trained = (run.number(f"per_device_{of}_batch_size") or 0 for of in ("eval", "train"))
+    if size > trained > 0:
+        return f"The evaluation batch of {size:g} is larger than the training batch of {trained:g}"
+    if run.framework in TRAINER_FRAMEWORKS:
+        return "The logits of all evaluation batches are kept"
+    return "Evaluation without no_grad, or with the logits of all batches kept"
 
 
 def _longer(run: Run) -> str:
@@ -52,12 +67,28 @@ def _longer(run: Run) -> str:
     return "Completions longer than before" if grown else "A batch with longer prompts"
 
 
+def _sizes(proof: Event) -> dict[str, float]:
+    return {key: float(value) for key, value in proof.data.items() if str(key).endswith("_gib")}
+
+
+def _of_others(proof: Event) -> float:
+    """Return the GiB that other processes hold, where the request would fit without them."""
+    data = _sizes(proof)
+    others, free = data.get("others_gib", 0.0), data.get("free_gib", 0.0)
+    return others if others + free >= data.get("tried_gib", inf) else 0.0
+
+
+def _fits(proof: Event) -> bool:
+    """Whether what was asked for would fit into what is free and what is reserved in vain."""
+    data = _sizes(proof)
+    idle, free, wanted = (data.get(f"{of}_gib", 0.0) for of in ("reserved", "free", "tried"))
+    return free < wanted <= free + idle
+
+
 def _fragmented(proof: Event) -> bool:
-    """Whether much is reserved in vain, or what was asked for would fit beside what is in use."""
-    data = {key: float(value) for key, value in proof.data.items() if str(key).endswith("_gib")}
-    idle, wanted = data.get("reserved_gib", 0.0), data.get("tried_gib", float("inf"))
-    fits = data.get("free_gib", 0.0) < wanted <= data.get("free_gib", 0.0) + idle
-    return fits or idle > FRAGMENTED * data.get("total_gib", float("inf"))
+    """Whether it would fit so, or much is reserved in vain."""
+    data = _sizes(proof)
+    return _fits(proof) or data.get("reserved_gib", 0.0) > FRAGMENTED * data.get("total_gib", inf)
 
 
 def _at_evaluation(run: Run) -> str:
@@ -87,6 +118,10 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if proof.data.get("row") == HOST:
         less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
         return (less, *fixes.fewer_readers(run), *resume(run))
+    if _of_others(proof):
+        what = "End the other processes on this card, or take a free one (nvidia-smi lists them)"
+        free = fixes.action(what, "the request fits without them", cures="memory")
+        return (free, *resume(run), experiments.memory_snapshot(run))
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]
     made += fixes.smaller_batch(run, "activations and logits grow with it")
     if not run.flag("gradient_checkpointing"):
@@ -111,14 +146,17 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
 
 
 def _evaluation(run: Run) -> tuple[Fix, ...]:
-    why = "no graph is kept"
-    made = [fixes.action("Evaluate under torch.no_grad() and in eval mode", why)]
+    made = []
+    if run.framework not in TRAINER_FRAMEWORKS:  # these do by themselves
+        why = "no graph is kept"
+        made.append(fixes.action("Evaluate under torch.no_grad() and in eval mode", why))
     what, why = "Move evaluation logits to the CPU", "they are kept for all batches"
     made.append(fixes.setting(run, "eval_accumulation_steps", CPU_ACCUMULATION, what, why))
     size = run.number("per_device_eval_batch_size")
     if size and size > 1:
-        new, what = int(size) // 2, "Halve the evaluation batch"
-        made.append(fixes.setting(run, "per_device_eval_batch_size", new, what, "half the logits"))
+        trained = run.number("per_device_train_batch_size") or size
+        new, what = int(min(trained, size // 2)), "Make the evaluation batch smaller"
+        made.append(fixes.setting(run, "per_device_eval_batch_size", new, what, "fewer logits"))
     return tuple(made)
 
 

@@ -107,6 +107,7 @@ def _size_evidence(proof: Event) -> tuple[Evidence, ...]:
         "free_gib": "Free",
         "allocated_gib": "Allocated",
         "reserved_gib": "Reserved but not allocated",
+        "others_gib": "In use by other processes",
     }
     return tuple(
         Evidence(word, float(proof.data[key]), where=proof.where, unit="GiB")

@@ -21,7 +21,7 @@ SMOOTHED_LABEL = 0.9  # for real samples: Salimans et al. 2016, "Improved Techni
 class Bounds(NamedTuple):
     """From where a discriminator has won."""
 
-    won: float  # its loss at most: cross-entropy of 0.05 is 95 % sure of all samples
+    won: float  # its loss at most, as a share of its highest level: sure of almost all samples
     grew: float  # the generator's loss at the end over its level before
 
 
@@ -36,9 +36,10 @@ def judge(signals: Signals, bounds: Bounds) -> Outcome:
     if judges.value.min() < 0 or makers.value.min() < 0:
         return unmet("a loss that goes below 0 has no level at which a network has won")
     end = float(median(judges.value[-(len(judges) // FIFTH) :]))
-    low = signals.smooth(DISCRIMINATOR) <= bounds.won
-    at = last_false(low) + 1
-    if end > bounds.won or at >= len(judges):
+    smooth = signals.smooth(DISCRIMINATOR)
+    low = bounds.won * float(smooth.max())
+    at = last_false(smooth <= low) + 1
+    if end > low or at >= len(judges):
         return passed(f"the discriminator has not won: its loss ends at {loss(end)}")
     onset = float(judges.step[at])
     before, last = _levels(makers, onset)
@@ -57,8 +58,9 @@ def judge(signals: Signals, bounds: Bounds) -> Outcome:
                 Evidence(
                     "Discriminator loss in the last fifth",
                     end,
-                    bounds.won,
-                    where=DISCRIMINATOR,
+                    low,
+                    "a share of its highest level",
+                    DISCRIMINATOR,
                     above=False,
                 ),
                 Evidence("Generator loss in the last fifth", last, where=GENERATOR),

@@ -25,7 +25,8 @@ Limits
     much wider where the task is not known.
     A slow rise is loud only where evaluation loss, a growing learning rate or one part of a
     composite loss rules out that the data grew harder. won and grew: a discriminator has won where
-    its loss stays at most won and the generator's ends grew times as high as it was.
+    its loss stays at most at this share of its highest level and the generator's ends grew times as
+    high as it was.
 Fixes
     Go back to the last checkpoint before the onset; learning rate to a third, a fifth where the
     gradient norm had climbed tenfold; longer warm-up; clip at 1.0; bf16.

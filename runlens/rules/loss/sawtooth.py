@@ -186,7 +186,7 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"Train loss is a sawtooth from step {step(onset)}: {loss(height)} high (median), "
-        f"{number(period, 3)} steps long; smoothed, it {moved(-teeth.fall, loss)} meanwhile.",
+        f"{number(period, 3)} steps long; over them the smoothed loss {moved(-teeth.fall, loss)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(

@@ -296,7 +296,7 @@ def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Caus
             )
         )
     if back:
-        why = f"loss was {loss(low)} before it came back to chance"
+        why = f"the smoothed loss had fallen to {loss(low)} before it rose to chance again"
         made.insert(0, Cause("Learning rate too high", "most likely", why, kind="rate-too-high"))
     against = "" if not flat else "gradient norm is 0: labels play no part"
     what = "Labels are misaligned with the inputs"
@@ -323,7 +323,7 @@ def _fixes(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
         fixes.look("Check requires_grad and the optimizer's parameter groups", "frozen head")
     )
     if back:
-        why = "the loss fell first and came back to chance"
+        why = "the loss fell first and rose to chance again"
         made += fixes.learning_rate(run, signals, 1 / 10, why)
     elif surroundings.too_low(run, signals, 10):
         made += fixes.learning_rate(run, signals, 10, "far below the usual range")

@@ -36,6 +36,7 @@ from runlens.diagnosis import (
     Fix,
     Moment,
     Outcome,
+    Rank,
     RuledOut,
     Severity,
 )
@@ -149,7 +150,7 @@ def _finding(
         evidence=tuple(rows),
         seen=f"Since step {step(onset)} {what}; {policy.gain_words(gain)}.",
         causes=_causes(signals, limit),
-        fixes=_fixes(run, limit),
+        fixes=_fixes(run, signals, limit),
         ruled_out=(RuledOut("Long answers only at the start", "the share is high to the end"),),
         confidence=policy.confidence(
             1 + (cut.share - needed) / (1 - needed), len(curve) + 20
@@ -170,27 +171,24 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
     entropy = signals.curve("entropy").value[-policy.FEWEST :]
     last = float(median(entropy)) if len(entropy) else 0.0
     noise = f"entropy ended at {number(last, 3)} nats per token"
+    on = policy.runs_on(signals)
+    ends = "The model does not end its answers (end-of-text token, template)"
+    rank: Rank = "most likely" if near else "likely"
     return policy.ranked(
-        Cause(
-            "Limit too short for the task",
-            "most likely" if near else "likely",
-            short,
-            kind="length-limit",
-        ),
-        Cause(
-            "The model does not end its answers (end-of-text token, template)",
-            "likely",
-            kind="length-limit",
-        ),
+        None if on else Cause("Limit too short for the task", rank, short, kind="length-limit"),
+        Cause(ends, "most likely" if on else "likely", on, kind="length-limit"),
         Cause("The policy fell apart into endless text", "likely", noise)
         if last > RANDOM
         else None,
     )
 
 
-def _fixes(run: Run, limit: policy.Limit | None) -> tuple[Fix, ...]:
+def _fixes(run: Run, signals: Signals, limit: policy.Limit | None) -> tuple[Fix, ...]:
     made = []
-    if limit:
+    if on := policy.runs_on(signals):
+        what = "Stop where the answer ends: a stop string, or the end-of-text token in its template"
+        made.append(fixes.action(what, on, cures="length-limit"))
+    elif limit:
         old = int(limit.tokens)
         why = "answers need room to finish; check memory"
         made.append(Fix("Let completions finish", "max_completion_length", old, 2 * old, why))

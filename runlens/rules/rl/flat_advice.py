@@ -93,6 +93,9 @@ def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
     if beta and beta > STRONG_BETA and run.task != "rl":
         new = fixes.two_digits(beta / 2)
         made.append(fixes.setting(run, "beta", new, "Weaken the KL term", "lets the policy move"))
+    spread = signals.curve("frac_zero_std").value
+    if run.task == "grpo" and len(spread) and not spread.any():
+        return tuple(made)  # no prompt is always or never solved
     if run.task == "grpo":
         what = "Leave out prompts that are always or never solved"
         return (*made, fixes.action(what, "they give no learning signal"))

@@ -199,7 +199,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
     if every and every > 1:
         what, why = "Bring new weights to the sampler more often", "less stale completions"
         made.append(fixes.setting(run, "vllm_sync_interval", max(1, int(every) // 2), what, why))
-    if run.task == "grpo" and run.flag("vllm_importance_sampling_correction") is not True:
+    if run.task == "grpo" and run.flag("vllm_importance_sampling_correction") is False:
         key, what = "vllm_importance_sampling_correction", "Correct by importance sampling"
         made.append(fixes.setting(run, key, True, what, "gives stale tokens less weight"))
     if run.setting("importance_sampling_level") == "sequence":

@@ -1,5 +1,6 @@
 """What several rules of reinforcement learning ask: gain of the reward, limits, usual fixes."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from runlens import fixes
 from runlens.arrays import median, unique
 from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals, shape
 from runlens.signals.noise import counts, mad, smooth, window
@@ -25,7 +27,10 @@ LOW_TEMPERATURE = 0.8
 SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 to 0.2
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
+MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
+
+_OF_FORM = lazy_re(r"format|json|xml|tag|syntax|structure", re.IGNORECASE)
 
 
 def head(points: int) -> int:
@@ -176,6 +181,27 @@ def length_limit(run: Run, signals: Signals) -> Limit | None:
     if len(longest) and np.mean(longest >= longest.max() - 0.5) >= AT_LIMIT:
         return Limit(float(longest.max()), "longest completion, again and again")
     return None
+
+
+def runs_on(signals: Signals) -> str:
+    """Say that completions run on after a complete answer; empty where nothing shows that.
+
+    A reward for the form of an answer (valid JSON, its tags) is earned by whole answers alone: a
+    policy that earns it while its completions are cut had answered before the limit.
+    """
+    cut = signals.curve("len_clipped")
+    late = cut.value[len(cut) // 2 :]
+    if not len(late) or float(median(late)) < MOSTLY:
+        return ""
+    for name in signals.run.history.metrics:
+        of = name.removeprefix("reward:")
+        earned = signals.curve(name).value
+        if of == name or not len(earned) or not _OF_FORM.search(of) or earned.max() <= 0:
+            continue
+        usual = float(median(earned[len(earned) // 2 :]))
+        if usual >= MOSTLY * float(earned.max()):
+            return f"{of} is {number(usual)}, which only a whole answer earns"
+    return ""
 
 
 def small_steps(signals: Signals, onset: float) -> bool:

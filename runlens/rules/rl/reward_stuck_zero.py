@@ -273,7 +273,7 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
             Cause("A reward that the environment never sends", "likely", kind="reward-function"),
         )
     cut = _clipped(signals)
-    is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - axolotl's alarm value
+    is_cut = cut is not None and cut > 0.8 and not policy.runs_on(signals)  # noqa: PLR2004 - axolotl's
     why = f"{percent(cut or 0)} of the completions are cut at the limit"
     return policy.ranked(
         Cause("Completions cut before the answer", "most likely", why, kind="length-limit")
@@ -302,7 +302,8 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         fixes.look("Check which checkpoint the inference server serves"),
     ]
     limit, cut = policy.length_limit(run, signals), _clipped(signals)
-    if limit and cut is not None and cut > 0.8:  # noqa: PLR2004 - axolotl's alarm value
+    is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - axolotl's alarm value
+    if limit and cut is not None and is_cut and not policy.runs_on(signals):
         new, why = int(2 * limit.tokens), f"{percent(cut)} of the completions are cut"
         made.insert(
             0, Fix("Let completions finish", "max_completion_length", int(limit.tokens), new, why)

@@ -220,7 +220,8 @@ def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cau
     cut = signals.curve("len_clipped").after(int(onset)).value
     entropy = signals.curve("entropy").after(int(onset)).value
     made: list[Cause] = []
-    if len(cut) and np.median(cut) > 0.8:  # noqa: PLR2004 - axolotl's alarm value
+    alarm = bool(len(cut)) and np.median(cut) > 0.8  # noqa: PLR2004 - axolotl's alarm value
+    if alarm and not policy.runs_on(signals):
         why = f"{percent(float(np.median(cut)))} of the completions hit the limit"
         what = "Completions cut before the answer"
         made.append(Cause(what, "most likely", why, kind="length-limit"))

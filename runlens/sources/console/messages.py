@@ -37,6 +37,8 @@ _SIZES = (
         lazy_re(_SIZE + r" is reserved by PyTorch but unallocated|; " + _SIZE + " reserved in"),
     ),
 )
+_OWN_USE = "this process has"
+_IN_USE = lazy_re(r"Process \d+ has " + _SIZE + r" memory in use")
 # a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
 _CONSEQUENCE = lazy_re(r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to")
 
@@ -179,4 +181,14 @@ def memory(line: str) -> dict[str, float]:
             sizes[name] = float(number) * _GIB[unit]
     if IN_TOTAL in line and {"reserved_gib", "allocated_gib"} <= sizes.keys():
         sizes["reserved_gib"] -= sizes["allocated_gib"]  # of old versions: what is in use, too
+    if others := _of_others(line, sizes.get("allocated_gib", 0) + sizes.get("reserved_gib", 0)):
+        sizes["others_gib"] = others
     return sizes
+
+
+def _of_others(line: str, own: float) -> float:
+    """Return the GiB that other processes hold; which process is ours, what it allocated tells."""
+    used = [float(number) * _GIB[unit] for number, unit in _IN_USE.findall(line)]
+    if used and _OWN_USE not in line:
+        used.remove(min(used, key=lambda size: abs(size - own)))
+    return sum(used)
