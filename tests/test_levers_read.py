@@ -105,10 +105,11 @@ def test_what_fills_the_card_is_read_from_the_message(
 ) -> None:
     """Other processes by their sizes, and room that is reserved in vain."""
     text = OOM.format(used, idle)
+    sizes: dict[str, Any] = {**memory(text)}
     run = drawn(
         "x",
         state=State("crashed", text, "certain", done_steps=0, planned_steps=500),
-        events=(message(text, "oom", 1, 0, **memory(text)),),
+        events=(message(text, "oom", 1, 0, **sizes),),
         config={"per_device_train_batch_size": 8},
         framework="trl",
         train_loss="0:2.2 0:2.2",
@@ -121,6 +122,7 @@ def test_what_fills_the_card_is_read_from_the_message(
 @pytest.mark.parametrize(("earned", "cut"), [("0:0.8 600:0.9", False), ("0:0.9 600:0.1", True)])
 def test_a_limit_is_raised_only_where_answers_are_cut(earned: str, *, cut: bool) -> None:
     """A reward for whole JSON that is earned while all is cut: the answer stood before the end."""
+    form: dict[str, Any] = {"reward:valid_json": earned}
     run = drawn(
         "x",
         task="grpo",
@@ -129,7 +131,7 @@ def test_a_limit_is_raised_only_where_answers_are_cut(earned: str, *, cut: bool)
         len_clipped="0:0.95 600:0.96",
         len_mean="0:126 600:127",
         reward="0:0.5 600:0.5",
-        **{"reward:valid_json": earned},
+        **form,
     ).run()
     diagnosis = diagnose(run)
     assert ("+ max_completion_length=256," in diff(diagnosis)) is cut
@@ -138,7 +140,10 @@ def test_a_limit_is_raised_only_where_answers_are_cut(earned: str, *, cut: bool)
 
 def test_nothing_is_memorised_where_train_loss_never_fell() -> None:
     """Fewer epochs are no lever then."""
-    curves = {"train_loss": "0:7.4 1000:7.39", "eval_loss": "50:7.5 300:7.45 1000:9.5"}
+    curves: dict[str, Any] = {
+        "train_loss": "0:7.4 1000:7.39",
+        "eval_loss": "50:7.5 300:7.45 1000:9.5",
+    }
     run = replace(
         drawn("x", framework="trl", config={"num_train_epochs": 10}, **curves), steps_per_epoch=100
     )
