@@ -11,7 +11,7 @@ FAILED = "/fail"  # as healthchecks.io has it: appended to the address
 def ping(url: str, *, failed: bool = False) -> str:
     """Ask for an address once; return why that failed, without the address: it is a secret."""
     if urlsplit(url).scheme not in {"http", "https"}:
-        return "is no http:// or https:// address"
+        return "is not an http:// or https:// address"
     asked = f"{url.rstrip('/')}{FAILED}" if failed else url
     try:
         with urlopen(Request(asked, headers={"User-Agent": "RunLens"}), timeout=TIMEOUT):  # noqa: S310 - checked above

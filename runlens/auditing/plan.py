@@ -149,7 +149,9 @@ def named(source: str | Path) -> str:
     if is_on_server(text):
         return str(parsed(text))
     if not text.strip() or text == "-":
-        raise BadSettings(f"{text!r} is no source; name a folder, a file or wandb:entity/project")
+        raise BadSettings(
+            f"{text!r} is not a source; name a folder, a file or wandb:entity/project"
+        )
     return os.path.normpath(text)
 
 
@@ -157,7 +159,7 @@ def seconds(since: str) -> float:
     """Return the seconds of ``24h``, ``90m``, ``7d``, ``2w``; raise BadSettings for others."""
     found = _SPAN.fullmatch(since.strip())
     if not found:
-        raise BadSettings(f"--since {since!r} is no time; write 90m, 24h, 7d or 2w")
+        raise BadSettings(f"--since {since!r} is not a duration; write 90m, 24h, 7d or 2w")
     return float(found[1]) * _SECONDS[found[2]]
 
 

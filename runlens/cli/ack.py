@@ -60,8 +60,8 @@ def _day(until: str | None, now: datetime) -> str:
     try:
         day = datetime.fromisoformat(until)
     except ValueError:
-        raise click.UsageError(f"--until {until!r} is no day; write it as 2026-12-01") from None
+        raise click.UsageError(f"--until {until!r} is not a date; write it as 2026-12-01") from None
     when = day if day.tzinfo else day.replace(tzinfo=UTC)
     if when <= now:
-        raise click.UsageError(f"--until {until} is over; name a day to come")
+        raise click.UsageError(f"--until {until} is in the past; give a later day")
     return when.astimezone(UTC).strftime(DATE)

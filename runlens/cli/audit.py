@@ -58,7 +58,7 @@ class _OrAck(click.Command):
 @click.option("--store", metavar="PATH", required=True, help="What is kept from night to night.")
 @click.option("--since", metavar="TIME", help="Only runs that changed in the last 24h, 7d, ...")
 @click.option("--filter", "filters", metavar="KEY=VALUE", multiple=True, help="Only such runs.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
+@click.option("--jobs", type=click.IntRange(1), help="Processes (default: one per core).")
 @click.option("--cluster", metavar="ADDRESS", help="Dask: tcp://host:8786, or local:4.")
 @click.option("-o", "--output", metavar="DIR", help="Folder of page, JSON and Markdown.")
 @click.option(
@@ -66,14 +66,14 @@ class _OrAck(click.Command):
     metavar="URL",
     multiple=True,
     envvar="RUNLENS_NOTIFY",
-    help="Tell there what is new (or RUNLENS_NOTIFY, several with a space between).",
+    help="Where to send what is new (or RUNLENS_NOTIFY, separated by spaces).",
 )
 @click.option("--page-url", metavar="URL", help="Where the folder of -o is served, for links.")
 @click.option(
     "--ping",
     metavar="URL",
     envvar="RUNLENS_PING",
-    help="Ask for it when a night is over, URL/fail when it failed (or RUNLENS_PING).",
+    help="Request it when a night ends, URL/fail if it failed (or RUNLENS_PING).",
 )
 @click.option("--tag-wandb", is_flag=True, help="WRITES to W&B: tag runs with what was found.")
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 on such an issue.")
@@ -174,7 +174,9 @@ def _ping(url: str, *, failed: bool) -> None:
 
 def _leave() -> NoReturn:
     """End at once: threads that wait for a server would hold the process for minutes."""
-    click.echo("runlens: interrupted; what was judged is kept, start again to go on", err=True)
+    click.echo(
+        "runlens: interrupted; what was judged is kept; start it again to continue", err=True
+    )
     if any(not thread.daemon for thread in threading.enumerate()[1:]):
         sys.stderr.flush()
         os._exit(ExitCode.INTERRUPTED)

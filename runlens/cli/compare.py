@@ -35,11 +35,9 @@ class Sided(click.Command):
 )
 @click.option("--align", type=click.Choice(["step", "epoch", "tokens", "time"]), help="Axis.")
 @click.option("--seeds", metavar="GLOB", multiple=True, help="Repeats of A with other seeds.")
-@click.option(
-    "--store", metavar="PATH", envvar="RUNLENS_STORE", help="Of audits: it knows repeats."
-)
+@click.option("--store", metavar="PATH", envvar="RUNLENS_STORE", help="Of an audit, for repeats.")
 @click.option("--metric", metavar="NAME[:max]", default="", help="Decides; :max or :min.")
-@click.option("--delta", type=click.FloatRange(min=0), help="A difference that counts as none.")
+@click.option("--delta", type=click.FloatRange(min=0), help="A difference that counts as equal.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="This format alone.")
 @click.option("-o", "output", metavar="FILE", help="Write there; - for stdout.")
 @click.option("--no-html", is_flag=True, help="No page, text only.")

@@ -153,7 +153,7 @@ def _tell_silences(settings: "Settings", diagnoses: "list[Diagnosis]") -> None:
     for silence in settings.ended:
         click.echo(f"runlens: the {silence} is over; its rule alarms again", err=True)
     for silence in unused(settings.silences, diagnoses):
-        click.echo(f"runlens: the {silence} met no finding", err=True)
+        click.echo(f"runlens: the {silence} matched no finding", err=True)
 
 
 def _report(

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     "places", metavar="RUN...", nargs=-1, required=True, shell_complete=completion.places
 )
 @click.option("-o", "--output", metavar="FILE", default=STDOUT, help="Default: CSV to stdout.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: the ending of FILE.")
-@click.option("--wide", is_flag=True, help="One row a step, one column a metric.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Default: the extension of FILE."
+)
+@click.option("--wide", is_flag=True, help="One row per step, one column per metric.")
 @click.option("--metric", "metrics", metavar="NAME", multiple=True, help="Only these.")
 @click.option("--run", "name", metavar="NAME", help="One of several runs.")
 @click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
@@ -95,7 +97,7 @@ def _form(output: str, form: str | None) -> str:
     made = form or ("csv" if output == STDOUT else Path(output).suffix.lower().removeprefix("."))
     if made not in FORMATS:
         known = ", ".join(f".{one}" for one in FORMATS)
-        raise click.UsageError(f"{output}: unknown ending; use one of {known}, or --format")
+        raise click.UsageError(f"{output}: unknown extension; use one of {known}, or --format")
     if made == "parquet" and output == STDOUT:
         raise click.UsageError("Parquet goes into a file; name it with -o")
     return made

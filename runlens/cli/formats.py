@@ -27,7 +27,7 @@ class Format(click.Choice):  # type: ignore[type-arg] # generic from click 8.2 o
             return str(value)
         known = [*FORMATS, *(point.name for point in points("runlens.formats"))]
         if value not in known:
-            told = f"{value!r} is no format; there are {', '.join(known)}"
+            told = f"{value!r} is not a format; use one of {', '.join(known)}"
             self.fail(told + nearest(str(value), known), param, ctx)
         return str(value)
 

@@ -66,7 +66,7 @@ def _revoke(folder: Path) -> None:
 
     if not revoke(folder):
         raise BadSettings(one_line(f"{folder}: was not trusted"))
-    click.echo(one_line(f"not trusted any more: {folder.resolve()}"))
+    click.echo(one_line(f"no longer trusted: {folder.resolve()}"))
 
 
 def _list() -> None:

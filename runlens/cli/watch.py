@@ -18,7 +18,7 @@ LEVELS = ("critical", "warning")
 @click.option("--until", type=click.Choice(LEVELS), default="critical", show_default=True,
               help="End with exit code 1 from this severity on.")  # fmt: skip
 @click.option("--every", type=click.FloatRange(0.1), default=10.0, show_default=True,
-              metavar="SECONDS", help="Time between two looks, at least.")  # fmt: skip
+              metavar="SECONDS", help="Least time between two readings.")  # fmt: skip
 @click.option("--run", "names", metavar="NAME", multiple=True, help="One of several runs.")
 @click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing before the end.")

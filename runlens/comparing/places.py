@@ -120,5 +120,5 @@ def filters_of(asked: str) -> dict[str, Any]:
         try:
             return dict(json.loads(text))
         except ValueError:
-            raise BadSettings(f"{text!r} is no JSON; write KEY=VALUE, as tags=nightly") from None
+            raise BadSettings(f"{text!r} is not JSON; write KEY=VALUE, as tags=nightly") from None
     return dict(filter_of(pair) for pair in text.split("&") if pair)

@@ -256,7 +256,7 @@ def test_sources_have_one_name_each() -> None:
     """However they are spelled: their history depends on it."""
     assert named("runs/") == named("./runs") == "runs"
     assert named("https://wandb.ai/acme/words/workspace") == "wandb:acme/words"
-    with pytest.raises(BadSettings, match="is no source"):
+    with pytest.raises(BadSettings, match="is not a source"):
         named("-")
 
 

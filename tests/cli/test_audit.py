@@ -86,7 +86,7 @@ def test_nothing_readable_is_exit_code_3(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--since", "often"), "--since 'often' is no time"),
+        (("--since", "often"), "--since 'often' is not a duration"),
         (("--filter", "exp"), "write KEY=VALUE"),
         (("--filter", "state=finished"), "folders are filtered by name alone"),
         (("--cluster", "local:many"), "write local:4"),

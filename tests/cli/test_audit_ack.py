@@ -60,8 +60,8 @@ def test_an_issue_that_is_known_breaks_no_pipeline(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("ffff",), "no open issue"),
-        (("ffff", "--until", "soon"), "is no day"),
-        (("ffff", "--until", "2020-01-01"), "is over"),
+        (("ffff", "--until", "soon"), "is not a date"),
+        (("ffff", "--until", "2020-01-01"), "is in the past"),
     ],
 )
 def test_what_cannot_be_acknowledged_is_one_line(

@@ -258,5 +258,5 @@ def test_silences_that_are_over_or_unused_are_said(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
         "runlens: the silence of plateau until 2020-01-01 is over; its rule alarms again",
-        "runlens: the silence of sawtooth until 9999-01-01 met no finding",
+        "runlens: the silence of sawtooth until 9999-01-01 matched no finding",
     ]

@@ -121,7 +121,10 @@ def test_parquet_without_pyarrow_says_what_to_install(
 
 @pytest.mark.parametrize(
     ("output", "told"),
-    [("frame.xlsx", "unknown ending; use one of .csv"), ("no/such/f.csv", "cannot write no/such")],
+    [
+        ("frame.xlsx", "unknown extension; use one of .csv"),
+        ("no/such/f.csv", "cannot write no/such"),
+    ],
 )
 def test_a_file_that_cannot_be_written_is_wrong_usage(output: str, told: str) -> None:
     """In one sentence."""

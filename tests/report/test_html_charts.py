@@ -205,7 +205,7 @@ def test_lanes_name_findings_and_count_the_rest() -> None:
     assert [one for one in texts if one.startswith("Overfitting, from step")] == [
         f"Overfitting, from step {step}" for step in (100, 200, 300, 400)
     ]
-    assert "+ 3 more findings, told below" in texts
+    assert "+ 3 more findings, below" in texts
 
 
 def test_events_and_the_clipping_limit_are_drawn() -> None:

@@ -97,7 +97,7 @@ def thinned_note(curves: Mapping[str, ThinCurve], metrics: set[str]) -> str:
     ]
     if not told:
         return ""
-    return f"Thinned to the lowest and highest value of each stretch ({'; '.join(told)})."
+    return f"Thinned to the lowest and highest value of each interval ({'; '.join(told)})."
 
 
 def _metrics(finding: Finding, curves: Mapping[str, ThinCurve]) -> list[str]:

@@ -51,7 +51,7 @@ def timeline(diagnosis: Diagnosis) -> Figure | None:
         start=start,
         end=end,
         lanes=tuple(shown),
-        more=f"+ {count(hidden, 'more finding')}, told below" if hidden else "",
+        more=f"+ {count(hidden, 'more finding')}, below" if hidden else "",
         signs=tuple(_signs(diagnosis)),
         epochs=diagnosis.epochs,
         onsets=tuple(_onsets(leads)),

@@ -39,8 +39,8 @@ PICKS: dict[str, Callable[[RunRow], tuple[str, ...]]] = {
 MOST_VALUES = 200  # of one choice, the most frequent
 Picks = Mapping[str, Mapping[str, int]]  # by what, and the number of each value
 CAPTION = (
-    "Runs with a fault, worst first. Curve: the blamed one, coloured from the onset, dashed where "
-    "it is NaN; a run that ended early stops short."
+    "Runs with a fault, worst first. Curve: the one with the fault, coloured from the onset, "
+    "dashed where it is NaN; a run that ended early stops short."
 )
 
 
@@ -125,7 +125,7 @@ def _calm(rows: "_Rows", calm: Sequence[Told]) -> Markup:
     """Return the runs without a fault, folded; paper does not show them."""
     met = Counter(one.row.health for one in calm)
     names: dict[Health, str] = {
-        "info": "with an info alone",
+        "info": "with notes only",
         "healthy": "healthy",
         "unknown": "not judged",
     }

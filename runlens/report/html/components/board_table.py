@@ -20,7 +20,7 @@ COLUMNS = 16  # settings of the table; the CSV has all
 NAME, VALUE, KEY = 60, 24, 28  # characters of a run, of a setting, of its name
 SAYS = 70  # characters of the verdict
 LOUD = frozenset({"critical", "warning"})
-HELP = "Point at a run to lift it out, here and in the table."
+HELP = "Point at a run to highlight it, here and in the table."
 
 
 def settings(board: Leaderboard, anchor: str, title: str, *, labels: bool) -> Markup:
@@ -56,8 +56,8 @@ def _drawings(keys: list[str]) -> Markup:
             [
                 el("div", el("canvas", id=f"board-{name}", role="img", aria_label=label))
                 for name, label in (
-                    ("points", "One point a run: the setting and what the run reached."),
-                    ("lines", "One line a run through its settings to what it reached."),
+                    ("points", "One point per run: its setting and what it reached."),
+                    ("lines", "One line per run, through its settings to what it reached."),
                 )
             ],
             class_="two",

@@ -124,7 +124,7 @@ def bench(comparison: Comparison) -> Markup:
         role="img",
         aria_label="Curves of the chosen runs; the charts below have them without script.",
     )
-    said = "Drag over the chart to see a stretch of it; point at a line or a run to lift it out."
+    said = "Drag over the chart to zoom in; point at a line or a run to highlight it."
     return el(
         "div",
         el("div", controls, class_="bench-tools"),

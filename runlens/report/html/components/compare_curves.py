@@ -43,9 +43,7 @@ def alignment(comparison: Comparison) -> str:
     """Return on which axis the runs lie, and why."""
     reasons = {pair.align_why for pair in comparison.pairs}
     why = next(iter(reasons)) if len(reasons) == 1 else ""
-    return sentence(
-        f"Laid over each other by {comparison.unit or comparison.align}{f': {why}' if why else ''}"
-    )
+    return sentence(f"Aligned by {comparison.unit or comparison.align}{f': {why}' if why else ''}")
 
 
 def _note(comparison: Comparison, figure: Figure) -> str:
@@ -72,7 +70,9 @@ def _thinned(figure: Figure) -> str:
         return ""
     most = max(thin, key=lambda curve: curve.points)
     shown = f"{len(most.step):,} of {count(most.points, 'point')}"
-    return f"Long curves keep the lowest and highest value of each stretch: {shown} of the longest."
+    return (
+        f"Long curves keep the lowest and highest value of each interval: {shown} of the longest."
+    )
 
 
 def _numbers(figure: Figure) -> Markup:
