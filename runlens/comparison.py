@@ -30,6 +30,7 @@ RESULTS: tuple[Result, ...] = (
 )  # fmt: skip
 ALIGNS: tuple[Align, ...] = ("step", "epoch", "tokens", "time")
 LABELS = "ABCDEFGHIJKLMNOPQRST"
+STILL = "What still compares"  # point of a comparison whose losses do not compare
 MOST_RUNS = len(LABELS)
 
 SCHEMA = "runlens.comparison/2"

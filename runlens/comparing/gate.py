@@ -17,7 +17,7 @@ from runlens.comparing.other_data import by_curves
 from runlens.comparing.rewards import WHAT as REWARD
 from runlens.comparing.rewards import reward
 from runlens.comparing.signs import Signs, common, whole_ratio
-from runlens.comparison import Check
+from runlens.comparison import STILL, Check
 from runlens.metrics import base
 from runlens.patterns import lazy_re
 from runlens.run import RL_TASKS, Run, Setting, Task
@@ -52,7 +52,6 @@ FAMILIES = (
 TASK_METRICS = ("eval_accuracy", "eval_f1", "eval_wer", "eval_cer", "reward", "train_accuracy",
                 "dpo_acc", "mAP")  # fmt: skip
 OTHER_EVALUATION = frozenset({"Evaluation set", "Eval loss before training"})
-STILL = "What still compares"
 LONG_NAME = 5  # letters from which a family is known inside of a word: TinyLlama
 _GENERATION = r"(\d+(?:\.\d+)?(?![\d.]*[bm](?:-|$)))?"  # no size: 7b, 160m
 BYTES = lazy_re(r"bits_per_byte|(^|[/_])bpb($|[/_])")
@@ -255,4 +254,4 @@ def _still(a: Run, b: Run, failed: AbstractSet[str]) -> Check:
         return Check(STILL, True, f"{', '.join(tasks[:3])}, and the shapes of the curves")
     policy = REWARD in failed
     other = "a score that no reward scales" if policy else "bits per byte or a task metric"
-    return Check(STILL, None, f"the shapes of the curves alone: log {other}")
+    return Check(STILL, None, f"the shapes of the curves alone, until you log {other}")

@@ -1,6 +1,6 @@
 """Many runs by one metric: the best first, what its lead is worth, and which setting did it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from runlens.comparing.partial import effects
 from runlens.comparing.seeds import reached
 from runlens.comparing.spread import measured, prior
 from runlens.comparing.terms import REPEATS, TRAIN_OF_TASK, Terms, terms_of
-from runlens.comparison import BoardRow, Effect, Leaderboard
+from runlens.comparison import BoardRow, Leaderboard
 from runlens.diagnosis import Verdict
 from runlens.engine import verdict_of
 from runlens.errors import BadSettings
@@ -72,7 +72,6 @@ def leaderboard(
         )
         for i in order
     ]
-    found = effects([one for one in rows if one.value is not None])
     return Leaderboard(
         metric=name,
         better=terms.better(name),
@@ -80,8 +79,8 @@ def leaderboard(
         noise=spread.measured or spread.deviation or None,
         noise_from=spread.source,
         expected=_expected(known, spread, top),
-        effects=found,
-        problems=(*_problems(known, name), *_inseparable(found)),
+        effects=effects([one for one in rows if one.value is not None]),
+        problems=_problems(known, name),
     )
 
 
@@ -152,15 +151,6 @@ def _expected(known: Sequence[float | None], spread: Spread, top: float | None) 
     variance = float(values.var(ddof=1))
     kept = max(0.0, 1 - noise**2 / variance) if variance else 0.0
     return float(values.mean() + kept * (top - values.mean()))
-
-
-def _inseparable(effects: Sequence[Effect]) -> Iterator[Problem]:
-    """Yield which settings changed together in all runs, and the run that would separate them."""
-    for one in effects:
-        first, *others = one.setting.split(" + ")
-        if others:
-            run = f"a run with {first} alone changed would separate them"
-            yield Problem("runs", f"{one.setting} changed together: {run}")
 
 
 def _problems(known: Sequence[float | None], metric: str) -> tuple[Problem, ...]:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from runlens.comparing import vetoes
-from runlens.comparing.gate import STILL, TASK
+from runlens.comparing.gate import TASK
 from runlens.comparing.groups import group
 from runlens.comparing.parting import Sameness
 from runlens.comparing.terms import REPEATS
 from runlens.comparison import (
+    STILL,
     Check,
     CompareVerdict,
     DiagnosisDiff,
@@ -213,13 +214,14 @@ def _caveat(deciding: Measure, found: Found) -> str:
         if one.favours and one.favours != deciding.favours and not one.decides
     ]
     weighty = [row.key for row in found.settings if row.rank and group(row.key) != "seed"]
+    tried = next((key for key in weighty if group(key) != "resume"), "")
     said = [deciding.note] if deciding.note else []
     said += [f"B reaches {one.what.partition(' to ')[2]} with {one.note} steps"
              for one in found.measures if one.what.startswith("Steps to ")]  # fmt: skip
     if against:
         said.append(f"{against[0].what} speaks for {against[0].favours.upper()}")
-    if len(weighty) > 1:
-        told = f"a run of A with the {weighty[0]} of B alone would separate them"
+    if len(weighty) > 1 and tried:
+        told = f"a run of A with the {tried} of B alone would separate them"
         said.append(f"{len(weighty)} settings differ and share the credit: {told}")
     if deciding.noise_from == "prior":
         said.append(

@@ -78,12 +78,14 @@ def headline(board: Leaderboard) -> str:
 def effect_words(board: Leaderboard, effect: Effect) -> str:
     """Return what a setting explains: ``learning_rate explains 92 %: -0.31 from 1e-4 to 1e-3``."""
     said = f"{effect.setting} explains {percent(effect.share)} of the difference between the runs"
+    first, *others = effect.setting.split(" + ")
+    apart = f" A run with {first} alone changed would separate them." if others else ""
     if effect.effect is None or effect.interval is None:
-        return f"{said}."
+        return f"{said}.{apart}"
     low, high = (value_of(board.metric, bound) for bound in effect.interval)
     moved = value_of(board.metric, effect.effect)
     between = f"from {written(effect.low)} to {written(effect.high)}"
-    return f"{said}: {moved} {between} ({low} to {high} at 95 %)."
+    return f"{said}: {moved} {between} ({low} to {high} at 95 %).{apart}"
 
 
 def columns(board: Leaderboard) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from runlens.comparison import Check, Comparison, Pair, Result
+from runlens.comparison import STILL, Check, Comparison, Pair, Result
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.report import compared
 from runlens.report.comparison import words
@@ -195,7 +195,8 @@ def _fairness(pair: Pair, options: Options) -> Iterator[str]:
         word = "no" if check.hard else "mind"
         yield from wrapped(f"{word}: {check.what}: {check.why}", options, HANG, "  ")
     for word, ok in (("not known", None), ("equal", True)):
-        yield from _folded(word, [one for one in pair.checks if one.ok is ok], options)
+        checks = [one for one in pair.checks if one.ok is ok and one.what != STILL]
+        yield from _folded(word, checks, options)
     for problem in pair.problems:
         yield from wrapped(f"! {problem.where}: {problem.text}", options, HANG, "  ")
     yield ""

@@ -72,6 +72,8 @@ def noise_from(comparison: Comparison) -> str:
             "Noise: between repeats, as runs with curves like these have it; repeats of your own "
             "(--seeds) would measure it."
         )
+    if "seeds" in sources:
+        return "Noise: between the runs of a group."
     return "No noise is known."
 
 
