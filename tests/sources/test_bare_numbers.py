@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runlens import read
+from runlens import read, read_all
 from runlens.sources import console
 
 
@@ -74,3 +74,42 @@ def test_names_in_chinese(tmp_path: Path) -> None:
     )
     run = read(written(tmp_path, text, "log.txt"))
     assert len(run.curve("train_loss")) == len(run.curve("eval_loss")) == 8
+
+
+def listed(*values: float) -> str:
+    """Return a list as it is printed."""
+    return str(list(values))
+
+
+def test_printed_lists_stand_side_by_side(tmp_path: Path) -> None:
+    """Under their own names; a shorter one ends before."""
+    loss = [round(2 / n, 3) for n in range(1, 9)]
+    text = (
+        f"train_loss = {listed(*loss)}\nval_loss = {listed(*loss[1:])}\nseeds = [1, 2, 3, 4, 5]\n"
+    )
+    run = read(written(tmp_path, text, "notes.txt"))
+    assert run.curve("train_loss").value.tolist() == loss
+    assert run.curve("eval_loss").step.tolist() == list(range(1, 8))
+    assert not {"seeds"} & set(run.history.metrics)
+
+
+def test_lists_of_models_are_trainings(tmp_path: Path) -> None:
+    """Where their file says what was measured, and their names which model it was."""
+    lists = {name: [round(seed / n, 3) for n in range(1, 9)] for seed, name in enumerate("ABC", 2)}
+    text = "".join(f"{name}:{listed(*values)}\n\n" for name, values in lists.items())
+    runs = read_all(written(tmp_path, text, "loss_log.txt"))
+    found = [run.curve(*run.history.metrics).value.tolist() for run in runs]
+    assert sorted(found) == sorted(lists.values())
+
+
+def test_a_log_beside_that_of_the_training_is_of_held_out_data(tmp_path: Path) -> None:
+    """Alone it may be a whole training, whatever it is called."""
+    for name, above in (("train.log", 2), ("valid.log", 3)):
+        rows = "".join(f"{n}, {above / (n + 1):.4f}, {10 * n + above:.2f}\n" for n in range(9))
+        written(tmp_path, f"epoch,loss,accuracy\n{rows}", name)
+    (run,) = read_all(tmp_path)
+    assert run.curve("train_loss").value[0] == 2
+    assert run.curve("eval_loss").value[0] == 3
+    assert len(run.curve("eval_accuracy")) == 9
+    (tmp_path / "train.log").unlink()
+    assert len(read(tmp_path).curve("train_loss")) == 9

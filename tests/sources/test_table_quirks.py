@@ -145,11 +145,23 @@ def test_yolo_pads_its_names_and_numbers(tmp_path: Path) -> None:
 
 
 def test_table_without_names_says_so(tmp_path: Path) -> None:
-    """Its first row are numbers, its own name has blanks and colons: none is taken for a name."""
+    """Its first row are numbers, its own name has blanks and colons; the columns are numbered."""
     path = tmp_path / "log 2023-08-04 10:20:30 reward model.csv"
     path.write_text("0,0.693,0.5\n1,0.52,0.75\n2,0.5,0.8\n")
-    with pytest.raises(NothingReadable, match="no header row that names its columns"):
-        read_all(path)
+    (run,) = read_all(path)
+    assert run.curve("column 2").value.tolist() == [0.693, 0.52, 0.5]
+    assert any("no header row that names its columns" in problem.text for problem in run.problems)
+    assert len(read(path, columns={"train_loss": "column 2"}).curve("train_loss")) == 3
+
+
+def test_table_without_names_in_a_folder(tmp_path: Path) -> None:
+    """A file that is called a log of a training is one; any other table of numbers is data."""
+    rows = "".join(f"{n // 2},{n % 3},{1 - n / 1000:.3f}\n" for n in range(40))
+    put(tmp_path, "one/training_log.csv", rows)
+    put(tmp_path, "two/table.csv", rows)
+    assert len(read(tmp_path / "one").curve("column 3")) == 40
+    with pytest.raises(NothingReadable):
+        read_all(tmp_path / "two")
 
 
 def test_column_that_is_never_finite_is_no_number_of_the_run(tmp_path: Path) -> None:

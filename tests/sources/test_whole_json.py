@@ -33,7 +33,21 @@ def test_lists_of_numbers(tmp_path: Path) -> None:
     read = written(tmp_path, lists, "cnn_history_1.json")
     assert read.series["loss"].value.tolist() == [3, 2, 1]
     assert set(read.series) == {"loss", "val_loss"}
+    assert [problem.lost for problem in read.problems if "fit no row" in problem.text] == [
+        "times (2 values)"
+    ]
     assert read.steps_inferred
+
+
+def test_lists_under_names_that_say_nothing(tmp_path: Path) -> None:
+    """Read where the file is called a history and all of it was measured; not counts or ids."""
+    lists = {name: [of / n for n in range(1, 30)] for of, name in enumerate(("A", "B"), 1)}
+    written(tmp_path, lists, "training_history.json")
+    (run,) = runlens.read_all(tmp_path)
+    assert len(run.curve("A")) == len(run.curve("B")) == 29
+    (tmp_path / "training_history.json").write_text(json.dumps({"ids": list(range(30))}))
+    with pytest.raises(runlens.errors.NothingReadable):
+        runlens.read_all(tmp_path)
 
 
 @pytest.mark.parametrize(

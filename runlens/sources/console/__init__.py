@@ -282,6 +282,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     from runlens.sources.console import lines  # 25 modules, of no use to a log of dicts
     from runlens.sources.console.bare import TOLD, bare
     from runlens.sources.console.rows import placed as placed_rows
+    from runlens.sources.console.twins import held_out, of_held_out
 
     others, states = _without_torn_number(log)
     found = lines.read(others, states)
@@ -289,6 +290,8 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         found = placed_rows(bare(others, reading.path.stem))
         if found.records:
             reading.problems.append(Problem(str(reading.path), TOLD, "what they are called"))
+    if prefix := of_held_out(reading.path):
+        found = found._replace(records=[held_out(record, prefix) for record in found.records])
     records, placed = Records.of(found.records), found.placed
     told = np.ones(len(records), dtype=np.bool_)
     run_bars = console_story.run_bars(run_bars, placed, records)

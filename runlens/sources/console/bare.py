@@ -1,4 +1,7 @@
-"""Files of bare numbers, one row a line, whose only name is that of the file: ``loss.txt``."""
+"""Files of bare numbers, whose only name is that of the file, or stands above: ``loss.txt``.
+
+One row a line, or a list of them behind a name: ``train_loss = [0.9, 0.7, 0.6]``.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,13 +12,16 @@ from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 
-FEWEST = 5  # lines
+FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
 WIDEST = 12  # numbers of a line: more are data
 LONGEST = 400  # characters of a line
+LONGEST_LIST = 1_000_000
 TOLD = "holds bare numbers: each line was taken for a row"
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
 _APART = lazy_re(r"[,;\s]+")
+_LIST = lazy_re(r"\s*([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*\[([^\[\]]*)\]?[\s,]*$")
+_List = tuple[int, str, tuple[float, ...]]
 
 
 def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
@@ -28,7 +34,7 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
     if len(same) < max(FEWEST, MOSTLY * len(others)):
-        return []
+        return _of_lists([some for at, line in others if (some := _list(at, line))], stem)
     if all(value.is_integer() for _, values in same for value in values):
         return []
     names = tuple(f"column {n}" for n in range(1, width + 1))
@@ -51,3 +57,35 @@ def _numbers(line: str) -> tuple[float, ...]:
     cells = _APART.split(line.strip(" \t[](),;"))
     numbers = [number for cell in cells[: WIDEST + 1] if (number := as_number(cell)) is not None]
     return tuple(numbers) if len(numbers) == len(cells) <= WIDEST else ()
+
+
+def _list(at: int, line: str) -> _List | None:
+    """Return name and numbers of a list that was printed; None for what is none."""
+    found = _LIST.match(line) if "[" in line and len(line) <= LONGEST_LIST else None
+    if not found:
+        return None
+    cells = found[2].strip(" ,").split(",")
+    numbers = tuple(n for cell in cells if (n := as_number(cell.strip())) is not None)
+    measured = not all(number.is_integer() for number in numbers)
+    whole = len(numbers) == len(cells) >= FEWEST
+    return (at, found[1].strip(), numbers) if whole and measured else None
+
+
+def _of_lists(found: Sequence[_List], stem: str) -> list[Row]:
+    """Return the rows of lists: side by side where their names tell what they measure.
+
+    Where only the `stem` of the file does, each is of a training that its name stands for.
+    """
+    telling = [one for one in found if tells(one[1])]
+    if not telling and tells(stem):
+        return [
+            Row(at, Counted(step=n), (stem,), (value,))
+            for at, _, values in found
+            for n, value in enumerate(values, 1)
+        ]
+    longest = max((len(values) for _, _, values in telling), default=0)
+    rows = []
+    for n in range(longest):
+        here = {name: values[n] for _, name, values in telling if n < len(values)}
+        rows.append(Row(telling[0][0], Counted(step=n + 1), tuple(here), tuple(here.values())))
+    return rows

@@ -43,6 +43,8 @@ KNOWN_NAMES = {
     "metrics.csv", "progress.csv", "history.csv", "log.csv", "train_log.csv", "training_log.csv",
     "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
+UNNAMED = "column "  # how the columns of a table without names are called
+FEWEST_UNNAMED = 2  # columns of such a table
 MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
 SAMPLE = 20  # rows of them
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
@@ -105,7 +107,11 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         return True
     name = path.name.lower()
     known = name in KNOWN_NAMES or _HISTORY.match(name) is not None
-    return has_metric(header) and (known or _of_keras(header))
+    return (has_metric(header) and (known or _of_keras(header))) or (known and _unnamed(header))
+
+
+def _unnamed(header: Sequence[str]) -> bool:
+    return bool(header) and all(name.startswith(UNNAMED) for name in header)
 
 
 def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -152,10 +158,16 @@ def _narrow(data: bytes) -> bytes:
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of a table, whatever program saved it."""
+    """Return the text of a table, whatever program saved it; columns without names are numbered."""
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
-        return data.decode("utf-16", "replace")
-    return data.decode("utf-8-sig", "replace").replace("\0", "")
+        text = data.decode("utf-16", "replace")
+    else:
+        text = data.decode("utf-8-sig", "replace").replace("\0", "")
+    first = next(_rows(text), [])
+    if len(first) < FEWEST_UNNAMED or any(_number(cell) is None for cell in first):
+        return text
+    delimiter = _delimiter(text.partition("\n")[0])
+    return delimiter.join(f"{UNNAMED}{n}" for n in range(1, len(first) + 1)) + f"\n{text}"
 
 
 def _rows(text: str) -> Iterator[list[str]]:
@@ -166,8 +178,11 @@ def _rows(text: str) -> Iterator[list[str]]:
         if line.strip() and line[0] != "#" and not _CONFLICT.match(line)
     )
     first = next(lines, "")
-    delimiter = max(",;\t", key=first.count)
-    yield from csv.reader(_again(first, lines), delimiter=delimiter, skipinitialspace=True)
+    yield from csv.reader(_again(first, lines), delimiter=_delimiter(first), skipinitialspace=True)
+
+
+def _delimiter(line: str) -> str:
+    return max(",;\t", key=line.count)
 
 
 def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
@@ -190,8 +205,11 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
     if sum(_number(cell) is not None for cell in header) * 2 > len(header):
         raise Unreadable("has no header row that names its columns")
     reading.columns = tuple(name for name in header if name)
+    if _unnamed(header):
+        told = "has no header row that names its columns: they were numbered"
+        reading.problems.append(Problem(str(reading.path), told, "what they are called"))
     chosen = chosen_metrics(header, columns)
-    if not (chosen or has_metric(header) or _exported(header)):
+    if not (chosen or has_metric(header) or _exported(header) or _unnamed(header)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
     return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
 

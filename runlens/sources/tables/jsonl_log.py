@@ -79,8 +79,14 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     if known or is_log(set(named.values())) or says_log(sorted(numbers), columns):
         return True
     if whole_json.is_named(path.name.lower()):
-        return has_metric(named.values())
+        return has_metric(named.values()) or _measured(rows)
     return path.suffix == whole_json.ENDING and has_twins(named.values())
+
+
+def _measured(rows: Sequence[Row]) -> bool:
+    """Whether rows of a history hold nothing but measured numbers, whatever they are called."""
+    values = [value for row in rows for value in row.values()]
+    return len(rows) == SAMPLE and all(type(value) is float for value in values)
 
 
 def _first_rows(path: Path) -> list[Row]:
@@ -93,7 +99,7 @@ def _first_rows(path: Path) -> list[Row]:
     small = path.stat().st_size <= whole_json.LARGEST and whole_json.mentions_metric(head)
     may_be_whole = small or whole_json.is_named(name)
     whole = whole_json.history(read_bytes(path, MAX_LOG)) if may_be_whole else None
-    return whole[:SAMPLE] if whole else rows if _of_lines(name) else []
+    return whole.rows[:SAMPLE] if whole else rows if _of_lines(name) else []
 
 
 def _of_lines(name: str) -> bool:
@@ -118,8 +124,11 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     found = whole_json.history(data) if is_whole else None
     if found:
         rows = Rows(columns)
-        for row in found:
+        for row in found.rows:
             rows.add(row)
+        if found.left_out:
+            text = f"has lists that fit no row of its {len(found.rows):,}"
+            reading.problems.append(Problem(str(path), text, ", ".join(found.left_out)))
         fill(reading, _named_as_said(reading, rows.table(), columns))
     else:
         fill(reading, _read_lines(data, reading, columns))

@@ -7,7 +7,7 @@ arguments of the training.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from runlens.patterns import lazy_re
 from runlens.sources.files import Unreadable, parse_json
@@ -40,23 +40,30 @@ def mentions_metric(head: bytes) -> bool:
     return OURS not in head and _MEASURED.search(head) is not None
 
 
-def history(data: bytes) -> list[Row] | None:
-    """Return the rows of such a history, the longest that is in the text; None where none is."""
+class History(NamedTuple):
+    """The rows of a history, and its lists that stand at no row: names and lengths."""
+
+    rows: list[Row]
+    left_out: tuple[str, ...] = ()
+
+
+def history(data: bytes) -> History | None:
+    """Return the longest history that is in a text; None where none is."""
     try:
         whole = parse_json(data)
     except Unreadable:
         return None
-    found = max(_histories(whole), key=len, default=[])
-    return found if len(found) > 1 else None
+    found = max(_histories(whole), key=lambda one: len(one.rows), default=History([]))
+    return found if len(found.rows) > 1 else None
 
 
-def _histories(value: Any, depth: int = 0) -> Iterator[list[Row]]:  # noqa: ANN401 - JSON is of any type
+def _histories(value: Any, depth: int = 0) -> Iterator[History]:  # noqa: ANN401 - JSON is of any type
     """Yield all that can be a history: the whole, and what lies in it."""
     if isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
-            yield value
+            yield History(value)
     elif isinstance(value, dict):
-        yield from (_of_points(value), _of_numbers(value), _of_lists(value))
+        yield from (History(_of_points(value)), History(_of_numbers(value)), _of_lists(value))
         if depth < DEEPEST:
             for inner in value.values():
                 yield from _histories(inner, depth + 1)
@@ -90,18 +97,22 @@ def _is_number(name: str) -> bool:
     return name.isdecimal() and name.isascii() and len(name) <= LONGEST_NUMBER
 
 
-def _of_lists(whole: Row) -> list[Row]:
+def _of_lists(whole: Row) -> History:
     """Turn lists of numbers into rows, the usual length of them; others see `_spread`."""
     lists = dict(_lists(whole))
     lengths = Counter(len(some) for some in lists.values() if len(some) > 1)
     if not lengths:
-        return []
+        return History([])
     length = max(lengths, key=lambda one: (lengths[one], one))
     rows: list[Row] = [{} for _ in range(length)]
+    left_out = []
     for name, some in lists.items():
-        for row, value in _spread(some, length):
+        placed = list(_spread(some, length))
+        if len(some) > 1 and not placed:
+            left_out.append(f"{name} ({len(some):,} values)")
+        for row, value in placed:
             rows[row][name] = value
-    return rows
+    return History(rows, tuple(left_out))
 
 
 def _spread(some: list[Any], rows: int) -> Iterator[tuple[int, Any]]:
