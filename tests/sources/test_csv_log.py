@@ -289,7 +289,7 @@ def test_exported_curve_is_named_by_its_file(tmp_path: Path) -> None:
         ("step,loss,lr\n1,0.5,0.1\n2,0.4", "ends within a row"),
         ("step,loss\n1,0.5\n2,0.4,7\n3,0.3\n", "more or fewer cells"),
         ("step,loss\n1,[0.5]\n2,[0.4]\n", "holds no number but '[0.5]'"),
-        ("1,0.5\n2,0.4\n", "no header row"),
+        ("1,2,a\n2,3,b\n", "no header row"),
         ("step,height\n1,0.5\n", "no column of what trainings log"),
         ("# a comment\n\n", "holds no row"),
         ("", "is empty"),

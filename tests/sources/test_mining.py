@@ -43,6 +43,7 @@ def points(folder: Path, text: str) -> Expected:
         ("Loss at step {n}00 : {loss}", "Loss", 0, 100),
         ("132{n} Loss : {loss}", "Loss", 1320, 1),
         ("epoch {n} - {loss} loss, 0.87 acc", "loss", 0, 1),
+        ("Train {n} - {loss} loss, 0.87{n} acc", "loss", 0, 1),
         ("{n}/600 loss: {loss}", "loss", 0, 1),
         ("> | it {n} | xent {loss} | gn 0.{n}", "xent", 0, 1),
         ("[12/09/24 16:24:0{n}] INFO     Epoch {n}: v_loss {loss}    train.py:120", "v_loss", 0, 1),
@@ -238,3 +239,16 @@ def test_rows_without_an_end_of_line(tmp_path: Path) -> None:
     run = points(tmp_path, "\n".join(lines) + "\n")
     assert run["train_loss"] == [(n, round(3 / n, 3)) for n in range(1, 31)]
     assert len(run["dev_loss"]) == 30
+
+
+def test_rows_that_count_batches_keep_their_steps_beside_others(tmp_path: Path) -> None:
+    """The evaluation at the end of each epoch is of a layout that is known."""
+    rows = []
+    for epoch in range(1, 4):
+        rows += [
+            f"> Epoch: [{epoch}][{n}/100] - {3 / n:.3f} loss, 0.{n} acc" for n in (20, 60, 100)
+        ]
+        rows.append(f"> Epoch: [{epoch}][100/100] | val_loss: {2 / epoch:.2f}")
+    found = points(tmp_path, "\n".join(rows) + "\n")
+    assert [step for step, _ in found["loss"]] == [20, 60, 100, 120, 160, 200, 220, 260, 300]
+    assert [step for step, _ in found["val_loss"]] == [100, 200, 300]

@@ -74,10 +74,14 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 
 def _better(learned: Sequence[Row], known: Found) -> bool:
-    """Whether a learned layout has far more of what trainings are judged by, and lacks little."""
+    """Whether a learned layout has far more of what trainings are judged by, and lacks little.
+
+    Rows that count batches themselves would lose their steps beside those of a known layout.
+    """
     mine, theirs = [row.names for row in learned], [record.names for record in known.records]
     more, less = telling(mine), telling(theirs)
-    return more > MORE * less and (more > FAR_MORE * less or _measured(theirs) <= _measured(mine))
+    alone = all(row.counted.batch >= 0 for row in learned) or more > FAR_MORE * less
+    return more > MORE * less and (alone or _measured(theirs) <= _measured(mine))
 
 
 def _measured(names: Iterable[Sequence[str]]) -> set[str]:

@@ -203,7 +203,10 @@ class _Reader:
 
     def _turns(self, place: int, parted: Sequence[str]) -> bool:
         """Whether from here on names stand behind: ``Epoch 3 - 0.52 loss, 0.87 acc``."""
-        named = any(column.name and not column.kind for column in self.columns)
+        named = any(
+            column.name and not (column.kind or SPLIT.fullmatch(column.name))
+            for column in self.columns
+        )
         if parted or named or self._waiting:
             return False
         rest = self.text[place + 1 :]
