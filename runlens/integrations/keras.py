@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runlens.integrations.stopping import Judge
+from runlens.integrations.stopping import Judge, callback_class
 
 if TYPE_CHECKING:
     from runlens.live import Level, Record
@@ -82,10 +82,4 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class that exists only with keras
     """Make `RunLensCallback` when it is first asked for: a `keras.callbacks.Callback`."""
-    if name != "RunLensCallback":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from keras.callbacks import Callback
-
-    made = type(name, (ReportAtEnd, Callback), {"__module__": __name__})
-    globals()[name] = made
-    return made
+    return callback_class(__name__, name, ReportAtEnd, "keras.callbacks", "Callback")

@@ -10,12 +10,11 @@ it needs no logger. lightning is imported when `RunLensCallback` is asked for, n
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runlens.integrations.stopping import Judge
+from runlens.integrations.stopping import Judge, callback_class
 
 if TYPE_CHECKING:
     from runlens.live import Level, Record
@@ -127,10 +126,5 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class that exists only with lightning
     """Make `RunLensCallback` when it is first asked for: a `lightning.pytorch.Callback`."""
-    if name != "RunLensCallback":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     library = "lightning.pytorch" if find_spec("lightning") else "pytorch_lightning"
-    base = import_module(library).Callback
-    made = type(name, (ReportAtEnd, base), {"__module__": __name__})
-    globals()[name] = made
-    return made
+    return callback_class(__name__, name, ReportAtEnd, library, "Callback")

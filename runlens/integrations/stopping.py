@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,3 +85,19 @@ def _write(page: Path, diagnosis: "Diagnosis") -> None:
 
 def _say(text: str) -> None:
     sys.stderr.write(f"RunLens: {text}\n")
+
+
+def callback_class(module: str, name: str, follows: type, library: str, base: str) -> type:
+    """Return a module's `RunLensCallback`, made when it is first asked for.
+
+    `base` is the library's own class of callbacks, without which it cannot exist.
+
+    Raises:
+        AttributeError: for any other name.
+
+    """
+    if name != "RunLensCallback":
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    made = type(name, (follows, getattr(import_module(library), base)), {"__module__": module})
+    setattr(sys.modules[module], name, made)
+    return made

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runlens.integrations.stopping import Judge, settings_for
+from runlens.integrations.stopping import Judge, callback_class, settings_for
 
 if TYPE_CHECKING:
     from runlens.live import Level
@@ -129,10 +129,4 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class that exists only with transformers
     """Make `RunLensCallback` when it is first asked for: a `transformers.TrainerCallback`."""
-    if name != "RunLensCallback":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from transformers import TrainerCallback
-
-    made = type(name, (ReportAtEnd, TrainerCallback), {"__module__": __name__})
-    globals()[name] = made
-    return made
+    return callback_class(__name__, name, ReportAtEnd, "transformers", "TrainerCallback")
