@@ -22,10 +22,10 @@ from runlens.comparing.belief import Spread
 from runlens.comparing.ends import FEWEST_JITTER, End, end
 from runlens.history import FloatArray
 
-SHARE = 0.345  # median of the groups of repeats
-DOUBT = 0.65  # standard deviation of its logarithm, over the kinds of trainings
+SHARE = 0.345  # 0.47 is the median of the groups; less shows more and errs more often: ADR 8
+DOUBT = 0.65  # deviation of its logarithm over the kinds; their mean distance is 0.75
 SHARE_OF_MEAN = 0.12  # the same of a mean, beside its own error
-DOUBT_OF_MEAN = 0.5  # repeats see other batches, and may wander where one curve does not show it
+DOUBT_OF_MEAN = 0.5  # over the groups; repeats may wander where one curve does not show it
 FEW = 8  # values below which the jitter itself is a guess
 DOUBT_FEW = 0.8
 OF_SPAN = 0.03  # without a jitter: of how far the curve has come
