@@ -69,6 +69,7 @@ from runlens.wording import loss, number, percent, step, too_few
 # rules that name what a rise is; where one does, a loss that did not fall is no more to tell
 LOST = ("divergence", "nan-loss", "hidden-nan", "grad-explosion", "loss-spike", "warmup-shock")
 ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
+MEAN_ALONE = 0.02  # of the variance explained: R² is 0 by definition where the mean is the answer
 SAME_EVAL = 1e-6  # relative range of evaluations of weights that did not move
 
 
@@ -141,10 +142,11 @@ def _named(fall: Fall, finding: Finding) -> Outcome:
 def _dead(run: Run, signals: Signals, limits: Limits) -> bool:
     """Whether a second sign says that nothing moved: gradient, rate or evaluation."""
     norms, rate = signals.curve("grad_norm").value, signals.curve("learning_rate").value
-    evals = signals.curve("eval_loss").value
+    evals, explained = signals.curve("eval_loss").value, signals.curve("eval_r2").value
     same = len(evals) > 2 and float(np.ptp(evals)) <= SAME_EVAL * abs(float(evals[0]))  # noqa: PLR2004 - two may agree
     return bool(
         same
+        or (len(explained) >= limits.fewest and float(np.abs(explained).max()) <= MEAN_ALONE)
         or (len(norms) and float(np.mean(norms == 0)) > limits.active)
         or (len(rate) and float(np.mean(rate > 0)) < 1 - limits.active)
         or surroundings.too_low(run, signals, limits.low_factor)
@@ -307,6 +309,16 @@ BAD = (
         eval_loss="50:0.498673 900:0.498673",
         severity="warning",
     ),
+    drawn(
+        "noise of small batches, and evaluation explains nothing",
+        (0, 50),
+        noise={"train_loss": 0.25, "eval_loss": 0.002},
+        task="regression",
+        train_loss="0:1 900:1",
+        eval_loss="50:1.1 900:1.1",
+        eval_r2="50:0.003 900:0.002",
+        severity="warning",
+    ),
     drawn("rises a little", (0, 50), train_loss="0:4 900:4.1", task="pretrain", severity="warning"),
     drawn(
         "loss creeps, accuracy stays",
@@ -353,6 +365,14 @@ GOOD = (
     drawn("falls slowly", noise=0.005, train_loss="0:3 900:2.8"),
     drawn("falls at once", train_loss="0:3.4 20:2 900:2"),
     drawn("noise hides it", noise=0.2, train_loss="0:3 900:2.9"),
+    drawn(
+        "noise hides it, and a tenth is explained",
+        noise={"train_loss": 0.25, "eval_loss": 0.002},
+        task="regression",
+        train_loss="0:1 900:1",
+        eval_loss="50:1.1 900:1.1",
+        eval_r2="50:0.02 900:0.1",
+    ),
     drawn("fell and came back", train_loss="0:3 300:2 900:3"),
 )
 

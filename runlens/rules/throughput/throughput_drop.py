@@ -13,7 +13,9 @@ Looks alike
     launch is judged. Environments of rl runs whose episodes grow longer: info. RL that first acts
     at random to fill its buffer slows down as its updates begin.
 Limits
-    fewest: rates needed. first, until: the base is the median between these shares of the run.
+    fewest: rates needed. rows: with fewer, this many that fall from each to the next are told as
+    info, where the last is below alert of the first. first, until: the base is the median between
+    these shares of the run.
     stretch: least share of the run that is slow. slow: rate below this share of the base.
     alert: below this it is a warning. errors: standard errors of the difference.
     steady: share of the rates in the stretch that must lie below the alert, or it is info: a
@@ -48,7 +50,7 @@ from runlens.rules.throughput.speed import STAMPED, Speed, speed
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma
-from runlens.wording import duration, number, percent, step
+from runlens.wording import count, duration, number, percent, step
 
 UPDATES = ("train_loss", "value_loss", "policy_loss", "critic_loss", "actor_loss", "q_loss")
 
@@ -57,6 +59,7 @@ class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     fewest: int = 8
+    rows: int = 3
     first: float = 0.05
     until: float = 0.25
     stretch: float = 0.10
@@ -81,6 +84,8 @@ class Drop(NamedTuple):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the slowest stretch of a run with its first quarter."""
     made = speed(run, signals, limits.fewest)
+    if made is None and (slower := _from_row_to_row(run, signals, limits)):
+        return found(slower)
     if made is None:
         return unmet(
             f"no speed is logged: neither a rate nor a step time nor {limits.fewest} records "
@@ -104,6 +109,35 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"{percent(share)} of the speed before"
         )
     return found(_finding(run, signals, made, drop, lost, limits))
+
+
+def _from_row_to_row(run: Run, signals: Signals, limits: Limits) -> Finding | None:
+    """Tell of a few logged speeds of which each is lower, down to half of the first."""
+    made = speed(run, signals, limits.rows)
+    if made is None or made.metric.endswith(")"):  # between time stamps evaluations may lie
+        return None
+    first, last = float(made.rate[0]), float(made.rate[-1])
+    if not (np.diff(made.rate) < 0).all() or last > limits.alert * first:
+        return None
+    onset = float(made.step[1])
+    rows = count(len(made.rate), "row")
+    return Finding(
+        severity="info",
+        title=f"Each row was slower than the one before, from step {step(onset)}: from "
+        f"{number(first, 3)} to {number(last, 3)} {made.unit} in {rows}.",
+        metric=made.metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                "Last speed over the first", last / first, limits.alert, above=False, unit="%"
+            ),
+        ),
+        seen=f"{rows} are too few to tell a trend from chance; they are told for their size.",
+        causes=_causes(signals, onset),
+        fixes=_fixes(run),
+        confidence=Confidence(0.6, f"{rows}, all in one direction"),
+        chart=Chart("curves", (made.metric,)),
+    )
 
 
 def _updates_begin(
@@ -270,6 +304,13 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
 
 BAD = (
     drawn(
+        "three rows, each slower",
+        (10, 10),
+        0,
+        severity="info",
+        throughput_tokens="0:3000 10:1800 20:1250",
+    ),
+    drawn(
         "twelve points",
         (50, 70),
         train_loss="0:2.2 110:1.6",
@@ -298,6 +339,9 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn("few rows that go up and down", noise=0, throughput_tokens="0:3000 10:1200 20:1400"),
+    drawn("two rows", noise=0, throughput_tokens="0:3000 10:1200"),
+    drawn("few rows, a third slower", noise=0, throughput_tokens="0:3000 10:2500 20:2000"),
     drawn("steady", noise=0.1, throughput_tokens="0:3000 1000:2900"),
     drawn("slow start", noise=0.05, throughput_tokens="0:300 20:2500 40:3000 1000:3000"),
     drawn(

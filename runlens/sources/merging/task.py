@@ -188,6 +188,9 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
         return "grpo", f"logs reward and {of_texts[0]}"
     if "reward" in names and ("train_loss" not in names or "eval_reward" in names):
         return "rl", "logs reward in training and evaluation, or no training loss"
+    certain = next((n for n in sorted(logged) if "entropy" in words(n)), "")
+    if "reward" in names and (certain or "entropy" in names):
+        return "rl", f"logs reward and {certain or 'entropy'}"
     if "policy_loss" in names and {"kl_step", "value_loss"} & set(names):
         of_updates = next((name for name in sorted(logged) if "ppo" in words(name)), "")
         if of_updates and not any("episode" in name.lower() for name in logged):
