@@ -12,6 +12,8 @@ from runlens.rules.evaluation import score
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out, noise
+from runlens.signals.shape import kendall
+from runlens.signals.trend import mann_kendall
 from runlens.wording import count, loss, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
@@ -24,6 +26,8 @@ PARTED = (
 )
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
+NO_TREND = 0.2  # p of the order of the points: one curve in five without a trend shows less
+SHORT = 20  # points from which the test for many holds
 TENTH = 10
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
@@ -190,13 +194,22 @@ def _seen(run: Run, signals: Signals) -> Seen:
     if first == last:
         still = "" if float(np.ptp(value)) else " on all points"
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
+    gained = "" if metric == "eval_loss" else held_out.improving(run, signals, run.first_step)
+    if not (reward or gained) and last < first and _only_noise(value, first - last):
+        low, high = loss(float(value.min())), loss(float(value.max()))
+        return Seen(f"{name} went up and down, {low} to {high}, without a trend", improved=False)
     if (last > first) == reward:
         what = f"{name} {'rose' if reward else 'fell'} {span}"
         return Seen(what, improved=True, doubt=doubt, held_out=metric == "eval_loss")
-    gained = held_out.improving(run, signals, run.first_step)
-    if gained and metric != "eval_loss":
+    if gained:
         return Seen(f"{gained}, while {name} went {span}", improved=True)
     return Seen(f"{name} did not {'rise' if reward else 'fall'}: it went {span}", improved=False)
+
+
+def _only_noise(value: FloatArray, fall: float) -> bool:
+    """Whether a fall between both ends is one that points in any order show as well."""
+    tau, chance = mann_kendall(value) if len(value) >= SHORT else kendall(value)
+    return (chance > NO_TREND or tau > 0) and fall < ERRORS * noise.sigma(value)
 
 
 def _ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:

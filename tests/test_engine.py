@@ -175,6 +175,17 @@ def test_a_loss_that_did_not_fall_is_told_to_be_so() -> None:
     assert "(step 5,000)" in sentence
 
 
+def test_noise_without_a_trend_is_not_told_to_have_fallen() -> None:
+    """Fifteen points up and down, the last below the first, show no learning."""
+    value = [9.28, 8.96, 9.01, 8.55, 8.94, 8.42, 9.06, 8.36, 8.58, 9.36, 8.43, 8.64, 9.04, 9.86]
+    series = {"train_loss": columns(np.arange(15), np.array([*value, 8.57]))}
+    made = diagnose(Run("r", "r", History(series)), [rule("y", passed("fine"))])
+    assert made.health == "unknown"
+    assert made.verdict.sentence == (
+        "In doubt up to step 14: train loss went up and down, 8.360 to 9.860, without a trend."
+    )
+
+
 def test_a_rule_that_decides_and_could_not_judge_is_no_clean_bill() -> None:
     """Ten points that rise thirtyfold, and no rule that could say so, are not healthy."""
     made = diagnose(SFT, [rule("divergence", unmet("too few")), rule("y", passed("fine"))])

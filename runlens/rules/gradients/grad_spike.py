@@ -15,10 +15,10 @@ Limits
     ratio: ten times the running median of 51 points. tail: so many noise scales above the
     median of the logarithm; without it 3.7 % of healthy norms have a spike, with it 0.2 %
     where the logarithm scatters by less than 0.3. width: points until it is
-    back. fewest: norms needed. many and share: number and share of points from which spikes
-    are a warning, if the loss reacts to as many. crowd: share of points from which they are
-    the distribution, if the loss reacts to less than half.
-    epoch_slack: share of an epoch within which a spike lies at its boundary.
+    back; one of ratio squared that is the last norm needs no return. fewest: norms needed. many
+    and share: number and share of points from which spikes are a warning, if the loss reacts to as
+    many. crowd: share of points from which they are the distribution, if the loss reacts to less
+    than half. epoch_slack: share of an epoch within which a spike lies at its boundary.
 Fixes
     Clip at 1.0, at 0.5 where that is set; look at the batches of these steps; where they are many,
     half of the learning rate and twice the accumulation.
@@ -71,7 +71,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if len(curve) < limits.fewest:
         return unmet(too_few(len(curve), "gradient norm", limits.fewest, of="after warm-up"))
     log = np.log(np.maximum(curve.value, _least(curve.value)))
-    base = running_median(log, odd(min(WINDOW, max(5, len(log) // 3))))
+    width = odd(min(WINDOW, max(5, len(log) // 3)))
+    base = running_median(log, width).copy()
+    base[-1] = median(log[-width - 1 : -1])  # at the end the window repeats what is judged
     starts = _spikes(log, base, limits)
     if not len(starts):
         top = float(np.exp((log - base).max()))
@@ -80,7 +82,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if per_epoch and len(starts) > 1 and _at_boundaries(curve, starts, per_epoch, signals, limits):
         return passed(f"all {len(starts)} spikes lie at epoch boundaries: a short last batch")
     felt = int(_felt(run, signals, curve, starts).sum())
-    if len(starts) > limits.crowd * len(curve) and 2 * felt < len(starts):
+    if len(starts) > max(1, limits.crowd * len(curve)) and 2 * felt < len(starts):
         high = (
             f"{len(starts):,} of {len(curve):,} norms are {limits.ratio:g} times their neighbours"
         )
@@ -100,8 +102,11 @@ def _spikes(log: FloatArray, base: FloatArray, limits: Limits) -> IntArray:
     padded = np.concatenate([[False], high, [False]]).astype(np.int8)
     edges = np.diff(padded)
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    back = (ends - starts <= limits.width) & (ends < len(log))
-    return starts[back]
+    peak = log[starts] - base[starts]
+    over = (ends < len(log)) | (peak > 2 * np.log(limits.ratio))  # a hundredfold needs no return
+    back = (ends - starts <= limits.width) & over
+    kept: IntArray = starts[back]
+    return kept
 
 
 def _at_boundaries(
@@ -161,7 +166,7 @@ def _finding(
             Evidence("Effect on the loss", told, where="train_loss"),
             *_rate(signals, onset),
         ),
-        seen=f"Each was back within {limits.width} points; {told}.",
+        seen=f"{_back(curve, base, limits)}; {told}.",
         end=Moment(float(curve.step[starts[-1]])),
         fixes=(
             *fixes.clipping(run, signals, "bounds a single step"),
@@ -176,6 +181,12 @@ def _finding(
             "limit", ("grad_norm",), marks=_marks(curve, starts), limit=limits.ratio * under
         ),
     )
+
+
+def _back(curve: Curve, base: FloatArray, limits: Limits) -> str:
+    if curve.value[-1] > limits.ratio * base[-1]:
+        return f"The last norm, {number(float(curve.value[-1]))}, is one of them"
+    return f"Each was back within {limits.width} points"
 
 
 def _rate(signals: Signals, onset: float) -> tuple[Evidence, ...]:
@@ -235,6 +246,14 @@ BAD = (
         severity="info",
         train_loss=LOSS,
         grad_norm="0:1 490:1 500:40 510:1 900:1",
+    ),
+    drawn(
+        "a thousandfold at the last of nine",
+        (80, 80),
+        TRAIN,
+        severity="info",
+        train_loss="0:1.5 80:1.4",
+        grad_norm="0:8 70:8 80:11000",
     ),
     drawn(
         "three that the loss reacts to",

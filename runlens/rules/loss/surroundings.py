@@ -150,6 +150,15 @@ def no_level(run: Run, signals: Signals) -> str:
     return ""
 
 
+def no_update(signals: Signals) -> str:
+    """Say by which curve nothing was ever trained: what the loss does is the choice of batches."""
+    for metric in ("grad_norm", "learning_rate"):
+        value = signals.curve(metric).value
+        if len(value) >= NEAR_POINTS and not value.any():
+            return f"{metric.replace('_', ' ')} is 0 at all {len(value):,} points: nothing moved"
+    return ""
+
+
 def judged(signals: Signals) -> Curve:
     """Return the training loss without exact zeros at its end.
 

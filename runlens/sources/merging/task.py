@@ -186,12 +186,11 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
     of_texts = sorted(name for name in logged if OF_TEXTS & set(words(name)))
     if of_texts and "reward" in names:
         return "grpo", f"logs reward and {of_texts[0]}"
-    if "reward" in names and ("train_loss" not in names or "eval_reward" in names):
-        return "rl", "logs reward in training and evaluation, or no training loss"
-    certain = next((n for n in sorted(logged) if "entropy" in words(n)), "")
-    if "reward" in names and (certain or "entropy" in names):
-        return "rl", f"logs reward and {certain or 'entropy'}"
-    if "policy_loss" in names and {"kl_step", "value_loss"} & set(names):
+    sure = any("entropy" in words(name) for name in logged) or "eval_reward" in names
+    if "reward" in names and ("train_loss" not in names or sure):
+        return "rl", "logs reward with entropy or in evaluation, or no training loss"
+    parts = {"policy_loss", "value_loss", "kl", "kl_step"} & set(names)
+    if len(parts) > 1 and parts & {"policy_loss", "value_loss"}:
         of_updates = next((name for name in sorted(logged) if "ppo" in words(name)), "")
         if of_updates and not any("episode" in name.lower() for name in logged):
             return "ppo", f"logs losses of a policy and {of_updates}"
@@ -271,9 +270,7 @@ def _by_generation(
 
 
 def _by_scores(
-    names: Collection[str],
-    config: Mapping[str, Configured],
-    first_loss: float | None,
+    names: Collection[str], config: Mapping[str, Configured], first_loss: float | None
 ) -> tuple[Task, str] | None:
     if "token_accuracy" in names:
         return "sft", "logs token accuracy"
