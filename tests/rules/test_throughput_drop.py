@@ -1,6 +1,7 @@
 """Speed by time stamps."""
 
 import numpy as np
+import pytest
 
 from runlens.engine import examine
 from runlens.history import FloatArray, History, columns
@@ -51,3 +52,21 @@ def test_updates_that_begin_are_no_drop() -> None:
     found = examine(RULE, run, Signals(run)).findings[0]
     assert found.severity == "info"
     assert "Updates began" in found.causes[0].what
+
+
+@pytest.mark.parametrize(
+    ("seconds", "status"),
+    [
+        ([85, 142, 202], "found"),
+        ([85, 202], "unmet"),  # two rows show no direction
+        ([85, 202, 142], "unmet"),
+        ([85, 100, 120], "unmet"),  # a third slower is not told from so few
+    ],
+)
+def test_a_few_rows_that_slow_down_one_by_one(seconds: list[float], status: str) -> None:
+    """Told as info, and how few they are."""
+    times = columns(np.arange(len(seconds)), np.array(seconds, dtype=float))
+    run = Run("few", "few", History({"step_time": times}), task="sft")
+    outcome = RULE.check(run, Signals(run), RULE.limits)
+    assert outcome.status == status
+    assert all(one.severity == "info" and "3 rows" in one.title for one in outcome.findings)
