@@ -27,15 +27,23 @@ WHY = ("tests/causes", "tests/test_causes.py", "tests/test_right_levers.py")
 # module -> the tests that must notice
 TARGETS: dict[str, tuple[str, ...]] = {
     "runlens/incidents.py": ("tests/test_incidents.py", *WHY),
-    "runlens/verdict.py": ("tests/test_verdict.py", "tests/test_numbers_as_logged.py"),
+    "runlens/verdict.py": ("tests/test_engine.py", "tests/rules/test_true_words.py"),
     "runlens/causes/ranking.py": WHY,
     "runlens/causes/rate.py": WHY,
     "runlens/causes/data.py": WHY,
     "runlens/causes/optimiser.py": WHY,
     "runlens/causes/policy.py": WHY,
     "runlens/causes/ending.py": WHY,
-    "runlens/sources/merging/likeness.py": ("tests/sources/test_merge.py",),
-    "runlens/rules/loss/plateau.py": ("tests/rules",),
+    "runlens/sources/merging/likeness.py": (
+        "tests/sources/test_merge.py",
+        "tests/sources/test_align.py",
+    ),
+    "runlens/rules/loss/plateau.py": (
+        "tests/rules/test_plateau.py",
+        "tests/rules/test_rules.py",
+        "-k",
+        "plateau",
+    ),
 }
 SECONDS = 300  # of one child
 ALLOWED = 0.15  # share that may survive

@@ -48,7 +48,7 @@ def _memorised(scene: Scene) -> Signs:
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
         done = f"{passes:.1f} passes over the data"
-        at = f", eval loss was best after {best:.1f}" if best is not None else ""
+        at = f", eval loss was best after {best:.1f} passes" if best is not None else ""
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS else SPEAKS)
     if len(evals) and len(train) and scene.has("hockey-stick", "eval-gap"):
         best, last = _around_the_turn(scene)
@@ -252,9 +252,10 @@ def _shift(scene: Scene) -> Signs:
         yield Sign(f"{rose} while eval loss rose, and the rate is smooth", SPEAKS)
     if near and scene.has(*THROWN, "hockey-stick"):
         jump = near[0]
-        said = f"train loss jumped from {loss(jump.level_before)} to {loss(jump.level_after)} at "
+        levels = f"{loss(jump.level_before)} to {loss(jump.level_after)} (medians)"
         same = _evaluates_alike(scene, jump.after.step)
-        told = f"{said}step {step(jump.after.step)} and stayed, the rate is smooth"
+        told = f"train loss jumped from {levels} at step {step(jump.after.step)} and stayed, "
+        told += "the rate is smooth"
         yield Sign(told + same, SPEAKS if same else HINT)
 
 

@@ -206,7 +206,9 @@ def _low(scene: Scene) -> Signs:
     elif low and peak < low / OUTSIDE:
         under = low / peak
         weight = SETTLES if under >= BEYOND else SPEAKS
-        said = f"its peak of {as_rate(peak)} is 1/{under:,.0f} of {as_rate(low)}, the usual minimum"
+        said = (
+            f"its peak of {as_rate(peak)} is 1/{under:,.0f} of the usual minimum of {as_rate(low)}"
+        )
         yield Sign(said, weight)
 
 

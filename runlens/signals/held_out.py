@@ -75,7 +75,7 @@ def improving(run: Run, signals: Signals, after: float) -> str:
             return ""
         if clear and gain > 0 and not told:
             first, last = float(median(curve.value[:3])), float(median(curve.value[-3:]))
-            told = f"{spoken(metric)} improved from {number(first)} to {number(last)}"
+            told = f"{spoken(metric)} improved from {number(first)} to {number(last)} (medians)"
     return told
 
 

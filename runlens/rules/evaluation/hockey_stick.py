@@ -208,7 +208,7 @@ def _divergence(train: Train | None) -> RuledOut:
     if train is None:
         return RuledOut("Divergence", "not checked: train_loss is not logged")
     at_best, at_end = loss(train.then), loss(train.end)
-    why = f"train loss does not rise (medians): {at_best} at the best, {at_end} at the end"
+    why = f"train loss does not rise: medians of {at_best} at the best and {at_end} at the end"
     return RuledOut("Divergence", why)
 
 

@@ -50,7 +50,8 @@ class Score(NamedTuple):
         """Say by how much it improved; empty where it did not, as far as its noise lets tell."""
         if self.gain <= self.needed:
             return ""
-        return f"{spoken(self.metric)} improved from {number(self.then)} to {number(self.now)}"
+        values = f"{number(self.then)} to {number(self.now)} (medians of 3)"
+        return f"{spoken(self.metric)} improved from {values}"
 
     @property
     def poor(self) -> bool:

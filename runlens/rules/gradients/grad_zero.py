@@ -171,11 +171,17 @@ def _severity(
         return "info", f"train loss is {number(float(train.value[-1]))} there"
     level = loss(float(median(finite)))
     if run.task in RL_TASKS and not len(signals.curve("reward_std")):
-        return "info", f"train loss is {level}, and the spread of the reward is not logged"
+        return (
+            "info",
+            f"train loss has a median of {level}, and the spread of the reward is not logged",
+        )
     covered = (last - first) / max(1, run.last_step - run.first_step)
     if run.task in RL_TASKS and covered < limits.all_of_rl:
-        return "info", f"train loss is {level} there, and a policy has norms of 0 now and then"
-    return "critical", f"train loss stayed at {level}"
+        return (
+            "info",
+            f"train loss has a median of {level} there, and a policy has norms of 0 now and then",
+        )
+    return "critical", f"train loss stayed at a median of {level}"
 
 
 def _causes(run: Run, signals: Signals, start: int, severity: Severity) -> tuple[Cause, ...]:

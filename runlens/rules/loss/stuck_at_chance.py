@@ -236,7 +236,7 @@ def _finding(
     if accuracy is not None:
         evidence.append(Evidence("Accuracy in the second half", accuracy, where=metric))
     evidence += surroundings.norm_evidence(signals)
-    known = f"; {metric} is {accuracy:.3f}" if accuracy is not None else ""
+    known = f"; the median {metric} is {accuracy:.3f}" if accuracy is not None else ""
     return Finding(
         severity=severity,
         title=f"Train loss is at chance from step {step(onset)}: a median of {loss(level)} against "
@@ -268,7 +268,9 @@ def _onset(train: Curve, at: Chance, slack: float) -> int:
 def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
     out = [RuledOut("Slow learning", "loss did not fall in the second half")]
     if accuracy is not None:
-        out.append(RuledOut("Poor calibration", f"{metric} is at chance too: {accuracy:.3f}"))
+        out.append(
+            RuledOut("Poor calibration", f"the median {metric} of {accuracy:.3f} is at chance too")
+        )
     return tuple(out)
 
 

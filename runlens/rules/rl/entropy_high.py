@@ -65,8 +65,9 @@ def _finding(
     onset = float(entropy.step[at])
     return Finding(
         severity="info",
-        title=f"Entropy stayed high from step {step(onset)}: {number(end, 3)} nats per token at "
-        f"the end against {number(start, 3)} at the start; {policy.gain_words(gain)}.",
+        title=f"Entropy stayed high from step {step(onset)}: medians of {number(end, 3)} "
+        f"nats per token at the end and {number(start, 3)} at the start; "
+        f"{policy.gain_words(gain)}.",
         metric="entropy",
         onset=Moment(onset),
         evidence=(

@@ -185,7 +185,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
             Evidence("At the end", end, where=metric),
         ),
         seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} on {policy.share_words(above)} "
-        f"and {'came back to' if came_back else 'ended at'} {number(end, 3)}.",
+        f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}.",
         causes=_causes(metric, value),
         fixes=_fixes(run, signals, metric),
         ruled_out=(RuledOut("Outliers of the estimator", "the running median lies above as well"),),

@@ -124,8 +124,9 @@ def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Findin
     top = f", limit {number(climb.limit.tokens)}" if climb.limit else ""
     return Finding(
         severity=severity,
-        title=f"Completions grew from step {step(onset)}: {number(climb.start, 3)} to "
-        f"{number(climb.end, 3)} tokens{top}, while {policy.gain_words(gain)}.",
+        title=f"Completions grew from step {step(onset)}: medians of "
+        f"{number(climb.start, 3)} to {number(climb.end, 3)} tokens{top}, while "
+        f"{policy.gain_words(gain)}.",
         metric="len_mean",
         onset=Moment(onset),
         evidence=tuple(rows),

@@ -233,15 +233,17 @@ def _saturated(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind 
 def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
     curve = signals.curve(kind.metric)
     onset = float(curve.step[kind.at])
-    margin = f", margins {number(late.margin, 3)}" if late.margin is not None else ""
-    accuracy = f"accuracy {percent(late.accuracy)}" if late.accuracy is not None else "no accuracy"
+    margin = f", mean margin {number(late.margin, 3)}" if late.margin is not None else ""
+    accuracy = (
+        f"mean accuracy {percent(late.accuracy)}" if late.accuracy is not None else "no accuracy"
+    )
     return Finding(
         severity=kind.severity,
         title=kind.title.replace("{onset}", step(onset)),
         metric=kind.metric,
         onset=Moment(onset),
         evidence=kind.evidence,
-        seen=f"Means of the last half of the run: {accuracy}{margin}.",
+        seen=f"Over the last half of the run: {accuracy}{margin}.",
         causes=causes_of(run, signals, kind.name),
         fixes=fixes_of(run, signals, kind.name),
         ruled_out=(RuledOut("Noise of small batches", "the mean of half a run counts"),)

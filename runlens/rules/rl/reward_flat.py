@@ -237,8 +237,8 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to {step(float(reward.step[-1]))}: "
-        f"{number(gain.end, 3)} on average in the last tenth, {number(gain.start, 3)} in the "
-        "first.",
+        f"its mean went from {number(gain.start, 3)} (first tenth) to "
+        f"{number(gain.end, 3)} (last).",
         metric="reward",
         onset=Moment(onset),
         evidence=(

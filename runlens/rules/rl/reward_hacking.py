@@ -167,7 +167,8 @@ def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Findi
     signs = sorted(signs, key=lambda sign: (not sign.decides, sign.at))
     onset = min(sign.at for sign in signs)
     told = " and ".join(
-        sign.said or f"{sign.what} went to {number(sign.value, 3)}" for sign in signs[:2]
+        sign.said or f"{sign.what} went to a median of {number(sign.value, 3)}"
+        for sign in signs[:2]
     )
     rows = [
         Evidence(

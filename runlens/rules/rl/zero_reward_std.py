@@ -226,7 +226,7 @@ def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cau
         what = "Completions cut before the answer"
         made.append(Cause(what, "most likely", why, kind="length-limit"))
     if len(entropy) and np.median(entropy) < 0.05:  # noqa: PLR2004 - lower end of axolotl's range
-        why = f"entropy is {number(float(np.median(entropy)), 3)}"
+        why = f"the median entropy is {number(float(np.median(entropy)), 3)}"
         what = "A policy that always gives the same answer"
         made.insert(0, Cause(what, "most likely", why, kind="exploration"))
     few = run.number("num_generations")

@@ -165,7 +165,7 @@ def _seen(signals: Signals, stretch: Curve, fell: float | None) -> str:
     if fell is None:
         return text
     end = loss(signals.levels("train_loss").end)
-    return f"{text} Train loss changed {percent(-fell)} there and ended at {end}."
+    return f"{text} Train loss changed {percent(-fell)} there; its median at the end is {end}."
 
 
 def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
