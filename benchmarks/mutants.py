@@ -27,7 +27,7 @@ WHY = ("tests/causes", "tests/test_causes.py", "tests/test_right_levers.py")
 # module -> the tests that must notice
 TARGETS: dict[str, tuple[str, ...]] = {
     "runlens/incidents.py": ("tests/test_incidents.py", *WHY),
-    "runlens/verdict.py": ("tests/test_engine.py", "tests/rules/test_true_words.py"),
+    "runlens/verdict.py": ("tests/test_verdict.py",),
     "runlens/causes/ranking.py": WHY,
     "runlens/causes/rate.py": WHY,
     "runlens/causes/data.py": WHY,

@@ -21,7 +21,7 @@ SETS = ("bench", "bench_b", "bench_c", "corpus", "corpus_b")
 NAMES = sorted(
     place.name for place in FIXTURES.iterdir() if place.is_dir() and place.name != "pairs"
 )
-NUMBER = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
+NUMBER = re.compile(r"(?:(?<!\d)[−-])?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
 # what a number that was not logged is called, in its own clause
 CALLED = re.compile(
     r"median|\bmeans?\b|average|smoothed|percentile|four of five|limit|usual|default|chance|"
@@ -31,13 +31,14 @@ CALLED = re.compile(
 # ... or right before it: a difference, a border, a length, a name that holds a digit
 BEFORE = re.compile(
     r"(?:\b(?:by|spread of|rise of|tooth|teeth of(?: about)?|within|every|patience=|below|above|"
-    r"beyond|over|under|steps and keep|approach|same first|labels? are all|is not|seen|"
-    r"max_grad_norm|learning rate to|trend of|up to|overflow at)|\(p |1/|fp|float|beta2?|all) ?$",
+    r"beyond|over|under|steps and keep|approach|same first|labels? are all|is not|"
+    r"seen|max_grad_norm|learning rate to|trend of|up to|overflow at)|\(p |"
+    r"1/|fp|float|beta2?|all|\d-) ?$",
     re.IGNORECASE,
 )
 # ... or right behind it: a share, a count, a unit, a usual range, what it is above
 AFTER = re.compile(
-    r"\s?(?:%|×|/\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|passes\b|samples\b|"
+    r"\s?(?:%|×|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|passes\b|samples\b|"
     r"teeth\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|logged points|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|is too much|"
     r"of \d|(?:to \S+ )?(?:of one process|for (?:GRPO|DPO|SGD|fine-|pre-|continued|policies)))"

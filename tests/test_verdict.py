@@ -1,0 +1,197 @@
+"""The verdict: what leads it, what it leaves out, and when it may say that nothing is wrong."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from runlens import verdict
+from runlens.diagnosis import Confidence, Finding, Incident, Moment, Outcome, Severity, Verdict
+from runlens.rules.rule import drawn
+from runlens.run import Run, Task
+from runlens.signals import Signals
+
+PASSED = {slug: Outcome("passed") for slug in verdict.DECIDING}
+FALLS = "0:3 900:1"
+
+
+def finding(
+    rule: str, step: float = 100, severity: Severity = "critical", metric: str = "train_loss"
+) -> Finding:
+    """Return a finding with a title and what was seen."""
+    said = f"{rule} at {step:g}."
+    return Finding(
+        severity, said, metric, Moment(step), (), seen=f"Seen {rule}.", rule=rule,
+        confidence=Confidence(0.9),
+    )  # fmt: skip
+
+
+def incident(*findings: Finding) -> Incident:
+    """Return an incident led by the first."""
+    return Incident(findings, findings[0].title)
+
+
+def of(
+    run: Run, *made: Incident, outcomes: Mapping[str, Outcome] = PASSED, asked: tuple[str, ...] = ()
+) -> Verdict:
+    """Return the verdict on a run."""
+    return verdict.of(run, Signals(run), made, outcomes, asked or verdict.DECIDING)
+
+
+def run(task: Task = "sft", noise: float = 0.001, **curves: str) -> Run:
+    """Draw a run with little noise."""
+    return drawn("verdict", noise=noise, task=task, **curves).run()
+
+
+@pytest.mark.parametrize(
+    ("other", "second"),
+    [
+        (finding("nan-loss", 300), "nan-loss at 300."),
+        (finding("nan-loss", 146), "nan-loss at 146."),
+        (finding("nan-loss", 145), "Seen divergence."),  # 5 % of 900 steps: one place
+        (finding("nan-loss", 55), "Seen divergence."),
+        (finding("nan-grad", 100, metric="grad_norm"), "nan-grad at 100."),  # another curve
+        (finding("nan-loss", 300, "warning"), "Seen divergence."),  # less grave
+    ],
+)
+def test_the_headline_is_followed_by_the_worst_that_came_of_it(other: Finding, second: str) -> None:
+    """Unless it is another reading of the same place, or less grave than the lead."""
+    made = of(run(train_loss=FALLS), incident(finding("divergence"), other))
+    assert made.sentence == "divergence at 100."
+    assert made.second == second
+    assert made.health == "critical"
+
+
+def test_a_fault_without_a_step_is_at_the_start() -> None:
+    """A setting is in force from step 0 on: 5 % of the run after it is another place."""
+    lead = replace(finding("divergence"), onset=Moment(None))
+    assert of(run(train_loss=FALLS), incident(lead, finding("nan-loss", 46))).second == (
+        "nan-loss at 46."
+    )
+
+
+def test_another_incident_is_named_beside_the_first() -> None:
+    """Not one that is only information."""
+    lead, quiet = incident(finding("divergence")), incident(finding("no-warmup", 0, "info"))
+    other = incident(finding("throughput-drop", 10, "warning"))
+    told = of(run(train_loss=FALLS), lead, other, quiet)
+    assert told.second == "Seen divergence. Also: throughput-drop at 10."
+    assert of(run(train_loss=FALLS), lead, quiet).second == "Seen divergence."
+
+
+def test_four_points_are_judged_and_three_are_listed() -> None:
+    """The fewest on which a rank test can say anything."""
+    three = of(run(noise=0.0, train_loss="0:3 20:2"))
+    assert three.sentence.endswith(
+        "3 points of a loss or reward up to step 20: 3.000, 2.500, 2.000."
+    )
+    assert three.health == "unknown"
+    assert of(run(train_loss="0:3 30:1")).health == "healthy"
+
+
+def test_without_a_loss_six_columns_are_named() -> None:
+    """With their ranges, not one that counts rows and not one that never moves."""
+    curves = {f"column_{letter}": "0:1 90:2" for letter in "abcdefgh"}
+    told = drawn("columns", noise=0.0, **curves, still="0:5 90:5", rows="0:0 90:9").run()
+    said = of(told).sentence
+    assert "column_a 1.000 to 2.000" in said
+    assert said.count(" to 2.000") == 6
+    assert "and 2 more. --column train_loss=NAME says which one it is" in said
+    assert "still" not in said
+    assert "rows" not in said
+    few = drawn("few", noise=0.0, column_a="0:1 90:2").run()
+    assert "more" not in of(few).sentence
+
+
+def test_a_column_of_one_point_has_no_range() -> None:
+    """And a policy is asked for its reward."""
+    told = drawn("points", noise=0.0, task="grpo", one="0:1 0:1", two="0:1 10:3").run()
+    said = of(told).sentence
+    assert "no reward is known" in said
+    assert "--column reward=NAME" in said
+    assert "one 1" not in said
+
+
+@pytest.mark.parametrize("slug", verdict.DECIDING)
+@pytest.mark.parametrize("status", ["unmet", "error"])
+def test_nobody_is_called_healthy_whom_a_deciding_rule_could_not_judge(
+    slug: str, status: str
+) -> None:
+    """The sentence names the rule."""
+    outcomes = {**PASSED, slug: Outcome(status)}  # type: ignore[arg-type]
+    told = of(run(train_loss=FALLS), outcomes=outcomes)
+    assert told.health == "unknown"
+    assert told.sentence.startswith("Nothing alarming up to step 900: train loss fell from ")
+    assert told.sentence.endswith(f"; {slug} could not be judged.")
+    assert of(run(train_loss=FALLS), outcomes=outcomes, asked=("plateau",)).health == "healthy"
+
+
+def test_healthy_needs_a_rule_that_passed() -> None:
+    """A run that no rule could judge is unknown."""
+    outcomes = {slug: Outcome("skipped") for slug in verdict.DECIDING}
+    assert of(run(train_loss=FALLS), outcomes=outcomes).health == "unknown"
+    assert of(run(train_loss=FALLS)).health == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("evals", "lead"),
+    [
+        ("0:4 400:2.0 900:2.018", "Nothing alarming"),  # within 1 % of its best
+        ("0:4 400:2.0 900:2.024", "No alarm"),
+    ],
+)
+def test_a_gap_leads_only_where_the_evaluation_ends_above_its_best(evals: str, lead: str) -> None:
+    """Else it only lags behind training."""
+    made = drawn("gap", noise=0.0, train_loss=FALLS, eval_loss=evals).run()
+    told = of(made, incident(finding("eval-gap", 300, "info")))
+    assert lead in told.sentence + told.second
+    assert ("eval-gap" in told.sentence) == (lead == "No alarm")
+
+
+def test_an_overfit_told_as_information_leads_a_quiet_verdict() -> None:
+    """No fault found would contradict it."""
+    told = of(run(train_loss=FALLS), incident(finding("hockey-stick", 300, "info")))
+    assert told.sentence == "hockey-stick at 300."
+    assert told.second.startswith("No alarm up to step 900: train loss fell from ")
+    beside = of(run(train_loss=FALLS), incident(finding("no-warmup", 0, "info")))
+    assert beside.sentence.startswith("No fault found up to step 900: ")
+    assert (beside.second, beside.health) == ("no-warmup at 0.", "info")
+
+
+@pytest.mark.parametrize(
+    ("curves", "said", "health"),
+    [
+        ({"train_loss": "0:1 900:1"}, "In doubt up to step 900: train loss stayed at 1.000 on", ""),
+        ({"train_loss": "0:1 900:2"}, "did not fall: it went from 1.000 (step 0) to 2.000", ""),
+        ({"train_loss": "0:3 450:1 900:1.9"}, "yet it had been at 1.0", ""),
+        ({"train_loss": "0:3 450:1 900:1.5"}, "No fault found", "healthy"),
+        (
+            {"train_loss": FALLS, "eval_loss": "0:6 450:2 900:2.6"},
+            "yet eval loss ends at 2.600, best was 2.000",
+            "",
+        ),
+        (
+            {"train_loss": FALLS, "eval_loss": "0:3 400:2 800:2 850:2.6 900:2.7"},
+            "yet eval loss ends at 2.700, best was 2.000",  # the last two, not the last three
+            "",
+        ),
+        ({"train_loss": FALLS, "eval_loss": "0:6 450:2 900:2.3"}, "No fault found", "healthy"),
+        ({"train_loss": FALLS, "eval_loss": "0:1 50:1 100:3"}, "No fault found", "healthy"),
+        ({"eval_loss": "0:3 900:1"}, "eval loss fell from 3.000", "healthy"),
+    ],
+)
+def test_what_the_main_curve_did(curves: dict[str, str], said: str, health: str) -> None:
+    """In numbers as logged; a doubt that no rule names keeps the badge from being green."""
+    told = of(drawn("quiet", noise=0.0, **curves).run())
+    assert said in told.sentence
+    assert told.health == (health or "unknown")
+
+
+def test_a_reward_is_told_by_the_medians_of_its_ends() -> None:
+    """Single rewards scatter."""
+    told = of(run("grpo", 0.3, reward="0:0.2 900:0.8"))
+    assert "reward rose from 0." in told.sentence
+    assert told.sentence.endswith("(medians of the first and last tenth).")
+    down = of(run("grpo", reward="0:0.8 900:0.2"))
+    assert "reward did not rise: it went from 0.7" in down.sentence
+    assert of(run("grpo", 0.0, train_loss=FALLS)).health == "unknown"
