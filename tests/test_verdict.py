@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def of(
     return verdict.of(run, Signals(run), made, outcomes, asked or verdict.DECIDING)
 
 
-def run(task: Task = "sft", noise: float = 0.001, **curves: str) -> Run:
+def run(task: Task = "sft", noise: float = 0.001, **curves: Any) -> Run:
     """Draw a run with little noise."""
     return drawn("verdict", noise=noise, task=task, **curves).run()
 
@@ -91,7 +92,7 @@ def test_four_points_are_judged_and_three_are_listed() -> None:
 
 def test_without_a_loss_six_columns_are_named() -> None:
     """With their ranges, not one that counts rows and not one that never moves."""
-    curves = {f"column_{letter}": "0:1 90:2" for letter in "abcdefgh"}
+    curves: dict[str, Any] = {f"column_{letter}": "0:1 90:2" for letter in "abcdefgh"}
     told = drawn("columns", noise=0.0, **curves, still="0:5 90:5", rows="0:0 90:9").run()
     said = of(told).sentence
     assert "column_a 1.000 to 2.000" in said
@@ -128,7 +129,7 @@ def test_nobody_is_called_healthy_whom_a_deciding_rule_could_not_judge(
 
 def test_healthy_needs_a_rule_that_passed() -> None:
     """A run that no rule could judge is unknown."""
-    outcomes = {slug: Outcome("skipped") for slug in verdict.DECIDING}
+    outcomes = {slug: Outcome("unmet") for slug in verdict.DECIDING}
     assert of(run(train_loss=FALLS), outcomes=outcomes).health == "unknown"
     assert of(run(train_loss=FALLS)).health == "healthy"
 
@@ -180,7 +181,7 @@ def test_an_overfit_told_as_information_leads_a_quiet_verdict() -> None:
         ({"eval_loss": "0:3 900:1"}, "eval loss fell from 3.000", "healthy"),
     ],
 )
-def test_what_the_main_curve_did(curves: dict[str, str], said: str, health: str) -> None:
+def test_what_the_main_curve_did(curves: dict[str, Any], said: str, health: str) -> None:
     """In numbers as logged; a doubt that no rule names keeps the badge from being green."""
     told = of(drawn("quiet", noise=0.0, **curves).run())
     assert said in told.sentence
