@@ -17,6 +17,7 @@ from runlens.causes.hypothesis import (
 from runlens.causes.patterns import LOST, OVERFIT, STUCK, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
+from runlens.knowledge import chat_templates
 from runlens.rules.loss import chance
 from runlens.wording import count, loss, number, percent, step
 
@@ -178,6 +179,10 @@ def _wrong(scene: Scene) -> Signs:
                 f"{said}{number(float(median(norm)))}: it updates, but finds no pattern", SPEAKS
             )
 
+    if other := chat_templates.foreign(scene.run):
+        key, used, model = other
+        said = f"{key} is {used}, and {model} was trained with another"
+        yield Sign(said, STRONG, "The chat template of another model")
     start = float(train.value[0]) if len(train) else 0.0
     if scene.run.task == "sft" and scene.has(*STUCK) and start >= chance.TRAINED_BELOW:
         yield Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
@@ -304,7 +309,7 @@ SHIFT = Hypothesis(
 WRONG = Hypothesis(
     "labels-wrong",
     "Labels are misaligned with the inputs",
-    STUCK | {"preference-collapse"},
+    STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped"},
     _wrong,
     "20 rows printed as the model gets them carry the right labels",
     "Overfit one batch of 8 rows: it must approach 0; then print 20 rows with their labels",

@@ -1,5 +1,7 @@
 """The learning rate as a cause: off its plan, too high, too low, gone, not warmed up."""
 
+from math import isclose
+
 import numpy as np
 
 from runlens import nan_causes
@@ -26,6 +28,7 @@ DEAD = 0.05  # of the peak: a rate below it moves nothing
 MOST_DEAD = 0.5  # of the records; a linear decay spends 5 % there, a cosine 14 %
 NOTHING = 1e-8  # no optimizer moves a weight by that in any run
 CLIMBED, EXPLODED = 3.0, 10.0  # gradient norm over its level before
+FEWEST_DEVICES = 4  # a rate twice too high breaks little
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
@@ -68,6 +71,7 @@ def _high(scene: Scene) -> Signs:
     if scene.has(*LOST) and (climbed := nan_causes.loss_climbed(scene.signals, scene.symptom)):
         yield Sign(climbed, HINT)
     yield _small_batch(scene, rate)
+    yield _scaled(scene, rate)
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"it broke the model: {kept[1]}", STRONG)
@@ -118,6 +122,24 @@ def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
     if not batch or not usual or not rate or float(batch.value) >= FEW or rate <= usual.middle:
         return None
     return Sign(f"{as_rate(rate)} is a lot for {batch.value:g} samples per update", HINT)
+
+
+def _scaled(scene: Scene, rate: float | None) -> Sign | None:
+    """Say that the rate is usual for one device, and was multiplied by their number.
+
+    Linear scaling is SGD's (Goyal et al. 2017, section 2.1); under Adam the root of the batch is
+    the most that holds (Malladi et al. 2022).
+    """
+    devices, usual = scene.run.number("num_processes"), scene.usual
+    if not devices or devices < FEWEST_DEVICES or not usual or not rate or rate <= usual.high:
+        return None
+    for_one = rate / devices
+    if not usual.low <= for_one <= usual.high or "sgd" in scene.text("optim"):
+        return None
+    said = f"{as_rate(rate)} over {devices:g} devices is {as_rate(for_one)}, within the usual"
+    round_number = isclose(for_one, float(f"{for_one:.0e}"), rel_tol=1e-6)
+    weight = SPEAKS if round_number else HINT  # what somebody set before it was multiplied
+    return Sign(said, weight, "The rate was scaled linearly with the devices")
 
 
 def _first_updates(scene: Scene) -> Sign | None:

@@ -44,6 +44,30 @@ CASES: dict[str, tuple[str, Case]] = {
             config={"learning_rate": 0.2},
         ),
     ),
+    "a rate multiplied by eight devices, under AdamW": (
+        "rate-too-high",
+        drawn(
+            "x",
+            train_loss="0:3 400:1.5 500:4 900:9",
+            learning_rate="0:8e-4 900:8e-4",
+            config={"learning_rate": 8e-4, "num_processes": 8, "lora_r": 16},
+        ),
+    ),
+    "the chat template of another family": (
+        "labels-wrong",
+        drawn(
+            "x",
+            noise=0.005,
+            train_loss="0:5.5 100:4.5 900:4.45",
+            learning_rate="0:1e-4 900:1e-4",
+            grad_norm="0:1 900:1",
+            config={
+                "model_name": "meta-llama/Llama-3.1-8B-Instruct",
+                "template": "chatml",
+                "lora_r": 16,
+            },
+        ),
+    ),
     "a rate that SGD does not survive": (
         "rate-too-high",
         drawn(
@@ -219,6 +243,34 @@ def test_a_departure_after_the_symptom_is_no_cause() -> None:
         config={"learning_rate": 1e-3, "lr_scheduler_type": "constant"},
     )
     assert "rate-leaves-plan" not in {cause.kind for cause in diagnose(case.run()).causes}
+
+
+def test_a_rate_scaled_with_its_devices_is_named_so() -> None:
+    """Not where its share of one device is above the usual too, and not of two devices."""
+    case = CASES["a rate multiplied by eight devices, under AdamW"][1]
+    first = diagnose(case.run()).causes[0]
+    assert "8e-4 over 8 devices is 1e-4, within the usual" in first.evidence_for
+    for other in ({"num_processes": 2}, {"num_processes": 8, "optim": "sgd"}):
+        run = replace(case, config={**case.config, **other}).run()
+        assert "devices" not in str(diagnose(run).causes)
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({}, True),
+        ({"template": "llama3"}, False),
+        ({"template": "default"}, False),  # says nothing
+        ({"model_name": "meta-llama/Llama-3.1-8B"}, False),  # has no template of its own
+    ],
+)
+def test_a_template_is_foreign_only_to_a_chat_model_of_another_family(
+    config: dict[str, Setting], named: bool
+) -> None:
+    """And only where both are known by name."""
+    case = CASES["the chat template of another family"][1]
+    causes = diagnose(replace(case, config={**case.config, **config}).run()).causes
+    assert ("The chat template of another model" in str(causes)) is named
 
 
 def test_less_than_one_pass_is_not_memorised() -> None:
