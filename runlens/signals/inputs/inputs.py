@@ -94,12 +94,6 @@ class Inputs:
         known = self._number("max_length")
         return Stated(*known) if known else None
 
-    @cached_property
-    def reward_weights(self) -> Stated | None:
-        """The weights of the reward functions, as configured."""
-        known = self.run.config.get("reward_weights")
-        return Stated(str(known.value), known.origin) if known and known.value else None
-
     def passes_at(self, step: float) -> float | None:
         """Return the passes over the data done at a step: as logged, else by rows and batch."""
         for metric in ("train_loss", "learning_rate", "reward", "eval_loss"):
