@@ -1,0 +1,47 @@
+"""The gate on borders: a limit that moves, or a guard that is off, changes what a drawn case says.
+
+A border that nothing holds is a number that nobody would miss. `edges.tsv` keeps cases that lie
+near one; `open_borders.tsv` names those that no case notices yet. After a change of a rule,
+`python -m tests.rules.edges SLUG` looks for new cases and writes both.
+"""
+
+import pytest
+
+from tests.rules.edges import Asker, borders, edges, open_borders, rules, said_of
+from tests.rules.near_limits import EDGES
+
+MOST_OPEN = 0.22  # share of all borders; less is better, 0.05 is the goal
+
+
+@pytest.mark.parametrize("slug", rules())
+def test_each_edge_is_judged_as_kept(slug: str) -> None:
+    """Status, severity, onset and the kinds of its causes: a border that moved shows here."""
+    rule = rules()[slug]
+    other = {
+        f"{edge.case}: {edge.moves}": (edge.said, now)
+        for edge in edges()
+        if edge.slug == slug and (now := " ".join(said_of(rule, edge.run()))) != edge.said
+    }
+    assert not other, f"python -m tests.rules.edges {slug}"
+
+
+@pytest.mark.parametrize("slug", rules())
+def test_a_border_that_moves_is_noticed(slug: str) -> None:
+    """By one case at least; the list of those that are not may only become shorter."""
+    rule = rules()[slug]
+    asker = Asker(rule)
+    for case in (*rule.bad, *rule.good, *EDGES.get(slug, ())):
+        asker.notices(case.run())
+    for edge in edges():
+        if edge.slug == slug:
+            asker.notices(edge.run())
+    known = {name for one, name in open_borders() if one == slug}
+    left = {one.name for one in asker.left}
+    assert left <= known, "draw a case near it, or delete the limit"
+    assert known <= left, "it is noticed now: strike it off open_borders.tsv"
+
+
+def test_few_borders_are_open() -> None:
+    """All limits up and down, and all guards of the rules' own files."""
+    total = sum(1 for rule in rules().values() for _ in borders(rule))
+    assert len(open_borders()) <= MOST_OPEN * total
