@@ -217,11 +217,9 @@ def main() -> int:
             search = Search(name, kept)
             search.tries(wanted.tries)
         new = [row for row in search.found if row not in kept]
-        kept += new
-        print(
-            f"{name}: {len(search.left)} of {sum(1 for _ in small_changes(name))} unnoticed, {len(new)} rows",
-            flush=True,
-        )
+        kept = list({row[:-1]: row for row in (*kept, *new)}.values())
+        total = sum(1 for _ in small_changes(name))
+        print(f"{name}: {len(search.left)} of {total} unnoticed, {len(new)} rows", flush=True)
         lines = ["\t".join(one) for one in sorted(kept)]
         head = "# rule, drawn case, moves, findings, causes"
         FILE.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
