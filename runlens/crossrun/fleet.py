@@ -62,7 +62,6 @@ SAID = {
     env.DRIVER: ("with driver {}", "with others"),
     env.CUDA: ("with CUDA {}", "with others"),
 }
-HASH = 40  # digits of a git commit, of which the first few are told
 SHORT = 10
 
 
