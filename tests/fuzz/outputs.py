@@ -10,6 +10,7 @@ from runlens.diagnosis import Diagnosis
 from runlens.report import github, html, junit, markdown, overview, sarif, text
 from runlens.report import json as json_report
 from runlens.report.terminal import Options
+from runlens.rules.rule import SOURCES
 
 # C0 and C1 but tab and line feed, DEL, marks of direction, line ends of Unicode, tags
 CONTROL = re.compile(
@@ -61,6 +62,9 @@ def check_outputs(diagnosis: Diagnosis, secrets: Sequence[str] = ()) -> None:
             assert not raw, f"{form}: {alive[max(0, raw.start() - 60) : raw.end() + 20]!r}"
 
 
+PAGES = (f"{SOURCES}/",)  # of our rules
+
+
 class _Page(HTMLParser):
     """Finds in a page what strangers could bring to life: handlers, addresses, scripts."""
 
@@ -75,7 +79,8 @@ class _Page(HTMLParser):
         data = dict(attrs).get("type") == "application/json"
         self._script = tag in {"script", "style"} and not data
         for name, value in attrs:
-            address = name in {"href", "src", "action"} and not (value or "").startswith("#")
+            ours = (value or "").startswith(("#", *(PAGES if tag == "a" else ())))
+            address = name in {"href", "src", "action"} and not ours
             if name.startswith("on") or (address and value != "about:srcdoc"):
                 self.alive.append(f"<{tag} {name}={value!r}>")
 
