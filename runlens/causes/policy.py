@@ -191,7 +191,7 @@ STALE = Hypothesis(
 )
 LENGTH = Hypothesis(
     "length-limit",
-    "The length limit cuts what is needed",
+    "Answers cut by the length limit",
     POLICY,
     _cut,
     "completions are cut as often at twice the limit",

@@ -207,9 +207,7 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     return Cause(
         "The run's files do not say",
         "possible",
-        f"several causes fit: {fits}; others"
-        if fits
-        else "nothing in the logs points to one cause",
+        f"several causes fit: {fits}" if fits else "nothing in the logs points to one cause",
         kind=UNKNOWN,
         experiment=experiment,
     )

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+from runlens.cause import UNKNOWN
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Evidence, Finding, Fix, Incident
 from runlens.report.facts import KINDS, checks, loud, shortened, span, story, when_and_why
@@ -37,7 +38,7 @@ MAIN = (
     "len_mean",
 )
 LINES = 16  # of the short report of one cause at 80 columns
-WHY, DIFF = 150, 5  # characters of the reason in it, and lines of the diff
+WHY, DIFF = 140, 5  # characters of the reason in it, and lines of the diff
 SHOWN_CURVES, MOST_CURVES = 2, 8
 SHOWN_PROBLEMS = 3
 NAME_WIDTH = 16
@@ -279,10 +280,10 @@ def _finding(finding: Finding, diagnosis: Diagnosis, options: Options) -> Iterat
     yield from wrapped(sure, options, "  ", "  ")
     for item in finding.evidence:
         source = f" [{item.source}]" if item.source else ""
-        where = f", {item.where}" if item.where else ""
+        where = f", {item.where}" if item.where not in {"", item.what} else ""
         at = f" at step {step(item.step)}" if item.step is not None else ""
         yield from wrapped(f"- {_evidence(item)}{source}{where}{at}", options, "    ", "  ")
-    for cause in finding.causes:
+    for cause in (one for one in finding.causes if one.kind != UNKNOWN):  # told under Why
         against = f"; against: {cause.against}" if cause.against else ""
         reason = f": {cause.evidence_for}" if cause.evidence_for else ""
         yield from wrapped(

@@ -73,7 +73,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             silent if off and not made else often,
             "eval_steps",
             "never" if not made else (every or float(made[0])),
-            "Overfitting and the best checkpoint cannot be seen without it.",
+            "Without regular evaluations overfitting and the best checkpoint go unseen.",
             _fix(run, total),
             limit=limits.widest * total,
             source="a fifth of the run",

@@ -65,7 +65,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"No warm-up: the run begins at a learning rate of {rate(begin)}.",
             "warmup_ratio",
             run.number("warmup_ratio") or 0.0,
-            "The first steps are the largest ones, and the least informed.",
+            "Without a warm-up the first updates are the largest.",
             fixes.longer_warmup(run, "3 to 10 % of the steps are usual"),
         )
     )

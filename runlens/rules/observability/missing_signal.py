@@ -60,7 +60,11 @@ SIGNALS = (
     Signal(("train_loss",), WITH_LOSS, "all checks of the loss"),
     Signal(("grad_norm",), JUDGED, "exploding, vanishing and clipped gradients"),
     Signal(("learning_rate",), JUDGED, "schedule, warm-up, restarts"),
-    Signal(("eval_loss", "eval_accuracy", "eval_wer", "dpo_acc"), WITH_LOSS, "overfitting, leaks"),
+    Signal(
+        ("eval_loss", "eval_accuracy", "eval_wer", "dpo_acc"),
+        WITH_LOSS,
+        "overfitting and data leaks",
+    ),
     Signal(("reward",), POLICY, "collapse, no progress, hacking"),
     Signal(
         ("reward_std", "frac_zero_std", "ebft/advantages_std"),
@@ -115,7 +119,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             ),
             seen="What is not logged cannot be checked.",
             fixes=tuple(fixes.action(_how(one), f"for {one.for_what}") for one in missing),
-            confidence=Confidence(0.8, "it may be logged under an unknown name"),
+            confidence=Confidence(0.8, "a name that RunLens does not know would be missed"),
         )
     )
 

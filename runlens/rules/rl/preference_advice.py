@@ -70,7 +70,7 @@ def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
         swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")
         rate = signals.peak_learning_rate
         if rate and _far_too_high(rate):
-            down = fixes.learning_rate(run, signals, HIGH_RATE / rate, "the usual maximum")
+            down = fixes.learning_rate(run, signals, HIGH_RATE / rate, "down to the usual maximum")
             return (*down, look, swap)
         return (look, swap, *fixes.learning_rate(run, signals, 1 / 3, "if the pairs are right"))
     if pattern == "chance":
