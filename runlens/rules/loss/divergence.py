@@ -87,7 +87,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if adversaries.DISCRIMINATOR in run.history.metrics:
         return adversaries.judge(signals, adversaries.Bounds(limits.won, limits.grew))
     train = surroundings.judged(signals)
-    shape = shape_of(train.step, train.value)
+    whole = len(train) == len(run.curve("train_loss"))  # no NaN, no zeros at its end
+    shape = signals.shape("train_loss") if whole else shape_of(train.step, train.value)
     if not shape:
         return unmet(f"only {count(len(train), 'point')} of train_loss")
     if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
