@@ -70,7 +70,7 @@ def first_steps(
     steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
     if not lever and cause.experiment:
         sure = cause.rank == RANKS[0]
-        why = "this confirms the cause" if sure else "this separates the remaining causes"
+        why = "that would confirm the cause" if sure else "that tells possible causes apart"
         look = fixes.look(cause.experiment, why)
         if cause.kind == "evaluation":  # the finding's own looks are for other causes
             steps.insert(0, look)

@@ -167,7 +167,7 @@ REWARD = Hypothesis(
 )
 KL = Hypothesis(
     "kl-weight",
-    "KL term too weak or too strong",
+    "Weight of the KL term",
     POLICY | PREFERENCE,
     _weak_kl,
     "the same happens at ten times the weight",

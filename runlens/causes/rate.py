@@ -292,7 +292,7 @@ HIGH = Hypothesis(
     MOVED | {"hockey-stick", "forgetting", "grad-zero", "lr-out-of-range"},
     _high,
     "the same happens at a tenth of the rate",
-    "Rerun the steps before it at a tenth of the rate: if it stays calm, the rate was the cause",
+    "Repeat the run at a tenth of the rate: if the fault is gone, the rate was the cause",
     _harmless,
 )
 LOW = Hypothesis(

@@ -177,7 +177,7 @@ def _finding(
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
         seen=f"Over {len(evals)} evaluations the distance between the two losses grew; eval loss "
-        "itself has not risen.",
+        f"ended {_from_best(evals)}.",
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
@@ -189,6 +189,11 @@ def _finding(
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )
+
+
+def _from_best(evals: Curve) -> str:
+    best, last = float(evals.value.min()), float(evals.value[-1])
+    return f"{percent((last - best) / best)} above its best" if last > best > 0 else "at its best"
 
 
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:

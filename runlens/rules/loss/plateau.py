@@ -205,11 +205,12 @@ def _finding(
         fixes=causes_of_flat.cures(run, signals, train),
         ruled_out=(
             RuledOut(
-                "A slow fall that continues", f"{loss(still.gain)} gained since the first quarter"
+                "A slow fall that continues",
+                f"it fell by {loss(still.gain)} since the first quarter",
             ),
             RuledOut("Divergence", "loss does not rise after the knee"),
         ),
-        confidence=Confidence(round(sure, 2), f"{loss(still.gain)} gained in three quarters"),
+        confidence=Confidence(round(sure, 2), f"{loss(still.gain)} lower since the first quarter"),
         chart=Chart(
             "limit",
             ("train_loss",),

@@ -197,9 +197,9 @@ def _finding(
                 "a share of the level, or of the fall meanwhile",
                 "train_loss",
             ),
-            Evidence("Steps of a tooth", period, where="train_loss"),
-            Evidence("Variation of its length", teeth.swing.period_spread, where="train_loss"),
-            Evidence("Teeth after warm-up", float(cycles), float(FEWEST_CYCLES), "four and more"),
+            Evidence("Length of a tooth, in steps", period, where="train_loss"),
+            Evidence("Variation of that length", teeth.swing.period_spread, where="train_loss"),
+            Evidence("Teeth after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"),
         ),
         seen=f"{cycles} teeth of about {number(period, 3)} steps follow each other after warm-up; "
         f"one tooth is {times(height / max(teeth.noise, 1e-12))} the noise around it.",

@@ -232,7 +232,7 @@ def _ruled_out(run: Run, onset: int) -> tuple[RuledOut, ...]:
         return (RuledOut("Hidden NaN", f"all {len(norm):,} gradient norms after it are numbers"),)
     if len(evals):
         return (RuledOut("Hidden NaN", f"eval loss is finite after it: {loss(float(evals[-1]))}"),)
-    return (RuledOut("Hidden NaN", "not ruled out: no evaluation and no moving gradient norm"),)
+    return ()
 
 
 def _confidence(signals: Signals, points: int) -> Confidence:

@@ -232,7 +232,7 @@ def _evidence(
     limits: Limits,
 ) -> tuple[Evidence, ...]:
     first = Evidence(
-        "Equal losses up to the end",
+        "Equal losses in a row, up to the end",
         float(len(curve) - at),
         float(limits.fewest),
         "logging_nan_inf_filter writes 0.0 for an interval of NaN",

@@ -116,9 +116,12 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             evidence=tuple(
                 Evidence(f"{one.names[0]} is not logged", f"{_use(one)} {one.for_what}")
                 for one in missing
+                if one.vital
             ),
-            seen="What is not logged cannot be checked.",
-            fixes=tuple(fixes.action(_how(one), f"for {one.for_what}") for one in missing),
+            seen="The checks that need them could not run.",
+            fixes=tuple(
+                fixes.action(_how(one), f"for {one.for_what}") for one in missing if one.vital
+            ),
             confidence=Confidence(0.8, "a name that RunLens does not know would be missed"),
         )
     )

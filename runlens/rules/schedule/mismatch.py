@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from runlens import fixes
 from runlens.diagnosis import Fix
+from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.run import Run
 from runlens.wording import rate, step
 
@@ -50,6 +51,10 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
             "a callback, a second scheduler, an optimizer that was built again",
         )
         return (find, back) if kept else (find,)
+    if run.framework in TRAINER_FRAMEWORKS:  # they build the schedule for the steps they plan
+        what = f"Find what changed the learning rate at step {step(made[0].at)}"
+        find = fixes.look(what, "a callback, a second scheduler, a resume with another plan")
+        return (back, find) if kept and made[0].jumped else (find,)
     total = run.state.planned_steps or run.last_step
     steps = fixes.action(
         f"Set the scheduler to {step(total)} steps, the number that is trained",

@@ -42,8 +42,21 @@ def _of(phase: Phase, share: float, *, last: bool, alone: bool) -> str:
             f"swings {swing.cycles} times by about {loss(swing.amplitude)}, "
             f"every {step(round(swing.period))} steps, {until}{part}"
         )
+    begin, end = _ends(phase)
     to_and_fro = f", swinging by about {loss(phase.swing.amplitude)}" if phase.swing else ""
-    return f"{VERBS[phase.kind]} from {at(phase.first)} to {at(phase.last)}{to_and_fro}"
+    return f"{VERBS[phase.kind]} from {at(begin)} to {at(end)}{to_and_fro}"
+
+
+def _ends(phase: Phase) -> tuple[Point, Point]:
+    """Return the points that show a rise or a fall: its ends, else its lowest and its highest.
+
+    Single points scatter about the line: the first of a rise may lie above the last.
+    """
+    way = 1 if phase.kind == "rise" else -1
+    if way * (phase.last.value - phase.first.value) >= 0:
+        return phase.first, phase.last
+    ends = phase.lowest, phase.highest
+    return ends if phase.kind == "rise" else (ends[1], ends[0])
 
 
 def _event(event: Event) -> str:
