@@ -39,7 +39,7 @@ def trusted() -> None:
 
 def test_a_rule_file_of_the_settings_is_asked_and_listed(project: Path) -> None:
     """Beside the rules of RunLens, with the file that it comes from."""
-    assert "own-rule" in lens("diagnose", "runs/a", "--no-html").stdout
+    assert "own-rule" in lens("diagnose", "runs/a", "--no-html", "-v").stdout
     assert lens("rules").stdout.splitlines()[-1].endswith(f"[{project / 'mine' / 'own.py'}]")
 
 

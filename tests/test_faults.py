@@ -152,14 +152,17 @@ def test_a_part_of_the_diagnosis_that_fails_is_a_problem(
     assert [one.lost for one in made.problems if REPORT in one.text] == [lost]
 
 
+SHORT = ("_why", "_steps", "_others")  # parts of the short report
+
+
 @pytest.mark.parametrize(
-    "part", ["_what_was_read", "_do_first", "_curves", "_incidents", "_checks"]
+    "part", ["_what_was_read", "_do_first", "_curves", "_incidents", "_checks", *SHORT]
 )
 def test_a_part_of_the_text_that_fails_says_so(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The verdict stands above it."""
     made = diagnose(SICK)
     monkeypatch.setattr(text, part, bug)
-    shown = text.render(made, Options(width=120))
+    shown = text.render(made, Options(width=120, verbose=part not in SHORT))
     assert "! cannot be shown: BugError: by itself" in shown
     assert made.verdict.sentence[:20] in shown
 

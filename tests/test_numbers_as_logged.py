@@ -32,7 +32,7 @@ CALLED = re.compile(
 BEFORE = re.compile(
     r"(?:\b(?:by|spread of|rise of|tooth|teeth of(?: about)?|within|every|patience=|below|above|"
     r"beyond|over|under|steps and keep|approach|same first|labels? are all|is not|"
-    r"seen|max_grad_norm|learning rate to|trend of|up to|overflow at)|\(p |"
+    r"seen|max_grad_norm|learning rate to|trend of|multiple of|up to|overflow at)|\(p |"
     r"1/|fp|float|beta2?|all|\d-) ?$",
     re.IGNORECASE,
 )

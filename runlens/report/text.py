@@ -59,10 +59,10 @@ def verdict(diagnosis: Diagnosis, options: Options | None = None) -> str:
 
 
 def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
-    made = (_full if options.verbose else _short)(diagnosis, options)
+    rest = _full if options.verbose else _short
     yield _head(diagnosis, options)
     yield from wrapped(diagnosis.verdict.sentence, options)
-    yield from made
+    yield from part(lambda: rest(diagnosis, options))
 
 
 def _full(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:

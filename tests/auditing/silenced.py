@@ -144,7 +144,7 @@ CASES = {
         "test_runs_are_chosen_by_what_they_are_and_the_address_keeps_it",
         (
             Edit(
-                "report/html/assets/page.js",
+                "report/html/assets/tables.js",
                 'if(ready)history.replaceState(null,"",p',
                 'if(ready&&0)history.replaceState(null,"",p',
             ),

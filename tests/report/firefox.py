@@ -104,8 +104,12 @@ class Firefox:
         """End it."""
         with contextlib.suppress(AssertionError, OSError):
             self.call("browser.close")
-        self._socket.close()
+        self._run(self._closed)
         self._loop.close()
+
+    async def _closed(self) -> None:
+        """Close the connection within its loop: closing writes a last frame."""
+        self._socket.close()
 
     def _run(self, start: Callable[[], Awaitable[Any]]) -> Any:
         async def wait() -> Any:

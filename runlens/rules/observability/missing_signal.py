@@ -17,6 +17,7 @@ Fixes
     The line or the setting that logs each of them.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -116,15 +117,18 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             evidence=tuple(
                 Evidence(f"{one.names[0]} is not logged", f"{_use(one)} {one.for_what}")
                 for one in missing
-                if one.vital
             ),
-            seen="The checks that need them could not run.",
-            fixes=tuple(
-                fixes.action(_how(one), f"for {one.for_what}") for one in missing if one.vital
-            ),
+            seen=f"The checks that need them could not run.{_besides(missing)}",
+            fixes=tuple(fixes.action(_how(one), f"for {one.for_what}") for one in missing),
             confidence=Confidence(0.8, "a name that RunLens does not know would be missed"),
         )
     )
+
+
+def _besides(missing: Sequence[Signal]) -> str:
+    """Name what would help as well, beside the vital ones that the title counts."""
+    names = [one.names[0] for one in missing if not one.vital]
+    return f" Of use as well: {', '.join(names)}." if names else ""
 
 
 def _how(signal: Signal) -> str:
