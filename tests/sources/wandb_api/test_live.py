@@ -2,8 +2,8 @@
 
     RUNLENS_WANDB_LIVE=1 WANDB_ENTITY=me python -m pytest tests/sources/wandb_api/test_live.py
 
-It logs one small run to the project ``runlens-live`` and deletes it. What the server answers is
-recorded by `tests/wandb_server/recording.py`, and the stand-in held to it.
+It logs one small run to the project ``runlens-live`` and deletes it. What the server answers
+can be recorded apart from it: `python -m tests.wandb_server.recording`.
 """
 
 import os
