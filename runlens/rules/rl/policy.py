@@ -30,7 +30,7 @@ LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by t
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
-_OF_FORM = lazy_re(r"format|json|xml|tag|syntax|structure", re.IGNORECASE)
+_OF_FORM = lazy_re(r"(?:^|[\W_])(?:format|json|xml|tags?|syntax|structure)", re.IGNORECASE)
 
 
 def head(points: int) -> int:
