@@ -181,7 +181,7 @@ def _finding(
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
-            RuledOut("Overfitting", f"eval loss ends {percent(bottom_of(evals).share)} above best"),
+            RuledOut("Overfitting", f"eval loss ended {_from_best(evals)}"),
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.03 * len(evals)) * min(1.0, 0.6 + 0.4 * (end / needed - 1)), 2),
@@ -193,7 +193,8 @@ def _finding(
 
 def _from_best(evals: Curve) -> str:
     best, last = float(evals.value.min()), float(evals.value[-1])
-    return f"{percent((last - best) / best)} above its best" if last > best > 0 else "at its best"
+    above = percent((last - best) / best) if best > 0 else loss(last - best)
+    return f"{above} above its best" if last > best else "at its best"
 
 
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
