@@ -248,7 +248,9 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     path = tuple(known.key.replace("/", ".").split("."))
     style = _style_of(known.file)
     made = _by_framework(run, key)
-    records = (OF_PEFT, OF_TRAINER, *((OF_ULTRALYTICS,) * (run.framework == "ultralytics")))
+    records: tuple[str, ...] = (OF_PEFT, OF_TRAINER)
+    if run.framework == "ultralytics":
+        records = (*records, OF_ULTRALYTICS)
     own = known.file.endswith((".yaml", ".yml", ".json"))
     if own and not known.file.endswith(records):
         return Place(known.file, path, style, recorded=True)

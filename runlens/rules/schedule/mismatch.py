@@ -43,18 +43,15 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
         "one run",
         kind="weights",
     )
-    if made[0].cause == ANOTHER:
-        configured = run.number("learning_rate")
+    another = made[0].cause == ANOTHER
+    if another or run.framework in TRAINER_FRAMEWORKS:  # these plan it for the steps they train
+        configured = run.number("learning_rate") if another else None
         put = f", and put it back to {rate(configured)}" if configured else ""
         find = fixes.look(
             f"Find what set the learning rate at step {step(made[0].at)}{put}",
             "a callback, a second scheduler, an optimizer that was built again",
         )
-        return (find, back) if kept else (find,)
-    if run.framework in TRAINER_FRAMEWORKS:  # they build the schedule for the steps they plan
-        what = f"Find what changed the learning rate at step {step(made[0].at)}"
-        find = fixes.look(what, "a callback, a second scheduler, a resume with another plan")
-        return (back, find) if kept and made[0].jumped else (find,)
+        return (find, back) if kept and (another or made[0].jumped) else (find,)
     total = run.state.planned_steps or run.last_step
     steps = fixes.action(
         f"Set the scheduler to {step(total)} steps, the number that is trained",
