@@ -52,6 +52,7 @@ def state(folder: Path, steps: int, epochs: int, per_epoch: float) -> Run:
     [
         (500, 10, 50.0, "- num_train_epochs=10,"),  # 10 epochs of 50 steps
         (300, 38, 8.0, "- max_steps=300,"),  # 37.5 epochs: max_steps was given, and rules
+        (330, 42, 8.0, "- max_steps=330,"),
     ],
 )
 def test_the_length_of_a_run_is_changed_where_it_was_set(
@@ -80,7 +81,8 @@ def test_an_old_value_loses_no_digit(value: object, text: str) -> None:
     ("settings", "words"),
     [
         ({"save_strategy": "steps", "save_steps": 320}, "Use checkpoint-320, if it was kept"),
-        ({"save_strategy": "steps", "save_steps": 900}, "Restart with this setting changed"),
+        ({"save_strategy": "steps", "save_steps": 440}, "Use checkpoint-440, if it was kept"),
+        ({"save_strategy": "steps", "save_steps": 460}, "Restart with this setting changed"),
         ({}, "Use the weights of step 300, if they were saved"),
     ],
 )
@@ -119,7 +121,9 @@ def test_what_fills_the_card_is_read_from_the_message(
     assert todo in first(diagnosis)
 
 
-@pytest.mark.parametrize(("earned", "cut"), [("0:0.8 600:0.9", False), ("0:0.9 600:0.1", True)])
+@pytest.mark.parametrize(
+    ("earned", "cut"), [("0:0.8 600:0.9", False), ("0:0.9 300:0.6 600:0.6", True)]
+)
 def test_a_limit_is_raised_only_where_answers_are_cut(earned: str, *, cut: bool) -> None:
     """A reward for whole JSON that is earned while all is cut: the answer stood before the end."""
     form: dict[str, Any] = {"reward:valid_json": earned}
