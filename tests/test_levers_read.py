@@ -118,6 +118,8 @@ def test_what_fills_the_card_is_read_from_the_message(
     ).run()
     diagnosis = diagnose(run)
     assert diagnosis.causes[0].what == cause
+    too_large = "too large for the card" in diagnosis.causes[0].evidence_for
+    assert not (used and too_large)  # the room that others take says nothing of the settings
     assert todo in first(diagnosis)
 
 

@@ -21,10 +21,10 @@ CPU_ACCUMULATION = 8  # evaluation batches whose logits stay on the GPU
 def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     """Rank what filled the memory; `long` is the share of the plan after which settings fit."""
     done = onset_step(run)
-    made: list[Cause] = []
-    if others := _of_others(proof):
+    if others := _of_others(proof):  # what they take says nothing of the settings
         why = f"they hold {others:.2f} GiB, without which the request would have fitted"
-        made.append(Cause("Other processes on the same card", "most likely", why, kind="memory"))
+        return (Cause("Other processes on the same card", "most likely", why, kind="memory"),)
+    made: list[Cause] = []
     if _fits(proof):
         why = f"{proof.data['reserved_gib']:.2f} GiB were reserved but not allocated"
         made.append(Cause("Fragmented memory", "most likely", why, kind="memory"))
