@@ -30,6 +30,7 @@ KIND = "gpu_log"
 ENDINGS = (".csv", ".txt", ".log", ".out")
 MAX_SIZE = 64 * 2**20  # bytes: a sample a second of eight cards for a week
 HEAD = 4_000  # bytes that tell what a file is
+MORE = 60_000  # bytes: whether anything but pictures follows the first one
 MEBIBYTE = 2**20 / 1e6  # in megabytes
 _HEADER = lazy_re(r"(?m)^(?=.*(?:utilization|memory|temperature|power|clocks)\.).*,.*$")
 _COLUMNS = lazy_re(r"(?mi)^# ?(?:date +time +)?(?:gpu|entity)\b.*$")
@@ -64,9 +65,12 @@ def _is_one(path: Path) -> bool:
     try:
         with path.open("rb") as handle:
             head = handle.read(HEAD).decode("utf-8", errors="replace")
+            if gpu_snapshots.MARK in head:
+                more = handle.read(MORE).decode("utf-8", errors="replace")
+                return gpu_snapshots.alone(head + more)
     except OSError:
         return False
-    return gpu_snapshots.MARK in head or _header(head) is not None
+    return _header(head) is not None
 
 
 def _header(text: str) -> tuple[list[str], Callable[[str], list[str]]] | None:

@@ -46,6 +46,14 @@ def pictures() -> str:
     return text
 
 
+def test_a_training_that_prints_one_picture_is_its_own_log(tmp_path: Path) -> None:
+    """As the records of modded-nanogpt begin."""
+    one = pictures().partition("Wed May 01 10:01")[0]
+    lines = "".join(f"step {n} train_loss {3 - n / 50:.4f}\n" for n in range(40))
+    (tmp_path / "train_log.txt").write_text(f"Running pytorch 2.4.1\nnvidia-smi:\n{one}{lines}")
+    assert len(read(tmp_path).curve("train_loss")) == 40
+
+
 def beside(folder: Path, name: str, text: str, log: str = LOG) -> Run:
     """Read a log of cards beside a log of a training."""
     (folder / "train.log").write_text(log)
