@@ -1,5 +1,6 @@
 """What an event file holds besides scalars comes back as frames."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from tensorboard.plugins.hparams import plugin_data_pb2
 
 import runlens
 from runlens.errors import NothingReadable
-from tests.sources.event_files import curve, scalar, tensor, written
+from tests.sources.event_files import curve, framed, scalar, tensor, written
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -97,3 +98,32 @@ def test_no_event_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("step,loss\n1,2\n2,1\n3,1\n")
     with pytest.raises(NothingReadable, match=r"holds no event file \(events"):
         runlens.event_frames(tmp_path)
+
+
+def odd_settings() -> bytes:
+    """Return the record of settings that are none: only TensorBoard's own reader minds."""
+    made = hparams(lr=0.1)
+    made.summary.value[0].metadata.plugin_data.content = b"\xff"
+    return framed(made.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"no event file at all" * 9, "is text, not an event file"),
+        (framed(b"\xff" * 30), "records that cannot be decoded (record 1)"),
+        (odd_settings(), "records that cannot be decoded (record 1)"),
+    ],
+    ids=["no record", "a record that is no event", "settings that are none"],
+)
+def test_a_damaged_file_costs_itself_alone(
+    place: Path, tmp_path: Path, data: bytes, told: str
+) -> None:
+    """And that it did is told, once."""
+    shutil.copytree(place, tmp_path / "run")
+    bad = tmp_path / "run" / "events.out.tfevents.9.bad"
+    bad.write_bytes(data)
+    found = runlens.event_frames(tmp_path / "run")
+    assert list(found.histograms["step"]) == [10, 20]
+    (problem,) = found.problems
+    assert (problem.where, told in problem.text) == (str(bad), True)

@@ -126,3 +126,19 @@ def test_what_a_killed_process_left_is_taken_away(
     monkeypatch.setattr(client, "gettempdir", lambda: str(tmp_path))
     client._clear_left()  # noqa: SLF001 - a start of the client in another process
     assert left.is_dir() is kept
+
+
+def test_what_a_process_of_somebody_else_uses_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That it lives is all that the system tells."""
+    left = tmp_path / f"{client.HOME}999999999-x"
+    left.mkdir()
+
+    def refused(*_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(client, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("os.kill", refused)
+    client._clear_left()  # noqa: SLF001 - a start of the client in another process
+    assert left.is_dir()

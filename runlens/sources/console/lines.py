@@ -191,28 +191,13 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (cuda_convnet(others), CUDA_CONVNET),
         )
         rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
-    return _parted(_with_bars(rows, bars), others, framework)
+    return _parted(rows, others, framework)
 
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
     first = rows[0].at if rows else 0
     return placed(rows, framework, Restarts(others, first).between)
-
-
-def _with_bars(rows: list[Row], bars: Sequence[Bar]) -> list[Row]:
-    """Add what only the bars show, where a few lines that name steps stand among many bars."""
-    if not rows or any(row.counted.step < 0 for row in rows):
-        return rows
-    shown = from_bars(bars)
-    names = {name.lower() for row in rows for name in row.names}
-    if len(shown) <= len(rows) or any(n.lower() in names for _, it in shown for n in it.names):
-        return rows
-    added = [
-        Row(record.at, Counted(step=step), record.names, tuple(map(float, record.values)))
-        for step, record in shown
-    ]
-    return sorted([*rows, *added], key=lambda row: row.at)
 
 
 class _Kind(NamedTuple):

@@ -66,15 +66,16 @@ def event_frames(place: str | Path) -> EventFrames:
     if not files:
         raise NothingReadable(str(place), f"holds no event file ({tensorboard.LOOKS_FOR})")
     parts: dict[str, list[pd.DataFrame]] = {}
-    problems = []
+    problems: list[Problem] = []
     for path in files:
+        damage = [one for one in tensorboard.read(path).problems if one.lost]  # tbparse tells none
+        problems += damage
         try:
             with _quiet():
                 found = _by_tbparse(tbparse, path) | _shapes(pd, path)
         except Exception as error:  # noqa: BLE001 - a damaged file costs itself alone
-            problems.append(
-                Problem(str(path), f"{type(error).__name__}: {error}", "the whole file")
-            )
+            text = f"{type(error).__name__}: {error}"
+            problems += [] if damage else [Problem(str(path), text, "the whole file")]
             continue
         for kind, frame in found.items():
             if len(frame):

@@ -5,18 +5,29 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import runlens
 from runlens.errors import NothingReadable
 from runlens.sources import wandb_api
+from runlens.sources.libraries import library
 from runlens.sources.wandb_api import client
 from tests.wandb_server.server import KEY, REFUSED, Server
 
 ROOT = Path(__file__).parents[3]
 PLACE = "wandb:team/llm/abc"
 ROWS = [{"_step": n, "loss": 1 / (n + 1)} for n in range(50)]
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_connected() -> None:
+    """Wait until downloads that tests before have given up are over: a connection is shared."""
+    end = time.monotonic() + 120
+    while client._shared.users and time.monotonic() < end:  # noqa: SLF001 - nothing else tells
+        time.sleep(0.1)
+    assert not client._shared.users  # noqa: SLF001
 
 
 def refusal(place: str = PLACE) -> str:
@@ -146,6 +157,27 @@ def test_an_old_client_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(client, "MINIMUM", (999, 0))
     with pytest.raises(NothingReadable, match=r"needs wandb 999.0 or later, installed is 0\."):
         runlens.read(PLACE)
+
+
+def test_a_client_that_is_not_there_is_told(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what installs it."""
+    server.put("llm", "abc", ROWS)
+    absent = library("wandb")._replace(version="")
+    monkeypatch.setattr(client, "library", lambda _: absent)
+    with pytest.raises(NothingReadable) as caught:
+        runlens.read(PLACE)
+    assert str(caught.value) == f"wandb: the package is not installed; {absent.install}"
+
+
+def test_pages_of_the_cloud_lie_at_another_address() -> None:
+    """Its API has a name of its own."""
+    for api, shown in (("https://api.wandb.ai", "https://wandb.ai"), ("http://x:8080/",) * 2):
+        wandb = SimpleNamespace(
+            setup=lambda api=api: SimpleNamespace(settings=SimpleNamespace(base_url=api))
+        )
+        assert client.Client(wandb).app_url == shown.rstrip("/")
 
 
 def test_the_client_that_is_required_is_one_that_works() -> None:

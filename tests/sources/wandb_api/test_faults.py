@@ -7,7 +7,7 @@ import pytest
 
 import runlens
 from runlens.errors import NothingReadable
-from runlens.sources.wandb_api import fetch, fetch_all, read_all
+from runlens.sources.wandb_api import fetch, fetch_all, fetching, read_all
 from tests.wandb_server.server import Server
 
 pytestmark = pytest.mark.usefixtures("connection", "scanned")
@@ -69,6 +69,18 @@ def test_one_part_that_never_comes_costs_no_other(server: Server, match: str, wh
         "the system metrics": len(run.curve("system/cpu")) == 1,
     }
     assert [part for part, there in came.items() if not there] == [what]
+
+
+def test_pages_are_made_no_smaller_than_a_row(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a server does not give even that, it is told."""
+    monkeypatch.setattr(fetching, "ANSWER", 1)
+    server.put("llm", "abc", ROWS)
+    server.fault("HistoryPage", "403", times=99)
+    with pytest.raises(NothingReadable, match="the history did not come, or not all of it: "):
+        runlens.read(PLACE)
+    assert server.log.count("HistoryPage") == 1
 
 
 def test_a_run_of_which_nothing_came_did_not_log_nothing(server: Server) -> None:

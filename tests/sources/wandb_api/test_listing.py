@@ -7,6 +7,7 @@ from runlens.errors import NothingReadable, SeveralRuns
 from runlens.sources import wandb_api
 from runlens.sources.wandb_api import Listed, listed
 from tests.wandb_server.server import Server
+from tests.wandb_server.stored import Project
 
 pytestmark = pytest.mark.usefixtures("connection")
 PROJECT = "wandb:team/llm"
@@ -109,3 +110,15 @@ def test_fetching_tells_each_place_its_run_or_why_there_is_none(server: Server) 
     assert "no such project or run" in str(gone.run)
     assert "names no run" in str(wrong.run)
     assert [one.complete for one in (good, part, gone, wrong)] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("counts", [(4, 3), (4, 4)], ids=["then they agree", "never"])
+def test_a_listing_that_does_not_fit_the_count_is_asked_for_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch, counts: tuple[int, int]
+) -> None:
+    """Once: a run may be made or deleted while the pages come."""
+    server.fill("llm", runs=3, rows=1)
+    told = iter(counts)
+    monkeypatch.setattr(Project, "run_count", lambda _, **__: next(told))
+    assert len(listed(PROJECT)) == 3
+    assert server.log.count("Runs") == 2

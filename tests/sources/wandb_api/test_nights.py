@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +296,26 @@ def test_kept_rows_that_are_damaged_cost_a_download(server: Server, tmp_path: Pa
     going_on(server, losses(*[1.0] * 2_100))
     (row,) = night(tmp_path).runs
     assert (row.steps, row.problems) == (2_099, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (range(0, 6_000, 2), [*range(11), *range(6_000, 10_000)]),
+        (range(0, 6_000, 2), [*range(2_000), *range(2_000, 5_999, 2), 5_999, 6_000]),
+        (range(0, 40_000, 10), [*range(11), *range(20, 10_000)]),
+        (range(0, 6_000, 2), range(5_999)),
+    ],
+    ids=["goes on elsewhere", "with other rows", "ends before", "has more within"],
+)
+def test_rows_that_are_kept_and_no_longer_there_are_not_told(
+    server: Server, tmp_path: Path, before: Sequence[int], after: Sequence[int]
+) -> None:
+    """Whatever became of the run: what the server has now is judged."""
+    for steps in (before, after):
+        going_on(server, [{"_step": at, "_timestamp": 1.7e9 + at, "loss": 2.0} for at in steps])
+        (row,) = night(tmp_path).runs
+    assert row.steps == after[-1]
+    (path,) = sorted((tmp_path / "cache").glob("??/*.npz"), key=os.path.getmtime)[-1:]
+    (run,) = cache._read(path)  # noqa: SLF001 - what the judge saw
+    assert run.curve("train_loss").step.tolist() == list(after)
