@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 from zlib import crc32
 
 import msgspec
@@ -22,6 +22,7 @@ import numpy as np
 from runlens.diagnosis import SEVERITIES, Finding, Outcome
 from runlens.patterns import lazy_re
 from runlens.plugins import ASKED, LONGEST, attempted, points, said, time_limit
+from runlens.records import NamedTuple
 from runlens.rule_files import LOST
 from runlens.rules import LISTED
 from runlens.rules.rule import FOLDERS, Rule, values

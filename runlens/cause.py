@@ -3,7 +3,9 @@
 A cause is what was put in, or what happened, not the symptom that it shows.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from runlens.records import NamedTuple
 
 Rank = Literal["most likely", "likely", "possible", "unlikely"]
 RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")

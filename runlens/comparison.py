@@ -5,12 +5,13 @@ The first run is the baseline, A; each other run is compared with it, as a `Pair
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from runlens.diagnosis import Diagnosis, Finding, ThinCurve, spell_out
 from runlens.errors import one_line
 from runlens.extras import needed_by
 from runlens.metrics import Better
+from runlens.records import NamedTuple
 from runlens.run import Problem, Setting
 from runlens.version import __version__
 from runlens.views import Viewed

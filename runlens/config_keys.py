@@ -7,10 +7,10 @@ nanoGPT, fairseq, Lightning, DeepSpeed, accelerate and the Trainer's model cards
 
 import math
 import re
-from typing import NamedTuple
 
 from runlens.naming.settings import setting_by_words
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 
 class Key(NamedTuple):

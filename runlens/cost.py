@@ -1,7 +1,9 @@
 """What runs cost: GPU-hours after something had gone wrong, and money where a price is known."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from runlens.records import NamedTuple
 
 if TYPE_CHECKING:
     from runlens.nights import FoundRow, RunRow

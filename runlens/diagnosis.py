@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from runlens.cause import RANKS, Cause, Domino, Rank, RuledOut
 from runlens.errors import one_line
 from runlens.fix import Advice, Cost, Fix, FixKind
+from runlens.records import NamedTuple
 from runlens.run import Event, Problem, Setting, State
 from runlens.version import __version__
 from runlens.views import Viewed

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from runlens.diagnosis import SEVERITIES, Finding, Outcome
 from runlens.engine import examine, settled
+from runlens.records import NamedTuple
 from runlens.rules import LISTED
 from runlens.rules.rule import Asked, Case, Rule
 from runlens.run import Run

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from runlens.diagnosis import (
 from runlens.faults import Made, survived
 from runlens.history import Curve, FloatArray, thinned
 from runlens.metrics import NAMES, base
+from runlens.records import NamedTuple
 from runlens.rules import LISTED
 from runlens.rules.loss import cross_entropy
 from runlens.rules.rule import ADVICE, Asked, Listed, loaded, unmet

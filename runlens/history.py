@@ -7,11 +7,12 @@ step" and "logged as NaN" are the same empty cell, and the second one is a findi
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runlens.arrays import unique
+from runlens.records import NamedTuple
 
 if TYPE_CHECKING:
     import numpy.typing as npt

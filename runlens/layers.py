@@ -1,10 +1,9 @@
 """Gradient norms of single layers, where a run logs them beside the norm of all."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 
 # as W&B, Lightning and own loops name them: grad_norm/<layer>, gradients/<layer>

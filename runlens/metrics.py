@@ -8,13 +8,14 @@ stability gives one, it is named.
 
 import re
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from runlens.naming import Meaning, classify, words
 from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL
 from runlens.naming.classify import AVERAGES, split_of
 from runlens.naming.quantities import PARTS
 from runlens.naming.vocabulary import STATISTICS
+from runlens.records import NamedTuple
 
 Better = Literal["lower", "higher", ""]
 SPOKEN = {"grad_norm": "gradient norm", "dpo_acc": "preference accuracy"}  # others: as written

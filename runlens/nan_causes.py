@@ -3,7 +3,7 @@
 The branches are those of common debugging guides, which agree on no order: the evidence decides.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct, field
@@ -13,6 +13,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Fix, RuledOut
 from runlens.history import Curve, IntArray
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, outside
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall

@@ -6,9 +6,10 @@ An audit reads many runs, night after night. A `RunRow` is all that it keeps of 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from runlens.diagnosis import SEVERITIES, Health, Severity, spell_out
+from runlens.records import NamedTuple
 from runlens.run import Setting
 from runlens.version import __version__
 

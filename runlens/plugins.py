@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from runlens.errors import one_line
+from runlens.records import NamedTuple
 from runlens.run import Problem
 
 Group = Literal["runlens.rules", "runlens.sources", "runlens.formats"]

@@ -6,7 +6,6 @@ curves, set off no rule of ours.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from runlens import fixes
 from runlens.diagnosis import Fix, Incident, SettingRow
@@ -16,6 +15,7 @@ from runlens.knowledge.in_force import clip_limit
 from runlens.knowledge.levers import DOWN, ITS_OWN, LEVERS, UP
 from runlens.knowledge.snippets import in_words
 from runlens.knowledge.written_changes import Change
+from runlens.records import NamedTuple
 from runlens.rules import LISTED
 from runlens.rules.rule import loaded
 from runlens.run import Configured, Run, Setting

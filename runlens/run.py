@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from runlens.errors import one_line
 from runlens.history import Curve, History
 from runlens.metrics import Better
+from runlens.records import NamedTuple
 from runlens.views import view
 
 if TYPE_CHECKING:

@@ -42,11 +42,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runlens.added_rules import Added, added
 from runlens.diagnosis import SEVERITIES, Finding, Severity
 from runlens.errors import BadSettings, nearest, one_line
+from runlens.records import NamedTuple
 from runlens.rule_files import LOST, files_of
 from runlens.rules import LISTED
 from runlens.rules.rule import Asked, Listed, limited, loaded, values

@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from runlens.errors import BadSettings, one_line
+from runlens.records import NamedTuple
 
 STORE = "trusted.json"
 FORMAT = 1

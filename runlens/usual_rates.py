@@ -10,9 +10,9 @@ practice, not on a measurement: a rule on them is advice.
 """
 
 import re
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals.inputs import Inputs
 

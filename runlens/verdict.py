@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Ve
 from runlens.history import Curve, FloatArray
 from runlens.metrics import spoken
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.rules.evaluation import score
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS

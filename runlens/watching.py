@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time, sleep
-from typing import NamedTuple
 
 from runlens.diagnosis import Diagnosis
 from runlens.errors import NothingReadable
 from runlens.live import judged
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read_all

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from runlens import crossrun
 from runlens.auditing import issues, schedule, versions
@@ -27,6 +27,7 @@ from runlens.auditing.telling import last_night, trend, verdict
 from runlens.auditing.work import Job, Judged, draw
 from runlens.errors import BadSettings
 from runlens.nights import Audit, Issue, Night, SourceState
+from runlens.records import NamedTuple
 from runlens.settings import Settings
 from runlens.sources.addresses import is_on_server
 

@@ -1,10 +1,11 @@
 """What the store remembers of a unit, and what it takes of a judged one: plain data."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from runlens.diagnosis import Severity
 from runlens.nights import IssueState, RunRow, Unread
+from runlens.records import NamedTuple
 
 
 class Known(NamedTuple):

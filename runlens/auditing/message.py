@@ -10,13 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from runlens import cost
 from runlens.auditing.issues import CLUSTER, FLEET, SHARED
 from runlens.auditing.sights import SHRANK
 from runlens.errors import one_line
 from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Unread
+from runlens.records import NamedTuple
 from runlens.wording import count
 
 SHOWN, BRIEF = 3, 4  # issues that have a line of their own, and that share one

@@ -11,13 +11,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from runlens.auditing import slack
 from runlens.errors import one_line
 from runlens.extras import install
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 LONGEST = 1800  # characters of a message; chats cut at 2,000 (Discord) and show less at once
 ROOM = 120  # characters for the title

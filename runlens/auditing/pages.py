@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from runlens import cost
@@ -20,6 +19,7 @@ from runlens.auditing import schema
 from runlens.diagnosis import HEALTHS, Diagnosis
 from runlens.nights import Audit, RunRow
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.settings import Settings
 from runlens.version import __version__
 from runlens.written import write_beside

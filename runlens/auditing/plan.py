@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runlens.auditing.known import Known, Listing
 from runlens.auditing.places import Place, places
@@ -17,6 +17,7 @@ from runlens.crossrun.groups import Structure
 from runlens.errors import BadSettings, RunLensError
 from runlens.nights import Unread
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.settings import Settings
 from runlens.sources import kinds_among
 from runlens.sources.addresses import PREFIX, is_on_server, parsed

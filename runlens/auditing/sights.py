@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import NamedTuple
 
 from runlens import cost
 from runlens.crossrun.groups import told
 from runlens.crossrun.rule import CrossFinding, title_of
 from runlens.diagnosis import SEVERITIES, Severity
 from runlens.nights import FoundRow, Mark, RunRow, SourceState
+from runlens.records import NamedTuple
 from runlens.wording import count
 
 DIGITS = 16  # of a fingerprint, hexadecimal

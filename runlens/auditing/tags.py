@@ -8,10 +8,11 @@ one that may write.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runlens.errors import NothingReadable
 from runlens.nights import Audit, RunRow
+from runlens.records import NamedTuple
 from runlens.sources.addresses import Place, is_on_server, parsed
 from runlens.wording import count
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 from runlens.auditing import rows, versions
 from runlens.auditing.cache import Cache
@@ -18,6 +17,7 @@ from runlens.diagnosis import Diagnosis
 from runlens.engine import Explained, explained
 from runlens.errors import RunLensError, one_line
 from runlens.nights import FoundRow, RunRow, Unread
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.settings import Settings
 from runlens.sources import read_all

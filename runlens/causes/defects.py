@@ -1,7 +1,6 @@
 """Known defects of library versions that spoil a training without an error, with their source."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, Hypothesis, Sign, S
 from runlens.causes.patterns import LOST, MOVED
 from runlens.causes.scene import Scene
 from runlens.knowledge import in_force
+from runlens.records import NamedTuple
 from runlens.wording import loss
 
 SUMMED = 0.25  # share of the accumulation steps by which train over eval loss may miss them

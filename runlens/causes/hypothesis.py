@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from runlens.causes.scene import Scene
+from runlens.records import NamedTuple
 
 # how much a sign says, on one scale for all causes
 HINT = 1.0  # fits, and fits others as well: never enough to name a cause

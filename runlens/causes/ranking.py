@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Incident
 from runlens.incidents import gravity
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import uncapitalised

@@ -6,7 +6,7 @@ extrapolated and no gap bridged.
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from runlens.errors import CannotAlign
 from runlens.history import BoolArray, Curve, FloatArray, IntArray, distinct
 from runlens.metrics import base
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import RL_TASKS, Problem, Run
 from runlens.wording import count, number, step
 

@@ -8,12 +8,12 @@ distributions, so nothing is drawn at random.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.comparison import NoiseFrom
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 
 GRID = 61
 REACH = 4.0  # deviations of the prior that the grid covers

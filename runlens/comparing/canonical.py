@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Configured, Run, Setting
 
 Typed = str | int | float | bool | tuple[str, ...] | None

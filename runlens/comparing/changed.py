@@ -7,7 +7,6 @@ and that names the setting adds half.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from runlens.comparing.groups import PRIOR, Group, size
 from runlens.comparing.rows import Row, rows
@@ -15,6 +14,7 @@ from runlens.comparing.signs import Signs, parts_at
 from runlens.comparison import DiagnosisDiff, Parting, SettingDifference
 from runlens.config_keys import canonical_key
 from runlens.diagnosis import Finding
+from runlens.records import NamedTuple
 from runlens.run import Configured, Run
 from runlens.wording import number, step, times
 

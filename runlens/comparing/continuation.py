@@ -6,12 +6,11 @@ near the end of the other, which itself began far above: the weights of the othe
 training.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median
 from runlens.comparison import Check
+from runlens.records import NamedTuple
 from runlens.run import RL_TASKS, Run
 from runlens.wording import loss, step
 

@@ -6,7 +6,6 @@ and noise that both share by equal batches cancels. Comparing two smoothed curve
 """
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from runlens.comparing.seeds import SeedNoise
 from runlens.comparison import Align, Difference
 from runlens.history import FloatArray, IntArray
 from runlens.metrics import NAMES, base
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals.noise import mad, running_median
 

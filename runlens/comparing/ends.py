@@ -9,12 +9,11 @@ autocorrelated or wanders keeps its error however many points there are. The dif
 runs has no part in it.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import mad, running_median
 
 FEWEST = 12  # points of a training curve from which more than the last one is the end

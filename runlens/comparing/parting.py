@@ -4,7 +4,7 @@ The order over metrics names the class of the cause: a learning rate that parts 
 gradient norm before the loss is a schedule, a loss that parts alone is data or the model.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from runlens.comparison import Align, Parting
 from runlens.history import BoolArray, FloatArray, distinct
 from runlens.metrics import NAMES, base
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals.noise import counts
 from runlens.wording import count, number, percent

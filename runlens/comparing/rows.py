@@ -6,13 +6,13 @@ length of a run one in steps or epochs. Batches that multiply to the same leave 
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from runlens.comparing.align import batches
 from runlens.comparing.canonical import NOT_SET, Pair, Settings, kind, number, pairs, typed
 from runlens.comparing.groups import PRIOR, Group, group, size
 from runlens.comparing.shape import PLAN, derived
 from runlens.comparing.signs import Signs
+from runlens.records import NamedTuple
 from runlens.run import Configured, Setting
 from runlens.wording import count
 from runlens.wording import number as as_number

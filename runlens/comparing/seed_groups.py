@@ -7,7 +7,6 @@ to both runs alike cancels. Else it is the pooled deviation within the groups.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from runlens.comparing.groups import group
 from runlens.comparing.seeds import Kind, reached
 from runlens.comparing.spread import measured
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.wording import count, number
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from runlens.comparing.ends import end
 from runlens.comparing.spread import measured
 from runlens.history import FloatArray
 from runlens.metrics import Better
+from runlens.records import NamedTuple
 from runlens.run import Problem, Run
 
 Kind = Literal["last", "best"]

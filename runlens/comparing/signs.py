@@ -7,7 +7,7 @@ differ, from where, and how; whether the losses part at once; whether a step tak
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from runlens.comparing.canonical import Settings, last_part
 from runlens.comparing.parting import differing, is_clock
 from runlens.comparison import Parting
 from runlens.metrics import base
+from runlens.records import NamedTuple
 from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.sources.files import step_in_name

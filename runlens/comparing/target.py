@@ -7,7 +7,6 @@ better and worse.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from runlens.comparing.align import along, unit_of
 from runlens.comparing.direction import is_held_out
 from runlens.comparison import Align, Measure
 from runlens.metrics import spoken
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals.noise import running_median
 from runlens.wording import percent

@@ -1,7 +1,6 @@
 """On which terms runs are compared: the user's metric and delta, and whether they are repeats."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from runlens.comparing.canonical import Pair, Settings
 from runlens.comparing.direction import better
@@ -12,6 +11,7 @@ from runlens.comparing.seeds import SeedNoise
 from runlens.comparison import Align, SettingDifference
 from runlens.errors import BadSettings
 from runlens.metrics import Better, naming
+from runlens.records import NamedTuple
 from runlens.run import Run
 
 # kinds of settings that make no other training: repeats differ in them alone

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from runlens.comparing import continuation, vetoes
 from runlens.comparing.gate import TASK
@@ -19,6 +19,7 @@ from runlens.comparison import (
 )
 from runlens.diagnosis import Finding
 from runlens.metrics import is_loss, spoken
+from runlens.records import NamedTuple
 from runlens.run import RL_TASKS, Run
 from runlens.wording import NARROW, count, loss, number, step
 

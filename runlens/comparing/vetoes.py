@@ -6,12 +6,12 @@ all. And where other metrics of the same weight say clearly the opposite, neithe
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from runlens.comparing.direction import is_held_out, rank
 from runlens.comparison import Measure, Result
 from runlens.diagnosis import Finding
 from runlens.metrics import is_loss, spoken
+from runlens.records import NamedTuple
 from runlens.wording import loss, number, step
 
 WEIGHTY = 2  # ranks of held-out metrics up to here have the weight of the one that decides

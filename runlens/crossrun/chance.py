@@ -2,11 +2,11 @@
 
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 
 STOPPED = frozenset({"killed", "stopped-early"})  # by hand or from outside: no fault of a setting
 # Below this chance, that many clean runs in a row are no accident: the usual 5 %

@@ -6,11 +6,11 @@ that no good run ever had. What changes from run to run by itself (a sweep, a co
 """
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 from runlens.crossrun.groups import bears, recipe, shown
 from runlens.crossrun.rule import JUDGED, by_start, done
 from runlens.nights import Change, RunRow
+from runlens.records import NamedTuple
 from runlens.sources import environment as env
 
 STABLE = 2  # good runs before the first bad one that agree

@@ -24,7 +24,6 @@ Fixes
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -43,6 +42,7 @@ from runlens.crossrun.rule import (
 from runlens.diagnosis import SEVERITIES
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.nights import RunRow
+from runlens.records import NamedTuple
 from runlens.run import Setting
 from runlens.sources.environment import named_by
 from runlens.wording import number, percent

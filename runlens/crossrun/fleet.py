@@ -28,7 +28,6 @@ Fixes
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -47,6 +46,7 @@ from runlens.crossrun.groups import named, shortened, signature
 from runlens.crossrun.rule import CrossFinding, CrossRule, Rows, lead, title_of
 from runlens.history import BoolArray, IntArray
 from runlens.nights import RunRow
+from runlens.records import NamedTuple
 from runlens.sources import environment as env
 from runlens.wording import count, number, percent
 

@@ -9,9 +9,9 @@ launch to launch. A job is that stem alone, or the tracker's group.
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run, Setting
 from runlens.wording import number
 

@@ -5,11 +5,12 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from runlens.diagnosis import Severity
 from runlens.metrics import NAMES, Better, base
 from runlens.nights import FoundRow, RunRow
+from runlens.records import NamedTuple
 from runlens.rules import LISTED
 from runlens.run import RL_TASKS, Setting, Task
 from runlens.signals.noise import GAUSSIAN

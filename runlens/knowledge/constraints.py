@@ -5,10 +5,10 @@ Each row has the frameworks that it holds for, the settings that it is about, an
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from runlens.knowledge.dialects import own_file
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
+from runlens.records import NamedTuple
 from runlens.run import Run, Setting
 
 Settings = Mapping[str, Setting]

@@ -1,7 +1,6 @@
 """The learning rates that libraries take where none is set."""
 
-from typing import NamedTuple
-
+from runlens.records import NamedTuple
 from runlens.run import RL_TASKS, Run
 
 

@@ -5,9 +5,10 @@ say how the framework of the run spells it; what is in no row is told in words.
 """
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
+from runlens.records import NamedTuple
 from runlens.run import Configured, Run
 
 Style = Literal["arguments", "yaml", "json", "flags", "overrides", "python"]

@@ -5,8 +5,7 @@ documentation's example). A second moment over fewer than ten steps, a momentum 
 more, and a weight decay above 0.5 or below 0 lie outside what papers report.
 """
 
-from typing import NamedTuple
-
+from runlens.records import NamedTuple
 from runlens.run import Run
 
 

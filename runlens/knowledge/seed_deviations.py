@@ -7,10 +7,11 @@ expected to do is the mean of the logarithms; its doubt is their deviation, and 
 """
 
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from runlens.records import NamedTuple
 from runlens.run import Task
 
 Kind = Literal["language loss", "accuracy", "return", "regression loss"]

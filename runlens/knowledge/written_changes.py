@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from runlens.config_keys import as_found, written
 from runlens.knowledge.dialects import Place, Style
+from runlens.records import NamedTuple
 from runlens.run import Setting
 
 Numbers = Callable[[Setting], str]  # how a number is written: `written`, or `as_found`

@@ -6,7 +6,8 @@ secret scanning) look for. A row is cheap where its mark is not in a text.
 
 from functools import cache
 from re import Pattern, compile  # noqa: A004 - `re` itself is not used here
-from typing import NamedTuple
+
+from runlens.records import NamedTuple
 
 HIDDEN = "s"  # name of the group that is hidden; the whole match where a form has none
 _W = "[A-Za-z0-9_-]"

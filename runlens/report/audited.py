@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from runlens import cost
 from runlens.diagnosis import HEALTHS, Health
 from runlens.nights import TOLD, Audit, FoundRow, Issue, IssueState, Night, RunRow
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.wording import count, number, percent
 
 DASH = "–"

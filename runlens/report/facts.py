@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from runlens.cause import RANKS, UNKNOWN, Cause, Rank
 from runlens.cost import HOUR, SPARED
 from runlens.diagnosis import DATED_AT_BEST, ENDED, Confidence, Diagnosis, Finding, Incident, Moment
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.report.missing import MERGED, OTHER_TASKS
 from runlens.wording import count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words

@@ -1,9 +1,8 @@
 """Where a finding can be pointed at: a line of a log, else the file that was read."""
 
-from typing import NamedTuple
-
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 _LINE = lazy_re(r"(?P<file>.+\.[A-Za-z0-9]{1,8}|.+/[^/]+):(?P<line>[1-9]\d*)$")
 

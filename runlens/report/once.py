@@ -5,11 +5,12 @@ one of the metrics that it names, says nothing new and is left out, however it i
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import Self
 
 from runlens.diagnosis import Diagnosis
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.report.facts import loud, sentence, sentences, span, story, why
 
 PARTS = lazy_re(r"(?<=[.?])\s+|;\s+")

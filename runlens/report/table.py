@@ -7,7 +7,7 @@ row a step and one column a metric. Of several runs the first column names the r
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from runlens.diagnosis import spell_out
 from runlens.extras import needed_by
 from runlens.history import FloatArray, History
+from runlens.records import NamedTuple
 
 COLUMNS = ("metric", "step", "value", "epoch", "time", "segment", "source")
 BLOCK = 50_000  # rows that are Python values at a time

@@ -1,11 +1,10 @@
 """Where something began: jumps, hinges, crossings, spikes. Indices into the curve given."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median, medians, quantile, unique
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import odd, running_median, sigma_diff
 
 RECOVERED = 0.3  # share of a spike's height below which it is over

@@ -1,11 +1,10 @@
 """Falls of a curve at whole epochs."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import medians
 from runlens.history import FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import MEDIAN_LOSS, sigma
 
 FEWEST_POINTS = 6  # of an epoch

@@ -4,13 +4,13 @@ All functions take finite values in step order, shape (n,), and never raise for 
 """
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from runlens.arrays import median, medians, repeated_ends
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this

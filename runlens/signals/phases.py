@@ -1,11 +1,11 @@
 """The phases of a run by its learning-rate curve: warm-up, peak, decay, zero tail."""
 
 from math import isfinite
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.run import Run
 
 WARMUP_WITHIN = 0.30  # a rise that ends later is no warm-up

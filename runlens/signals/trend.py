@@ -1,12 +1,12 @@
 """Trends: how far a curve moved, and whether that is more than its noise."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import block_medians, inflation
 from runlens.signals.shape import chance
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.similar.features import distances, features
 

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from runlens.errors import one_line
 from runlens.plugins import ASKED, READING, attempted, points, said, time_limit
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.reading import Reader, SourceReading, StoreReader, series
 

@@ -3,11 +3,11 @@
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from runlens.errors import BadSettings, NothingReadable
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 PREFIX = "wandb:"
 STDIN = "-"  # the place of a log that comes through a pipe

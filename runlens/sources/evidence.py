@@ -5,7 +5,8 @@ last two may be pickles: they are told by their bytes and never opened, as that 
 """
 
 from pathlib import Path
-from typing import NamedTuple
+
+from runlens.records import NamedTuple
 
 HEAD = 65_536  # bytes in which the marks of a kind stand
 LIKELY = (".json", ".gz", ".pickle", ".pkl", "")

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import NamedTuple
 
 from runlens.extras import install
+from runlens.records import NamedTuple
 
 SQLITE = "sqlite3"  # a module of Python, which can be built without it
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.metrics import Better
+from runlens.records import NamedTuple
 from runlens.run import Event, Problem, Setting
 
 Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.environment`

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.run import Event, Problem
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, step_in_name
 from runlens.sources.json_columns import Part, parts

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from runlens.faults import survived
+from runlens.records import NamedTuple
 from runlens.report.html import assets
 from runlens.report.html.element import Markup, cut, el, join
 from runlens.version import __version__

@@ -21,8 +21,6 @@ Fixes
     Fewer epochs; dropout, weight decay; more data; a split drawn from the same source.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -40,6 +38,7 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.evaluation.sets import (
     bottom_of,
     evaluations,

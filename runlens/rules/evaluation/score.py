@@ -4,8 +4,6 @@ Of several scores the one counts by which the run chooses its best model, then F
 error rate and their like before accuracy, which a frequent class holds up.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median
@@ -13,6 +11,7 @@ from runlens.diagnosis import Evidence
 from runlens.history import Curve
 from runlens.metrics import Quality, base, naming, quality, spoken
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.rules.evaluation.benchmarks import BENCHMARK
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run

@@ -6,7 +6,6 @@ with the pattern only the worst is reported, or one fault would be counted sever
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Outcome
 from runlens.history import Curve, FloatArray
 from runlens.metrics import base
+from runlens.records import NamedTuple
 from runlens.rules.rule import unmet
 from runlens.run import Run
 from runlens.signals import Signals

@@ -31,8 +31,6 @@ Fixes
     Else half the learning rate.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -41,6 +39,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome
 from runlens.history import BoolArray, Curve
 from runlens.knowledge import in_force
+from runlens.records import NamedTuple
 from runlens.rules.gradients import clip_advice
 from runlens.rules.gradients.norms import loss_fell, settled
 from runlens.rules.relations import Relations

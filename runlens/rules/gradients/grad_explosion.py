@@ -26,8 +26,6 @@ Fixes
     Adam epsilon, bf16 for fp16.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -45,6 +43,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import FloatArray
 from runlens.knowledge.in_force import clip_limit
+from runlens.records import NamedTuple
 from runlens.rules.gradients import explosion_advice, huge_norm
 from runlens.rules.gradients.norms import Settled, loss_fell, loss_worsened, settled, smooth_log
 from runlens.rules.relations import NAN, Relations

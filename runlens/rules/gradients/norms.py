@@ -1,11 +1,10 @@
 """The part of the gradient norm that may be judged, and what the loss did beside it."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.rule import LOSS_TASKS
 from runlens.run import Run
 from runlens.signals import Signals

@@ -6,7 +6,7 @@ end is never found by two rules.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from runlens import fixes
 from runlens.arrays import unique
 from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.run import BY_HAND, HARD_KILLS, Event, Run
 from runlens.signals import Signals
 from runlens.wording import duration, step

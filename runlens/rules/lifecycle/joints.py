@@ -1,10 +1,9 @@
 """Where one launch of a run hands over to the next."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.history import Curve, History
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 

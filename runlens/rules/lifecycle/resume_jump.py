@@ -22,8 +22,6 @@ Fixes
     over from the checkpoint before the joint where they were lost.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -43,6 +41,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.rules.lifecycle.joints import Joint, joints_of, logged_past
 from runlens.rules.relations import UPSET, Relations
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet

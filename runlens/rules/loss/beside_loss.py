@@ -1,10 +1,9 @@
 """What accuracies, held-out data and preference pairs say beside a training loss."""
 
-from typing import NamedTuple
-
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import Run

@@ -5,7 +5,6 @@ at a largest. A loss that stands there to five digits needs no trend: a guess wo
 """
 
 from math import log
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import count, loss, number, percent, step

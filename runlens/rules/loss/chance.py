@@ -1,8 +1,8 @@
 """The loss of a model that knows nothing, and how low a loss must come to be called learned."""
 
 from math import inf, log
-from typing import NamedTuple
 
+from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.wording import loss

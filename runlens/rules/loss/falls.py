@@ -1,9 +1,8 @@
 """How far a training loss fell from its start, with its error, and what says that it learned."""
 
-from typing import NamedTuple
-
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.run import Run
 from runlens.signals import Signals

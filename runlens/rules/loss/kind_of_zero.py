@@ -4,7 +4,7 @@ Whether it came soon is told by the same step that the report names as the onset
 pass over the data no model can have memorised them.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -13,6 +13,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Severity
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import count, loss, number, percent

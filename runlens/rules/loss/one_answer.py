@@ -1,12 +1,11 @@
 """One answer for everything: a score that has one and the same value at every evaluation."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import count, loss, number, step

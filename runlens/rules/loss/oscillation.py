@@ -22,8 +22,6 @@ Fixes
     a decaying schedule; check the labels.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -41,6 +39,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.knowledge import in_force
+from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run

@@ -31,7 +31,6 @@ Fixes
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -39,6 +38,7 @@ from msgspec import Struct
 from runlens.arrays import median, quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.loss import causes_of_flat, chance, surroundings
 from runlens.rules.loss.shelf import Bound, Shelf, no_mean, too_high
 from runlens.rules.relations import Relations

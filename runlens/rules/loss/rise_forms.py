@@ -1,13 +1,14 @@
 """A training loss that rises for good, read from its shape."""
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, sigma, sigma_long, smooth, window
 from runlens.signals.shape import Shape, student
 from runlens.signals.shape.chance import T_995

@@ -23,8 +23,6 @@ Fixes
     by accumulation.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -43,6 +41,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet

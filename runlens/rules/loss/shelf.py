@@ -1,8 +1,7 @@
 """The flat part of a training loss, and the level that a sound run comes below."""
 
-from typing import NamedTuple
-
 from runlens.arrays import median
+from runlens.records import NamedTuple
 from runlens.rules.loss import chance
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run

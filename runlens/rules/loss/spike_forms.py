@@ -1,13 +1,13 @@
 """The forms in which a loss leaves its level and comes back: points, blocks, powers of ten."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from runlens.arrays import among, median, medians
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.signals.changes import Spikes, spikes
 from runlens.signals.held_out import takes_back
 from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, mad, odd, running_median, sigma_diff

@@ -1,12 +1,11 @@
 """Second signs that no weight moved: gradient, rate, evaluations, or losses that come again."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Evidence, Fix
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.loss.falls import Fall
 from runlens.run import Run

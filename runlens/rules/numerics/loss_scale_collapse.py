@@ -22,8 +22,6 @@ Fixes
     1.0.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -40,6 +38,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run

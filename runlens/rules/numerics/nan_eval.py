@@ -19,7 +19,6 @@ Fixes
 """
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -39,6 +38,7 @@ from runlens.diagnosis import (
 from runlens.history import BoolArray, Curve
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.rules.numerics.not_finite import (
     Losing,
     finite_until,

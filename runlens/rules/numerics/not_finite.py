@@ -5,12 +5,12 @@ NaN in the discarded part is still the reason for the resume.
 """
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import duration, loss, step

@@ -1,12 +1,11 @@
 """Losses of exactly zero here and there: batches whose NaN the logger replaced."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.arrays import median, unique
 from runlens.diagnosis import Severity
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.numerics.second_signs import Launch
 from runlens.wording import percent, step
 

@@ -1,10 +1,9 @@
 """What speaks for a NaN behind a loss of exactly zero, apart from the loss itself."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.wording import loss, number, step
 

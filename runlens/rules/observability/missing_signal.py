@@ -18,7 +18,6 @@ Fixes
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -27,6 +26,7 @@ from runlens import fixes, layers
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
 from runlens.how_to_log import how_to_log
 from runlens.metrics import base, quality
+from runlens.records import NamedTuple
 from runlens.rules.config import method
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run, Task

@@ -21,8 +21,6 @@ Fixes
     shorter answers; leave cut completions out of the loss.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -41,6 +39,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet

@@ -26,7 +26,6 @@ Fixes
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -43,6 +42,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rl.policy import Gain

@@ -1,11 +1,10 @@
 """Held-out scores that fall while a policy trains: what its reward should stand for gets worse."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.history import Curve
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall

@@ -23,14 +23,13 @@ Fixes
     correct by importance sampling; mask what is too far off.
 """
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome, Severity
 from runlens.history import BoolArray, Curve
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet

@@ -25,7 +25,7 @@ Fixes
     outliers nothing is changed.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -44,6 +44,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.relations import POLICY_LOST, Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet

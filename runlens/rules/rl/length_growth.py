@@ -19,8 +19,6 @@ Fixes
     completions out of the loss, a reward that does not pay for length.
 """
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
 from runlens import fixes
@@ -35,6 +33,7 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet

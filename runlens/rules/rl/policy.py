@@ -1,7 +1,6 @@
 """What several rules of reinforcement learning ask: gain of the reward, limits, usual fixes."""
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from runlens.arrays import median, unique
 from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals, shape
 from runlens.signals.noise import counts, mad, smooth, window

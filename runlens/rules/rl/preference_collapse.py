@@ -24,8 +24,6 @@ Fixes
     of the supervised loss (rpo_alpha); look at ten pairs; swap them where they are reversed.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -39,6 +37,7 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
+from runlens.records import NamedTuple
 from runlens.rules.relations import STUCK, Relations
 from runlens.rules.rl import policy
 from runlens.rules.rl.preference_advice import Pattern, causes_of, fixes_of

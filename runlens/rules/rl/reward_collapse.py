@@ -28,7 +28,6 @@ Fixes
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -46,6 +45,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet

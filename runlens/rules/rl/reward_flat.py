@@ -29,8 +29,6 @@ Fixes
     moved; 16 completions per prompt; half of beta; prompts that are sometimes solved.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -45,6 +43,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.rl import flat_advice, policy, reward_parts
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet

@@ -19,14 +19,13 @@ Fixes
     before the onset.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Evidence, Finding, Fix, Moment, Outcome
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import held_out, policy
 from runlens.rules.rl.policy import Gain

@@ -1,13 +1,13 @@
 """Parts of a reward that stand for the task, and a reward that rises without them."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Chart, Evidence, Finding, Moment
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.rules.rl import policy
 from runlens.rules.rl.policy import Gain
 from runlens.run import Run

@@ -26,8 +26,6 @@ Fixes
     dataset columns arrive; a longer completion limit; easier prompts or a reward for form.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -46,6 +44,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet

@@ -22,8 +22,6 @@ Fixes
     nor never solved.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -41,6 +39,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet

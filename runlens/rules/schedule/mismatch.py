@@ -1,10 +1,9 @@
 """One way in which a learning-rate curve is not as configured, and what to do about it."""
 
-from typing import NamedTuple
-
 from runlens import fixes
 from runlens.diagnosis import Evidence, Fix
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.wording import rate, step
 

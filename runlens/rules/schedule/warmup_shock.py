@@ -28,8 +28,6 @@ Fixes
     A third of the peak rate; warm-up over 5 % of the steps.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -45,6 +43,7 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.schedule import causes_of_shock

@@ -4,11 +4,10 @@ Logged rates come first, tokens before samples before steps, then step times, th
 stamps of the training log.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
 

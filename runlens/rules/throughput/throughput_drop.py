@@ -26,8 +26,6 @@ Fixes
     Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from msgspec import Struct
 
@@ -45,6 +43,7 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
+from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.throughput.speed import STAMPED, Speed, speed

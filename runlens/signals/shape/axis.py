@@ -1,12 +1,12 @@
 """The coarse curve on which phases are looked for: block medians on a linear or log scale."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median, medians
 from runlens.history import FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import GAUSSIAN
 from runlens.signals.shape.data import Scale
 

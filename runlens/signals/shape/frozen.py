@@ -1,12 +1,12 @@
 """Values that repeat exactly: at an end, or again and again: not flat but standing still."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 
 FEWEST = 5  # equal points
 SHARE = 0.03  # of the curve

@@ -1,12 +1,12 @@
 """From straight pieces to phases: what falls, rises or lies flat, and what belongs together."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.signals.shape.axis import Coarse, unscaled
 from runlens.signals.shape.chance import either, kendall, t_tail
 from runlens.signals.shape.corners import corner_near

@@ -8,12 +8,12 @@ whose likelihood, under noise with memory (AR(1)), gains most beyond what noise 
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.records import NamedTuple
 from runlens.signals.shape.axis import ROUNDED, axes
 from runlens.signals.shape.corners import corners
 from runlens.signals.shape.limits import corner_limit, critical

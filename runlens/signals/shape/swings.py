@@ -6,12 +6,12 @@ how regular they must be depends on how many there are.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import mean, median, medians, mirrored_ends, quantile
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.signals.noise import longest_true, running_mean, sigma_diff
 from runlens.signals.shape.axis import block_medians, clipped
 from runlens.signals.shape.data import Swing

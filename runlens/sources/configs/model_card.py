@@ -12,9 +12,9 @@ Trainer had them.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Problem, Setting
 from runlens.sources.configs.config_files import framework_of, not_repeated
 from runlens.sources.configs.plain_yaml import parse_yaml

@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars

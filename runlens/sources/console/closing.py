@@ -7,8 +7,8 @@ loops do at the end of each epoch. To add one: a row of `CLOSING` with a line as
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from runlens.records import NamedTuple
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.spans import shape
 

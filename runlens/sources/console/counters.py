@@ -6,9 +6,9 @@ forms of known programs (`layouts`) come before the general ones.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.layouts import LAYOUTS, Where
 from runlens.sources.console.records import MAX_STEP
 

@@ -6,13 +6,14 @@ newer versions, with strings. At which step it was printed is concluded in `step
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 import numpy as np
 from msgspec import Struct
 
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.records import MAX_STEP, Record, Records
 from runlens.sources.console.telling import tells

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import UNNAMED
 from runlens.sources.console.stages import stage_of
 from runlens.sources.files import step_in_name

@@ -10,7 +10,9 @@ data that was measured on, `mean` marks the mean of an epoch. `line` is a real l
 stands in it. ``pytest tests/sources/test_layouts.py`` reads the line by its row.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from runlens.records import NamedTuple
 
 Where = Literal["start", "sure", "behind"]
 

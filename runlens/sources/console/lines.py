@@ -10,13 +10,13 @@ all kinds in one log that with the most numbers is taken.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet

@@ -11,10 +11,11 @@ from functools import cached_property
 from itertools import accumulate
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runlens.cause import OF_CLASS
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 SHOWN = 500  # characters of a line that an event keeps
 TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself

@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 from math import isnan
-from typing import NamedTuple
 
 from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.pairs import names_metric, pairs
 from runlens.sources.console.records import Record
 from runlens.sources.console.text import Bar

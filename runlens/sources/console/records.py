@@ -1,7 +1,7 @@
 """What the dialects of console logs have in common: records, and series made of them."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from msgspec import Struct
@@ -10,6 +10,7 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming
 from runlens.naming import words
 from runlens.naming.classify import split_of
+from runlens.records import NamedTuple
 from runlens.sources.reading import Series, as_number
 
 MAX_STEP = 10**15

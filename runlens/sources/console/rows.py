@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
+from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.telling import tells

@@ -13,12 +13,12 @@ A log is scanned in blocks, so that what is made on the way stays small.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import BoolArray, ByteArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.bars import EXAMPLES, Bars, said_of
 from runlens.sources.console.text import NEWLINE, RETURN, Labels, Text
 

@@ -1,11 +1,10 @@
 """Rows, bars and all other lines of a log, each with the careful expressions that it needs."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from runlens.history import BoolArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.bulk import decoded
 from runlens.sources.console.dicts import DictRow, Rows, cut, row

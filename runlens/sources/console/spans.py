@@ -7,12 +7,12 @@ row.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.events import HEADER
 
 HEAD = 200  # lines before the first row in which a beginning is looked for

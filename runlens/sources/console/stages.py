@@ -1,9 +1,9 @@
 """What a program was doing when an exception was raised, by the frames of its traceback."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 BACKSLASH = "\\"
 

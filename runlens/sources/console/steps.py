@@ -7,13 +7,13 @@ concluded from the epochs in the rows.
 """
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from runlens.arrays import median, unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import Rows
 from runlens.sources.console.records import MAX_STEP, Placed, launches

@@ -4,13 +4,14 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from runlens.arrays import unique
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Event
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.closing import closing

@@ -7,9 +7,10 @@ do not agree every line of that template is parsed for itself.
 """
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.counters import whole
 from runlens.sources.console.forms import LONGEST, form
 from runlens.sources.reading import as_number

@@ -11,12 +11,12 @@ import math
 import re
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail

@@ -7,12 +7,12 @@ with a new training they begin anew, within one they go on.
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.console.records import launches
 from runlens.sources.tables.launches import slack_of
 from runlens.sources.trainings import goes_on, of_launches

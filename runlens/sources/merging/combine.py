@@ -8,13 +8,13 @@ to be inferred adds only what lies beyond the others.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import among, median, unique
 from runlens.history import BoolArray, Columns, FloatArray, IntArray, distinct
 from runlens.metrics import base, naming
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.merging.likeness import Content, as_test, of_test
 from runlens.sources.merging.log_places import of_one_launch

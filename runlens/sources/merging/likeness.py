@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from runlens.faults import survived
 from runlens.history import BoolArray, FloatArray
 from runlens.metrics import Naming, base, naming
 from runlens.naming import classify
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
 from runlens.sources.merging.objective import MEASURES, counts

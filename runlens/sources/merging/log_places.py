@@ -7,9 +7,9 @@ nothing else.
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 _ATTEMPT = lazy_re(r"(?<=/)attempt_(\d{1,6})/(?:(\d{1,6})(?=/))?")
 _RANK = lazy_re(r"(?<![a-z])rank[_-]?(\d{1,6})(?!\d)", re.IGNORECASE)

@@ -5,7 +5,6 @@ reward of an agent that logs none. Which was taken is kept, so that a user can o
 """
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from runlens.naming import Meaning, classify, words
 from runlens.naming.classify import AVERAGES, BY_LETTER
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
 _OWN_LOSS = lazy_re(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")

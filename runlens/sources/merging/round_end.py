@@ -7,11 +7,11 @@ of an epoch.
 """
 
 from math import isfinite
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import History
+from runlens.records import NamedTuple
 from runlens.wording import step
 
 BY_LUCK = 4  # spacings of rows between two round numbers

@@ -1,8 +1,8 @@
 """How a run ended, and how sure that is: from every word that its sources say about it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from runlens.records import NamedTuple
 from runlens.run import HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.reading import Hints, SourceReading
 from runlens.wording import step

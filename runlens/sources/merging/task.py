@@ -6,10 +6,10 @@ because every rule's scope hangs on it.
 
 from collections.abc import Collection, Mapping, Sequence
 from math import log
-from typing import NamedTuple
 
 from runlens.metrics import plain
 from runlens.naming import classify, words
+from runlens.records import NamedTuple
 from runlens.run import FULL, Configured, Task, adapter_of
 from runlens.sources.merging.task_words import (
     ADAPTED,

@@ -1,10 +1,9 @@
 """What a table holds: rows of named numbers, column by column."""
 
-from typing import NamedTuple
-
 from msgspec import Struct, field
 
 from runlens.history import FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.tables.columns import Columns, meanings
 
 

@@ -9,11 +9,12 @@ of several environments that were stepped together are one run, their episodes i
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.reading import SourceReading, as_number, series

@@ -7,13 +7,13 @@ says none of it in one agreed way, so it is concluded here, once for all formats
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median, unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED

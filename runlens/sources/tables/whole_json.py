@@ -7,9 +7,10 @@ arguments of the training.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
 
 Row = dict[str, Any]

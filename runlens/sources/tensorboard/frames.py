@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runlens.errors import NothingReadable
 from runlens.extras import needed_by
+from runlens.records import NamedTuple
 from runlens.redaction import redacted
 from runlens.run import Problem
 

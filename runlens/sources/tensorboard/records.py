@@ -8,7 +8,7 @@ here reading goes on at the next record, and what was lost is counted.
 import struct
 from array import array
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import google_crc32c
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from runlens.history import BoolArray, IntArray
+from runlens.records import NamedTuple
 
 ByteArray = npt.NDArray[np.uint8]
 CheckArray = npt.NDArray[np.uint32]

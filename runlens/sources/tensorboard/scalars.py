@@ -5,12 +5,12 @@ their fields at the same places. Whatever differs is left to `proto`.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from runlens.history import BoolArray, FloatArray, IntArray, distinct
+from runlens.records import NamedTuple
 from runlens.sources.tensorboard.proto import scalar_at
 from runlens.sources.tensorboard.records import ByteArray, Records, checked
 

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from runlens.errors import NothingReadable, SeveralRuns
+from runlens.records import NamedTuple
 from runlens.redaction import redacted
 from runlens.run import Problem, Run
 from runlens.sources.addresses import parsed

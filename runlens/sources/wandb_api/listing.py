@@ -7,9 +7,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
+from runlens.records import NamedTuple
 from runlens.sources.addresses import Place, parsed
 from runlens.sources.stores.tracked import seconds
 from runlens.sources.wandb_api.client import connected

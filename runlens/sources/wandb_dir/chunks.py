@@ -9,13 +9,13 @@ block that does not add up reading goes on, byte by byte, at the next chunk whos
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from runlens.history import BoolArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 BLOCK = 32768
 CHUNK_HEADER = 7

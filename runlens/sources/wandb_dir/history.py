@@ -7,11 +7,11 @@ usual names that goes on as a step does, else from ``_step``.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.reading import Series
 from runlens.sources.wandb_dir.rows import Column
 

@@ -1,11 +1,10 @@
 """The keys of history rows as numbers: the bytes that spell a key are decoded once."""
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from runlens.history import IntArray
+from runlens.records import NamedTuple
 from runlens.sources.wandb_dir.proto import key_path
 from runlens.sources.wandb_dir.walk import Buffer, Words
 

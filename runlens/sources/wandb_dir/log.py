@@ -11,11 +11,12 @@ costs one record. The file is read in pieces: memory does not grow with it.
 
 import io
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
 from runlens.history import IntArray
+from runlens.records import NamedTuple
 from runlens.sources.wandb_dir.chunks import (
     BLOCK,
     BROKEN,

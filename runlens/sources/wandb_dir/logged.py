@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import median
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.reading import Series, SourceReading, series
 from runlens.sources.wandb_dir.history import ROW_COUNTER, History

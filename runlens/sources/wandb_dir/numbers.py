@@ -1,12 +1,13 @@
 """JSON values of history rows as numbers, many at once."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.files import MAX_DEPTH, Unreadable, parse_json
 from runlens.sources.reading import as_number
 from runlens.sources.wandb_dir.keys import masks

@@ -9,10 +9,10 @@ import json
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from runlens.metrics import Better
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 
 HISTORY, SUMMARY, OUTPUT, CONFIG, STATS = 2, 3, 4, 5, 7
 TELEMETRY, METRIC, OUTPUT_RAW, RUN, EXIT, ENVIRONMENT = 11, 12, 13, 17, 18, 26

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.wandb_dir import walk
 from runlens.sources.wandb_dir.keys import Keys
 from runlens.sources.wandb_dir.numbers import numbers, plain

@@ -4,12 +4,11 @@ Only what nearly every record looks like is decoded here. A record that looks ot
 and `proto` decodes it with care: both ways give the same.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from runlens.history import BoolArray, IntArray
+from runlens.records import NamedTuple
 from runlens.sources.wandb_dir.proto import HISTORY, SUMMARY
 
 Words = npt.NDArray[np.uint64]

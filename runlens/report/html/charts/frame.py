@@ -1,8 +1,8 @@
 """The place of a chart in pixels: one frame for wide screens, one for phones."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from runlens.records import NamedTuple
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.points import Point, thinned
 from runlens.report.html.element import Markup, el

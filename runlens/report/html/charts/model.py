@@ -1,8 +1,9 @@
 """What a chart shows, before anything has a place in pixels."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from runlens.diagnosis import Mark, Severity, ThinCurve
+from runlens.records import NamedTuple
 
 # train, eval, gradient norm, anything else; of comparisons A, B, their difference, other runs
 Ink = Literal["t", "e", "gn", "l", "sa", "sb", "sd", "so"]

@@ -1,10 +1,10 @@
 """One panel of a chart: grid, areas, lines, what is not finite, references, marks, labels."""
 
 import math
-from typing import NamedTuple
 
 from runlens.diagnosis import Mark, ThinCurve
 from runlens.metrics import base, is_rate
+from runlens.records import NamedTuple
 from runlens.report.html.charts import gone
 from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
 from runlens.report.html.charts.model import INKS, Area, Band, Ink

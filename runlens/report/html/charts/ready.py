@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from runlens.arrays import median
+from runlens.records import NamedTuple
 from runlens.report.html.charts.model import Figure, Line, Panel
 from runlens.report.html.charts.points import (
     Point,

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from runlens.records import NamedTuple
 from runlens.wording import number
 
 MARGIN = 0.06  # of the range, above and below the curves

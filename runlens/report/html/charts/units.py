@@ -1,9 +1,8 @@
 """The units of a common axis: steps, epochs, millions of tokens, minutes."""
 
-from typing import NamedTuple
-
 from runlens.comparison import Unit as Counted
 from runlens.diagnosis import ThinCurve
+from runlens.records import NamedTuple
 from runlens.wording import DAY, HOUR, MINUTE
 
 THOUSAND, MILLION, BILLION = 1e3, 1e6, 1e9

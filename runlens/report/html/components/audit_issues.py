@@ -1,9 +1,9 @@
 """Issues of a night: one row is one kind of fault in one group of runs."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from runlens.nights import Audit, Issue, RunRow
+from runlens.records import NamedTuple
 from runlens.report import audited
 from runlens.report.facts import sentence
 from runlens.report.html.components.signs import tag

@@ -1,8 +1,7 @@
 """The comparison in numbers: both runs, their difference, its noise, and what that says."""
 
-from typing import NamedTuple
-
 from runlens.comparison import Measure, Pair
+from runlens.records import NamedTuple
 from runlens.report.compared import NOISE_WORDS, difference, interval, told
 from runlens.report.html.components.tables import Column, small, table
 from runlens.report.html.element import Child, Markup, cut, el, join

@@ -1,10 +1,10 @@
 """The key figures: at most six, always in this order; what was not recorded has none."""
 
 import math
-from typing import NamedTuple
 
 from runlens.diagnosis import Diagnosis, ThinCurve
 from runlens.metrics import NAMES, base
+from runlens.records import NamedTuple
 from runlens.report.facts import shortened
 from runlens.report.html.charts import select
 from runlens.report.html.element import Markup, cut, el

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
-from typing import NamedTuple
 
+from runlens.records import NamedTuple
 from runlens.report.html.element import Child, Markup, el, join
 
 

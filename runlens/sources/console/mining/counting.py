@@ -1,13 +1,13 @@
 """Which numbers of a layout count, and what: told by their names, else by how they go."""
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
 from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.mining.layouts import Layout
 from runlens.sources.console.mining.phrases import Kind
 from runlens.sources.console.pairs import names_metric

@@ -6,9 +6,9 @@
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, counter, split_of
 from runlens.sources.console.mining.slots import CLOCK, Slot, parts
 

@@ -7,9 +7,10 @@ name and is set off from it (``Validation | loss``) says which data, or which pa
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.mining.slots import CLOCK, THING
 from runlens.sources.console.pairs import of_last_sentence
 

@@ -7,9 +7,9 @@ constant tokens and parameters), so what the text means is found out once for al
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
 from runlens.sources.console.forms import form, text_of
 
 WIDEST = 20_000  # characters of a line; verl prints some thousand
