@@ -209,6 +209,16 @@ def test_data_is_no_log(tmp_path: Path, text: str) -> None:
     assert found(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("data.csv", "1.5\n2.5\n3.5\n"), ("log.csv", "user,visits\n1,2\n7,3\n2,5\n")],
+)
+def test_other_numbers_are_no_log(tmp_path: Path, name: str, text: str) -> None:
+    """A column of a file whose name says nothing; a table in which nothing counts."""
+    written(tmp_path, text, name)
+    assert found(tmp_path) == []
+
+
 @pytest.mark.parametrize("name", ["metrics.csv", "run7.CSV", "log.tsv"])
 def test_logs_are_found_under_any_name(tmp_path: Path, name: str) -> None:
     """It is the columns that tell; older copies of a notebook server are left out."""
@@ -389,11 +399,16 @@ def test_few_or_uneven_numbers_of_an_unknown_name_are_no_step(
          "train_loss"),
         ("phased.csv", "phase,global_episode,episode_return,val\n1,1,-4,\n1,2,-2,\n1,3,7,5\n",
          "reward"),
+        ("val_loss.csv", "\n2.5e-01\n2.4e-01\n1.9e-01\n1.4e-01\n", "eval_loss"),
+        ("progress.csv", "regret,t\n0.6,0\n0.5,1\n0.3,10\n0.2,100\n", "regret"),
     ],
 )  # fmt: skip
 def test_tables_that_are_a_log_all_the_same(
     tmp_path: Path, name: str, text: str, metric: str
 ) -> None:
-    """A time beside losses without a step; the returns of episodes."""
+    """A time beside losses without a step; the returns of episodes; numbers named by their file.
+
+    Under the name of a training log what is counted is a curve, though nobody knows the metric.
+    """
     (tmp_path / name).write_text(text)
     assert len(read(tmp_path).curve(metric)) == text.count("\n") - 1

@@ -39,6 +39,13 @@ def test_lists_of_numbers(tmp_path: Path) -> None:
     assert read.steps_inferred
 
 
+def test_what_is_measured_says_how_long_a_history_is(tmp_path: Path) -> None:
+    """Labels and predictions of a last evaluation are more, and longer."""
+    lists = {"loss": [3, 2, 1], "labels": [0, 1] * 5, "predicted": [1, 0] * 5, "weights": [1] * 10}
+    read = written(tmp_path, lists)
+    assert {name: len(curve.value) for name, curve in read.series.items()} == {"loss": 3}
+
+
 def test_lists_under_names_that_say_nothing(tmp_path: Path) -> None:
     """Read where the file is called a history and all of it was measured; not counts or ids."""
     lists = {name: [of / n for n in range(1, 30)] for of, name in enumerate(("A", "B"), 1)}

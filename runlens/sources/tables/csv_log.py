@@ -45,9 +45,9 @@ KNOWN_NAMES = {
     "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
 UNNAMED = "column "  # how the columns of a table without names are called
-FEWEST_UNNAMED = 2  # columns of such a table
 MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
-SAMPLE = 20  # rows of them
+FEWEST_UNKNOWN = 3  # rows of a table in which nothing is known but a counter
+SAMPLE = 20  # rows by which a table is known
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 MOST_COLUMNS = 4_000
 BATCH = 20_000  # rows that are held as text
@@ -86,7 +86,7 @@ def is_monitor(path: Path) -> bool:
 def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     """Whether a file begins as a table that a training wrote, or that `columns` tell of."""
     try:
-        rows = list(islice(_rows(decoded(read_rows(path))), SAMPLE))
+        rows = list(islice(_rows(decoded(read_rows(path), path.stem)), SAMPLE))
     except (Unreadable, csv.Error):
         return False
     found = _header(rows[0]) if rows else []
@@ -109,11 +109,17 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     ]
     if not cells or any(_number(cell) is None for cell in cells):
         return False
-    if measures_training(header) and _counted(header, rows[1:]):
-        return True
+    counted = _counted(header, rows[1:])
+    if has_metric(header):
+        return (measures_training(header) and counted) or _is_named(path) or _of_keras(header)
+    steps = (counted or any(map(is_step, header))) and len(header) > 1
+    return _is_named(path) and (_unnamed(header) or (steps and len(rows) > FEWEST_UNKNOWN))
+
+
+def _is_named(path: Path) -> bool:
+    """Whether a file has a name that training logs have."""
     name = path.name.lower()
-    known = name in KNOWN_NAMES or _HISTORY.match(name) is not None
-    return (has_metric(header) and (known or _of_keras(header))) or (known and _unnamed(header))
+    return name in KNOWN_NAMES or _HISTORY.match(name) is not None
 
 
 def _unnamed(header: Sequence[str]) -> bool:
@@ -147,7 +153,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        found = _table(reading, decoded(_narrow(log_bytes(reading))), columns)
+        found = _table(reading, decoded(_narrow(log_bytes(reading)), path.stem), columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
@@ -164,15 +170,20 @@ def _narrow(data: bytes) -> bytes:
     return data
 
 
-def decoded(data: bytes) -> str:
-    """Return the text of a table, whatever program saved it; columns without names are numbered."""
+def decoded(data: bytes, stem: str = "") -> str:
+    """Return the text of a table, whatever program saved it; columns without names are numbered.
+
+    One column alone is what the file is called after: ``loss.csv``.
+    """
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
     first = next(_rows(text), [])
-    if len(first) < FEWEST_UNNAMED or any(_number(cell) is None for cell in first):
+    if not first or any(_number(cell) is None for cell in first):
         return text
+    if len(first) == 1:
+        return f"{stem}\n{text}" if has_metric([stem]) else text
     delimiter = _delimiter(text.partition("\n")[0])
     return delimiter.join(f"{UNNAMED}{n}" for n in range(1, len(first) + 1)) + f"\n{text}"
 
@@ -216,7 +227,8 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
         told = "has no header row that names its columns: they were numbered"
         reading.problems.append(Problem(str(reading.path), told, "their names"))
     chosen = chosen_metrics(header, columns)
-    if not (chosen or has_metric(header) or _exported(header) or _unnamed(header)):
+    measured = chosen or has_metric(header) or _exported(header) or _unnamed(header)
+    if not (measured or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
     return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
 

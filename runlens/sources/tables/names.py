@@ -17,7 +17,7 @@ SURE_STEPS = (
 )  # fmt: skip
 WEAK_STEPS = (
     "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
-    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx",
+    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "t",
 )  # fmt: skip
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)

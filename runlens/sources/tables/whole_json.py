@@ -12,6 +12,7 @@ from typing import Any
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.tables.names import has_metric
 
 Row = dict[str, Any]
 
@@ -107,12 +108,13 @@ def _is_number(name: str) -> bool:
 
 
 def _of_lists(whole: Row) -> History:
-    """Turn lists of numbers into rows, the usual length of them; others see `_spread`."""
+    """Turn lists of numbers into rows, as many as what is measured has; others see `_spread`."""
     lists = dict(_lists(whole))
     lengths = Counter(len(some) for some in lists.values() if len(some) > 1)
     if not lengths:
         return History([])
-    length = max(lengths, key=lambda one: (lengths[one], one))
+    measured = Counter(len(some) for name, some in lists.items() if has_metric([name]))
+    length = max(lengths, key=lambda one: (measured[one], lengths[one], one))
     rows: list[Row] = [{} for _ in range(length)]
     left_out = []
     for name, some in lists.items():
