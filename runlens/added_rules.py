@@ -77,9 +77,9 @@ def _added(places: tuple[str, ...], files: tuple[tuple[str, int], ...]) -> Added
 
 
 def _our_slugs() -> list[str]:
-    from runlens.crossrun import CROSS_RULES
+    from runlens.crossrun import SLUGS
 
-    return [*(rule.slug for rule in LISTED), *(rule.slug for rule in CROSS_RULES)]
+    return [*(rule.slug for rule in LISTED), *SLUGS]
 
 
 def _of_packages() -> Iterator[_Offered | Problem]:

@@ -185,8 +185,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9/]+", "_", name.strip().lower()).strip("_")
 
 
-_CANONICAL = {
-    _plain(alias): key.name
+_CANONICAL = {  # aliases are plain but for what they begin with
+    alias.lstrip("_"): key.name
     for key in reversed(KEYS)
     for alias in (*key.others, key.axolotl, key.name)
     if alias

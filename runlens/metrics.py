@@ -15,6 +15,7 @@ from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL
 from runlens.naming.classify import AVERAGES, split_of
 from runlens.naming.quantities import PARTS
 from runlens.naming.vocabulary import STATISTICS
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 
 Better = Literal["lower", "higher", ""]
@@ -204,26 +205,26 @@ METRICS = (
 NAMES = {metric.name: metric for metric in METRICS}
 LONGEST = 300  # characters of a name that may be known
 
-_TRAIN = re.compile(r"^(?:training|train|trn)_")
-_EVAL = re.compile(r"^(?:evaluation|validation|valid|eval|val|test|dev)_(?=.)")
-_LIGHTNING_LR = re.compile(r"lr_(?:adam|sgd|adagrad|rms|lion|radam|nadam)[a-z_]*?(?:_(pg[1-9]))?")
-_OWNED = re.compile(r"'s\b")  # LightGBM: "valid_1's auc"
-_RANK = re.compile(r"_(?:rank|gpu|node)_?(\d+)$")
-_DATALOADER = re.compile(r"loss_(dataloader_idx_\d+)(?:_epoch)?")
+_TRAIN = lazy_re(r"^(?:training|train|trn)_")
+_EVAL = lazy_re(r"^(?:evaluation|validation|valid|eval|val|test|dev)_(?=.)")
+_LIGHTNING_LR = lazy_re(r"lr_(?:adam|sgd|adagrad|rms|lion|radam|nadam)[a-z_]*?(?:_(pg[1-9]))?")
+_OWNED = lazy_re(r"'s\b")  # LightGBM: "valid_1's auc"
+_RANK = lazy_re(r"_(?:rank|gpu|node)_?(\d+)$")
+_DATALOADER = lazy_re(r"loss_(dataloader_idx_\d+)(?:_epoch)?")
 # a chart of W&B saved as CSV: "smooth-sky-7 - train/loss", "... - train/loss__MAX"
-_OF_RUN = re.compile(r"(?P<run>.+?) - (?P<metric>.+?)(?P<extreme>__MIN|__MAX)?")
+_OF_RUN = lazy_re(r"(?P<run>.+?) - (?P<metric>.+?)(?P<extreme>__MIN|__MAX)?")
 # scores of quality by the last words of their names, and the words that may stand after them
 _HIGHER = (
     r"f1|f_1|accuracy|acc|bleu|sacrebleu|chrf|rouge(?:\d|l|lsum)?|meteor|bertscore|mcc|"
     r"matthews_correlation|matthews_corrcoef|auc|auroc|roc_auc|exact_match|em|map|ap|iou|miou|io_u|"
     r"dice|pearson|pearsonr|spearman|spearmanr|ndcg|mrr"
 )
-_SCORE = re.compile(
+_SCORE = lazy_re(
     rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter))\d*"
     r"(?:_(?:score|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
     r"lsum|epoch|\d+))*"
 )
-_BY_TOKEN = re.compile(r"wer|cer|ter|bleu|sacrebleu|chrf|rouge.*|meteor|bertscore")
+_BY_TOKEN = lazy_re(r"wer|cer|ter|bleu|sacrebleu|chrf|rouge.*|meteor|bertscore")
 
 
 def plain(name: str) -> str:
@@ -232,7 +233,7 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
 
 
-_CANONICAL = {plain(a): metric.name for metric in METRICS for a in (metric.name, *metric.aliases)}
+_CANONICAL = {a: metric.name for metric in METRICS for a in (metric.name, *metric.aliases)}
 
 
 @cache

@@ -11,7 +11,6 @@ A plugin that cannot be loaded, or that hangs, is a problem that is told, never 
 """
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -84,6 +83,8 @@ def time_limit(seconds: float) -> Iterator[None]:
     Only the main thread can be stopped, and on Windows not even that: elsewhere nothing is limited.
     Where another timer of the process runs, that one counts.
     """
+    import signal  # its lists of names take 1 ms, and few have a plug-in
+
     if (
         threading.current_thread() is not threading.main_thread()
         or not hasattr(signal, "setitimer")

@@ -246,17 +246,15 @@ def _table(called: str, within: Mapping[str, Any], key: str) -> Mapping[str, Any
 def _settings(
     document: Mapping[str, Any], today: date, files: tuple[str, ...], problems: tuple[Problem, ...]
 ) -> Settings:
-    from runlens.crossrun import CROSS_RULES
+    from runlens import crossrun
 
     _known("key", document, KEYS)
     known = added(files)
     own: tuple[Asked, ...] = (*LISTED, *known.rules)
-    rules: dict[str, Asked | CrossRule[Any]] = {one.slug: one for one in own}
-    rules |= {one.slug: one for one in CROSS_RULES}
     # a rule that cannot be loaded is a problem of the report: settings may still speak of it
     unsure = _spoken_of(document) if problems or known.problems else ()
     single = [*(rule.slug for rule in own), *unsure]
-    slugs = [*rules, *unsure]
+    slugs = [*dict.fromkeys((*(rule.slug for rule in own), *crossrun.SLUGS)), *unsure]
     for key in ("select", "ignore"):
         if not isinstance(document.get(key, []), list):
             raise BadSettings(f"{key} takes a list of rules")
@@ -270,6 +268,9 @@ def _settings(
             raise BadSettings(f"severity of {slug} is {level!r}; use {', '.join(SEVERITIES)}")
     if not isinstance(document.get("preview", False), bool):
         raise BadSettings("preview takes true or false")
+    rules: dict[str, Asked | CrossRule[Any]] = {one.slug: one for one in own}
+    if set(crossrun.SLUGS).intersection(document.get("limits", {})):
+        rules |= {one.slug: one for one in crossrun.CROSS_RULES}
     limits = {
         slug: _limits(rules[slug], own)
         for slug, own in document.get("limits", {}).items()

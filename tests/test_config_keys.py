@@ -58,6 +58,7 @@ def test_canonical_names_are_fixed_points_and_no_alias_is_taken_twice() -> None:
     for key in KEYS:
         assert canonical_key(key.name) == key.name
         assert canonical_key(key.axolotl or key.name) == key.name
+        assert all(canonical_key(alias) == key.name for alias in key.others)
     aliases = [alias for key in KEYS for alias in key.others]
     assert sorted(aliases) == sorted(set(aliases))
 

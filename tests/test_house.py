@@ -58,12 +58,15 @@ def test_diagnose_loads_no_part_of_python_that_it_does_not_need(tmp_path: Path) 
     (tmp_path / "trainer_state.json").write_text(
         '{"log_history": [{"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.5}]}', encoding="utf-8"
     )
-    run = f"main(['diagnose', '--no-html', {str(tmp_path)!r}], standalone_mode=False)"
-    loaded = loaded_by(f"from runlens.cli import main; {run}")
+    (tmp_path / "own.toml").write_text('ignore = ["plateau", "outlier"]', encoding="utf-8")
+    more = f"'--config', {str(tmp_path / 'own.toml')!r}, {str(tmp_path)!r}"
+    run = f"main(['diagnose', '--no-html', {more}], standalone_mode=False)"
+    loaded = loaded_by(f"from runlens.cli import main; {run}") - {"tomllib"}
     never = {"asyncio", "concurrent.futures", "difflib", "email", "hashlib", "lzma", "shutil"}
     never |= {"http", "multiprocessing", "ssl", "statistics", "sysconfig", "tomllib", "traceback"}
-    never |= {"numpy.typing", "runlens.sources.console", "runlens.sources.tensorboard"}
+    never |= {"csv", "numpy.typing", "runlens.sources.console", "runlens.sources.tensorboard"}
     never |= {"runlens.sources.tables.csv_log", "runlens.report.html"}
+    never |= {"runlens.crossrun.rule", "runlens.nights"}  # a slug is all that settings need
     assert loaded & never == set()
 
 
@@ -79,6 +82,7 @@ def test_rules_that_are_not_asked_are_not_imported(tmp_path: Path) -> None:
     own = {one for one in loaded if one.startswith(("runlens.rules.rl.", "runlens.crossrun"))}
     assert not own - {f"runlens.rules.rl.{name}" for name in ("held_out", "policy")}
     assert "runlens.rules.evaluation.hockey_stick" in loaded
+    assert not loaded & {"base64", "hashlib", "statistics", "tomllib"}
 
 
 def test_readers_of_files_that_are_not_there_are_not_imported(tmp_path: Path) -> None:

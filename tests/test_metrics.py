@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runlens.metrics import naming, quality
+from runlens.metrics import METRICS, naming, plain, quality
 
 # (framework, as logged, canonical): the alias table of the design, read in the frameworks' sources
 TABLE = [
@@ -88,6 +88,12 @@ TABLE = [
     ("", "something/of ours", "something/of ours"),
     ("", "grad_norm_rank3", "grad_norm:rank3"),
 ]
+
+
+def test_names_and_aliases_are_written_plain() -> None:
+    """In lower case with ``_`` between words: as names are looked up."""
+    names = [name for metric in METRICS for name in (metric.name, *metric.aliases)]
+    assert [name for name in names if plain(name) != name] == []
 
 
 @pytest.mark.parametrize(("framework", "logged", "wanted"), TABLE)

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import product
 
 from runlens.naming.vocabulary import spelled
+from runlens.patterns import lazy_re
 
 
 def _words_of(text: str) -> frozenset[str]:
@@ -92,8 +93,8 @@ _PATHS = _SECTIONS | _words_of("""
 # what a row counts or where it stands, not a setting
 _NO_SETTING = frozenset(("epoch", "iteration", "iter", "update"))
 _FILLERS = frozenset(("of", "the"))
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_COUNTED = re.compile(r"n(class|classes|workers|gpus?|epochs?|iters?|layers?|steps?)")
+_HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])")
+_COUNTED = lazy_re(r"n(class|classes|workers|gpus?|epochs?|iters?|layers?|steps?)")
 _GLUED = {
     "batchsize": "batch size", "seqlen": "seq len", "maxlen": "max len", "gradclip": "grad clip",
     "earlystop": "early stop", "learningrate": "lr", "weightdecay": "weight decay",

@@ -1,6 +1,5 @@
 """Why a file is none that RunLens reads: said for each, so that the user knows what to change."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -71,6 +70,8 @@ def _of_json(file: Path, first: str) -> str:
 
 def _of_table(lines: Sequence[str]) -> str:
     """Tell of the columns of a table; "" for other text."""
+    import csv  # what is refused is rare
+
     for mark in (",", "\t", ";"):
         rows = list(csv.reader(lines[:3], delimiter=mark))
         if len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:

@@ -17,7 +17,7 @@ from runlens.auditing.issues import (
     issues,
 )
 from runlens.auditing.sights import fingerprint, of_run
-from runlens.crossrun import CrossFinding
+from runlens.crossrun.rule import CrossFinding
 from runlens.diagnosis import Severity
 from runlens.nights import Ack, Issue, Night, RunRow
 from tests.auditing.made import HOUR, START, found, row

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from runlens import crossrun
-from runlens.crossrun import CROSS_RULES, CrossRule, findings
+from runlens.crossrun import CROSS_RULES, findings
+from runlens.crossrun.rule import CrossRule
 from runlens.rules import RULES
 from runlens.rules.rule import values
 from runlens.settings import Settings

@@ -1,10 +1,21 @@
 """The style sheet and the scripts that pages carry, and their hashes."""
 
-import base64
-import hashlib
 import re
+from binascii import b2a_base64
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import sha256
+else:  # as `random` of Python does it: `hashlib` loads OpenSSL first, which takes 3 ms
+    try:
+        from _sha2 import sha256  # since Python 3.12
+    except ImportError:
+        try:
+            from _sha256 import sha256
+        except ImportError:
+            from hashlib import sha256
 
 HERE = Path(__file__).parent
 
@@ -42,5 +53,5 @@ def bench() -> str:
 
 def hash_of(content: str) -> str:
     """Return the hash of an embedded script or style as a content security policy writes it."""
-    digest = hashlib.sha256(content.encode("utf-8")).digest()
-    return "sha256-" + base64.b64encode(digest).decode("ascii")
+    digest = sha256(content.encode("utf-8")).digest()
+    return "sha256-" + b2a_base64(digest, newline=False).decode("ascii")
