@@ -1,4 +1,7 @@
-"""Runs the rules over a run and puts the diagnosis together. No rule can stop another one."""
+"""Runs the rules over a run and puts the diagnosis together. No rule can stop another one.
+
+Causes, fixes and advice are imported where something was found to explain.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -7,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from runlens import advice, causes, faults, incidents, proposals, verdict
+from runlens import faults, incidents, verdict
 from runlens.diagnosis import (
     Advice,
+    Cause,
     Diagnosis,
+    Domino,
     Finding,
     Incident,
     Moment,
@@ -82,14 +87,11 @@ class Explained(NamedTuple):
         run, signals, short = self.run, self.judged.signals, self.diagnosis
         lost: list[Problem] = []
         made = _part(
-            lambda: proposals.named(run, signals, short.incidents),
-            lambda: short.incidents,
-            "fixes",
-            lost,
+            lambda: _named(run, signals, short.incidents), lambda: short.incidents, "fixes", lost
         )
         ranked = made[0].findings[0].causes if made else ()
         do_first = _part(
-            lambda: advice.first_steps(run, signals, made, ranked), Advice, "what to do first", lost
+            lambda: _first_steps(run, signals, made, ranked), Advice, "what to do first", lost
         )
         return replace(
             short,
@@ -104,7 +106,7 @@ class Explained(NamedTuple):
                 lambda: _epochs(run, signals), tuple[tuple[float, float], ...], "epochs", lost
             ),
             settings=_part(
-                lambda: proposals.setting_rows(run, made),
+                lambda: incidents.setting_rows(run, made),
                 tuple[SettingRow, ...],
                 "all settings",
                 lost,
@@ -120,9 +122,9 @@ def explained(
     """Examine a run as `diagnose` does, but for what only a report shows."""
     judged = _judgement(run, rules, settings, preview=preview)
     lost: list[Problem] = []
-    told = _part(
-        lambda: causes.explained(run, judged.signals, judged.made),
-        lambda: causes.Explained(judged.made),
+    made, story = _part(
+        lambda: _explained(run, judged.signals, judged.made),
+        lambda: (judged.made, ()),
         "causes",
         lost,
     )
@@ -139,9 +141,9 @@ def explained(
         outcomes=judged.outcomes,
         titles={rule.slug: rule.title for rule in judged.asked},
         pages={rule.slug: rule.address for rule in judged.asked if isinstance(rule, Listed)},
-        incidents=told.incidents,
-        story=told.story,
-        verdict=_verdict(run, judged._replace(made=told.incidents)),
+        incidents=made,
+        story=story,
+        verdict=_verdict(run, judged._replace(made=made)),
         events=run.events,
         log_tail=run.log_tail,
         gpu_hour_price=settings.gpu_hour_price,
@@ -177,6 +179,37 @@ def _judgement(
     outcomes |= _until_lost(asked, outcomes, kept, run.last_step - 0.1 * covered)
     made = incidents.incidents(kept, covered, _slack(signals))
     return _Judgement(signals, asked, outcomes, kept, made)
+
+
+def _explained(
+    run: Run, signals: Signals, made: tuple[Incident, ...]
+) -> tuple[tuple[Incident, ...], tuple[Domino, ...]]:
+    """Return the incidents with their causes, and the story of the gravest."""
+    if not made:
+        return (), ()
+    from runlens import causes
+
+    return causes.explained(run, signals, made)
+
+
+def _named(run: Run, signals: Signals, made: tuple[Incident, ...]) -> tuple[Incident, ...]:
+    """Return the incidents with fixes as the run names its settings."""
+    if not made:
+        return ()
+    from runlens import proposals
+
+    return proposals.named(run, signals, made)
+
+
+def _first_steps(
+    run: Run, signals: Signals, made: tuple[Incident, ...], ranked: tuple[Cause, ...]
+) -> Advice:
+    """Return what to do first: nothing where nothing is loud."""
+    if all(one.severity == "info" for one in made):
+        return Advice()
+    from runlens import advice
+
+    return advice.first_steps(run, signals, made, ranked)
 
 
 def _verdict(run: Run, judged: _Judgement) -> Verdict:

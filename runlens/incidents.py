@@ -7,10 +7,12 @@ stands on the rules (`runlens.rules.relations`).
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident
+from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident, SettingRow
 from runlens.rules import related
 from runlens.rules.relations import ANY, SOON
+from runlens.run import Run
 
+MOST_SETTINGS = 1_000
 EVEN = 0.5  # confidence below which a finding is no emergency
 
 
@@ -119,3 +121,17 @@ def _leads(cause: Finding, effect: Finding, covered: float, slack: float) -> boo
 
 def _order(finding: Finding) -> tuple[float, int, float, str]:
     return finding.begins, related(finding.rule).rank, -finding.confidence.value, finding.rule
+
+
+def setting_rows(run: Run, made: Sequence[Incident]) -> tuple[SettingRow, ...]:
+    """Return the settings of a run; those that a fix of a loud finding changes come first."""
+    blamed: dict[str, str] = {}
+    for finding in (one for incident in made for one in incident.findings):
+        for fix in finding.fixes:
+            if fix.setting and finding.severity != "info":
+                blamed.setdefault(fix.setting, finding.rule)
+    rows = [
+        SettingRow(key, known.value, known.origin, blamed.get(key, ""))
+        for key, known in sorted(run.config.items())
+    ]
+    return tuple(sorted(rows, key=lambda row: not row.blamed)[:MOST_SETTINGS])

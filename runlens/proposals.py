@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from runlens import fixes
-from runlens.diagnosis import Fix, Incident, SettingRow
+from runlens.diagnosis import Fix, Incident
 from runlens.knowledge import constraints
 from runlens.knowledge.dialects import place_of
 from runlens.knowledge.in_force import clip_limit
@@ -21,7 +21,6 @@ from runlens.rules.rule import loaded
 from runlens.run import Configured, Run, Setting
 from runlens.signals import Signals
 
-MOST_SETTINGS = 1_000
 # setting -> the rules of ours that read it
 JUDGED_BY = {
     "learning_rate": ("lr-out-of-range",),
@@ -161,17 +160,3 @@ def as_changed(run: Run, signals: Signals, new: Mapping[str, Setting]) -> Run:
     if isinstance(rate, int | float) and peak and run.logged("learning_rate"):
         history = history.scaled("learning_rate", float(rate) / peak)
     return replace(run, config=config, history=history)
-
-
-def setting_rows(run: Run, made: Sequence[Incident]) -> tuple[SettingRow, ...]:
-    """Return the settings of a run; those that a fix of a loud finding changes come first."""
-    blamed: dict[str, str] = {}
-    for finding in (one for incident in made for one in incident.findings):
-        for fix in finding.fixes:
-            if fix.setting and finding.severity != "info":
-                blamed.setdefault(fix.setting, finding.rule)
-    rows = [
-        SettingRow(key, known.value, known.origin, blamed.get(key, ""))
-        for key, known in sorted(run.config.items())
-    ]
-    return tuple(sorted(rows, key=lambda row: not row.blamed)[:MOST_SETTINGS])

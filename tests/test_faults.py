@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from runlens import diagnose, engine, faults, metrics, proposals, read_all
+from runlens import diagnose, engine, faults, incidents, metrics, read_all
 from runlens.cli.formats import FOR_MACHINES, rendered
 from runlens.errors import NothingReadable
 from runlens.report import html, text
@@ -138,7 +138,7 @@ def test_a_diagnosis_that_cannot_be_written_leaves_the_others(
     [
         (engine, "_curves", "all curves"),
         (engine, "_epochs", "epochs"),
-        (proposals, "setting_rows", "all settings"),
+        (incidents, "setting_rows", "all settings"),
     ],
 )
 def test_a_part_of_the_diagnosis_that_fails_is_a_problem(

@@ -93,6 +93,26 @@ def test_readers_of_files_that_are_not_there_are_not_imported(tmp_path: Path) ->
     others = ("wandb_dir", "wandb_api", "stores", "stdin", "configs.model_card")
     assert not {f"runlens.sources.{name}" for name in others} & loaded
     assert "sqlite3" not in loaded
+    alone = loaded_by(f"import runlens; runlens.read_all({str(tmp_path / 'train.log')!r})")
+    named = ("tensorboard", "tables.csv_log", "tables.jsonl_log", "stores.sqlite_file")
+    assert not {f"runlens.sources.{name}" for name in (*others, *named)} & alone
+    tables = {f"runlens.sources.tables.{name}" for name in ("jsonl_log", "table", "whole_json")}
+    (tmp_path / "trainer_state.json").write_text('{"log_history": []}', encoding="utf-8")
+    assert not tables & loaded_by(f"import runlens; runlens.read_all({str(tmp_path)!r})")
+
+
+def test_what_explains_is_not_imported_where_nothing_was_found(tmp_path: Path) -> None:
+    """A healthy run needs no causes, fixes or advice; a rule that is not asked is not imported."""
+    rows = ", ".join(f'{{"step": {at}, "loss": {2 - at / 99}}}' for at in range(1, 99))
+    (tmp_path / "trainer_state.json").write_text(f'{{"log_history": [{rows}]}}', encoding="utf-8")
+    (tmp_path / "own.toml").write_text('select = ["nan-loss"]', encoding="utf-8")
+    more = f"'--no-html', '--config', {str(tmp_path / 'own.toml')!r}, {str(tmp_path)!r}"
+    loaded = loaded_by(
+        f"from runlens.cli import main; main(['diagnose', {more}], standalone_mode=False)"
+    )
+    assert "runlens.rules.numerics.nan_loss" in loaded
+    parts = ("causes", "advice", "proposals", "cures", "rules.gradients", "rules.config")
+    assert not {name for name in loaded if name.startswith(tuple(f"runlens.{p}" for p in parts))}
 
 
 def test_commands_use_one_thread_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from runlens.comparing.seeds import last
 from runlens.crossrun import groups
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.history import Curve, FloatArray, IntArray
+from runlens.incidents import MOST_SETTINGS
 from runlens.metrics import NAMES, base, quality
 from runlens.nights import EVALS, FoundRow, RunRow, SparkRow
-from runlens.proposals import MOST_SETTINGS
 from runlens.run import RL_TASKS, Run, Setting
 from runlens.signals import Signals, noise
 

@@ -15,12 +15,9 @@ from runlens.redaction import purged
 from runlens.run import WHOLE_FILE, Problem, Run
 from runlens.sources import added, case
 from runlens.sources.addresses import STDIN, is_on_server
-from runlens.sources.evidence import what
-from runlens.sources.files import MAX_FOLDERS, walk
+from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_database, walk
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
-from runlens.sources.refusals import refusals
-from runlens.sources.tables.charts import by_run
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
 from runlens.sources.trainings import apart
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 GPU_LOG = "gpu_log"  # the reader whose files are no training, but lie beside one
 DATABASE = (".db", ".sqlite")
 # in the order in which they are asked, each with what stands in a name of the files that it reads:
-# where no file of a directory has it, the reader is not imported
+# where no file has it, the reader is not imported
 _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("trainer_state", ("trainer_state.json",)),
     ("tensorboard", ("tfevents",)),
@@ -64,13 +61,14 @@ def __getattr__(name: str) -> object:
 def _readers(names: Mapping[Path, list[str]] | None = None) -> tuple[Reader | StoreReader, ...]:
     """Return the readers that may know one of these names; all of them where none are given."""
     if names is None:
-        there = "".join(mark for _, marks in _NAMED for mark in marks)
+        there = tables = "".join(mark for _, marks in _NAMED for mark in marks)
     else:
-        there = "\n".join(name for files in names.values() for name in files).lower()
+        known = {name.lower() for files in names.values() for name in files}
+        there, tables = "\n".join(known), "\n".join(known - OF_OTHERS)
     return tuple(
         cast("Reader", import_module(f"{__name__}.{module}"))
         for module, marks in _NAMED
-        if any(mark in there for mark in marks)
+        if any(mark in (tables if module.startswith("tables.") else there) for mark in marks)
     )
 
 
@@ -141,6 +139,8 @@ def _readings_of(
 ) -> list[SourceReading]:
     with np.errstate(all="ignore"):  # what is beyond float64 is infinite
         if table := _table(reader):
+            from runlens.sources.tables.charts import by_run
+
             return [part for one in by_run(table.read(source, columns)) for part in apart(one)]
         if isinstance(reader, StoreReader):
             return reader.read_all(source)
@@ -172,11 +172,16 @@ def _looked(
     except (OSError, ValueError):
         why = "does not exist; check the path, or run from the folder that holds the run"
         raise NothingReadable(str(place), why) from None
-    if path.is_file() and (known := what(path)):
-        raise NothingReadable(str(place), known, [(str(path), known)])
+    if path.is_file():
+        from runlens.sources.evidence import what
+
+        if known := what(path):
+            raise NothingReadable(str(place), known, [(str(path), known)])
     names = walk(path, only)
     found, problems = _found(path, names, columns)
     if not found:
+        from runlens.sources.refusals import refusals
+
         refused = refusals(names)
         said = [*problems, *(one._replace(where=Path(one.where).name) for one in refused[:SHOWN])]
         why = _why_nothing(path, names) + "".join(f"; {one.where} {one.text}" for one in said)
@@ -196,7 +201,7 @@ def _found(
     claimed = {source for _, source in theirs}
     ours = [
         (one, source)
-        for one in (_readers(names) if place.is_dir() else _readers())
+        for one in _readers(None if is_database(place) else names)  # one may have any name
         for source in _tried(
             partial(_sources, one, place, names, columns), partial(_missed, one, place, problems)
         )

@@ -25,6 +25,9 @@ MAX_LEAVES = 5_000  # settings taken from one file
 MAX_NODES = 20_000  # lists and mappings that settings are taken from
 MAX_SETTING = 2_000  # characters kept of one setting
 MAX_FOLDERS = 20_000  # folders walked below one place
+SQLITE = b"SQLite format 3\0"
+# JSON that is no log of rows
+OF_OTHERS = {"trainer_state.json", "adapter_config.json", "tokenizer.json", "vocab.json"}
 LFS = b"version https://git-lfs"
 _CHECKPOINT = lazy_re(r"checkpoint-([0-9]{1,15})")
 SKIPPED = {
@@ -86,6 +89,14 @@ def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
     if data.startswith(LFS):
         raise Unreadable("is a git-lfs pointer, not the file; run git lfs pull")
     return data
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a database of SQLite, whatever it is called."""
+    try:
+        return read_bytes(path, len(SQLITE)) == SQLITE
+    except Unreadable:
+        return False
 
 
 def read_rows(path: Path) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 
 from runlens.errors import NothingReadable
 from runlens.sources import read_all
-from runlens.sources.files import Unreadable, walk
+from runlens.sources.files import SQLITE, Unreadable, walk
 from runlens.sources.stores import sqlite_file, trackio_db
 from tests.sources.store import changing, snapshot
 
@@ -143,7 +143,7 @@ def test_cut_database_keeps_its_beginning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no database", sqlite_file.MAGIC, sqlite_file.MAGIC + bytes(84), b"\0" * 5_000],
+    [b"", b"no database", SQLITE, SQLITE + bytes(84), b"\0" * 5_000],
 )
 def test_what_is_no_database_is_not_found(tmp_path: Path, content: bytes) -> None:
     """Its name alone says nothing."""

@@ -20,14 +20,13 @@ from typing import Any
 from urllib.parse import quote
 
 from runlens.run import Problem
-from runlens.sources.files import Unreadable, read_bytes
+from runlens.sources.files import SQLITE, Unreadable, is_database, read_bytes
 
 try:
     import sqlite3
 except ImportError:  # Python can be built without it
     sqlite3 = None  # type: ignore[assignment]
 
-MAGIC = b"SQLite format 3\0"
 HEADER = 100  # bytes
 READ_VERSION, WAL_MODE = 19, 2  # place in the header, and its value there
 ENDINGS = (".db", ".sqlite", ".sqlite3")
@@ -58,14 +57,7 @@ def candidates(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
         for name in some
         if name.lower().endswith(ENDINGS) or not place.is_dir()
     ]
-    return [path for path in files if _is_database(path)]
-
-
-def _is_database(path: Path) -> bool:
-    try:
-        return read_bytes(path, len(MAGIC)) == MAGIC
-    except Unreadable:
-        return False
+    return [path for path in files if is_database(path)]
 
 
 def holds(path: Path, wanted: Tables, marks: Sequence[bytes]) -> bool:
@@ -147,7 +139,7 @@ def opened(path: Path) -> Iterator[Database]:
     if sqlite3 is None:
         raise Unreadable("needs the module sqlite3, which this Python was built without")
     header = read_bytes(path, HEADER)
-    if not header.startswith(MAGIC):
+    if not header.startswith(SQLITE):
         raise Unreadable("is no SQLite database")
     with ExitStack() as stack:
         source, mode, problems = _source(path.resolve(), header, stack)

@@ -16,7 +16,7 @@ import numpy as np
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, read_rows
+from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables import whole_json
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
@@ -29,7 +29,6 @@ FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
 ENDINGS = (".jsonl", ".ndjson")
 # JSON Lines all the same: detectron2, mmengine
 LINES_NAMES, LINES_ENDING = {"metrics.json", "scalars.json", "log.json"}, ".log.json"
-OF_OTHERS = {"trainer_state.json", "adapter_config.json", "tokenizer.json", "vocab.json"}
 SAMPLE = 20  # rows of them
 FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
