@@ -176,7 +176,7 @@ def _before(run: Run, onset: float) -> Fix:
     """Return the weights from before the damage."""
     kept = fixes.checkpoint_before(run, onset - 1)
     if kept:
-        why = f"it is the last one saved before step {step(onset)}"
+        why = f"it is the last checkpoint saved before step {step(onset)}"
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume from the last weights"

@@ -21,6 +21,7 @@ from runlens.wording import number, rate
 from runlens.wording import step as as_step
 
 SCHEDULE = "rate-leaves-plan"
+FIX_SCHEDULE = "Find what raised the learning rate above its plan, and fix it"
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
 LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
@@ -62,7 +63,7 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
             if configured
             else f"the learning rate was at its highest, {rate(peak)}, when the run ended"
         )
-        return (action("Fix the schedule", known, cures=SCHEDULE),)
+        return (action(FIX_SCHEDULE, known, cures=SCHEDULE),)
     now = configured or peak
     if not now or not math.isfinite(now):
         return ()
@@ -144,9 +145,9 @@ def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
     new = two_digits(OUTLIERS * usual)
     if not limit or limit <= 0 or new <= limit:
         return ()
-    why = f"twice the median norm of {number(usual)} cuts only outliers"
+    why = f"a limit of twice the median norm ({number(usual)}) clips only outliers"
     old = run.number("max_grad_norm")
-    what = "Widen the clipping limit"
+    what = "Raise the clipping limit"
     return (Fix(what, "max_grad_norm", old, new, why, cures="clip-too-tight"),)
 
 
@@ -365,7 +366,7 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
 
 
 def lost_steps(steps: float) -> str:
-    """Say what going back to a checkpoint costs: ``you lose no step``, ``163 steps are lost``."""
+    """Say what going back to a checkpoint costs: ``you lose no steps``, ``163 steps are lost``."""
     if not steps:
-        return "you lose no step"
+        return "you lose no steps"
     return "you lose 1 step" if steps == 1 else f"you lose {as_step(steps)} steps"

@@ -34,7 +34,7 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
             continue  # an info must not hide a warning
         if related(drop).brief and abs(better.begins - lesser.begins) > SOON * covered:
             continue  # another place of the same curve
-        line = Evidence("Seen there as well", lesser.title, where=lesser.metric)
+        line = Evidence("Also seen", lesser.title, where=lesser.metric)
         by_rule[keep] = told[keep] = replace(better, evidence=(*better.evidence, line))
         dropped[drop] = f"{MERGED}{keep}: {lesser.title}"
     return [told.get(f.rule, f) for f in findings if f.rule not in dropped], dropped

@@ -58,6 +58,12 @@ HIGHER = lazy_re(
     r"(?:^|[\W_])(?:acc|accuracy|f1|auc|map|iou|dice|bleu|reward|return|elbo|likelihood)(?:[\W_]|$)",
     re.IGNORECASE,
 )
+NO_LOSS = lazy_re(
+    r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
+    r"(?:[\W_]|$)",
+    re.IGNORECASE,
+)
+_PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 ADVERSARIES = lazy_re(
     r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen)(?:[\W_]|$)|discr|generat", re.IGNORECASE
 )
@@ -92,7 +98,8 @@ def of(
         )
     second = made[0].title if made else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
-        return Verdict(_hardly_judged(run, signals), second, worst or "unknown")
+        said, columns = _hardly_judged(run, signals)
+        return Verdict(said, second or columns, worst or "unknown")
     notes = {finding.rule for incident in made for finding in incident.findings}
     seen = _seen(run, signals, in_noise="reward-flat" in notes)
     unasked = [
@@ -155,28 +162,30 @@ def _telling(run: Run) -> tuple[str, ...]:
     return ("reward", "ebft_ce") if run.task in RL_TASKS else JUDGED
 
 
-def _hardly_judged(run: Run, signals: Signals) -> str:
-    """Say what can be said of too few points of a loss, or of none under a name that is known."""
+def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
+    """Say what can be said of too few points of a loss, or of none, and which columns there are."""
     if not len(run.history):
-        return "The run cannot be judged, because no metric was logged."
+        return "The run cannot be judged, because no metric was logged.", ""
     main = max(_telling(run), key=lambda name: len(run.curve(name)))
     points, telling = len(run.curve(main)), "reward" if run.task in RL_TASKS else "loss or reward"
     until = f"up to step {step(run.last_step)}"
     if points:
         what = f"It logged {count(points, 'point')} of {main}"
-        values = ", ".join(loss(value) for value in run.curve(main).value.tolist())
+        shown = [loss(value) for value in run.curve(main).value.tolist()]
+        values = ", ".join(shown)
         rises = main in {"reward", "dpo_acc"}
         change = np.diff(signals.curve(main).value) * (1.0 if rises else -1.0)
         evals = signals.curve("eval_loss").value
         best = not len(evals) or evals[-1] == evals.min()
-        if len(change) and (change > 0).all() and best and main != "d_loss":
+        apart = len(set(shown)) == points  # a change that cannot be written is none
+        if len(change) and (change > 0).all() and apart and best and main != "d_loss":
             moved = "rose" if rises else "fell"
-            told = f"{capitalised(spoken(main))} {moved} at each of {count(points, 'point')}"
-            return f"{QUIET} {until}. {told} ({values}), too few to check for a trend."
-        return f"The run is too short to judge. {what} {until} ({values})."
+            told = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
+            return f"{QUIET} {until}. {told}, but {points} are too few to check for a trend.", ""
+        return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
-        return f"{QUIET} {until}. {told} No other {telling} is known.{_columns(run)}"
-    return f"The run cannot be judged. It has no known {telling} {until}.{_columns(run)}"
+        return f"{QUIET} {until}. {told}", _columns(run)
+    return f"The run cannot be judged. No {telling} was found {until}.", _columns(run)
 
 
 def _beside(run: Run, signals: Signals) -> str:
@@ -196,9 +205,14 @@ def _beside(run: Run, signals: Signals) -> str:
         if sign * (last - first) <= 0:
             return ""
         moved = "rose" if sign > 0 else "fell"
-        told.append(f"{name} {moved} from {loss(first)} to {loss(last)}")
+        told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
     what = listed(told[:SHOWN_COLUMNS])
-    return f"{what[0].upper()}{what[1:]} (medians of the first and the last tenth)." if told else ""
+    return f"{capitalised(what)} (medians of the first and the last tenth)." if told else ""
+
+
+def _written(name: str) -> str:
+    """Write a column for a sentence: ``eval accuracy``; as logged where it is no plain word."""
+    return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
 def _columns(run: Run) -> str:
@@ -209,6 +223,8 @@ def _columns(run: Run) -> str:
         for name, curve in curves.items()
         if len(curve) > 1
         and not name.startswith(SYSTEM)
+        and not NO_LOSS.search(name)
+        and (LOWER.search(name) or not HIGHER.search(name))
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }
@@ -221,7 +237,7 @@ def _columns(run: Run) -> str:
     more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
     ours = "reward" if run.task in RL_TASKS else "train_loss"
     return (
-        f" The log has {', '.join(shown)}{more}. If one of them is the {spoken(ours)}, name it "
+        f"The log also has {', '.join(shown)}{more}. If one of them is the {spoken(ours)}, name it "
         f"with --column {ours}=NAME."
     )
 
@@ -239,8 +255,9 @@ def _sentence(run: Run, seen: Seen, unasked: Sequence[str], quiet: str) -> str:
     """Put together what was found, what was seen, and what could not be asked."""
     lead = f"{quiet} up to step {step(run.last_step)}"
     what = ", ".join(part for part in (seen.what, seen.doubt) if part)
-    missing = f"The data do not allow a check for {listed([NAMED[slug] for slug in unasked])}"
-    parts = [lead, capitalised(what), missing if unasked else ""]
+    unasked = () if quiet == DOUBT else unasked  # a doubt says as much
+    missing = f"{listed([NAMED[slug] for slug in unasked])} could not be ruled out"
+    parts = [lead, capitalised(what), capitalised(missing) if unasked else ""]
     return " ".join(f"{part}." for part in parts if part)
 
 

@@ -15,7 +15,9 @@ DAY, HOUR, MINUTE = 86_400, 3_600, 60
 # a progress bar before the words of a line
 _BAR = lazy_re(r"^.*\d+%\|.*?\|\s*\d+/\d+\s*\[[^\]]*\]\s*(?=\S)")
 # a word that begins a sentence and is no name
-_PLAIN = lazy_re(r"(?!(?:Adam|Python|Keras|Lightning|Trainer)\b)[A-Z][a-z]*(?=[\s,;:]|$)")
+_PLAIN = lazy_re(
+    r"(?!(?:Adam|Python|Keras|Lightning|Trainer)\b)[A-Z][a-z]*(?:-[a-z]+)*(?=[\s,;:]|$)"
+)
 
 
 def number(value: float, digits: int = 4) -> str:

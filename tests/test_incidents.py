@@ -88,7 +88,7 @@ def test_two_readings_of_one_curve_become_one() -> None:
     )
     assert [one.rule for one in kept] == ["divergence"]
     assert dropped["hockey-stick"].startswith("merged into divergence")
-    assert kept[0].evidence[-1].what == "Seen there as well"
+    assert kept[0].evidence[-1].what == "Also seen"
 
 
 def test_an_info_hides_no_warning() -> None:

@@ -144,7 +144,7 @@ VERB = re.compile(
     r"diverged|spiked|swings|drops|widens|overfits|blew|broke|upset|climbed|jumped|reached|says?|"
     r"show|gives?|comes?|lay|means|falls|rises|follows?|reads?|writes?|wrote|overflow|skips|"
     r"logs?|got|gets?|slowed|runs|finished|memorised|concerns|took|kept|stands|would|lose|need|"
-    r"cuts|delay|separates|pulls|starts|left|sees|counts|fails|memorises|look|names|bounds|recovered|repeats|"
+    r"cuts|clips|delay|separates|pulls|starts|left|sees|counts|fails|memorises|look|names|bounds|recovered|repeats|"
     r"averages|restores|lies|lie|grow|made|halves|keeps|shows|holds|lets|frees|defaults|updates|check|uses?|"
     r"suits|gave|mean|"
     r"(?!need)[a-z]{2,}[^e\\W]ed)\b"

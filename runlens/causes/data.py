@@ -144,6 +144,8 @@ def _back_at_once(scene: Scene) -> Sign | None:
     after = scene.curve(seen.metric).after(int(seen.begins) + 1)
     if not spikes and (stays or not len(after)):
         return None  # what is not over yet is not known to be of one batch
+    if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
+        return None  # the loss was rising before it
     few = "the curve came back at once"
     if len(spikes) > 1:
         few += f" after each of {len(spikes)} spikes"

@@ -123,7 +123,8 @@ def _memory(scene: Scene) -> Signs:
         return
     for metric, where in (("gpu_mem", "GPU memory"), ("host_mem", "host memory")):
         value = scene.curve(metric).value
-        if len(value) > 1 and value[-1] > GREW * value[0] and scene.has("killed", "oom-cliff"):
+        ended = scene.has("killed", "oom-cliff" if metric == "gpu_mem" else "killed")
+        if len(value) > 1 and value[-1] > GREW * value[0] and ended:
             went = f"{where} had grown to {number(float(value[-1]))} GiB"
             yield Sign(went, HINT)
 
@@ -254,7 +255,8 @@ MACHINE = Hypothesis(
     ENDED | {"throughput-drop", "low-utilisation"},
     _machine,
     "the same happens on another node",
-    "Run on another node with dataloader_num_workers 0, and check dmesg and df -h on this one",
+    "Check dmesg, df -h and the quota on this node, then run on another one with "
+    "dataloader_num_workers 0",
 )
 LIMIT = Hypothesis(
     "time-limit",

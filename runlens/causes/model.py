@@ -24,7 +24,7 @@ def _frozen(scene: Scene) -> Signs:
     norm, evals = scene.curve("grad_norm").value, scene.curve("eval_loss").value
     zero = "zero-loss" in scene.everywhere
     if len(norm) and float(np.mean(norm == 0)) > MOST_TRAINED and not zero:
-        said = f"the gradient norm is exactly 0 on {int(np.sum(norm == 0))} of {len(norm)} points"
+        said = f"the gradient norm is exactly 0 at {int(np.sum(norm == 0))} of {len(norm)} points"
         # of a policy it is zero as well where the rewards of each group are alike
         weight = LEADS if scene.has("grad-zero", *STUCK) else STRONG
         yield Sign(said, SPEAKS if scene.run.task in RL_TASKS else weight)

@@ -125,7 +125,8 @@ def _first_above(curve: Curve, factor: float, symptom: float) -> float | None:
     from_step = finite.step[max(0, len(before) - 4 * FEWEST)]
     high = finite.value >= factor * level
     stays = high & (np.append(high[1:], True) | np.append(high[2:], [True, True]))
-    above = finite.step[stays & (finite.step >= from_step)]
+    settled = np.cumsum(~high) > 0  # a fall from the start is no rise
+    above = finite.step[stays & settled & (finite.step >= from_step)]
     return float(above[0]) if len(above) else None
 
 

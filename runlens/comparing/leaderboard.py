@@ -155,4 +155,4 @@ def _expected(known: Sequence[float | None], spread: Spread, top: float | None) 
 
 def _problems(known: Sequence[float | None], metric: str) -> tuple[Problem, ...]:
     lost = sum(value is None for value in known)
-    return (Problem("runs", f"{lost} of {len(known)} have no last {metric}"),) if lost else ()
+    return (Problem("runs", f"no final {metric} in {lost} of {len(known)}"),) if lost else ()

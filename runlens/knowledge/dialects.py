@@ -233,11 +233,16 @@ def place_of(run: Run, key: str) -> Place | None:
         own = own_file(run)
         # a record of all defaults is no file of the user's: where there is one, the change is there
         if own and known.file != own and (name := _name_in(run, key)):
-            return Place(own, (name,), _style_of(own))
+            return Place(_shown(own), (name,), _style_of(own))
         return _recorded(run, key, known)
     if (own := own_file(run)) and (name := _name_in(run, key)):
-        return Place(own, (name,), _style_of(own))
+        return Place(_shown(own), (name,), _style_of(own))
     return _by_framework(run, key)
+
+
+def _shown(file: str) -> str:
+    """Return a file within the run as it is, one beside it by its name."""
+    return file.rpartition("/")[2] if file.startswith("/") else file
 
 
 def _name_in(run: Run, key: str) -> str:
@@ -254,7 +259,7 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
         records = (*records, OF_ULTRALYTICS)
     own = known.file.endswith((".yaml", ".yml", ".json"))
     if own and not known.file.endswith(records):
-        return Place(known.file, path, style, recorded=True)
+        return Place(_shown(known.file), path, style, recorded=True)
     if made and made.path == path:  # the record of a call: its arguments
         return made._replace(recorded=True)
     if made and known.file.endswith(LOGS):  # a sentence of a log is no place to change a setting

@@ -106,7 +106,7 @@ def _row(item: Evidence) -> str:
     """Return one measured value, with the value from which it counts."""
     shown = shortened(evidence_value(item, item.value), VALUE)
     alarm = ""
-    if item.limit is not None:
+    if item.limit is not None and item.beyond:  # a value that raised no alarm is context
         side = "from" if item.above else "at or below"
         alarm = f" (alarm {side} {evidence_value(item, item.limit)})"
     at = f", step {step(item.step)}" if item.step is not None else ""

@@ -110,6 +110,8 @@ class Top(NamedTuple):
             lead = faults[0].findings[0]
             facts.append(("When", sentence(span(lead))))
             name, signs, to_find_out = why(lead.causes, brief=brief)
+            if any(_tells_how(what, to_find_out) for what, _ in diagnosis.do_first.steps):
+                to_find_out = ""  # it is a step below
             signs = once.new(signs)
             known = bool(lead.causes) and once.knows(lead.causes[0].what)
             if not known or signs:
@@ -123,6 +125,11 @@ class Top(NamedTuple):
             once.tell(what)
             steps.append((what, sentences(once.new(reason))))
         return cls(second, tuple(facts), how, tuple(steps), once)
+
+
+def _tells_how(step_: str, to_find_out: str) -> bool:
+    """Whether a step is the experiment that would tell: ``To find out, repeat the run``."""
+    return bool(to_find_out) and _plain(step_).partition(". ")[0] in _plain(to_find_out)
 
 
 def _plain(words: str) -> str:

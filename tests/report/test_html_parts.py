@@ -40,7 +40,7 @@ def section(page: str, anchor: str) -> str:
     return Document(page).one("section", id=anchor).text
 
 
-FACTS = ("When", "Why", "Not", "Lost", "Certainty", "Next")
+FACTS = ("When", "Why", "Ruled out", "Lost", "Certainty", "Next")
 
 
 def test_the_verdict_says_what_when_why_and_how_sure() -> None:
@@ -145,12 +145,12 @@ def test_evidence_shows_value_limit_and_source() -> None:
     page = Document(render(overfitting()))
     rows = [row for row in page.all("tr") if "Rise of eval loss" in row.text]
     assert "20\u202f%" in rows[0].text
-    assert "≥ 5.0\u202f%" in rows[0].text
+    assert "from 5.0\u202f%" in rows[0].text
     assert "rise of 5 %" in rows[0].text
     assert "eval_loss, step 1,000" in rows[0].text
     assert rows[0].attributes["class"] == "bad"
     below = next(row for row in page.all("tr") if row.text.startswith("Entropy0.01"))
-    assert "≤ 0.05" in below.text
+    assert "at or below 0.05" in below.text
 
 
 def test_fixes_show_old_and_new_and_invent_nothing() -> None:
@@ -280,7 +280,7 @@ def test_data_problems_are_listed_and_their_absence_said() -> None:
     lost = diagnosis(problems=(Problem("train.log:3", "not UTF-8", "3 of 9 lines"),))
     assert "train.log:3not UTF-83 of 9 lines" in section(render(lost), "problems")
     whole = render(diagnosis())
-    assert "Data problemsnoneevery source was read whole" in section(whole, "provenance")
+    assert "Data problemsnoneevery source was read completely" in section(whole, "provenance")
     assert 'id="problems"' not in whole
 
 

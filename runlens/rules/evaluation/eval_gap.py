@@ -90,8 +90,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     end, needed = float(median(gap[-last:])), max(limits.gap * abs(train[-1]), limits.at_least)
     if end < needed:
         return passed(
-            f"eval loss ends {loss(abs(end))} {'above' if end >= 0 else 'below'} train loss; "
-            f"a gap of {loss(needed)} would count"
+            f"eval loss ends {loss(abs(end))} {'above' if end >= 0 else 'below'} train loss "
+            f"(alarm from {loss(needed)})"
         )
     bottom = bottom_of(evals)
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
@@ -142,7 +142,7 @@ def _behind(
             Evidence("Accuracy in training", apart.train, where="train_accuracy"),
             Evidence("Accuracy in evaluation", apart.evals, where="eval_accuracy"),
         ),
-        seen="Both accuracies count the same answers: the gap is no matter of how the loss is "
+        seen="The accuracies differ as well, so the gap does not come from how the loss is "
         "averaged.",
         ruled_out=(RuledOut("Offset of another mask or reduction", "accuracy is apart as well"),),
         confidence=Confidence(0.8, f"accuracies {number(apart.train - apart.evals, 2)} apart"),
@@ -184,7 +184,7 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.03 * len(evals)) * min(1.0, 0.6 + 0.4 * (end / needed - 1)), 2),
-            f"{len(evals)} evaluations; the gap is {end / needed:.1f} × its limit",
+            f"{len(evals)} evaluations; the gap is {end / needed:.1f} × the alarm level",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )

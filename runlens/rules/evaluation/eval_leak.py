@@ -91,8 +91,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if end < limits.low and len(evals.after(run.last_step // 3)) >= limits.fewest:
         return _below(run, metric, evals, train, ratio, limits)
     return passed(
-        f"eval loss ends at {percent(end) if end < MANY_TIMES else times(end)} of train loss; "
-        f"below {percent(limits.low)} would count"
+        f"eval loss ends at {percent(end) if end < MANY_TIMES else times(end)} of train loss "
+        f"(alarm below {percent(limits.low)})"
     )
 
 
@@ -223,7 +223,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
 
 def _confidence(count: int, margin: float) -> Confidence:
     value = min(1.0, 0.5 + 0.05 * count) * min(1.0, 0.2 + 0.5 * margin)
-    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} × the limit")
+    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} × the alarm level")
 
 
 def _chart(metric: str, onset: float, value: float) -> Chart:

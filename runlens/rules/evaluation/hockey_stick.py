@@ -69,7 +69,7 @@ from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import EXACT, kendall
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, percent, step, too_few
+from runlens.wording import loss, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -110,7 +110,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     needed = max(share * abs(bottom.best), noises * bottom.noise)
     if rise < needed:
         return passed(
-            f"{name} ends {loss(max(rise, 0))} above its best; {loss(needed)} would count"
+            f"{name} ends {loss(max(rise, 0))} above its best (alarm from {loss(needed)})"
         )
     if not _climbs(evals, bottom, later, limits):
         return passed(f"{name} after its best does not rise steadily")
@@ -178,7 +178,8 @@ def _finding(
     better = score.improved if score and not score.poor else ""
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
-    last = f" while train loss went to {loss(train.logged_end)}" if train else ""
+    moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
+    last = f" while train loss {moved} {loss(train.logged_end)}" if train else ""
     name = spoken(metric)
     evidence = [
         worsened.rise_row(evals, metric, bottom, needed),
@@ -188,15 +189,16 @@ def _finding(
     if samples:
         evidence.append(Evidence("Samples of the evaluation set", float(samples)))
     if train:
-        evidence.append(Evidence("Train loss at that step", train.logged_then, where="train_loss"))
+        evidence.append(
+            Evidence("Train loss at the best evaluation", train.logged_then, where="train_loss")
+        )
     if score:
         evidence.append(score.evidence)
-    by = f"{percent(ended / bottom.lowest - 1)} " if bottom.lowest > 0 else ""
     return Finding(
         severity="info" if better else _severity(evals, bottom, score, samples, limits),
         title=f"{_named(run, signals, better)} from step {step(onset)} on. "
-        f"{name.capitalize()} rose {by}from its minimum of {loss(bottom.lowest)} to "
-        f"{loss(ended)}{f', yet {better}' if better else last}.",
+        f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its minimum of "
+        f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}.",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(evidence),

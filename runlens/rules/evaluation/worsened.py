@@ -5,8 +5,9 @@ from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Rule
 from runlens.history import Curve
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
 from runlens.run import Run
-from runlens.wording import loss, step
+from runlens.wording import loss, number, percent, step
 
+TWICE = 2.0  # times its minimum: from there a loss rose so many-fold, below by so many percent
 # rules that name a training loss that was lost; where one does, the evaluation only follows
 LOST_WITH_TRAIN = (
     "divergence",
@@ -74,5 +75,14 @@ def confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
     points = min(1.0, 0.6 + 0.05 * count)
     return Confidence(
         round(margin * points, 2),
-        f"the rise is {(bottom.end - bottom.best) / needed:.1f} × its limit, {count} evaluations",
+        f"the rise is {(bottom.end - bottom.best) / needed:.1f} × the alarm level, "
+        f"{count} evaluations",
     )
+
+
+def by(end: float, lowest: float) -> str:
+    """Say by how much a loss rose: `` 18 %``, `` 3.8-fold``; nothing of a negative one."""
+    if lowest <= 0:
+        return ""
+    ratio = end / lowest
+    return f" {percent(ratio - 1)}" if ratio < TWICE else f" {number(ratio, 2)}-fold"

@@ -105,7 +105,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     share, ratio = float(over.mean()), float(median(curve.value)) / limit
     if share < limits.share:
         told = f"{percent(share)} of the norms are above {number(limit)}"
-        return passed(f"{told}; {percent(limits.share)} would count")
+        return passed(f"{told} (alarm from {percent(limits.share)})")
     if run.task == "pretrain" and ratio < limits.near:
         return passed(f"norms lie near the limit, {times(ratio)}: usual in pretraining")
     return found(_finding(run, signals, Clipped(curve, limit, over, share, ratio), limits))

@@ -112,7 +112,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(high)
     end = float(median(norms.curve.value[-max(_width(count), count // 20) :]))
     return passed(
-        f"gradient norm ends at {number(end)}, {times(end / base)} its base of {number(base)}"
+        f"gradient norm ends at {number(end)}, {times(end / base)} its baseline of {number(base)}"
     )
 
 
@@ -281,7 +281,7 @@ def _severity(
 def _confidence(ratio: float, points: int, limits: Limits) -> Confidence:
     margin = min(1.0, 0.6 + 0.4 * (ratio / limits.ratio - 1)) if np.isfinite(ratio) else 1.0
     known = min(1.0, 0.6 + points / 250)
-    told = f"{times(ratio / limits.ratio)} its limit" if np.isfinite(ratio) else "infinite"
+    told = f"{times(ratio / limits.ratio)} the alarm level" if np.isfinite(ratio) else "infinite"
     return Confidence(round(margin * known, 2), f"the climb is {told}, {points:,} norms")
 
 

@@ -75,7 +75,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     starts = _spikes(log, base, limits)
     if not len(starts):
         top = float(np.exp((log - base).max()))
-        return passed(f"the largest norm is {times(top)} its surroundings; {limits.ratio:g} counts")
+        return passed(
+            f"the largest norm is {times(top)} its surroundings (alarm from {limits.ratio:g})"
+        )
     per_epoch = signals.steps_per_epoch
     if per_epoch and len(starts) > 1 and _at_boundaries(curve, starts, per_epoch, signals):
         return passed(f"all {len(starts)} spikes lie at epoch boundaries: a short last batch")

@@ -81,7 +81,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     needed = max(limits.fewest, ceil(limits.share * len(curve)))
     if length < needed:
         return passed(
-            f"{length} gradient norms of 0 in a row at most; {needed} would count"
+            f"{length} gradient norms of 0 in a row at most (alarm from {needed})"
             if length
             else "no gradient norm is 0"
         )
@@ -129,7 +129,8 @@ def _finding(
     severity, why = _severity(run, signals, first, last, limits)
     lasts = start + length == len(curve)
     before = curve.value[:start]
-    was = f", after a median of {number(float(median(before)))}" if len(before) else ""
+    level = float(median(before)) if len(before) else 0.0
+    was = f", after a median of {number(level)}" if level else ""
     rows = [
         Evidence(
             "Gradient norms of zero in a row",
@@ -179,7 +180,7 @@ def _severity(
     if run.task in RL_TASKS and covered < limits.all_of_rl:
         return (
             "info",
-            f"train loss has a median of {level} there; a policy has gradients of 0 now and then",
+            f"train loss has a median of {level} there, and some gradients of 0 are normal in RL",
         )
     return "critical", f"train loss stayed at a median of {level}"
 

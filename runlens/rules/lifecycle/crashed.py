@@ -34,7 +34,7 @@ from runlens.rules.lifecycle.ending import (
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
-from runlens.run import Run, State
+from runlens.run import UNNAMED, Run, State
 from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
@@ -63,10 +63,8 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     frame = _own(str(data.get("frame") or ""))
     done = plan_done(run, limits.complete)
     after = ", after all planned steps were done" if done else ""
-    evidence = [
-        Evidence("Exception", exception, where=proof.where if proof else "state"),
-        Evidence("Last step", onset_step(run)),
-    ]
+    evidence = [Evidence("Exception", exception, where=proof.where)] if proof else []
+    evidence.append(Evidence("Last step", onset_step(run)))
     if frame:
         evidence.append(
             Evidence("Last frame in your own code", frame, where=proof.where if proof else "")
@@ -79,7 +77,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen=capitalised(f"{quoted(exception)}.") if proof else "No exception was recorded.",
+        seen=_seen(exception) if proof else "No exception was recorded.",
         fixes=(
             fixes.action(
                 _fix(str(data.get("fix") or ""), frame),
@@ -93,6 +91,11 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         ),
         chart=log_chart(run, proof),
     )
+
+
+def _seen(exception: str) -> str:
+    unnamed = exception.startswith(UNNAMED)
+    return f"The log ends with {exception}." if unnamed else capitalised(f"{quoted(exception)}.")
 
 
 EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Timeout")  # how their names end

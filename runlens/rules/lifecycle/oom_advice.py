@@ -125,7 +125,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         free = fixes.action(what, "the request fits without them", cures="memory")
         return (free, *resume(run), experiments.memory_snapshot(run))
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]
-    made += fixes.smaller_batch(run, "activations and logits grow with it")
+    made += fixes.smaller_batch(run, "activations and logits grow with the batch")
     if not run.flag("gradient_checkpointing"):
         why = "this needs less memory and about a third more time (use_reentrant: false)"
         what = "Recompute activations (gradient checkpointing)"
@@ -177,12 +177,12 @@ def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
     if run.adapted:
         if run.flag("load_in_4bit") or run.adapter == "qlora":
             return ()
-        what, why = "Load the frozen weights in 4 bit (QLoRA)", "a quarter of their memory"
+        what, why = "Load the frozen weights in 4 bits (QLoRA)", "a quarter of their memory"
         return (fixes.setting(run, "load_in_4bit", True, what, why),)
     optimizer = str(run.setting("optim") or "").lower()
     if not optimizer.startswith(("adam", "paged_adam")) or "8bit" in optimizer:
         return ()
-    what, why = "Keep Adam's states in 8 bit", "2 bytes per parameter instead of 8 to 12"
+    what, why = "Keep the optimizer states in 8 bits", "2 bytes per parameter instead of 8 to 12"
     return (fixes.setting(run, "optim", "adamw_8bit", what, why),)
 
 
@@ -194,7 +194,7 @@ def _shorter(run: Run) -> tuple[Fix, ...]:
         length = run.number(key)
         if length and length >= SHORTEST:
             what = f"Halve the {'sequence' if key == 'max_length' else 'completion'} length"
-            why = "activations and logits grow with it"
+            why = "activations and logits grow with the length"
             made.append(fixes.setting(run, key, int(length) // 2, what, why))
     if policy and not made:
         what = "Cap prompts and completions (max_prompt_length, max_completion_length)"

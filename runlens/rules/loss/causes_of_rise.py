@@ -50,7 +50,7 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
     made: list[Fix] = []
     margin = 0.02 * (run.last_step - run.first_step)
     if kept := fixes.checkpoint_before(run, onset - margin):
-        why = "it is the last one saved before the fault"
+        why = "it is the last checkpoint saved before the fault"
         made.append(fixes.action(f"Go back to {kept[1]}", why, kind="resume"))
     part, growth = component(run, onset)
     if part:

@@ -27,7 +27,7 @@ def finding(signals: Signals, part: str) -> Finding:
     onset, name = float(curve.step[0]), spoken(part)
     return Finding(
         severity="warning",
-        title=f"{capitalised(name)} was exactly 0 on all {len(curve):,} points from step "
+        title=f"{capitalised(name)} was exactly 0 at all {len(curve):,} points from step "
         f"{step(onset)} on, while eval {name} ended at {loss(float(tested.value[-1]))}.",
         metric=part,
         onset=Moment(onset),

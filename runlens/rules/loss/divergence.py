@@ -143,7 +143,7 @@ def _confidence(train: Curve, rise: Rise) -> Confidence:
     if rise.needed <= 0:  # of a loss that was zero
         return Confidence(round(confidence(inf, chance), 2), f"it was zero before, {points}")
     beyond = rise.height / rise.needed
-    reason = f"the rise is {times(beyond)} its limit, {points}"
+    reason = f"the rise is {times(beyond)} the alarm level, {points}"
     return Confidence(round(confidence(beyond, chance), 2), reason)
 
 

@@ -72,8 +72,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     if mean <= needed or float(np.mean(steps.fall > 0)) < limits.agree:
         return passed(
-            f"loss {_moved(mean)} at epoch boundaries and {_moved(middle)} between; a fall of "
-            f"{loss(needed)} would count"
+            f"loss {_moved(mean)} at epoch boundaries and {_moved(middle)} between (alarm from a "
+            f"fall of {loss(needed)})"
         )
     if _rate_explains(signals, train, steps, limits):
         return passed("the learning rate is lowered at the same places")

@@ -56,7 +56,9 @@ def learned(value: FloatArray, fall: Fall) -> str:
     best = fall.start - float(shown.min())
     spread = 7.5 * sigma(value) / max(3, window(len(value))) ** 0.5
     if best > max(fall.needed, spread):
-        return f"loss was {loss(best)} below its start; {loss(max(fall.needed, spread))} counts"
+        return (
+            f"loss was {loss(best)} below its start, and {loss(max(fall.needed, spread))} is enough"
+        )
     return ""
 
 

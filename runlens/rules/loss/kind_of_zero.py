@@ -82,7 +82,7 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     per_epoch = signals.steps_per_epoch
     if per_epoch and per_epoch <= limits.sanity_steps:
         steps = count(1, "step") if round(per_epoch) == 1 else f"{number(per_epoch)} steps"
-        return Zero("sanity", "info", f"{steps} an epoch: a test on few batches")
+        return Zero("sanity", "info", f"{steps} per epoch, as in a test on a few batches")
     when = reached(run, signals, float(curve.step[at]))
     if run.task == "classification":
         return _of_classes(signals, when, limits)

@@ -122,7 +122,7 @@ def _calm(swing: Swing | None, limits: Limits) -> str:
         return "loss is not above zero: a scatter relative to it means nothing"
     share, least, kept = (percent(one) for one in (swing.share, limits.scatter, swing.kept))
     return (
-        f"loss scatters by {share} of its level, {least} would count; its last third by {kept} of "
+        f"loss scatters by {share} of its level (alarm from {least}); its last third by {kept} of "
         f"its first, with a fall of {loss(swing.fall)} (Kendall's tau {swing.tau:.2f})"
     )
 

@@ -119,7 +119,7 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     shelf = Shelf(still.start, still.level)
     bound = own if no_mean(run, signals, shelf) else _bound(run, still, own, limits)
     if still.level < bound.level:
-        return passed(f"loss ends at {loss(still.level)}; from {loss(bound.level)} on it counts")
+        return passed(f"loss ends at {loss(still.level)} (alarm from {loss(bound.level)})")
     if learns := held_out.improving(run, signals, int(train.step[len(train) // 4])):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
@@ -201,7 +201,7 @@ def _finding(
     moves = f"fell by only {slow}" if still.gain > 0 else "did not fall"
     return Finding(
         severity="info" if _early(run, limits) else "warning",
-        title=f"Train loss is flat from step {step(onset)} on. It ended at {loss(still.level)} "
+        title=f"Train loss was flat from step {step(onset)} on. It ended at {loss(still.level)} "
         "(median of the last fifth).",
         metric="train_loss",
         onset=Moment(onset),

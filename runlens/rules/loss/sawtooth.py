@@ -99,11 +99,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     levels = signals.levels("train_loss")
     needed = max(limits.fall * (levels.start - levels.end), limits.level * teeth.level)
     if height < needed:
-        return passed(f"teeth of {loss(height)}; {loss(needed)} would count")
+        return passed(f"teeth of {loss(height)} (alarm from {loss(needed)})")
     share = (teeth.last.step - teeth.first.step) / max(int(late.step[-1] - late.step[0]), 1)
     if share < limits.covered:
         return passed(
-            f"it swings over {percent(share)} of the run, {percent(limits.covered)} count"
+            f"it swings over {percent(share)} of the run (alarm from {percent(limits.covered)})"
         )
     if _is_epoch(signals, teeth.swing, limits):
         return passed(f"the period is an epoch of {step(signals.steps_per_epoch)} steps")
@@ -217,7 +217,7 @@ def _finding(
         ruled_out=tuple(out),
         confidence=Confidence(
             round(confidence(height / max(needed, 1e-12), teeth.chance), 2),
-            f"a tooth is {times(height / max(needed, 1e-12))} its limit, {cycles} of them",
+            f"a tooth is {times(height / max(needed, 1e-12))} the alarm level, {cycles} of them",
         ),
         chart=Chart("curves", ("train_loss",)),
     )

@@ -74,7 +74,9 @@ def confidence(margin: float, points: int, tested: int, known: int, what: str) -
     missing = log2(max(points, 1) / FULL_POINTS) if points < FULL_POINTS else 0.0
     by_points = max(0.4, 1 + 0.23 * missing)
     by_tests = 0.8 + 0.2 * tested / max(known, 1)
-    size = f"{what} is {times(margin)} its limit" if margin >= 1 else f"{what} lies in the noise"
+    size = (
+        f"{what} is {times(margin)} the alarm level" if margin >= 1 else f"{what} lies in the noise"
+    )
     tests = f"{tested} of {known} alternatives tested"
     reason = f"{size}, {points:,} points, {tests}"
     return Confidence(round(by_margin * by_points * by_tests, 2), reason)

@@ -76,7 +76,7 @@ def evidence(
     """Return the fall that is missing, and the second signs that can be counted."""
     rows = [
         Evidence(
-            "Fall of train loss over the run",
+            "Fall of train loss" + (" (negative, as it rose)" if fall.height < 0 else ""),
             fall.height / fall.start,
             share,
             "less than 3 % of its start",
@@ -114,7 +114,7 @@ def change(run: Run, fall: Fall) -> str:
     share = -fall.height / fall.start
     if percent(abs(share)) in {percent(0.0), percent(1e-9)}:
         return f"Train loss did not change over {step(run.last_step)} steps."
-    little = ", less than counts as learning" if share < 0 else ""
+    little = ", too little to count as learning" if share < 0 else ""
     return f"Train loss {moved(share, percent)} over {step(run.last_step)} steps{little}."
 
 

@@ -83,7 +83,7 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
             passes = f"{reached(run, signals, float(run.last_step)).epoch:.0f} epochs"
             heart = Zero("rehearsed", "info", f"{passes} were trained, and no evaluation is logged")
             return found(_finding(run, signals, curve, near, heart, bound))
-        return passed(f"train loss ends at {loss(level)}; at most {limits.level:g} would count")
+        return passed(f"train loss ends at {loss(level)} (alarm at or below {limits.level:g})")
     zero = kind_of(run, signals, curve, at, limits)
     if isinstance(zero, str):
         return passed(zero)
@@ -170,11 +170,11 @@ def _title(curve: Curve, at: int) -> str:
     value, onset = curve.value, step(float(curve.step[at]))
     end = float(median(value[at:]))
     if at == 0:
-        return f"Train loss was {number(end)} on all {len(curve):,} points from step {onset} on"
+        return f"Train loss was {number(end)} at all {len(curve):,} points from step {onset} on"
     jumps = not value[at:].any()
     start = float(value[at - 1] if jumps else value[0])
     shown = "exactly 0" if jumps else _shown(value, end)
-    return f"Train loss went from {loss(start)} to {shown} from step {onset} on"
+    return f"Train loss fell from {loss(start)} to {shown} by step {onset} and stayed there"
 
 
 def _evidence(
@@ -193,12 +193,11 @@ def _evidence(
             above=False,
         ),
         Evidence("Points at that level", float(len(curve) - at)),
-        Evidence("Kind of zero", f"{zero.kind}: {zero.why}"),
     ]
     norm = signals.curve("grad_norm").after(int(curve.step[at])).value
     if len(norm):
         middle = float(median(norm))
-        rows.append(Evidence("Median gradient norm there", middle, where="grad_norm"))
+        rows.append(Evidence("Median gradient norm since then", middle, where="grad_norm"))
     return tuple(rows)
 
 

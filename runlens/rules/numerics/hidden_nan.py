@@ -184,10 +184,12 @@ def _finding(
     told = (*signs.nan, *signs.weak)
     fell = f"fell from {loss(float(curve.value[at - 1]))} to" if at else "was"
     tree = nan_causes.of_nan(run, signals, onset, float(curve.step[0]))
+    where = f" at step {step(onset)}" if signs.against else ""
     return Finding(
         severity=severity,
-        title=f"From step {step(onset)} on the logged loss hides a NaN. Train loss {fell} exactly "
-        f"{held:.4g} and stayed there for {count(zeros, 'point')}"
+        title=("" if signs.against else f"From step {step(onset)} on the logged loss hides a NaN. ")
+        + f"Train loss {fell} exactly {held:.4g}{where} and stayed there for "
+        + count(zeros, "point")
         + (f", and {told[0]}." if told else "."),
         metric="train_loss",
         onset=Moment(float(onset)),

@@ -63,7 +63,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not len(curve):
         return passed(f"no gradient norm was logged before the loss became NaN at {step(lost_at)}")
     if (whole.value == -1).all():
-        return unmet(f"grad_norm is -1 on all {len(whole):,} points: it was not computed")
+        return unmet(f"grad_norm is -1 at all {len(whole):,} points: it was not computed")
     bad = ~np.isfinite(curve.value)
     rows = run.curve("train_loss")
     if bad.all() and len(curve) < FATAL_SHARE * len(rows):  # told of lost steps alone

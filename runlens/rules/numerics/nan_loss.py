@@ -230,7 +230,7 @@ def _from_log(run: Run, signals: Signals, metric: str, said: Event) -> Finding:
     at = f"at step {step(onset)}" if onset is not None else f"after step {step(run.last_step)}"
     return Finding(
         severity="critical",
-        title=f"The loss became NaN {at}, as {count:,} log lines say."
+        title=f"The loss became NaN {at}, according to {count:,} log lines."
         + (f" {known}." if known else ""),
         metric=metric or "train_loss",
         onset=Moment(onset),

@@ -52,9 +52,9 @@ def signs_of(run: Run, launch: Launch, onset: int) -> Signs:
     weak: list[str] = []
     norm = launch.norm.after(onset).value
     if len(norm) and not np.isfinite(norm).all():
-        nan.append(f"the gradient norm is not finite on {(~np.isfinite(norm)).sum():,} points")
+        nan.append(f"the gradient norm is not finite at {(~np.isfinite(norm)).sum():,} points")
     elif len(norm) > 1 and np.ptp(norm) == 0:
-        weak.append(f"the gradient norm is {number(float(norm[0]))} on all {len(norm):,} points")
+        weak.append(f"the gradient norm is {number(float(norm[0]))} at all {len(norm):,} points")
     evals = launch.evals.after(onset)
     blind = evals.step[~np.isfinite(evals.value)]
     if len(blind):

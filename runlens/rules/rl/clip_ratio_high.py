@@ -55,7 +55,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lasted = longest_true(above)[1]
     few = above.mean() < limits.share or above.sum() < PAIR
     if lasted < limits.points and few:
-        return passed(f"clip ratio was above {limits.alarm:g} on {policy.share_words(above)}")
+        return passed(f"clip ratio was above {limits.alarm:g} at {policy.share_words(above)}")
     first = policy.first_stretch(above, limits.points)
     level = float(median(value[above]))
     return found(_finding(run, signals, curve, above, first, level, limits))
@@ -75,8 +75,8 @@ def _finding(
     severity: Severity = "info" if whole else "warning"
     return Finding(
         severity=severity,
-        title=f"The clip ratio is high from step {step(onset)} on. {percent(level)} of the ratios "
-        f"were clipped, above the alarm value of {percent(limits.alarm)}.",
+        title=f"The clip ratio was high from step {step(onset)} on. {percent(level)} of the ratios "
+        f"were clipped, above the alarm level of {percent(limits.alarm)}.",
         metric="clip_ratio",
         onset=Moment(onset),
         evidence=(
@@ -95,7 +95,7 @@ def _finding(
                 unit="%",
             ),
         ),
-        seen=f"The clip ratio was above {percent(limits.alarm)} on {policy.share_words(above)}.",
+        seen=f"The clip ratio was above {percent(limits.alarm)} at {policy.share_words(above)}.",
         causes=_causes(run, signals, onset),
         fixes=_fixes(run, signals),
         confidence=policy.confidence(level / limits.alarm, len(curve)),
@@ -109,7 +109,10 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     moved = f"KL of one update reached {number(float(far.max()), 3)}" if len(far) else ""
     many = (
         Cause(
-            "Too many updates per batch", "most likely", f"{again:g} are made", kind="stale-policy"
+            "Too many updates per batch",
+            "most likely",
+            f"each batch is used for {again:g} updates",
+            kind="stale-policy",
         )
         if (
             again and again > 2  # noqa: PLR2004 - one or two is usual

@@ -89,7 +89,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if whole and at_top.mean() >= limits.pinned and lengths.value.max() > 1:
         cut = Cut(int(np.argmax(at_top)), float(at_top.mean()), "info")
         return found(_finding(run, signals, lengths, "len_mean", cut, limits))
-    return passed(f"the mean length is at its highest on {policy.share_words(at_top)}")
+    return passed(f"the mean length is at its highest at {policy.share_words(at_top)}")
 
 
 def _cut(value: FloatArray, limits: Limits) -> Cut | None:

@@ -50,7 +50,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median, window
-from runlens.wording import capitalised, count, number, percent, step, uncapitalised
+from runlens.wording import capitalised, count, number, percent, step
 
 NEGATIVE = -0.01  # nats: a discrete entropy is never below zero
 FEW = 0.05  # share of the points below it: fewer are single estimates
@@ -161,20 +161,20 @@ def _finding(
         source = "definition of the pattern"
     rows = [
         Evidence(f"{what} at the end", fall.end, fall.limit, source, metric, above=False),
-        Evidence(f"{what} at the start", fall.start, where=metric, step=float(curve.step[0])),
+        Evidence("Reference level at the start", fall.start, where=metric),
         Evidence("Points since the onset", float(len(curve) - fall.at), where=metric),
     ]
     if gain:
         rows.append(Evidence("Trend of the reward (Kendall's tau)", gain.tau, where="reward"))
     return Finding(
         severity=severity,
-        title=f"{what} {began}. It was {number(float(curve.value[0]), 3)} at "
-        f"the first step and {policy.last_words(curve)}.",
+        title=f"{what} {began}. It began at {number(float(curve.value[0]), 3)} and was "
+        f"{policy.last_words(curve)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"Over the {step(curve.step[-1] - onset)} steps after step {step(onset)} the median "
-        f"{uncapitalised(what)} is {number(since, 3)}. {capitalised(_reward_words(gain))}.",
+        seen=f"Its median from step {step(onset)} on is {number(since, 3)}. "
+        f"{capitalised(_reward_words(gain))}.",
         fixes=_fixes(run, signals),
         ruled_out=ruled_out,
         confidence=policy.sure(

@@ -147,7 +147,7 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     return Finding(
         severity=severity,
         title=f"Completions come from a stale policy from step {step(onset)} on. The {name} was "
-        f"{number(level, 3)} on {policy.share_words(apart.bad)}.",
+        f"{number(level, 3)} at {policy.share_words(apart.bad)}.",
         metric=apart.metric,
         onset=Moment(onset),
         evidence=tuple(rows),
@@ -164,7 +164,7 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
 def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
     early = onset <= run.first_step + FIRST_PART * max(run.last_step - run.first_step, 1)
     every = run.number("vllm_sync_interval")
-    grew = "" if early else f"it began at step {step(onset)} only"
+    grew = "" if early else f"it began only at step {step(onset)}"
     since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
     return policy.ranked(
         Cause(

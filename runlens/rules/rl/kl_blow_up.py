@@ -182,7 +182,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
             *(() if was is None else (Evidence("Median before it", was, where=metric),)),
             Evidence("At the end", end, where=metric),
         ),
-        seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} on {policy.share_words(above)} "
+        seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} at {policy.share_words(above)} "
         f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}.",
         causes=_causes(metric, value),
         fixes=_fixes(run, signals, metric),
@@ -211,7 +211,7 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
             f" It began at {number(float(curve.value[0]), 3)}, before anything was learned, and "
             "came down. What is measured differs there, not the policy."
         )
-    told = f"the median of the other points is {number(usual, 3)}"
+    told = f"without the spikes the median {WORDS[metric]} is {number(usual, 3)}"
     what = "Single tokens that the exponential KL estimator inflates"
     if usual > CLIMB_FROM * rise.limit:
         what = "A level that comes near the limit"

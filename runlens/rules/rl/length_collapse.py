@@ -74,7 +74,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if lasted < policy.lasting(len(length), limits.lasting):
         least = float(length.value.min())
         return passed(
-            f"the lowest mean length was {number(least, 3)} tokens; {number(limit, 3)} would count"
+            f"the lowest mean length was {number(least, 3)} tokens "
+            f"(alarm at or below {number(limit, 3)})"
         )
     return found(_finding(run, signals, start, limit, at, lasted))
 
@@ -92,7 +93,7 @@ def _finding(
     came_back = at + lasted < len(length)
     return Finding(
         severity=severity,
-        title=f"Completions got very short from step {step(onset)} on. Their length went from "
+        title=f"Completions got very short from step {step(onset)} on. Their length fell from "
         f"{number(float(length.value[0]), 3)} tokens at the first step to a median of "
         f"{number(level, 2)} since then.",
         metric="len_mean",

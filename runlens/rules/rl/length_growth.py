@@ -115,7 +115,9 @@ def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Findin
     ]
     if climb.limit:
         source, near = climb.limit.source, limits.near_limit * climb.limit.tokens
-        rows.append(Evidence("Mean length at the end", climb.end, near, f"80 % of {source}"))
+        rows.append(
+            Evidence("Mean length at the end", climb.end, near, f"80 % of {source}", unit="tokens")
+        )
     if climb.cut is not None:
         rows.append(Evidence("Completions cut at the end", climb.cut, limits.cut, unit="%"))
     if gain:

@@ -307,7 +307,9 @@ def confidence(margin: float, points: int, reason: str = "") -> Confidence:
     by_points = min(1.0, 0.5 + 0.005 * points)
     tail = f", {reason}" if reason else ""
     shown = (
-        f"{times(max(margin, 1.0))} the limit" if np.isfinite(margin) else "far beyond the limit"
+        f"{times(max(margin, 1.0))} the alarm level"
+        if np.isfinite(margin)
+        else "far beyond the alarm level"
     )
     return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} logged points{tail}")
 
@@ -316,7 +318,9 @@ def sure(effect: float, chance: float, points: int, reason: str = "") -> Confide
     """Return how sure a finding is, by its effect over its threshold and the chance of noise."""
     tail_ = f", {reason}" if reason else ""
     shown = (
-        f"{times(max(effect, 1.0))} the limit" if np.isfinite(effect) else "far beyond the limit"
+        f"{times(max(effect, 1.0))} the alarm level"
+        if np.isfinite(effect)
+        else "far beyond the alarm level"
     )
     text = f"{shown}, {points:,} logged points{tail_}"
     return Confidence(round(shape.confidence(effect, chance), 2), text)

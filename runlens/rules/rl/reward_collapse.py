@@ -115,7 +115,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if peak.drop < peak.needed(limits):
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
-            f"{number(peak.best, 3)}; {number(peak.needed(limits), 2)} counts"
+            f"{number(peak.best, 3)} (alarm from {number(peak.needed(limits), 2)})"
         )
     if peak.chance > limits.hint and not _beyond_steps(shape.value, peak):
         return passed(f"the fall after step {where} may be noise (chance {peak.chance:.1g})")

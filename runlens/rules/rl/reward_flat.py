@@ -77,8 +77,14 @@ class Limits(Struct, frozen=True):
 class Rise(NamedTuple):
     """The rise of the last over the first third."""
 
-    seen: float
+    first: float  # mean of the first third
+    last: float
     visible: float  # what would not be chance
+
+    @property
+    def seen(self) -> float:
+        """How far the last third lies above the first."""
+        return self.last - self.first
 
     @property
     def fell(self) -> bool:
@@ -110,13 +116,13 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     nothing = gain.end - gain.start < limits.least * abs(gain.start)
     if gain.tau >= limits.tau and (gain.p < limits.p or not nothing):
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
-    seen, error = _by_thirds(value)
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
     overall = signals.shape(metric).fell_overall()
     if overall.effect.change > 0 and overall.chance < limits.p:
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
-    return Rise(seen, limits.thirds * error)
+    first, last, error = _by_thirds(value)
+    return Rise(first, last, limits.thirds * error)
 
 
 def _left_behind(run: Run, signals: Signals, limits: Limits) -> reward_parts.Part | None:
@@ -137,13 +143,14 @@ def _spread(value: FloatArray) -> float:
     return max(robust if robust > 0.5 * usual else usual, 1e-12)
 
 
-def _by_thirds(value: FloatArray) -> tuple[float, float]:
-    """Return how far the last third lies above the first on average, and its standard error."""
+def _by_thirds(value: FloatArray) -> tuple[float, float, float]:
+    """Return the means of the first and the last third, and the standard error of their gap."""
     third = max(3, len(value) // 3)
     first, last = value[:third], value[-third:]
     spread = float(np.sqrt((first.var() + last.var()) / 2))
     within = np.concatenate([first - first.mean(), last - last.mean()])
-    return float(last.mean() - first.mean()), spread * float(np.sqrt(2 / third)) * inflation(within)
+    error = spread * float(np.sqrt(2 / third)) * inflation(within)
+    return float(first.mean()), float(last.mean()), error
 
 
 def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
@@ -214,8 +221,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to step {step(float(reward.step[-1]))}. "
-        f"Its mean was {number(gain.start, 3)} in the first tenth of the run and "
-        f"{number(gain.end, 3)} in the last.",
+        f"Its mean was {_ends(gain, rise)} in the last.",
         metric="reward",
         onset=Moment(onset),
         evidence=(
@@ -244,16 +250,23 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     )
 
 
+def _ends(gain: Gain, rise: Rise) -> str:
+    """Return what was compared: a fall is one of thirds, where tenths may tell another story."""
+    if rise.fell:
+        return f"{number(rise.first, 3)} in the first third of the run and {number(rise.last, 3)}"
+    return f"{number(gain.start, 3)} in the first tenth of the run and {number(gain.end, 3)}"
+
+
 def _seen(rise: Rise) -> str:
     visible = number(rise.visible, 2)
     if not rise.fell:
         return (
-            f"A rise of {visible} from the first to the last third would have been "
-            f"visible above the noise."
+            f"A rise of {visible} between the first and the last third would stand out from the "
+            "noise."
         )
     return (
-        f"From the first to the last third it fell by {number(-rise.seen, 3)}. Chance explains a "
-        f"fall of up to {visible}, so the policy is worse than at the start."
+        f"Chance alone explains a fall of up to {visible}, so the policy is worse than at the "
+        "start."
     )
 
 

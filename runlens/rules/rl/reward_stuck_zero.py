@@ -204,7 +204,7 @@ def _finding(
     name, often = "Reward", policy.share_words(stuck.hit)
     if parts:  # some of several reward functions
         names = ", ".join(part.partition(":")[2] for part, _ in parts)
-        name = f"Reward function{'s' if len(parts) > 1 else ''} {names}"
+        name = f"The reward of {names}"
         severity = "info" if rising or severity == "info" else "warning"
     return Finding(
         severity=severity,

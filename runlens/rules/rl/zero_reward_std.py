@@ -83,7 +83,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if at is not None:
         return found(_finding(run, signals, curve, metric, at, dead, limits))
     if not by_share:
-        return passed(f"rewards were all equal on {policy.share_words(dead)}")
+        return passed(f"rewards were all equal at {policy.share_words(dead)}")
     gain = policy.gain_of(signals)
     counting = (limits.near, limits.half) if gain and not gain.rising else (limits.near,)
     for limit in counting:
@@ -91,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         if near is not None:
             return found(_nearly(run, signals, curve, near, limit))
     mean, least = percent(float(value.mean())), percent(counting[-1])
-    return passed(f"{mean} of the groups had equal rewards on average; {least} would count")
+    return passed(f"{mean} of the groups had equal rewards on average (alarm from {least})")
 
 
 def _since(dead: BoolArray, limits: Limits) -> int | None:
@@ -145,7 +145,7 @@ def _finding(
     solved = "The prompts are solved, so " if level.saturated else ""
     return Finding(
         severity=severity,
-        title=f"From step {step(onset)} on, all completions of a prompt got the same reward, on "
+        title=f"From step {step(onset)} on, all completions of a prompt got the same reward, at "
         f"{policy.share_words(since)}. {level.words[0].upper()}{level.words[1:]}.",
         metric=metric,
         onset=Moment(onset),
@@ -205,7 +205,7 @@ def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limit: float) -> 
             ),
             Evidence("Points since the onset", float(len(curve) - at)),
         ),
-        seen=f"On average {percent(1 - mean)} of the groups had rewards that differ.",
+        seen="These groups give no gradient.",
         causes=_causes(run, signals, level, onset),
         fixes=_fixes(run, level),
         confidence=policy.confidence(mean / limit, len(curve)),
@@ -236,7 +236,7 @@ def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cau
             Cause(
                 "Too few completions per prompt",
                 "likely",
-                f"{few:g} are generated",
+                f"only {few:g} completions are generated per prompt",
                 kind="exploration",
             )
         )
@@ -253,7 +253,7 @@ def _credit(level: Level) -> tuple[str, str]:
 
 def _fixes(run: Run, level: Level) -> tuple[Fix, ...]:
     if level.saturated:
-        return (fixes.action("Stop here, or go on with harder prompts", level.words),)
+        return (fixes.action("Stop here, or continue with harder prompts", level.words),)
     return (
         *policy.warmer(run, "completions then differ more"),
         *policy.more_generations(run, "a rare success shows up in more groups"),

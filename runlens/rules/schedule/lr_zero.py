@@ -76,8 +76,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     covered = (int(rate.step[first + length - 1]) - int(rate.step[first])) / whole
     if share <= limits.share or covered <= limits.tail:
         return passed(
-            f"{percent(share)} of the points are zero, {percent(limits.share)} count; the lowest "
-            f"is {as_rate(float(rate.value.min()))}"
+            f"{percent(share)} of the points are zero (alarm from {percent(limits.share)}); "
+            f"the lowest is {as_rate(float(rate.value.min()))}"
         )
     if other := _other_group(run, signals):
         return passed(f"{other} is not zero: another parameter group learns")

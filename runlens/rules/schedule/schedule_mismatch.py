@@ -161,10 +161,13 @@ def _rise(run: Run, rate: Curve) -> list[Mismatch]:
 
 def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mismatch]:
     name, total, warm = _name(run), run.state.planned_steps, signals.warmup
+    planned = run.number("learning_rate")
     if not total or _resumed(run) or warm.how == "assumed":
         return []
     after = rate.after(warm.end)
     peak = float(rate.value.max())
+    if planned and peak > limits.leap * planned:  # a leap is no peak of the plan
+        peak = planned
     expected = shapes.expected(name, after, float(warm.end), float(total))
     if expected is None or len(after) < limits.fewest:
         return []
@@ -176,8 +179,8 @@ def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mism
     return [
         Mismatch(
             float(after.step[first]),
-            f"the learning rate is {as_rate(float(after.value[first]))}, and {name} over "
-            f"{step(total)} steps gives {as_rate(float(expected[first]) * peak)}",
+            f"the learning rate was {as_rate(float(after.value[first]))}, but a {name} schedule "
+            f"over {step(total)} steps gives {as_rate(float(expected[first]) * peak)}",
             f"Largest deviation from {name}, share of the peak",
             float(off.max()),
             limits.fit,
@@ -218,7 +221,7 @@ def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
     configured = steps or (ratio or 0.0) * (total or 0)
     if steps and steps < 1:
         configured = steps * (total or 0)
-    if warm.how != "learning rate" or not configured or signals.partial:
+    if warm.how != "learning rate" or configured <= 0 or signals.partial:
         return []
     slack = 2 * signals.interval("learning_rate")
     seen = float(warm.end) if warm.present else 0.0
@@ -229,7 +232,7 @@ def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
     return [
         Mismatch(
             seen,
-            f"warm-up took {step(seen)} steps, and {step(configured)} are configured",
+            f"warm-up took {step(seen)} steps, but {step(configured)} are configured",
             "Warm-up seen as a multiple of the configured one",
             max(seen, 1.0) / configured if longer else configured / max(seen, 1.0),
             limits.warmup,
@@ -278,7 +281,7 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
         fixes=mismatch.cures(run, made, name),
         confidence=Confidence(
             round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),
-            f"{times(first.value / first.limit)} the limit; the scheduler is {name}",
+            f"{times(first.value / first.limit)} the alarm level; the scheduler is {name}",
         ),
         chart=Chart("curves", ("learning_rate",)),
     )
@@ -288,7 +291,7 @@ def _planned(run: Run) -> str:
     """Say which schedule was planned, as far as that is recorded."""
     name, steps = _name(run), run.state.planned_steps
     over = f" over {step(steps)} steps" if steps else ""
-    return f"The planned scheduler is {name}{over}." if name else ""
+    return f"The configured scheduler is {name}{over}." if name else ""
 
 
 DECAY = "0:1e-4 300:6e-5 310:9.9e-5 600:6e-5"

@@ -108,7 +108,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(
             f"{until} train loss "
             + (f"rose by {loss(rise.height)} at most" if rise.height > 0 else "did not rise")
-            + f"; {loss(needed)} would count"
+            + f" (alarm from {loss(needed)})"
         )
     rate, peak = signals.learning_rate_at(float(train.step[rise.until])), signals.peak_learning_rate
     if rate is not None and peak and rate < limits.rate * peak:
@@ -253,7 +253,7 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.2 * rise.height / needed), 2),
-            f"the rise is {rise.height / needed:.1f} × its limit",
+            f"the rise is {rise.height / needed:.1f} × the alarm level",
         ),
         chart=Chart(
             "curves",
@@ -279,7 +279,7 @@ def _evidence(signals: Signals, train: Curve, rise: Rise, needed: float) -> tupl
         ),
     ]
     if warm.present:
-        evidence.append(Evidence("End of warm-up, step", float(warm.end)))
+        evidence.append(Evidence("Last step of the warm-up", float(warm.end)))
     if peak:
         evidence.append(Evidence("Peak learning rate", peak, where="learning_rate"))
     return tuple(evidence)

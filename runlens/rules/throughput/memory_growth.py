@@ -132,8 +132,8 @@ def _steady(curve: Curve, limits: Limits) -> str:
     rest = growth - float(np.sort(np.maximum(lifts, 0.0))[-limits.jumps :].sum())
     if rest <= needed:
         return (
-            f"memory grew {number(max(rest, 0.0))} GiB between its {limits.jumps} largest jumps; "
-            f"{number(needed)} would count"
+            f"memory grew {number(max(rest, 0.0))} GiB between its {limits.jumps} largest jumps "
+            f"(alarm from {number(needed)})"
         )
     return ""
 

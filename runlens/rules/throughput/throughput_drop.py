@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     lost = _lost(run, made, drop)
     if lost is not None and lost < limits.seconds:
-        return passed(f"the slow stretch cost {duration(lost)}; {limits.seconds:g} s would count")
+        return passed(f"the slow phase cost {duration(lost)} (alarm from {limits.seconds:g} s)")
     begun = _updates_begin(run, signals, made, drop, limits)
     if begun is not None:
         return passed(
@@ -173,7 +173,7 @@ def _slowest(made: Speed, limits: Limits) -> Drop:
 
 
 def _lost(run: Run, made: Speed, drop: Drop) -> float | None:
-    """Return the seconds that the slow stretch cost; None where no time can be told."""
+    """Return the seconds that the slow phase cost; None where no time can be told."""
     for metric in STAMPED:
         curve = run.curve(metric)
         known = np.isfinite(curve.time)
@@ -298,7 +298,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
     look = fixes.look(
         "While the run is slow, watch clocks, temperature and other processes "
         "(nvidia-smi dmon, top)",
-        "this separates throttling and noisy neighbours from a slow data loader",
+        "this separates throttling and other jobs on the machine from a slow data loader",
     )
     return (look, *fixes.more_workers(run))
 

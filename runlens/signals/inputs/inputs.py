@@ -100,7 +100,9 @@ class Inputs:
             curve = self.run.curve(metric)
             known = curve.at(np.isfinite(curve.epoch))
             if len(known) > 1:
-                return float(np.interp(step, known.step, known.epoch))
+                zero = [0.0] if known.step[0] > 0 else []  # no pass is done before the first step
+                steps, epochs = np.append(zero, known.step), np.append(zero, known.epoch)
+                return float(np.interp(step, steps, epochs))
         state = self.run.state
         if self.steps_per_pass:
             return step / self.steps_per_pass

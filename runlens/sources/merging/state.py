@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from runlens.records import NamedTuple
 from runlens.run import HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.reading import Hints, SourceReading
-from runlens.wording import step
+from runlens.wording import number, step
 
 COMPLETE = 0.99  # share of the plan from which a run counts as done
 STOPPED = 0.95  # below this share it ended before its plan
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
         if self.planned_steps:
             return f"step {step(self.done_steps)} of {step(self.planned_steps)}"
         if self.planned_epochs and self.done_epochs is not None:
-            return f"epoch {self.done_epochs:.2f} of {self.planned_epochs:g}"
+            return f"epoch {number(self.done_epochs)} of {self.planned_epochs:g}"
         return f"step {step(self.done_steps)}"
 
 
@@ -241,7 +241,7 @@ def _broken_off(
     if plan.share is None or plan.share >= STOPPED:
         return (
             "unknown",
-            f"no record says how it ended, and the last one is of {plan.words}",
+            f"no record says how the run ended, and the last one is at {plan.words}",
             "guess",
         )
     if any(hint.no_exit_record for hint in hints):
@@ -253,7 +253,7 @@ def _broken_off(
     if any(hint.excerpt for hint in hints):
         return (
             "unknown",
-            f"an excerpt does not show the end, and its last row is of {plan.words}",
+            f"an excerpt does not show the end, and its last row is at {plan.words}",
             "guess",
         )
     logs = [r for r in readings if r.kind == "console" and r.hints.ended_step is not None]
@@ -262,4 +262,8 @@ def _broken_off(
         return "stopped_early", f"{name} breaks off at {plan.words} without an error", "likely"
     if any(hint.snapshot for hint in hints) and not any(_beyond(hint) for hint in hints):
         return "unknown", f"the newest state is that of a checkpoint ({plan.words})", "guess"
-    return "unknown", f"no record says how it ended, and the last one is of {plan.words}", "guess"
+    return (
+        "unknown",
+        f"no record says how the run ended, and the last one is at {plan.words}",
+        "guess",
+    )

@@ -74,9 +74,9 @@ def caption(finding: Finding, figure: Figure) -> str:
     began = next((one for one in figure.stretches if one.kind == "began"), None)
     if began:
         between = f"{step_words(began.start)} and {step_words(began.end)}"
-        said.append(f"Dotted: it began between steps {between}.")
+        said.append(f"Dotted line: the onset, between steps {between}.")
     elif onset is not None and figure.start <= onset <= figure.end:
-        said.append(f"Dotted: step {step_words(onset)}.")
+        said.append(f"Dotted line: the onset, step {step_words(onset)}.")
     areas = [area for panel in figure.panels for area in panel.areas]
     for area in areas[:1]:
         side = "above" if area.above else "below"

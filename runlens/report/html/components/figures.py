@@ -125,9 +125,9 @@ def _of_verdict(diagnosis: Diagnosis) -> KeyFigure:
     """Return the number that decided the verdict; of a healthy run the largest norm."""
     lead = diagnosis.findings[:1]
     numbers = [item for one in lead for item in one.evidence if not isinstance(item.value, str)]
-    numbers.sort(key=lambda item: item.limit is None)  # judged ones first; the sort is stable
+    numbers.sort(key=lambda item: not item.beyond)  # judged ones first; the sort is stable
     for item in numbers[:1]:
-        of = "" if item.limit is None else f"limit {limit(item)}"
+        of = f"alarm {limit(item)}" if item.beyond else ""
         return KeyFigure(cut(item.what, 60), evidence_value(item, item.value), of)
     points = _finite(diagnosis.curves.get("grad_norm"))
     if not points:

@@ -39,7 +39,7 @@ def incidents(diagnosis: Diagnosis) -> Markup:
     cards += _noted(notes)
     title = "Incident" if faults else "Note"
     note = "Worst first. Findings with one root cause are one incident."
-    quiet = "No fault: worth knowing, no more."
+    quiet = "Not a fault, but worth knowing."
     title = title if len(diagnosis.incidents) == 1 else f"{title}s"
     return section("incidents", title, sub(note if faults else quiet), cards)
 

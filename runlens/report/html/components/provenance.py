@@ -54,7 +54,11 @@ def provenance(diagnosis: Diagnosis) -> Markup:
         ("Task", diagnosis.task, diagnosis.task_why),
         *([("Device", card, small(cut(origin, TEXT)))] if card else []),
         ("End of the run", ended, f"{state.why}{code_}"),
-        *([] if diagnosis.problems else [("Data problems", "none", "every source was read whole")]),
+        *(
+            []
+            if diagnosis.problems
+            else [("Data problems", "none", "every source was read completely")]
+        ),
         ("RunLens", __version__, code(SCHEMA)),
     ]
     shown = diagnosis.sources[:SOURCES]

@@ -74,7 +74,7 @@ def readable(figure: Figure, name: str, guide: str) -> Markup:
 
 def _note(diagnosis: Diagnosis, figure: Figure) -> str:
     lines = [line for panel in figure.panels for line in panel.lines]
-    said = ["One step axis for everything.", smoothing_note(lines)]
+    said = ["All panels share one step axis.", smoothing_note(lines)]
     kinds = {sign.kind for sign in figure.signs}
     said += [words for kind, words in SIGNS.items() if kind in kinds]
     planned = diagnosis.state.planned_steps

@@ -88,7 +88,7 @@ def _facts(diagnosis: Diagnosis, top: Top) -> Iterator[tuple[str, Child]]:
     lead = faults[0].findings[0]
     yield from top.facts
     if against := _not(lead):
-        yield "Not", against
+        yield "Ruled out", against
     if gone := lost(diagnosis):
         yield "Lost", gone
     yield "Certainty", [_certainty(one) for one in certainties(lead)]
