@@ -39,7 +39,8 @@ BEFORE = re.compile(
 )
 # ... or right behind it: a share, a count, a unit, a usual range, what it is above
 AFTER = re.compile(
-    r"\s?(?:%|×|-fold\b|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|passes\b|samples\b|"
+    r"\s?(?:%|×|-fold\b|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|"
+    r"passes\b|samples\b|"
     r"teeth\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|logged points|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|is too much|"
     r"of \d|(?:to \S+ )?(?:of one process|for (?:GRPO|DPO|SGD|fine-|pre-|continued|policies)))"

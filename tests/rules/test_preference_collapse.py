@@ -74,4 +74,4 @@ def test_a_model_that_did_not_move_is_not_reversed() -> None:
     """Equal rewards give accuracy 0: the pairs are not learned, they are not swapped."""
     still = {"train_loss": "0:0.6931 600:0.6931", "dpo_acc": "0:0 600:0", "dpo_margin": "0:0 600:0"}
     finding = outcome_of(Case("still", still, task="dpo")).findings[0]
-    assert finding.title.startswith("Preferences are not learned")
+    assert finding.title.startswith("Preferences were not learned")

@@ -120,7 +120,7 @@ def test_without_a_loss_no_fault_is_no_finding() -> None:
     made = diagnose(case.run())
     assert "low-utilisation" in {one.rule for one in made.findings}
     assert made.verdict.sentence.startswith(
-        "The run cannot be judged. It has no known loss or reward up to step 900"
+        "The run cannot be judged. No loss or reward was found up to step 900"
     )
 
 
@@ -191,7 +191,7 @@ def test_a_policy_without_a_reward_is_not_called_healthy_by_its_loss() -> None:
     made = diagnose(run)
     assert made.health in {"unknown", "info"}
     assert made.verdict.sentence.startswith(
-        "The run cannot be judged. It has no known reward up to step 200"
+        "The run cannot be judged. No reward was found up to step 200"
     )
 
 

@@ -39,11 +39,11 @@ def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[st
     keys = columns(board)[: max(0, min(SETTINGS, (options.width - BESIDE - wide) // (VALUE + 1)))]
     head = "".join(f" {cut(key, VALUE):>{VALUE}}" for key in keys)
     what = cut(spoken(board.metric), 12)
-    yield cut(f"     {'run':<{wide}} {what:>12}  {'P best':>6} {'health':<9}{head}", options.width)
+    yield cut(f"     {'run':<{wide}} {what:>12}  {'P(best)':>7} {'health':<9}{head}", options.width)
     for place, row in enumerate(rows, 1):
         settings = "".join(f" {cut(_set(row, key), VALUE):>{VALUE}}" for key in keys)
         name = cut(clean(row.run), wide)
-        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row):>6} "
+        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row):>7} "
         yield cut(f"{line}{row.health or '-':<9}{settings}", options.width)
     if len(board.rows) > len(rows):
         yield f"     and {len(board.rows) - len(rows)} more: -v"
@@ -104,7 +104,7 @@ def _value(board: Leaderboard, row: BoardRow) -> str:
 
 
 def _chance(row: BoardRow) -> str:
-    return "-" if row.p_best is None else f"{row.p_best:.2f}"
+    return "-" if row.p_best is None else f"{abs(row.p_best):.2f}"  # of a numerical zero no sign
 
 
 def as_json(board: Leaderboard) -> str:
@@ -127,7 +127,7 @@ def as_csv(board: Leaderboard) -> str:
 def as_markdown(board: Leaderboard) -> str:
     """Return the headline and a table."""
     keys = columns(board)[:SETTINGS]
-    head = ["run", spoken(board.metric), "P best", "health", *keys]
+    head = ["run", spoken(board.metric), "P(best)", "health", *keys]
     lines = [f"### {escaped(headline(board))}", "", f"| {' | '.join(map(escaped, head))} |"]
     lines.append("|" + "---|" * len(head))
     for row in board.rows[:SHOWN]:

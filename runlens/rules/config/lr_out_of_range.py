@@ -66,7 +66,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     side = f"{apart} the top of the usual range" if high else f"{apart} below the usual range"
     return found(
         advice(
-            f"The learning rate is out of the usual range. Its peak of {rate(peak)} is {side} "
+            f"The learning rate is outside the usual range. Its peak of {rate(peak)} is {side} "
             f"({spanned}).",
             "learning_rate",
             peak,
@@ -75,6 +75,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             limit=edge,
             source=f"{spanned}: common practice",
             above=high,
+            name="Peak learning rate",
         )
     )
 

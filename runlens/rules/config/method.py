@@ -26,6 +26,7 @@ def advice(
     limit: float | None = None,
     source: str = "",
     above: bool = True,
+    name: str = "",
     sure: Confidence = Confidence(0.7, "the settings alone"),
 ) -> Finding:
     """Make the finding of a setting: an info about the whole run, without an onset."""
@@ -35,7 +36,7 @@ def advice(
         title=title,
         metric=key,
         onset=Moment(),
-        evidence=(Evidence(key, shown, limit, source, key, above=above),),
+        evidence=(Evidence(name or key, shown, limit, source, key, above=above),),
         seen=seen,
         fixes=fix,
         confidence=sure,

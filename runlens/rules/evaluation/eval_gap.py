@@ -132,7 +132,7 @@ def _behind(
     few = f", {count(len(evals), 'evaluation')}" if len(evals) < FEW else ""
     return Finding(
         severity="info",
-        title=f"Evaluation lies far behind training at step {step(float(evals.step[-1]))}: "
+        title=f"Evaluation is far worse than training at step {step(float(evals.step[-1]))}: "
         f"{spoken(metric)} {loss(final)} against {loss(train)}, accuracy "
         f"{number(apart.evals, 3)} against {number(apart.train, 3)} (medians of 3){few}.",
         metric=metric,
@@ -144,6 +144,12 @@ def _behind(
         ),
         seen="The accuracies differ as well, so the gap does not come from how the loss is "
         "averaged.",
+        fixes=(
+            fixes.look(
+                "Check that evaluation uses the preprocessing of training, and model.eval()",
+                "a difference there looks like a gap",
+            ),
+        ),
         ruled_out=(RuledOut("Offset of another mask or reduction", "accuracy is apart as well"),),
         confidence=Confidence(0.8, f"accuracies {number(apart.train - apart.evals, 2)} apart"),
         chart=Chart("curves", ("train_loss", metric)),

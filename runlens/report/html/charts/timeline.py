@@ -24,7 +24,7 @@ from runlens.wording import step as step_words
 # what trackers record by themselves: no sign that the training began
 SYSTEM = frozenset({"heartbeat", "host_mem", "gpu_mem", "gpu_mem_reserved", "gpu_util"})
 MAIN, NORM, RATE, SIDE = 176, 84, 64, 76  # heights in pixels
-ALL, LEAST = 400, 48  # of all panels together, and of each, where they are many
+ALL, LEAST = 352, 46  # of all panels together, and of each, where they are many
 LANES = 4
 ERROR = 28  # characters of the name of an exception
 EXTRA = 2  # panels for metrics that a finding is about

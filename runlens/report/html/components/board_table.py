@@ -74,7 +74,7 @@ def _table(board: Leaderboard, keys: list[str], *, labels: bool) -> Markup:
     head = [
         _head("Run"),
         _head(spoken(board.metric), number=True),
-        _head("P best", number=True),
+        _head("P(best)", number=True),
         _head("Health"),
         _head("Steps", number=True),
         *([_head("Verdict")] if told else []),
@@ -95,7 +95,7 @@ def _row(board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool, to
     if labels:
         name = join(el("b", LABELS[row.place], class_="run"), " ", name)
     value = DASH if row.value is None else value_of(board.metric, row.value)
-    chance = DASH if row.p_best is None else f"{row.p_best:.2f}"
+    chance = DASH if row.p_best is None else f"{abs(row.p_best):.2f}"
     return el(
         "tr",
         el("th", name, scope="row"),

@@ -123,7 +123,7 @@ def _finite(curve: ThinCurve | None) -> list[tuple[float, float]]:
 
 def _of_verdict(diagnosis: Diagnosis) -> KeyFigure:
     """Return the number that decided the verdict; of a healthy run the largest norm."""
-    lead = diagnosis.findings[:1]
+    lead = diagnosis.findings[:1] if diagnosis.health != "healthy" else ()
     numbers = [item for one in lead for item in one.evidence if not isinstance(item.value, str)]
     numbers.sort(key=lambda item: not item.beyond)  # judged ones first; the sort is stable
     for item in numbers[:1]:

@@ -26,6 +26,7 @@ from runlens.wording import step as step_words
 SENTENCE = 400  # characters of the headline; rules write 130
 TITLE = 60  # ... and of the short name of what was found
 OUT = 3  # readings that were ruled out
+MAIN = {"train_loss", "eval_loss", "reward"}
 ACRONYMS = frozenset({"sft", "dpo", "kto", "orpo", "grpo", "ppo", "rl"})
 
 
@@ -116,11 +117,14 @@ def _certainty(one: Certainty) -> Markup:
 
 
 def _next(diagnosis: Diagnosis) -> str:
-    """Return what to do with a run without a fault: the first cure of a note, else nothing."""
-    cures = [fix for finding in diagnosis.findings for fix in finding.fixes]
-    if cures:
+    """Return what to do with a run without a fault: the cure of the note that leads, if any."""
+    health = diagnosis.verdict.health
+    lead = diagnosis.findings[:1] if health != "healthy" else ()
+    if cures := [fix for finding in lead for fix in finding.fixes]:
         return cures[0].what
-    if diagnosis.verdict.health == "unknown":
+    if health == "unknown" and not set(diagnosis.curves) & MAIN:
+        return "log the training loss, or the reward of a policy, then judge again"
+    if health == "unknown":
         return "train for longer or log more often, then judge again"
     return "nothing to change"
 
