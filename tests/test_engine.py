@@ -200,7 +200,7 @@ def test_a_rule_that_decides_and_could_not_judge_is_no_clean_bill() -> None:
     assert made.verdict.sentence.startswith(
         "Nothing alarming was seen up to step 400. Train loss fell from"
     )
-    assert made.verdict.sentence.endswith(" The data do not allow a check for divergence.")
+    assert made.verdict.sentence.endswith(" Divergence could not be ruled out.")
 
 
 def test_a_gain_that_was_lost_again_is_no_health() -> None:

@@ -82,7 +82,11 @@ def test_what_only_informs_is_a_note_and_no_incident() -> None:
     [
         ({}, "Next Nothing to change."),
         ({"verdict": Verdict("Cannot judge.", "", "unknown")}, "Next Train for longer or log more"),
-        ({"findings": (finding(severity="info"),)}, "Next Train fewer epochs."),
+        (
+            {"findings": (finding(severity="info"),), "verdict": Verdict("A note.", "", "info")},
+            "Next Train fewer epochs.",
+        ),
+        ({"findings": (finding(severity="info"),)}, "Next Nothing to change."),
     ],
 )
 def test_a_run_without_a_fault_says_what_is_next(changes: dict[str, Any], told: str) -> None:
