@@ -10,6 +10,7 @@ from runlens.metrics import base, is_loss, quality, spoken
 from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals, noise
+from runlens.signals.shape import chance
 from runlens.signals.trend import ranked
 from runlens.wording import loss, number
 
@@ -203,7 +204,7 @@ def _gain(curve: Curve, sign: float, *, of_loss: bool) -> tuple[float, bool]:
     first = float(median(curve.value[:3]))
     gain = sign * (float(median(curve.value[-3:])) - first)
     tau, p = ranked(curve.value)
-    agrees = sign * tau * gain > 0 and p < SURE
+    agrees = sign * tau * gain > 0 and chance.either(p, chance.signs(curve.value)) < SURE
     score = 100.0 if first > PERCENT else 1.0
     unit = abs(first) if of_loss else score
     least = max(LEAST * unit, ERRORS * noise.sigma_diff(curve.value))

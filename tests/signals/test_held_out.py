@@ -35,6 +35,14 @@ def test_what_is_flat_small_short_or_mixed_is_not_told() -> None:
     assert not improving()
 
 
+def test_a_smooth_rise_that_slows_down_is_a_trend() -> None:
+    """Its distance from a straight line has a memory, which is no reason to doubt it."""
+    slowing = " ".join(f"{60 * n}:{0.97 - 0.1 * 0.74**n:.5f}" for n in range(1, 15))
+    run = drawn("run", noise=0.0, train_loss=RISES, eval_accuracy=f"{slowing} /60").run()
+    assert len(run.curve("eval_accuracy")) == 14
+    assert "accuracy improved" in held_out.improving(run, Signals(run), 0)
+
+
 def test_only_the_stretch_after_the_step_counts() -> None:
     """What was gained before is no excuse for what came later."""
     assert improving(450, eval_loss="50:4 450:3 900:1")

@@ -9,7 +9,7 @@ from runlens.history import FloatArray, History, IntArray, columns
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.shape import Shape, confidence, shape_of
-from runlens.signals.shape.chance import calibrated
+from runlens.signals.shape.chance import calibrated, signs
 
 
 def drawn(corners: str, *, noise: float = 0.0, points: int = 200, seed: int = 0) -> Shape:
@@ -258,3 +258,15 @@ def test_calibrated_confidence_keeps_the_order_and_knows_no_certainty() -> None:
     assert told[0] == 0.0
     assert told == sorted(told)
     assert 0.75 < told[1] < told[3] < told[5] < 1.0
+
+
+def test_the_sign_of_steps_is_a_test_that_knows_no_memory() -> None:
+    """Exact for few, near the exact share beyond; a random walk is beyond 1 in 20 as often."""
+    assert signs(np.arange(6.0)) == 2 / 2**5
+    assert signs(np.array([1.0, 2, 2, 3, 2])) == 1.0
+    assert signs(np.zeros(9)) == 1.0
+    rng = np.random.default_rng(3)
+    walks = np.cumsum(rng.normal(size=(400, 60)), axis=1)
+    assert np.mean([signs(walk) < 0.05 for walk in walks]) < 0.08
+    long = np.cumsum(np.where(np.arange(150) % 5, 1.0, -1.0))
+    assert signs(long) < 1e-12

@@ -9,6 +9,7 @@ from runlens.history import FloatArray
 
 # Student's t at 1 in 200 to one side, by degrees of freedom
 T_995 = (63.7, 9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36, 3.25, 3.17)
+MOST_SIGNS = 100  # steps up to which ways are counted
 EXACT = 12  # points up to which ranks are counted, not approximated
 # the log-odds that a finding is right: at its threshold with a chance of 1, gained by each doubling
 # of the effect, and by each tenth of the chance
@@ -81,6 +82,20 @@ def kendall(value: FloatArray) -> tuple[float, float]:
         return total / pairs, min(1.0, 2.0 * _inversions(count)[discordant])
     score = (abs(total) - 1) / math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
     return total / pairs, normal_tail(max(score, 0.0))
+
+
+def signs(value: FloatArray) -> float:
+    """Return the two-sided chance that so many of the steps between values go one way.
+
+    It holds whatever the memory of the noise is, a random walk's too (sign test, ties left out).
+    """
+    steps = np.diff(value)
+    ups, downs = int(np.count_nonzero(steps > 0)), int(np.count_nonzero(steps < 0))
+    count = ups + downs
+    if count > MOST_SIGNS:
+        return normal_tail((abs(ups - downs) - 1) / math.sqrt(count))
+    ways = sum(math.comb(count, fewer) for fewer in range(min(ups, downs) + 1))
+    return min(1.0, ways / 2.0 ** (count - 1))
 
 
 def student(steps: FloatArray) -> float:
