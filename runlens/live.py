@@ -19,7 +19,7 @@ Level = Literal["critical", "warning"]
 
 def judged(run: Run, settings: Settings | None = None) -> Diagnosis:
     """Diagnose a run whose files do not say that it ended: it is running, and not cut off."""
-    if run.state.kind == "unknown":
+    if run.state.settled == "unknown":
         why = "it was judged while it trained"
         run = replace(run, state=replace(run.state, kind="running", why=why, sure="certain"))
     return engine.diagnose(run, settings=settings)

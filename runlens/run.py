@@ -124,8 +124,9 @@ class State:
 
     @property
     def settled(self) -> StateKind:
-        """The kind; unknown where "finished" is a guess, as of a run that may still go on."""
-        return "unknown" if (self.kind, self.sure) == ("finished", "guess") else self.kind
+        """The kind; unknown where an end is a guess, as of a run that may still go on."""
+        open_end = self.sure == "guess" and self.kind in {"finished", "stopped_early"}
+        return "unknown" if open_end else self.kind
 
 
 FULL = "full"

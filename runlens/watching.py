@@ -30,7 +30,7 @@ class Look(NamedTuple):
     @property
     def over(self) -> bool:
         """Whether the files say that it ended."""
-        return self.run.state.kind not in {"running", "unknown"}
+        return self.run.state.settled not in {"running", "unknown"}
 
 
 def looks(

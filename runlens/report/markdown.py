@@ -65,7 +65,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield ""
     state = diagnosis.state
     yield (
-        f"Run {escaped(diagnosis.run_name)}, {state.kind.replace('_', ' ')} at step "
+        f"Run {escaped(diagnosis.run_name)}, {state.settled.replace('_', ' ')} at step "
         f"{step(diagnosis.last_step)}, task {diagnosis.task}."
     )
     yield ""

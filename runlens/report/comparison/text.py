@@ -58,7 +58,7 @@ def _lines(comparison: Comparison, options: Options) -> Iterator[Line]:
 
 
 def _run(label: str, name: str, run: Diagnosis, options: Options) -> list[str]:
-    done = f"step {step(run.last_step)}, {run.state.kind.replace('_', ' ')}"
+    done = f"step {step(run.last_step)}, {run.state.settled.replace('_', ' ')}"
     text = f"{label}  {cut(clean(name), LONGEST_NAME)}: {done}. {run.health.capitalize()}: "
     return wrapped(text + run.verdict.sentence, options, "   ")
 

@@ -113,7 +113,7 @@ def _by_state(run: Run, last: Sequence[Event]) -> Ending:
         return Ending("stopped-early", kills[-1] if kills else None, state.why)  # a clean end
     if kills or state.kind == "killed":
         return Ending("killed", kills[-1] if kills else None, state.why)
-    if state.kind == "stopped_early":
+    if state.settled == "stopped_early":
         return Ending("stopped-early", None, state.why)
     return Ending("unknown", why=state.why)
 

@@ -250,6 +250,9 @@ def _broken_off(
             f"the tracker's file has no exit record and ends at {plan.words}",
             "likely",
         )
+    if followed := [r.path.name for r in readings if r.hints.followed]:
+        why = f"{followed[0]} goes on with another training behind {plan.words}"
+        return "stopped_early", why, "certain"
     if any(hint.excerpt for hint in hints):
         return (
             "unknown",
@@ -258,8 +261,8 @@ def _broken_off(
         )
     logs = [r for r in readings if r.kind == "console" and r.hints.ended_step is not None]
     if logs:
-        name = logs[-1].path.name
-        return "stopped_early", f"{name} breaks off at {plan.words} without an error", "likely"
+        why = f"{logs[-1].path.name} ends at {plan.words}, without a word on the end of the run"
+        return "stopped_early", why, "guess"
     if any(hint.snapshot for hint in hints) and not any(_beyond(hint) for hint in hints):
         return "unknown", f"the newest state is that of a checkpoint ({plan.words})", "guess"
     return (

@@ -108,7 +108,7 @@ def _runs(comparison: Comparison) -> Markup:
 def _about(run: Diagnosis) -> str:
     kind = "" if run.task == "other" else f"{run.task} "
     by = "" if run.framework in {"", "unknown"} else f" by {run.framework}"
-    return f"{kind}run{by}, {KINDS.get(run.state.kind, run.state.kind)}, step {steps(run)}"
+    return f"{kind}run{by}, {KINDS.get(run.state.settled, run.state.settled)}, step {steps(run)}"
 
 
 def overview(comparison: Comparison) -> Markup:

@@ -66,7 +66,7 @@ def about(diagnosis: Diagnosis) -> list[str]:
         cut(found, TITLE),
         task.upper() if task in ACRONYMS else task,
         framework,
-        KINDS.get(diagnosis.state.kind, diagnosis.state.kind),
+        KINDS.get(diagnosis.state.settled, diagnosis.state.settled),
         f"step {steps(diagnosis)}{reached}",
         device(diagnosis)[0],
         count(len(diagnosis.problems), "data problem") if diagnosis.problems else "",

@@ -1,0 +1,47 @@
+"""What the end of a log says of the end of its run: a row in the middle of a plan proves nothing."""
+
+from pathlib import Path
+
+from runlens import diagnose, read, read_all
+from runlens.live import judged
+from runlens.settings import Settings
+from runlens.watching import looks
+
+
+def epochs(last: int, planned: int = 90) -> list[str]:
+    """Return the lines of a training: its settings, and a row an epoch."""
+    rows = [f"Epoch {n}/{planned} loss: {2 / n + 0.3:.4f}" for n in range(1, last + 1)]
+    return ["Namespace(lr=0.1, width=64)", "Loading the data", *rows]
+
+
+def put(folder: Path, *lines: str) -> Path:
+    """Write a log."""
+    path = folder / "train.log"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_log_that_ends_within_the_plan_was_copied_or_cut(tmp_path: Path) -> None:
+    """It is told, but nobody is woken for it: the run may go on to this day."""
+    path = put(tmp_path, *epochs(37))
+    state = read(path).state
+    assert (state.settled, state.sure, state.done_epochs) == ("unknown", "guess", 37)
+    (found,) = [one for one in diagnose(path).findings if one.rule == "stopped-early"]
+    assert found.severity == "info"
+    assert found.title.startswith("The log ends at step 37, at 41\u202f% of the plan")
+
+
+def test_a_watch_goes_on_where_a_log_ends_within_the_plan(tmp_path: Path) -> None:
+    """As it does while the run writes; a run that is judged while it trains is running."""
+    path = put(tmp_path, *epochs(37))
+    (look,) = next(iter(looks(path, Settings(), 1)))
+    assert not look.over
+    assert judged(read(path)).state.kind == "running"
+
+
+def test_a_training_behind_which_another_begins_is_over(tmp_path: Path) -> None:
+    """It stopped for sure; how the last one ended, the log does not say."""
+    first, last = read_all(put(tmp_path, *epochs(30), *epochs(41)))
+    assert (first.state.settled, first.state.sure) == ("stopped_early", "certain")
+    assert "goes on with another training behind epoch 30.00 of 90" in first.state.why
+    assert last.state.settled == "unknown"
