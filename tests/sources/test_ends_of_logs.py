@@ -1,4 +1,4 @@
-"""What the end of a log says of the end of its run: a row in the middle of a plan proves nothing."""
+"""What the end of a log says of the end of its run: a row amid a plan proves nothing."""
 
 from pathlib import Path
 
@@ -43,5 +43,5 @@ def test_a_training_behind_which_another_begins_is_over(tmp_path: Path) -> None:
     """It stopped for sure; how the last one ended, the log does not say."""
     first, last = read_all(put(tmp_path, *epochs(30), *epochs(41)))
     assert (first.state.settled, first.state.sure) == ("stopped_early", "certain")
-    assert "goes on with another training behind epoch 30.00 of 90" in first.state.why
+    assert "goes on with another training behind epoch 30 of 90" in first.state.why
     assert last.state.settled == "unknown"
