@@ -1,10 +1,10 @@
 """What the difference of two levels lets one believe of the configurations behind them.
 
-The deviation between repeats of one configuration is known by a prior (log-normal) and by
-repeats, where there are some; both are brought together on a grid. From five repeats on they speak
-alone, and the interval is Student's. The difference of the configurations is exactly nothing with
-the probability `equal`, else of any size from one to thirty deviations. All sums are over normal
-distributions, so nothing is drawn at random.
+The deviation between repeats of one configuration is known by a prior (log-normal, with a second
+one for what is rare) and by repeats, where there are some; both are brought together on a grid.
+From five repeats on they speak alone, and the interval is Student's. The difference of the
+configurations is exactly nothing with the probability `equal`, else of any size from a third of a
+deviation to thirty. All sums are over normal distributions, so nothing is drawn at random.
 """
 
 import math
@@ -15,16 +15,25 @@ from runlens.comparison import NoiseFrom
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
 
-GRID = 61
+GRID = 81
 REACH = 4.0  # deviations of the prior that the grid covers
 ALONE = 4  # degrees of freedom from which repeats need no prior
-SIZES = (1.0, 3.0, 10.0, 30.0)  # deviations between repeats: how large true differences are
+SIZES = (0.3, 1.0, 3.0, 10.0, 30.0)  # deviations between repeats: how large true differences are
 COVER = 0.95
+TINY = 1e-300  # of a density, whose logarithm is taken
 SURE = 0.90  # probability from which an answer is given
 DELTA = 2.0  # deviations between repeats that count as equal where the user says nothing
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _ERFC = np.frompyfunc(math.erfc, 1, 1)
 POWER = 0.84  # normal quantile of 80 %: of the smallest difference that would be seen
+
+
+class Rare(NamedTuple):
+    """A few kinds of trainings: their seeds lie much further apart than their curves say."""
+
+    weight: float = 0.0  # probability
+    deviation: float = 1.0
+    doubt: float = 1.0
 
 
 class Spread(NamedTuple):
@@ -35,6 +44,18 @@ class Spread(NamedTuple):
     measured: float = 0.0  # from repeats
     freedom: int = 0  # its degrees of freedom
     source: NoiseFrom = ""
+    rare: Rare = Rare()
+
+    def beside(self, other: float) -> "Spread":
+        """Return a spread to which another source of noise adds, of a known deviation."""
+        return self._with(math.hypot(self.deviation, other), math.hypot(self.rare.deviation, other))
+
+    def times(self, factor: float) -> "Spread":
+        """Return the prior of a multiple, as of the difference of two runs."""
+        return self._with(self.deviation * factor, self.rare.deviation * factor)
+
+    def _with(self, deviation: float, rare: float) -> "Spread":
+        return self._replace(deviation=deviation, rare=self.rare._replace(deviation=rare))
 
 
 class Belief(NamedTuple):
@@ -98,7 +119,7 @@ def believe(
         p_higher=float((posterior * fresh).sum()),
         p_sign=float((posterior * beyond).sum()),
         p_equal=float((posterior * inside).sum()),
-        delta=delta if delta is not None else DELTA * float(np.exp(weight @ np.log(sigma))),
+        delta=delta if delta is not None else DELTA * float(np.interp(0.5, weight.cumsum(), sigma)),
         chance=float(weight @ (2 * _normal(-abs(difference) / (error if repeats else likeliest)))),
         deltas=tuple((DELTA * np.interp(QUANTILES, weight.cumsum(), sigma)).tolist()),
     )
@@ -110,20 +131,34 @@ def _grid(spread: Spread) -> tuple[FloatArray, FloatArray]:
     alone = _alone(spread)
     if not measured and spread.deviation <= 0:
         return np.empty(0), np.empty(0)
-    centre = spread.measured if alone else spread.deviation
-    doubt = 2.5 / spread.freedom**0.5 if alone else spread.doubt
-    if measured and not alone:  # wide enough for both
-        apart = abs(math.log(spread.measured / spread.deviation))
-        doubt = max(doubt, apart / 2)
-    sigma = centre * np.exp(np.linspace(-REACH, REACH, GRID) * doubt)
-    log_weight = np.zeros(GRID)
-    if not alone:
-        log_weight -= 0.5 * (np.log(sigma / spread.deviation) / spread.doubt) ** 2
+    if alone:
+        reach = REACH * 2.5 / spread.freedom**0.5
+        sigma = spread.measured * np.exp(np.linspace(-reach, reach, GRID))
+        log_weight = np.zeros(GRID)
+    else:
+        sigma, log_weight = _before(spread)
     if measured:
-        log_weight -= spread.freedom * np.log(sigma)
+        log_weight = log_weight - spread.freedom * np.log(sigma)
         log_weight -= 0.5 * spread.freedom * (spread.measured / sigma) ** 2
     weight = np.exp(log_weight - log_weight.max())
     return sigma, weight / weight.sum()
+
+
+def _before(spread: Spread) -> tuple[FloatArray, FloatArray]:
+    """Return (deviations, logarithms of their densities) of the prior, wide enough for repeats."""
+    parts = [(1 - spread.rare.weight, math.log(spread.deviation), spread.doubt)]
+    if spread.rare.weight:
+        parts.append((spread.rare.weight, math.log(spread.rare.deviation), spread.rare.doubt))
+    ends = [centre + side * REACH * doubt for _, centre, doubt in parts for side in (-1, 1)]
+    if spread.measured > 0:
+        known = math.log(spread.measured)
+        ends += [known - spread.doubt, known + spread.doubt]
+    at = np.linspace(min(ends), max(ends), GRID)
+    density = sum(
+        share / doubt * np.exp(-0.5 * ((at - centre) / doubt) ** 2)
+        for share, centre, doubt in parts
+    )
+    return np.exp(at), np.log(np.maximum(density, TINY))
 
 
 def _alone(spread: Spread) -> bool:

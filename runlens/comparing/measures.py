@@ -8,6 +8,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.comparing import effort, seed_groups, target
 from runlens.comparing.align import along, common, unit_of
+from runlens.comparing.alike import one_configuration
 from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.deciding import LONGER, deciding
 from runlens.comparing.direction import is_held_out, rank, words
@@ -16,7 +17,7 @@ from runlens.comparing.parting import is_clock
 from runlens.comparing.seed_groups import Levels
 from runlens.comparing.seeds import Kind, best
 from runlens.comparing.spread import coupled, prior, samples_on_grid, with_sampling
-from runlens.comparing.terms import TRAIN_OF_TASK, Pairing, Terms
+from runlens.comparing.terms import NOT_RECORDED, TRAIN_OF_TASK, Pairing, Terms
 from runlens.comparison import Align, Measure, NoiseFrom, Outcome
 from runlens.knowledge.seed_deviations import Expected, expected
 from runlens.metrics import Better, base, spoken
@@ -25,9 +26,9 @@ from runlens.signals.held_out import samples
 from runlens.wording import duration, number, percent, step
 
 SAME_PHASE = 0.2  # of the peak: learning rates that differ by more are in other phases
-CLAIM = 0.7  # probability of the sign, from which a difference is claimed: 95 % of those hold
+CLAIM = 0.65  # probability of the sign, from which a difference is claimed
 BEYOND = 1.64  # times the likeliest noise: what a one-sided test of 95 % asks
-SAME = 0.93  # probability of less than delta, from which equality is claimed
+SAME = 0.96  # probability of less than delta, from which equality is claimed
 ONE = 0.9  # probability that nothing was changed, from which runs are taken for repeats
 NOT_JUDGED = frozenset({"eval_train_loss", "learning_rate", "tokens", "loss_scale", "epoch"})
 OF_TEXT = frozenset({"ppl", "perplexity", "bpc", "bpb"})  # words of what is told of text alone
@@ -220,7 +221,16 @@ def _believed(
     if terms.noise:
         spread = terms.noise.spread(metric, kind, spread)
     difference = ends[1].value - ends[0].value
-    return believe(difference, spread, equal=terms.equal, delta=terms.delta), spread.source
+    equal = terms.equal if ends[0].error else _equal(pair, metric)
+    return believe(difference, spread, equal=equal, delta=terms.delta), spread.source
+
+
+def _equal(pair: Pairing, metric: str) -> float:
+    """Return the probability of one configuration: by the settings, without any by the curves."""
+    if pair.terms.equal != NOT_RECORDED:
+        return pair.terms.equal
+    both = common(pair.a, pair.b, metric, pair.kind)
+    return NOT_RECORDED if both is None else one_configuration(both.a, both.b, NOT_RECORDED)
 
 
 def _published(pair: Pairing, metric: str) -> Expected | None:

@@ -113,8 +113,7 @@ def believed(
     single = believe(found.difference, spread, share=share, equal=equal, delta=delta)
     if not found.paired or single is None:
         return single, spread
-    wider = before._replace(deviation=before.deviation * 2**0.5)
-    of_pairs = measured([found.b - found.a], wider)
+    of_pairs = measured([found.b - found.a], before.times(2**0.5))
     share = 1 / math.sqrt(len(found.a))
     paired = believe(found.difference, of_pairs, share=share, equal=equal, delta=single.delta)
     if paired is None:
