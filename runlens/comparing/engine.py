@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from runlens.comparing import (
+    among,
     changed,
     findings,
     gate,
@@ -42,6 +43,7 @@ from runlens.sources import read
 
 Place = Run | str | Path
 Side = Place | Sequence[Place]
+PAIR = 2  # runs
 
 
 @np.errstate(all="ignore")  # what is beyond float64 is infinite
@@ -67,7 +69,8 @@ def compare(
             same in both where none is given.
         seeds: repeats of `a` with other seeds, from which the noise between runs is taken.
         noise: what else knows repeats of these runs, as a store of audits does (`repeats` of
-            `runlens.auditing.repeats`); asked where no `seeds` are given.
+            `runlens.auditing.repeats`); asked where no `seeds` are given. Where it knows none,
+            three runs or more are looked through for repeats of one another.
         delta: difference in the deciding metric that counts as none; two deviations between
             repeats where none is given.
         metric: that decides, as logged or by its canonical name; ``mrr:max`` says that more of it
@@ -90,12 +93,23 @@ def compare(
     ]
     repeats = [_run(place, settings) for place in seeds]
     known = between(repeats) if repeats else noise(runs) if noise else None
+    alone = len(runs) > PAIR and all(len(side) == 1 for side in sides)
     judged = [diagnose(run, settings=settings) for run in runs]
     axes = [choose(runs[0], run, align) for run in runs[1:]]
     kind = axes[0].kind if len({axis.kind for axis in axes}) == 1 else "step"
     terms = terms_of(metric, delta, known, runs)
     pairs = [
-        _pair(runs[0], run, judged[0], diagnosis, axis, terms._replace(groups=groups))
+        _pair(
+            runs[0],
+            run,
+            judged[0],
+            diagnosis,
+            axis,
+            terms._replace(
+                groups=groups,
+                noise=known if known or not alone else among.repeats(runs, runs[0], run),
+            ),
+        )
         for run, diagnosis, axis, groups in zip(
             runs[1:], judged[1:], axes, of_sides(sides), strict=True
         )
@@ -121,7 +135,7 @@ def _kept(known: SeedNoise | None) -> tuple[str, ...]:
 
 def _board(runs: Sequence[Run], judged: Sequence[Diagnosis], metric: str) -> Leaderboard | None:
     """Return three runs or more by one metric with their settings; None where none ranks them."""
-    if len(runs) <= 2:  # noqa: PLR2004 - a pair has its own table
+    if len(runs) <= PAIR:  # it has its own table
         return None
     try:
         return leaderboard(runs, metric=metric, judged=[one.verdict for one in judged])

@@ -271,14 +271,16 @@ def _outcome(
 ) -> Outcome:
     """Return the answer that one metric gives.
 
-    Runs of which nothing but the seed is known to differ are repeats, unless they lie so far apart
-    that something else must have been changed. With repeats a difference is claimed beyond the
-    interval. Without, the deviation between repeats is itself a guess: a difference is claimed
-    beyond the likeliest noise if its sign stays likely whatever the noise is. Equality is claimed
-    where less than `delta` is as good as sure.
+    Runs of which nothing but the seed is known to differ are repeats, unless they lie further apart
+    than 95 % of repeats: something else may have been changed. With repeats a difference is claimed
+    beyond the interval. Without, the deviation between repeats is itself a guess: a difference is
+    claimed beyond the likeliest noise if its sign stays likely whatever the noise is. Equality is
+    claimed where less than `delta` is as good as sure.
     """
     if pair.terms.equal >= ONE:
-        return "equivalent" if believed.p_equal > 1 - SURE else "cannot_tell"
+        near = abs(difference) <= believed.limit * believed.noise
+        near |= source == "seeds" and believed.p_equal > 1 - SURE
+        return "equivalent" if near else "cannot_tell"
     times = BEYOND if source == "prior" else believed.limit
     least = max(times * believed.noise, pair.terms.delta or 0.0)
     if abs(difference) > least and believed.p_sign >= CLAIM:

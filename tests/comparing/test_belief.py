@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from runlens.comparing.belief import Belief, Spread, believe, student_limit
+from runlens.comparing.belief import Belief, Rare, Spread, believe, student_limit
+from runlens.comparing.measures import SAME
 from runlens.comparing.spread import samples_on_grid
 
 KNOWN = Spread(1.0, 0.01)
@@ -58,10 +59,10 @@ def test_the_smallest_difference_is_seen_in_four_cases_of_five() -> None:
 
 def test_equality_needs_a_reason_or_a_sharp_ruler() -> None:
     """One run against one hardly shows it where a setting was changed; ten against ten do."""
-    assert of(1.0).p_equal < 0.9
-    assert of(0.0, equal=0.5).p_equal > 0.9
-    assert of(0.0, share=0.2**0.5).p_equal > 0.9
-    assert of(0.0, delta=20.0).p_equal > 0.9
+    assert of(1.0).p_equal < SAME
+    assert of(0.0, equal=0.5).p_equal > SAME
+    assert of(0.0, share=0.2**0.5).p_equal > SAME
+    assert of(0.0, delta=20.0).p_equal > SAME
 
 
 def test_nothing_known_is_nothing_believed() -> None:
@@ -99,3 +100,14 @@ def test_chance_without_repeats_is_that_of_the_likeliest_noise() -> None:
     repeated = believe(2 * 2**0.5, Spread(1.0, 0.7, 1.0, 4))
     assert repeated is not None
     assert repeated.chance > 0.06
+
+
+def test_what_is_rare_widens_and_is_drawn_in_by_what_was_published() -> None:
+    """One kind in seven whose seeds lie far apart costs width; a deviation known of it takes it."""
+    usual = Spread(1.0, 0.5, source="prior")
+    tailed = usual._replace(rare=Rare(0.15, 7.4, 1.2))
+    assert of(0.0, tailed).limit > 1.5 * of(0.0, usual).limit
+    assert of(5.0, tailed).p_sign < of(5.0, usual).p_sign
+    assert of(0.0, tailed._replace(measured=7.4, freedom=3)).limit > of(0.0, tailed).limit
+    assert tailed.times(2.0).rare.deviation == pytest.approx(14.8)
+    assert tailed.beside(3.0).deviation == pytest.approx(10**0.5)

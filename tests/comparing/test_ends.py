@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from runlens.comparing.belief import Rare
 from runlens.comparing.ends import End, end
 from runlens.comparing.spread import prior
 from runlens.history import FloatArray
@@ -65,7 +66,8 @@ def test_the_prior_goes_with_jitter_and_size() -> None:
     known = End(1.0, 0.0, 0.01, 0.6, 1.0, 1.0, 20, 1)
     base = prior((known, known))
     assert base.deviation == pytest.approx(0.47 * 0.01 ** (2 / 3))
-    assert base.doubt == 0.8
+    assert base.doubt == 0.6
+    assert base.rare == Rare(0.15, pytest.approx(7.4 * base.deviation), 1.2)
     for other in (known._replace(jitter=0.00125), known._replace(span=1 / 64, scale=1 / 64)):
         assert prior((other, other)).deviation == pytest.approx(base.deviation / 4)
     one = End(3.0, 0.0, 0.0, 0.0, 0.0, 3.0, 1, 1)
@@ -76,13 +78,13 @@ def test_a_curve_that_glides_tells_little() -> None:
     """Its jitter is its bend; half of the turns of noise are half of what they tell."""
     chance = End(1.0, 0.0, 0.01, 0.5, 1.0, 1.0, 20, 1)
     gliding, between = chance._replace(turning=0.0), chance._replace(turning=0.25)
-    assert prior((gliding, gliding)).doubt == 1.4
-    assert prior((between, between)).doubt == pytest.approx((0.8 + 1.4) / 2)
+    assert prior((gliding, gliding)).doubt == 1.3
+    assert prior((between, between)).doubt == pytest.approx((0.6 + 1.3) / 2)
     assert prior((gliding, gliding)).deviation == pytest.approx(0.65 * 0.01 ** (2 / 3))
     mixed = prior((chance, gliding))
-    assert 0.8 < mixed.doubt < (0.8 + 1.4) / 2  # the one that tells more counts more
+    assert 0.6 < mixed.doubt < (0.6 + 1.3) / 2  # the one that tells more counts more
     few = chance._replace(points=6, turning=0.0)
-    assert prior((few, few)).doubt == pytest.approx((0.8 + 1.4) / 2)  # too few to see turns
+    assert prior((few, few)).doubt == pytest.approx((0.6 + 1.3) / 2)  # too few to see turns
 
 
 def test_the_bend_of_a_gliding_curve_does_not_hang_on_its_spacing() -> None:

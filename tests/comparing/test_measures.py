@@ -76,7 +76,7 @@ def test_no_difference_is_claimed_whose_sign_is_in_doubt() -> None:
         assert row.p_b_better is not None
         answers.append(row.outcome)
         assert row.outcome == "cannot_tell" or row.p_b_better > 0.8
-    assert answers == ["cannot_tell", "cannot_tell", "better", "better", "better"]
+    assert answers == ["cannot_tell", "cannot_tell", "cannot_tell", "better", "better"]
 
 
 def test_a_delta_of_the_user_says_what_counts_as_none() -> None:

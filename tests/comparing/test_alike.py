@@ -1,0 +1,26 @@
+"""Two runs without settings: whether they came down as one configuration does."""
+
+import numpy as np
+import pytest
+
+from runlens.comparing.alike import one_configuration
+from tests.comparing.drawn_runs import falling
+
+
+def test_seeds_come_down_alike_and_another_rate_does_not() -> None:
+    """The odds go with the root of how far apart they were early, in jitters, within bounds."""
+    a, b = falling(40, 1), falling(40, 2)
+    slower = b + 3 * np.exp(-np.arange(40) / 20)
+    assert one_configuration(a, b, 0.5) > 0.4
+    assert one_configuration(a, a, 0.5) == pytest.approx(0.7)
+    assert one_configuration(a, slower, 0.5) < 0.25
+    assert one_configuration(a, b + 1e6, 0.5) == 0.1
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_few_points_tell_nothing(count: int) -> None:
+    """Nor do curves without a jitter."""
+    few = np.linspace(3, 2, count)
+    assert one_configuration(few, few + 1, 0.5) == 0.5
+    assert one_configuration(np.ones(20), np.ones(20) + 1, 0.5) == 0.5
+    assert one_configuration(falling(40, 1), falling(40, 3), 0.0) == 0.0
