@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from runlens.comparing.belief import Rare
 from runlens.comparing.ends import End, end
 from runlens.comparing.spread import prior
 from runlens.history import FloatArray
@@ -67,7 +66,7 @@ def test_the_prior_goes_with_jitter_and_size() -> None:
     base = prior((known, known))
     assert base.deviation == pytest.approx(0.47 * 0.01 ** (2 / 3))
     assert base.doubt == 0.6
-    assert base.rare == Rare(0.15, pytest.approx(7.4 * base.deviation), 1.2)
+    assert base.rare == pytest.approx((0.15, 7.4 * base.deviation, 1.2))
     for other in (known._replace(jitter=0.00125), known._replace(span=1 / 64, scale=1 / 64)):
         assert prior((other, other)).deviation == pytest.approx(base.deviation / 4)
     one = End(3.0, 0.0, 0.0, 0.0, 0.0, 3.0, 1, 1)
