@@ -15,9 +15,8 @@ from runlens.records import NamedTuple
 GAUSSIAN = 1.4826  # median absolute deviation -> standard deviation, for a normal distribution
 MEDIAN_LOSS = 1.25  # the standard error of a median is that of a mean times this
 KEPT = 8  # running medians: a run's rules ask for about four different ones, of two metrics
-BLOCK = 4_096  # windows that are sorted at once: they stay in the cache
-WIDE = 75  # from this width on, what neighbouring windows share is worth sorting out
-LARGE = 30_000_000  # window values from which scipy's filter is worth its import (0.24 s of CPU)
+BLOCK = 4_096  # windows that are ranked at once: they stay in the cache
+WIDE = 35  # from this width on, what neighbouring windows share is worth sorting out
 NO_NOISE = 1e-12
 FLOAT_ERROR = 1e-12  # relative: smaller steps are float64's own rounding, not the log's
 
@@ -54,60 +53,89 @@ def running_median(value: FloatArray, width: int) -> FloatArray:
 
 @lru_cache(maxsize=KEPT)
 def _medians(data: bytes, width: int) -> FloatArray:
-    """Return the running median of the float64 values in `data`."""
+    """Return the running median of the float64 values in `data`, for an odd width from 3."""
     value = np.frombuffer(data, dtype=np.float64)
-    filtered = _filtered(value, width) if len(value) * width > LARGE else None
-    if filtered is None:
-        filtered = _sorted_medians(value, width)
-    filtered.flags.writeable = False
-    return filtered
-
-
-def _filtered(value: FloatArray, width: int) -> FloatArray | None:
-    """Return the running median by scipy, six times as fast; None where it is not installed."""
-    try:
-        from scipy.ndimage import median_filter
-    except ImportError:
-        return None
-    filtered: FloatArray = median_filter(value, size=width, mode="nearest")
-    return filtered
-
-
-def _sorted_medians(value: FloatArray, width: int) -> FloatArray:
-    """Return the running median, shape (n,), of an odd width by partly sorting windows.
-
-    `np.median` takes five times as long: it averages middles and looks for NaN.
-    """
     middle = width // 2
     padded = repeated_ends(value, middle, middle)
-    if width >= WIDE:
-        return _shared_medians(padded, width)
-    windows = sliding_window_view(padded, width)  # (n, width)
-    blocks = (windows[first : first + BLOCK] for first in range(0, len(value), BLOCK))
-    return np.concatenate([np.partition(some, middle, axis=1)[:, middle] for some in blocks])
+    if width <= 5:  # noqa: PLR2004 - the widest that is compared value by value
+        found = _compared(padded, width)
+    elif width >= WIDE:
+        found = _shared(padded, width)
+    else:
+        windows = sliding_window_view(padded, width)  # (n, width)
+        blocks = (windows[first : first + BLOCK] for first in range(0, len(value), BLOCK))
+        some = [np.partition(block, middle, axis=1)[:, middle] for block in blocks]
+        found = np.concatenate(some)
+    found.flags.writeable = False
+    return found
 
 
-def _shared_medians(padded: FloatArray, width: int) -> FloatArray:
+def _compared(padded: FloatArray, width: int) -> FloatArray:
+    """Return the medians of all windows of 3 or 5 values, shape (n - width + 1,).
+
+    Comparing whole vectors takes a tenth of what sorting windows does.
+    """
+    count = len(padded) - width + 1
+    a, b, *others = (padded[first : first + count] for first in range(width))
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    if len(others) == 1:
+        return _middle(low, high, others[0])
+    c, d, e = others
+    # neither the least of the four nor the largest can be in the middle of five
+    first = np.maximum(low, np.minimum(c, d))
+    second = np.minimum(high, np.maximum(c, d))
+    return _middle(np.minimum(first, second), np.maximum(first, second), e)
+
+
+def _middle(low: FloatArray, high: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the middle one of each three values, of which `low` is no larger than `high`."""
+    middle: FloatArray = np.maximum(low, np.minimum(high, other))
+    return middle
+
+
+def _shared(padded: FloatArray, width: int) -> FloatArray:
     """Return the medians of all windows, shape (n - width + 1,), of an odd width.
 
-    Windows next to each other share all but a few values. Of what a group of them shares only the
-    ranks about its middle can be the median of one: they are found once for the group.
+    Windows next to each other share all but a few values. Of what a group of them shares only as
+    many ranks about its middle can be the median of one as there are windows in the group: they
+    are found once for the group, then for its halves, down to single windows.
     """
-    count, group = len(padded) - width + 1, round(1.5 * width**0.5)
+    count, group = len(padded) - width + 1, 2 ** round(np.log2(width / 8))
     own = group - 1  # values of a window that not all of the group hold
-    middle = slice(width // 2 - own, width // 2 + 1)  # ranks within what is shared, of `group`
+    first = width // 2 - own
     seen = np.concatenate([padded, np.repeat(padded[-1:], -count % group)])
     seen = sliding_window_view(seen, width + own)[::group]  # (groups, width + own)
+    rows = max(1, BLOCK // group)
     found = []
-    for first in range(0, len(seen), BLOCK // group):
-        some = seen[first : first + BLOCK // group]
-        shared = np.partition(some[:, own:width], (middle.start, middle.stop - 1), axis=1)
-        beside = np.concatenate([some[:, :own], some[:, width:]], axis=1)
-        choice = np.empty((len(some), group, group + own))
-        choice[:, :, :group] = shared[:, None, middle]
-        choice[:, :, group:] = sliding_window_view(beside, own, axis=1)
-        found.append(np.partition(choice, own, axis=2)[:, :, own].ravel())
+    for some in (seen[at : at + rows] for at in range(0, len(seen), rows)):
+        ranked = np.sort(some[:, own:width], axis=1)[:, first : first + group]
+        found.append(_halved(ranked, some[:, :own], some[:, width:]))
     return np.concatenate(found)[:count]
+
+
+def _halved(ranked: FloatArray, before: FloatArray, after: FloatArray) -> FloatArray:
+    """Return the medians, shape (m * g,), of m groups of g windows, a power of two.
+
+    `ranked`, shape (m, g), are those of the shared values of which one may be the median;
+    `before` and `after`, shape (m, g - 1), what the first and the last windows hold besides.
+    """
+    many, group = ranked.shape
+    if group == 1:
+        return ranked.ravel()
+    half = group // 2
+    both = np.empty((many, 2, group + half))  # what each half of a group shares
+    both[:, :, :group] = ranked[:, None]
+    both[:, 0, group:] = before[:, half - 1 :]
+    both[:, 1, group:] = after[:, :half]
+    both = both.reshape(2 * many, group + half)
+    if half == 1:
+        return _middle(both[:, 0], both[:, 1], both[:, 2])
+    both.sort(axis=1)
+    rest = [
+        np.stack([some[:, : half - 1], some[:, half:]], axis=1).reshape(2 * many, half - 1)
+        for some in (before, after)
+    ]
+    return _halved(both[:, half:group], *rest)
 
 
 def running_mean(value: FloatArray, width: int) -> FloatArray:

@@ -67,7 +67,7 @@ def test_rounding_of_the_log_is_a_noise() -> None:
     assert noise.sigma(value) == pytest.approx(0.005)
 
 
-@given(CURVES, st.sampled_from([1, 3, 5, 11, 51, 75, 101, 301]))
+@given(CURVES, st.sampled_from([1, 3, 5, 11, 35, 51, 75, 101, 301]))
 def test_running_median_is_that_of_scipy(value: FloatArray, width: int) -> None:
     """With the ends repeated; a window wider than the curve sees all of it."""
     got = noise.running_median(value, width)
@@ -76,16 +76,15 @@ def test_running_median_is_that_of_scipy(value: FloatArray, width: int) -> None:
         np.testing.assert_array_equal(got, median_filter(value, size=width, mode="nearest"))
 
 
-@pytest.mark.parametrize("width", [3, 51, 75, 101, 1501])
-def test_running_median_of_a_long_curve_is_that_of_scipy(
-    width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Windows are sorted in blocks and groups; beyond some size scipy's filter is taken."""
+@pytest.mark.parametrize("width", [3, 5, 7, 33, 35, 51, 101, 181, 1501])
+def test_running_median_of_a_long_curve_is_that_of_scipy(width: int) -> None:
+    """Windows are compared, ranked in blocks, or ranked in groups that share most values."""
     value = gaussian(7, 9_001)
     got = noise.running_median(value, width)
     np.testing.assert_array_equal(got, median_filter(value, size=width, mode="nearest"))
-    monkeypatch.setattr(noise, "LARGE", 0)
-    np.testing.assert_array_equal(noise.running_median(value + 1, width), got + 1)
+    rounded = np.round(value, 1)
+    alike = median_filter(rounded, size=width, mode="nearest")
+    np.testing.assert_array_equal(noise.running_median(rounded, width), alike)
 
 
 @given(CURVES, st.integers(1, 60))
