@@ -6,11 +6,12 @@ next part takes again.
 """
 
 from collections.abc import Iterator
-from operator import attrgetter
+from itertools import chain
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import astuple
 
 from runlens.history import FloatArray
 from runlens.patterns import lazy_re
@@ -54,8 +55,8 @@ def _cut(data: memoryview) -> Iterator[bytes]:
         found = _NEXT.search(data, first + PART)
         end = found.end() if found else len(data)
         head, tail = b"[" if first else b"", b"]" if found else b""
-        inner = bytes(data[first:end])
-        yield head + (inner.rstrip().removesuffix(b",") if found else inner) + tail
+        last = found.start() + 1 if found else end  # without the comma behind it
+        yield b"".join((head, data[first:last], tail))
         first = end
 
 
@@ -71,7 +72,7 @@ class _Decoder:
         slots = {f"c{number}": name for number, name in enumerate(names)}
         fields = [(slot, float, float("nan")) for slot in slots]
         row = msgspec.defstruct("Row", fields, rename=slots, forbid_unknown_fields=True, gc=False)
-        self._names = slots
+        self._names = names
         self._decoder = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
 
     def columns(self, text: bytes) -> dict[str, FloatArray] | None:
@@ -80,7 +81,7 @@ class _Decoder:
             rows = self._decoder.decode(text)
         except msgspec.ValidationError:
             return None
-        return {
-            name: np.fromiter(map(attrgetter(slot), rows), np.float64, len(rows))
-            for slot, name in self._names.items()
-        }
+        numbers = chain.from_iterable(map(astuple, rows))
+        flat = np.fromiter(numbers, np.float64, len(rows) * len(self._names))
+        by_name = np.ascontiguousarray(flat.reshape(len(rows), -1).T)
+        return dict(zip(self._names, by_name, strict=True))

@@ -200,8 +200,7 @@ def _read_log(log: Iterable[Part], reading: SourceReading) -> None:
         else:
             first = _take_rows(part, first, found, bad, reading)
     _tell_bad(sorted(bad), first, reading)
-    reading.series = {name: _series(some) for name, some in found.items()}
-    reading.series = {name: one for name, one in reading.series.items() if len(one.step)}
+    reading.series = {name: _series(some) for name, some in found.items() if some}
     if reading.hints.summary and not reading.series:
         text = "has only its final summary row and no logged step; log more often (logging_steps)"
         reading.problems.append(Problem(str(reading.path), text))
@@ -256,7 +255,11 @@ def _take_rows(
 
 def _add(found: dict[str, list[_Rows]], name: str, logged: BoolArray, rows: _Rows) -> None:
     """Add the rows in which a name was logged."""
-    found.setdefault(name, []).append(_Rows._make(part[logged] for part in rows))
+    mine = found.setdefault(name, [])
+    if logged.all():
+        mine.append(rows)
+    elif logged.any():
+        mine.append(_Rows._make(part[logged] for part in rows))
 
 
 def _numbers(values: list[Any]) -> FloatArray:
@@ -278,7 +281,7 @@ def _logged(name: str, values: list[Any]) -> BoolArray:
 
 def _series(parts: list[_Rows]) -> Series:
     joined = _Rows._make(np.concatenate(column) for column in zip(*parts, strict=True))
-    if len(parts) > 1:
+    if (joined.row[1:] < joined.row[:-1]).any():
         order = np.argsort(joined.row)
         joined = _Rows._make(column[order] for column in joined)
     return series(joined.step, joined.value, joined.epoch)

@@ -111,7 +111,9 @@ def with_rewinds(group: Sequence[Content]) -> list[Content]:
     states = [one for one in group if one.reading.kind == "trainer_state" and one.measured]
     kept = max(states, key=lambda one: one.trained[1], default=None)
     return [
-        replace(one, abandoned=_fork(one, kept)) if kept is not None and one in states else one
+        replace(one, abandoned=_fork(one, kept))
+        if kept is not None and one is not kept and one in states
+        else one
         for one in group
     ]
 
