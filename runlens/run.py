@@ -26,7 +26,7 @@ StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early",
 HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 BY_HAND = 14  # row of a Ctrl-C
 # how a traceback is told that breaks off before its last line
-UNNAMED = "an exception that the log does not name"
+UNNAMED = "an unnamed exception"
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]

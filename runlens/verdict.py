@@ -184,8 +184,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
             return f"{QUIET} {until}. {told}, but {points} are too few to check for a trend.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
-        return f"{QUIET} {until}. {told}", _columns(run)
-    return f"The run cannot be judged. No {telling} was found {until}.", _columns(run)
+        return f"{QUIET} {until}. {told}", _columns(run, "also has")
+    return f"The run cannot be judged. No {telling} was found {until}.", _columns(run, "has")
 
 
 def _beside(run: Run, signals: Signals) -> str:
@@ -215,7 +215,7 @@ def _written(name: str) -> str:
     return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
-def _columns(run: Run) -> str:
+def _columns(run: Run, has: str) -> str:
     """Name the columns that were read, with their ranges, and what settles which is the loss."""
     curves = {name: run.curve(name).finite() for name in run.history.metrics}
     told = {
@@ -237,7 +237,7 @@ def _columns(run: Run) -> str:
     more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
     ours = "reward" if run.task in RL_TASKS else "train_loss"
     return (
-        f"The log also has {', '.join(shown)}{more}. If one of them is the {spoken(ours)}, name it "
+        f"The log {has} {', '.join(shown)}{more}. If one of them is the {spoken(ours)}, name it "
         f"with --column {ours}=NAME."
     )
 

@@ -195,7 +195,7 @@ def _wrong(scene: Scene) -> Signs:
         at_chance = (1 - AT_CHANCE) * low <= end <= (1 + AT_CHANCE) * high
         alive = len(norm) > 0 and float(median(norm)) > 0
         if at_chance and alive and level:
-            said = f"the loss ends at {loss(end)}, guessing gives {level.name}, and the median "
+            said = f"the loss ends at {loss(end)} (guessing gives {level.name}), and the median "
             said += "gradient norm is "
             yield Sign(
                 f"{said}{number(float(median(norm)))}; the model updates but finds no pattern",
@@ -221,7 +221,7 @@ def _coin(scene: Scene) -> Sign | None:
     if far >= MOVED_LOGP:
         said = f"{share} of the pairs are told apart, though log-probabilities moved by {far:.0f}"
         return Sign(said, STRONG)
-    return Sign(f"{share} of the pairs are told apart, as by chance", SPEAKS)
+    return Sign(f"{share} of the pairs are ranked correctly, as many as by chance", SPEAKS)
 
 
 def _masked(scene: Scene) -> str:
@@ -329,7 +329,7 @@ BATCH = Hypothesis(
 )
 SHIFT = Hypothesis(
     "data-shift",
-    "Different data from there on",
+    "Different data from that step on",
     THROWN | {"hockey-stick", "plateau", "reward-collapse"},
     _shift,
     "rows from before and after that step look alike",

@@ -239,7 +239,9 @@ def _low(scene: Scene) -> Signs:
     if not peak:
         return
     if peak < NOTHING:
-        yield Sign(f"the peak rate is {as_rate(peak)}, which moves no weight", SETTLES)
+        yield Sign(
+            f"the peak rate is {as_rate(peak)}, which is too low to move any weight", SETTLES
+        )
     elif low and peak < low / OUTSIDE:
         under = low / peak
         weight = SETTLES if under >= BEYOND else SPEAKS
@@ -271,7 +273,7 @@ def _gone(scene: Scene) -> Signs:
     elif dead >= MOST_DEAD:
         at = step(float(rate.step[max(last, 0)]))
         said = f"the rate is below {percent(DEAD)} of its peak from step {at} on"
-        yield Sign(f"{said}, which is {percent(dead)} of the run", LEADS)
+        yield Sign(f"{said}, for {percent(dead)} of the run", LEADS)
 
 
 def _comes(scene: Scene) -> str:

@@ -88,9 +88,9 @@ def _when(signs: Signs) -> str:
     if loss is None or at is None:
         return since
     if loss == at:
-        return f"{since}, as the losses do"
+        return f"{since}, and so do the losses"
     if loss < at:
-        return f"{since}, after the losses parted at step {step(loss)}"
+        return f"{since}, after the losses did at step {step(loss)}"
     return f"{since}, before the losses do at step {step(loss)}"
 
 
@@ -138,7 +138,7 @@ def _of_schedule(_: Row, signs: Signs) -> Fit:
     if rate.kind == "equal":
         return Fit(EXCLUDED, "the logged learning rates are equal")
     if rate.kind == "after warm-up":
-        return Fit(SHOWN, f"the learning rates part after warm-up, {_when(signs)}")
+        return Fit(SHOWN, f"the learning rates differ after warm-up, {_when(signs)}")
     if rate.kind == "shape":
         return Fit(LIKELY, f"the learning rates differ in their course, {_when(signs)}")
     return Fit(UNLIKELY, f"the learning rates differ {_when(signs)}, but not in their course")
@@ -146,7 +146,7 @@ def _of_schedule(_: Row, signs: Signs) -> Fit:
 
 def _of_horizon(row: Row, signs: Signs) -> Fit:
     if signs.rate.kind not in {"unknown", "equal", "proportional"} and not signs.rate.other_peak:
-        said = f"the learning rates decay over another length, {_when(signs)}"
+        said = f"the learning rates decay over different lengths, {_when(signs)}"
         return Fit(LIKELY, said)
     ends = signs.a.last_step, signs.b.last_step
     if ends[0] != ends[1]:

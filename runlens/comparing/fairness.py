@@ -110,7 +110,7 @@ def _seeds(signs: Signs) -> Check:
     for one in known:
         if one.differs and one.a and one.b:
             said = f"{one.key} is {_said(one.a.value)} in A, {_said(one.b.value)} in B"
-            return Check("Seed", False, f"{said}: a part of any difference is luck")
+            return Check("Seed", False, f"{said}: part of any difference is chance")
     if known[0].a and known[0].b:
         return Check("Seed", True, f"{known[0].a.value} in both")
     return Check("Seed", None, NOT_KNOWN)
@@ -127,4 +127,4 @@ def _changed(signs: Signs) -> Check:
     named = ", ".join(keys[:SHOWN]) + (
         f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
     )
-    return Check(what, False, f"{named}: the difference cannot be given to one of them")
+    return Check(what, False, f"{named}: the difference cannot be attributed to one of them")

@@ -63,7 +63,9 @@ def mover(
     first = min(signs.partings, key=lambda one: parts_at(one) or 0.0)
     until = signs.equal_until if first.metric == signs.told_by else None
     since = f", after equal values up to step {step(until)}" if until is not None else ""
-    return f"{_name(first)} parts first, at step {step(parts_at(first))}{since}: {_class(ranked)}."
+    return (
+        f"{_name(first)} differs first, at step {step(parts_at(first))}{since}: {_class(ranked)}."
+    )
 
 
 def _name(parting: Parting) -> str:
@@ -127,7 +129,7 @@ def _rate(signs: Signs, ranked: Sequence[SettingDifference]) -> str:
     if rate.kind == "shape" and rate.other_peak:
         how = f"in its course, and its peak by {times(max(rate.peaks, 1 / rate.peaks))}: the rate"
     named = _by_setting(ranked, "rate", "warmup", "schedule", "horizon")
-    return f"The learning rate parts first, at step {step(rate.step)}, and differs {how}{named}."
+    return f"The learning rate differs first, at step {step(rate.step)}, {how}{named}."
 
 
 def _scale(signs: Signs, _: Sequence[SettingDifference]) -> str:

@@ -171,7 +171,10 @@ def _equal(deciding: Measure, keys: Sequence[str], where: str) -> tuple[str, str
         return f"{sentence}, and nothing but {listed(keys)} was changed.", second
     if deciding.delta is None:
         return f"{sentence}.", ""
-    return f"{sentence}.", f"Less than {number(deciding.delta, 2)} apart, which counts as none."
+    return (
+        f"{sentence}.",
+        f"Less than {number(deciding.delta, 2)} apart, which is within the noise.",
+    )
 
 
 def _to_know(deciding: Measure) -> str:
@@ -194,7 +197,7 @@ def _beside(measure: Measure) -> str:
     low, high = (number(end, 3) for end in measure.interval)
     p = measure.p_b_better
     sure = "" if p is None else f"; P(B better) {_chance(p)}"
-    return f"B − A lies from {low} to {high} at 95{NARROW}%{sure}."
+    return f"B − A lies between {low} and {high} (95{NARROW}% interval){sure}."
 
 
 def _chance(p: float) -> str:
@@ -233,13 +236,13 @@ def _caveat(deciding: Measure, found: Found) -> str:
     said += [f"B reaches {one.what.partition(' to ')[2]} with {one.note} steps"
              for one in found.measures if one.what.startswith("Steps to ")]  # fmt: skip
     if against:
-        said.append(f"{against[0].what} speaks for {against[0].favours.upper()}")
+        said.append(f"{against[0].what} favours {against[0].favours.upper()}")
     if len(weighty) > 1 and tried:
         told = f"a run of A with the {tried} of B alone would separate them"
         said.append(f"{len(weighty)} settings differ and share the credit: {told}")
     if deciding.noise_from == "prior":
         said.append(
-            "how far repeats lie apart is taken from runs like these: --seeds would measure it"
+            "the spread of repeats is estimated from similar runs, and --seeds would measure it"
         )
     caveat = _sentence("; ".join(said))
     return " ".join(part for part in (caveat, _diagnosis(found.diff)) if part)

@@ -37,7 +37,7 @@ def said(*arguments: str) -> str:
 def test_a_verdict_without_a_loss_lists_what_was_read(tmp_path: Path) -> None:
     """With ranges, and with the line that settles it."""
     text = said(str(table(tmp_path)))
-    assert "No other loss or reward is known" in text
+    assert "Nothing alarming was seen" in text
     assert "zig (0.026 to 1.790)" in text
     assert "name it with --column train_loss=NAME" in text
 
@@ -54,7 +54,7 @@ def test_a_guess_is_told(tmp_path: Path) -> None:
     """With what to write where it is wrong."""
     text = said(str(log(tmp_path)))
     assert "xent was taken for the training loss" in text
-    assert "--column train_loss=NAME says which" in text
+    assert "name it with --column train_loss=NAME" in text
 
 
 def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:

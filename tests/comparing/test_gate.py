@@ -198,7 +198,10 @@ def test_soft_points_are_said_and_forbid_nothing() -> None:
     }  # fmt: skip
     assert not any(found[what].hard for what in soft)
     assert found["Resume"].why == "B was resumed at step 300"
-    assert "the difference cannot be given to one of them" in found["Settings changed at once"].why
+    assert (
+        "the difference cannot be attributed to one of them"
+        in found["Settings changed at once"].why
+    )
 
 
 @pytest.mark.parametrize(

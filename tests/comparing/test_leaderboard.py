@@ -70,7 +70,7 @@ def test_a_run_without_a_number_comes_last() -> None:
     lost = [run({"eval_loss": [2.0, float("nan")]}, name) for name in "ab"]
     board = leaderboard([*sweep(6), lost[0]])
     assert (board.rows[-1].run, board.rows[-1].value) == ("a", None)
-    assert "1 of 7 have no last eval_loss" in board.problems[0].text
+    assert "no final eval_loss in 1 of 7" in board.problems[0].text
     assert boards.headline(leaderboard(lost)) == "None of 2 runs has a last eval loss."
 
 

@@ -18,8 +18,7 @@ def told(a: Run, b: Run) -> str:
 
 
 AFTER_WARMUP = (
-    "at step 60, and differs after an equal warm-up: the schedule or its length "
-    "(lr_scheduler_type differs)"
+    "at step 60, after an equal warm-up: the schedule or its length (lr_scheduler_type differs)"
 )
 
 
@@ -33,9 +32,9 @@ def test_nothing_is_said_where_nothing_parts() -> None:
     ("settings", "rate", "words"),
     [
         ({"learning_rate": 4e-4}, "0:0 50:4e-4 1000:0",
-         "at step 10, and differs by 2 × throughout: the peak rate (learning_rate differs)"),
+         "at step 10, by 2 × throughout: the peak rate (learning_rate differs)"),
         ({"warmup_steps": 0}, "0:2e-4 50:2e-4 1000:0",
-         "at step 0, and differs within warm-up most: the warm-up (warmup_steps differs)"),
+         "at step 0, within warm-up most: the warm-up (warmup_steps differs)"),
         ({"lr_scheduler_type": "constant"}, "0:0 50:2e-4 1000:2e-4", AFTER_WARMUP),
     ],
 )  # fmt: skip
@@ -46,7 +45,7 @@ def test_a_rate_that_parts_first_is_named(
     loss = "0:2.2 60:2 300:1.5 1000:1.3"
     b = run(with_(**settings), {"learning_rate": rate, "train_loss": loss})
     a = run(ARGUMENTS, {"train_loss": "0:2.2 60:2 300:1.4 1000:1.1"})
-    assert told(a, b) == f"The learning rate parts first, {words}."
+    assert told(a, b) == f"The learning rate differs first, {words}."
 
 
 def test_a_rate_that_parts_later_is_not_the_mover() -> None:

@@ -44,7 +44,9 @@ def test_a_difference_far_beyond_noise_is_said_with_numbers(factor: float, resul
     found = verdict(a, b)
     assert found.result == result
     assert re.search(r"train loss [\d.]+ in B against [\d.]+ in A", found.sentence)
-    assert re.search(r"B − A lies from .* to .* at 95.%; P\(B better\) [=<>] ", found.second)
+    assert re.search(
+        r"B − A lies between .* and .* \(95.% interval\); P\(B better\) [=<>] ", found.second
+    )
     assert found.interval is not None
     assert found.effect is not None
     assert found.interval[0] < found.effect < found.interval[1]

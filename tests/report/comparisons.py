@@ -79,7 +79,7 @@ def pair(a: Diagnosis, b: Diagnosis, **changes: Any) -> Pair:
         "checks": CHECKS,
         "measures": MEASURES,
         "partings": PARTINGS,
-        "mover": "The learning rate parts first: a setting of the schedule differs",
+        "mover": "The learning rate differs first: a setting of the schedule differs",
         "settings": SETTINGS,
         "diff": DiagnosisDiff(
             fixed=(finding(),),

@@ -224,7 +224,7 @@ def test_partings_tell_the_first_mover() -> None:
     """The sentence about the first mover stands above the table of metrics."""
     page = render(two())
     found = rows(page, "part")
-    assert "The learning rate parts first: a setting of the schedule differs." in page
+    assert "The learning rate differs first: a setting of the schedule differs." in page
     assert found[2][:4] == ["eval_loss", "step 600", "step 700", "lower"]
     assert found[3][2] == "never"
 

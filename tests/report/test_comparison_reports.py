@@ -59,7 +59,7 @@ def test_text_says_what_a_reader_needs() -> None:
     shown = text.render(two(), Options(100))
     wanted = [
         "B BETTER", "B is better at the end", "In numbers", "* Last eval loss", "dropout: 0 in A",
-        "learning_rate: step 10", "fixed in B: ", "Is the comparison fair?", "mind: Precision",
+        "learning_rate: step 10", "fixed in B: ", "Is the comparison fair?", "note: Precision",
     ]  # fmt: skip
     places = [shown.index(one) for one in wanted]
     assert places == sorted(places)
@@ -69,7 +69,7 @@ def test_text_of_losses_that_do_not_compare_names_no_winner() -> None:
     """Raw losses carry no verdict."""
     shown = text.render(forbidden(), Options(100))
     assert shown.startswith("NOT COMPARABLE")
-    assert " better" not in shown.split("Where they part")[0].split("In numbers")[1]
+    assert " better" not in shown.split("Where they differ")[0].split("In numbers")[1]
 
 
 def test_text_of_several_runs_is_a_table_best_first() -> None:

@@ -142,7 +142,7 @@ def _settings(pair: Pair, label: str, options: Options) -> Iterator[str]:
 def _partings(pair: Pair, label: str, options: Options) -> Iterator[str]:
     if not pair.partings:
         return
-    yield "Where they part"
+    yield "Where they differ"
     for one in pair.partings:
         parts = [compared.at("step", one.step)] if one.step is not None else []
         if one.clear is not None:
@@ -192,7 +192,7 @@ def _fairness(pair: Pair, options: Options) -> Iterator[str]:
     yield "Is the comparison fair?"
     failed = [check for check in pair.checks if check.ok is False]
     for check in sorted(failed, key=lambda one: not one.hard):
-        word = "no" if check.hard else "mind"
+        word = "no" if check.hard else "note"
         yield from wrapped(f"{word}: {check.what}: {check.why}", options, HANG, "  ")
     for word, ok in (("not known", None), ("equal", True)):
         checks = [one for one in pair.checks if one.ok is ok and one.what != STILL]

@@ -50,7 +50,7 @@ def limits(pair: Pair) -> str:
     found = sorted({number(one.limit, 2) for one in pair.measures if one.noise is not None})
     if not found:
         return ""
-    return f"Clear beyond {' or '.join(found)} times the noise: the 95 % interval."
+    return f"A difference is clear beyond {' or '.join(found)} times the noise (95 % interval)."
 
 
 def scoreboard(pair: Pair, label: str) -> str:
@@ -69,8 +69,8 @@ def noise_from(comparison: Comparison) -> str:
     sources = {one.noise_from for pair in comparison.pairs for one in pair.measures}
     if "prior" in sources:
         return (
-            "Noise: between repeats, as runs with curves like these have it; repeats of your own "
-            "(--seeds) would measure it."
+            "The noise between repeats is estimated from runs with similar curves; repeats of your "
+            "own (--seeds) would measure it."
         )
     if "seeds" in sources:
         return "Noise: between the runs of a group."

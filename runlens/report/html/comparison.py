@@ -120,8 +120,8 @@ def _two(comparison: Comparison, figure: Figure | None, *, work: bool) -> Iterat
     )
     yield part(
         "part",
-        lambda: _part("part", "Where they part", "", compare_partings.partings(pair)),
-        "Where they part",
+        lambda: _part("part", "Where they differ", "", compare_partings.partings(pair)),
+        "Where they differ",
     )
     yield part(
         "diagnosis",

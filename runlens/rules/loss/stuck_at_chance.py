@@ -51,6 +51,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.metrics import spoken
 from runlens.rules.loss import chance, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import Relations
@@ -230,10 +231,10 @@ def _finding(
     if accuracy is not None:
         evidence.append(Evidence("Accuracy in the second half", accuracy, where=metric))
     evidence += surroundings.norm_evidence(signals)
-    known = f", and the median {metric} is {accuracy:.3f}" if accuracy is not None else ""
+    known = f", and the median {spoken(metric)} is {accuracy:.3f}" if accuracy is not None else ""
     return Finding(
         severity=severity,
-        title=f"Train loss is at chance from step {step(onset)} on. Its median is {loss(level)}, "
+        title=f"Train loss was at chance from step {step(onset)} on. Its median is {loss(level)}, "
         f"and guessing gives {at.name}.",
         metric="train_loss",
         onset=Moment(onset),

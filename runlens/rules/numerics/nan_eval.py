@@ -122,7 +122,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     was = (
         f"It was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}."
         if len(before)
-        else "It was never a number."
+        else "It was never finite."
     )
     kind = "NaN" if np.isnan(curve.value[bad][0]) else "infinite"
     at = step(lost.onset)

@@ -193,7 +193,8 @@ def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     gap = int(curve.step[at] - curve.step[at - 1]) if at else 0
     if gap > 1:
         text += (
-            f" It may have begun up to {step(gap)} steps earlier, as the log has no step between."
+            f" It may have begun up to {step(gap)} steps earlier, because the log has no step in "
+            "between."
         )
     return text
 

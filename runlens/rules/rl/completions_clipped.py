@@ -186,7 +186,7 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
 def _fixes(run: Run, signals: Signals, limit: policy.Limit | None) -> tuple[Fix, ...]:
     made = []
     if on := policy.runs_on(signals):
-        what = "Stop where the answer ends: a stop string, or the end-of-text token in its template"
+        what = "End the answer with a stop string, or the end-of-text token in its template"
         made.append(fixes.action(what, on, cures="length-limit"))
     elif limit:
         old = int(limit.tokens)

@@ -199,7 +199,7 @@ def runs_on(signals: Signals) -> str:
             continue
         usual = float(median(earned[len(earned) // 2 :]))
         if usual >= MOSTLY * float(earned.max()):
-            return f"{of} is {number(usual)}, which only a whole answer earns"
+            return f"{of} is {number(usual)}, which only a complete answer earns"
     return ""
 
 

@@ -166,7 +166,7 @@ def _seen(signals: Signals, stretch: Curve, fell: float | None) -> str:
     if fell is None:
         return text
     end = loss(signals.levels("train_loss").end)
-    return f"{text} Train loss {moved(-fell, percent)} there and ended at a median of {end}."
+    return f"{text} Train loss {moved(-fell, percent)} meanwhile and ended at a median of {end}."
 
 
 def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:

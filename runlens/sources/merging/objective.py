@@ -129,8 +129,8 @@ def guessed(taken: Mapping[str, str], negated: Collection[str] = ()) -> list[str
     """
     return [
         f"{'the negative of ' * (name in negated)}{name} was taken for the "
-        f"{WORDS[ours]}, as no column has that name; if it is another column, "
-        f"name it with --column {ours}=NAME"
+        f"{WORDS[ours]}, because no column has a clearer name; if another one "
+        f"is, name it with --column {ours}=NAME"
         for ours, name in taken.items()
         if not classify(name).sure and not _OWN_LOSS.search(name.lower())
     ]

@@ -212,7 +212,7 @@ def _detail(comparison: Comparison, index: int, name: str) -> Markup:
         ("In numbers", "", numbers(pair)),
         ("What differs in the settings", "", settings(pair)),
         ("Difference", "", _difference(comparison, index)),
-        ("Where they part", "", partings(pair)),
+        ("Where they differ", "", partings(pair)),
         ("Diagnosis", health(pair), diagnosis(pair)),
         ("Is the comparison fair?", fair_note(pair), fairness(pair, agreed=False)),
     ]
