@@ -5,11 +5,11 @@ step" and "logged as NaN" are the same empty cell, and the second one is a findi
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.arrays import unique
 from runlens.records import NamedTuple
@@ -42,8 +42,7 @@ class Observation(NamedTuple):
     source: str = ""  # the file it came from
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Struct, frozen=True, eq=False):
     """One metric of one run, by step. All arrays have shape (n,)."""
 
     step: IntArray

@@ -1,7 +1,8 @@
 """What a hypothesis about a cause is: which findings it explains, and which signs speak for it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from runlens.causes.scene import Scene
 from runlens.records import NamedTuple
@@ -25,8 +26,7 @@ class Sign(NamedTuple):
 Signs = Iterable[Sign | None]
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(Struct, frozen=True):
     """One way in which a run goes wrong.
 
     `explains`: the rules whose findings it can bring about; it is not asked about others.

@@ -1,9 +1,10 @@
 """What is known around an incident: findings, dated inputs, rate, passes, levels; each once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
+
+from msgspec import Struct
 
 from runlens.arrays import median
 from runlens.diagnosis import Finding
@@ -22,14 +23,13 @@ NO_NORM = 1e-6  # of the largest norm: below it there was no gradient to climb f
 BASE = 5  # gradient norms of a level
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
+class Scene(Struct, frozen=True, eq=False, dict=True):
     """One incident of a run, and what a hypothesis may ask about it."""
 
     run: Run
     signals: Signals
     findings: Sequence[Finding]  # of the incident, its lead first
-    others: Sequence[Finding] = field(default=())  # of the whole run, these among them
+    others: Sequence[Finding] = ()  # of the whole run, these among them
 
     @cached_property
     def rules(self) -> dict[str, Finding]:

@@ -105,8 +105,8 @@ def _line(ready_line: ReadyLine, panel: ReadyPanel, colours: Colours) -> Iterato
     )
     if smooth:
         # a gap between stretches, as the curve has one
-        gap = (math.nan, math.nan)
-        points = np.array([point for some in ready_line.smooth for point in (*some, gap)])
+        gap = np.full((1, 2), math.nan)
+        points = np.concatenate([part for some in ready_line.smooth for part in (some, gap)])
         yield _silent(
             x=points[:, 0],
             y=points[:, 1],
@@ -150,7 +150,7 @@ def _area(area: Area, ready_line: ReadyLine, colours: Colours) -> go.Scatter:
     inside = [
         (step, bound(value, area.level))
         for stretch in ready_line.stretches
-        for step, value in stretch
+        for step, value in stretch.tolist()
         if step >= area.start
     ]
     steps = [step for step, _ in inside]

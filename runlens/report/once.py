@@ -4,8 +4,9 @@ A fact is a number with what it is a number of. A sentence whose numbers all sta
 one of the metrics that it names, says nothing new and is left out, however it is worded.
 """
 
-from dataclasses import dataclass, field
 from typing import Self
+
+from msgspec import Struct
 
 from runlens.diagnosis import Diagnosis
 from runlens.metrics import NAMES
@@ -25,13 +26,12 @@ _METRICS -= {"max", "mean", "min", "of", "seq", "step", "std", "zero"}
 SHORT = 1  # digits of a whole number that stands twice by chance: "step 0", "1 of 8"
 
 
-@dataclass
-class Once:
+class Once(Struct):
     """The sentences of a report so far, without their capitals and stops, and their facts."""
 
-    told: list[str] = field(default_factory=list)
-    _beside: dict[str, set[str]] = field(default_factory=dict)  # metrics told with each number
-    _named: set[str] = field(default_factory=set)
+    told: list[str] = []
+    _beside: dict[str, set[str]] = {}  # metrics told with each number
+    _named: set[str] = set()
 
     def tell(self, *sentences: str) -> None:
         """Note what was said."""

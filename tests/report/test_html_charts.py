@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from runlens.diagnosis import Chart, Evidence, Mark, Moment, SettingRow, ThinCurve
@@ -303,13 +304,14 @@ def test_other_metrics_are_small_charts_as_many_as_have_room() -> None:
 
 def test_thinning_keeps_low_and_high_of_each_column() -> None:
     """Two points a column, both ends, and what is cited."""
-    points = [(float(i), float(i % 10)) for i in range(1000)]
-    kept = thinned(points, 0.0, 100.0, 20, frozenset({555.0}))
-    assert kept[0] == points[0]
-    assert kept[-1] == points[-1]
-    assert (555.0, 5.0) in kept
-    assert len(kept) <= 2 * 10 + 3
-    assert thinned(points[:20], 0.0, 100.0, 20, frozenset()) == points[:20]
+    points = np.array([(i, i % 10) for i in range(1000)], dtype=np.float64)
+    kept = thinned(points, 0.0, 100.0, 20, frozenset({555.0})).tolist()
+    assert kept[0] == [0, 0]
+    assert kept[1] == [9, 9]  # the first of equal ones
+    assert kept[-1] == [999, 9]
+    assert [555, 5] in kept
+    assert len(kept) == 2 * 10 + 2
+    assert len(thinned(points[:20], 0.0, 100.0, 20, frozenset())) == 20
 
 
 def test_paths_are_short_and_exact_to_a_tenth() -> None:

@@ -20,10 +20,8 @@ Fixes
     finite.
 """
 
-from dataclasses import replace
-
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from runlens import fixes, nan_causes
 from runlens.arrays import median
@@ -68,7 +66,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     rows = run.curve("train_loss")
     if bad.all() and len(curve) < FATAL_SHARE * len(rows):  # told of lost steps alone
         bad = np.isin(rows.step, curve.step)
-        curve = replace(rows, value=np.full(len(rows), np.nan))
+        curve = structs.replace(rows, value=np.full(len(rows), np.nan))
     if bad.any() and bad[0] and bad.mean() >= FATAL_SHARE and _learns(signals):
         return unmet(f"grad_norm is no number on {bad.sum():,} of {len(bad):,} points, from the "
                      "first on, and the loss falls: it was not computed")  # fmt: skip

@@ -6,10 +6,10 @@ to be inferred adds only what lies beyond the others.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from runlens.arrays import among, median, unique
 from runlens.history import BoolArray, Columns, FloatArray, IntArray, distinct
@@ -67,7 +67,7 @@ def tests_apart(contents: Sequence[Content]) -> list[Content]:
         name for one, own in zip(contents, tested, strict=True) for name in one.series.keys() - own
     }
     return [
-        replace(
+        structs.replace(
             one,
             series={as_test(n) if n in own & validated else n: s for n, s in one.series.items()},
         )

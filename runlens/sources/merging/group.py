@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
 
+from msgspec import structs
+
 from runlens.faults import survived
 from runlens.run import WHOLE_FILE, Problem
 from runlens.sources.merging.candidates import ALL, Pair, candidates
@@ -223,7 +225,7 @@ def _share(settings: Content, groups: list[list[Content]]) -> None:
         for group in groups
         if any(one.folder.is_relative_to(settings.folder) for one in group)
     ]
-    bare = replace(settings, reading=replace(settings.reading, events=[]))
+    bare = structs.replace(settings, reading=replace(settings.reading, events=[]))
     last = max(below, key=lambda some: max(one.started or 0 for one in some), default=None)
     for group in below:
         group.append(settings if group is last else bare)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from runlens.arrays import median
 from runlens.history import Columns, distinct
@@ -111,7 +112,7 @@ def with_rewinds(group: Sequence[Content]) -> list[Content]:
     states = [one for one in group if one.reading.kind == "trainer_state" and one.measured]
     kept = max(states, key=lambda one: one.trained[1], default=None)
     return [
-        replace(one, abandoned=_fork(one, kept))
+        structs.replace(one, abandoned=_fork(one, kept))
         if kept is not None and one is not kept and one in states
         else one
         for one in group
@@ -159,7 +160,7 @@ def _with_steps(one: Content, group: Sequence[Content]) -> Content:
     if every is None:
         return one
     put = moved(one, every, 0)
-    return replace(put, reading=replace(put.reading, steps_inferred=False))
+    return structs.replace(put, reading=replace(put.reading, steps_inferred=False))
 
 
 def _readings(group: Sequence[Content]) -> list[SourceReading]:

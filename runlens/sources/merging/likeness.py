@@ -1,12 +1,12 @@
 """Whether two readings are of one run: by what they say, not by what they are called."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.arrays import unique
 from runlens.faults import survived
@@ -46,8 +46,7 @@ class Said(Enum):
     OPEN = "they have too little in common to tell"
 
 
-@dataclass(frozen=True, eq=False)
-class Content:
+class Content(Struct, frozen=True, eq=False, dict=True):
     """What identifies a reading: its canonical series, and where it lies."""
 
     reading: SourceReading

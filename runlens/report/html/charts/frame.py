@@ -1,10 +1,9 @@
 """The place of a chart in pixels: one frame for wide screens, one for phones."""
 
-from collections.abc import Sequence
-
+from runlens.arrays import Vector
 from runlens.records import NamedTuple
 from runlens.report.html.charts.model import Figure
-from runlens.report.html.charts.points import Point, thinned
+from runlens.report.html.charts.points import Points, thinned
 from runlens.report.html.element import Markup, el
 
 LETTER = 7.3  # pixels of a bold letter at 12 px; wider than most, so that texts do not collide
@@ -32,17 +31,17 @@ class Frame(NamedTuple):
         share = (step - self.start) / (self.end - self.start)
         return self.left + max(0.0, min(1.0, share)) * (self.right - self.left)
 
-    def xs(self, steps: Sequence[float]) -> list[float]:
-        """Return the pixels of many steps on the axis; as `x`, but fast."""
+    def xs(self, steps: Vector) -> Vector:
+        """Return the pixels of many steps on the axis, shape (n,); as `x`, but fast."""
         factor = (self.right - self.left) / (self.end - self.start)
-        return [self.left + (step - self.start) * factor for step in steps]
+        return self.left + (steps - self.start) * factor
 
     @property
     def columns(self) -> int:
         """How many pixel columns the plot has."""
         return self.right - self.left
 
-    def thinned(self, points: list[Point], cited: frozenset[float], grain: int = 1) -> list[Point]:
+    def thinned(self, points: Points, cited: frozenset[float], grain: int = 1) -> Points:
         """Return what shows of a curve: two points in each column of pixels."""
         columns = self.columns // (self.grain * grain)
         width = (self.end - self.start) / columns

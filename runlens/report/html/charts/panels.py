@@ -2,13 +2,15 @@
 
 import math
 
+import numpy as np
+
 from runlens.diagnosis import Mark, ThinCurve
 from runlens.metrics import base, is_rate
 from runlens.records import NamedTuple
 from runlens.report.html.charts import gone
 from runlens.report.html.charts.frame import LETTER, Frame, label, stroke, width_of
 from runlens.report.html.charts.model import INKS, Area, Band, Ink
-from runlens.report.html.charts.points import Point, distance, path
+from runlens.report.html.charts.points import Points, distance, path
 from runlens.report.html.charts.ready import ReadyLine, ReadyPanel
 from runlens.report.html.charts.scale import Scale, axis_number, scale_for
 from runlens.report.html.element import Markup, cut, el, join
@@ -119,9 +121,9 @@ def _line(
     if base(ready.line.metric).startswith("eval_") and len(ready.line.curve.step) <= EVALUATIONS:
         cited = frozenset(ready.line.curve.step)
 
-    def drawn(stretches: list[list[Point]], grain: int) -> str:
+    def drawn(stretches: list[Points], grain: int) -> str:
         shown = (frame.thinned(_inside(some, panel), cited, grain) for some in stretches)
-        return "".join(path(_places(points, scale, frame)) for points in shown if points)
+        return "".join(path(_places(points, scale, frame)) for points in shown if len(points))
 
     data = drawn(ready.stretches, 1)
     if not data:
@@ -134,21 +136,19 @@ def _line(
     return [stroke(data, ink, INKS[ink]), *_dots(ready, panel, scale, frame)]
 
 
-def _places(points: list[Point], scale: Scale, frame: Frame) -> list[Point]:
-    xs = frame.xs([step for step, _ in points])
-    ys = scale.places([value for _, value in points])
-    return list(zip(xs, ys, strict=True))
+def _places(points: Points, scale: Scale, frame: Frame) -> Points:
+    return np.column_stack((frame.xs(points[:, 0]), scale.places(points[:, 1])))
 
 
-def _inside(points: list[Point], panel: ReadyPanel) -> list[Point]:
+def _inside(points: Points, panel: ReadyPanel) -> Points:
     """Leave out the start that is beyond the panel."""
     if not panel.over:
         return points
-    return [point for point in points if point[1] <= panel.high]
+    return points[points[:, 1] <= panel.high]
 
 
 def _dots(ready: ReadyLine, panel: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:
-    points = [point for stretch in ready.stretches for point in _inside(stretch, panel)]
+    points = [one for some in ready.stretches for one in _inside(some, panel).tolist()]
     spaced = len(points) * 4 < frame.columns
     if not (spaced and ready.line.dots) and len(points) > 1:
         return []
@@ -183,7 +183,7 @@ def _area(
     base = scale.place(area.level)
     shapes = []
     for stretch in line.smooth or line.stretches:
-        after = [point for point in stretch if point[0] >= area.start]
+        after = stretch[stretch[:, 0] >= area.start]
         if len(after) > 1:
             shapes.append(_closed(after, area, base, scale, frame, cited))
     ink = line.line.ink
@@ -192,17 +192,18 @@ def _area(
 
 
 def _closed(
-    points: list[Point],
+    points: Points,
     area: Area,
     base: float,
     scale: Scale,
     frame: Frame,
     cited: frozenset[float],
 ) -> str:
-    nearest = min if area.above else max  # pixels grow downwards
-    shown = _places(frame.thinned(points, cited, 2), scale, frame)
-    border = [(x, nearest(base, y)) for x, y in shown]
-    return path([(border[0][0], base), *border, (border[-1][0], base)]) + "z"
+    nearest = np.minimum if area.above else np.maximum  # pixels grow downwards
+    border = _places(frame.thinned(points, cited, 2), scale, frame)
+    border[:, 1] = nearest(base, border[:, 1])
+    ends = [(x, base) for x in border[[0, -1], 0].tolist()]
+    return path(np.vstack((ends[0], border, ends[1]))) + "z"
 
 
 def _levels(ready: ReadyPanel, scale: Scale, frame: Frame) -> list[Markup]:

@@ -4,25 +4,28 @@ import math
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from runlens.diagnosis import Mark, ThinCurve
 
 Point = tuple[float, float]
+Points = np.ndarray[Any, np.dtype[np.float64]]  # steps and values, or pixels; shape (n, 2)
 WINDOW = 9  # points of the running median at least
 SHARE = 50  # ... and this part of all points, so that a long curve becomes readable
 FINEST = 10  # coordinates are written in tenths of a pixel
 
 
-def finite_stretches(curve: ThinCurve) -> list[list[Point]]:
-    """Return the finite points, a list for each stretch between values that are not finite."""
-    stretches: list[list[Point]] = [[]]
-    for step, value in zip(curve.step, curve.value, strict=True):
-        if math.isfinite(value):
-            stretches[-1].append((step, value))
-        elif stretches[-1]:
-            stretches.append([])
-    return stretches if stretches[-1] else stretches[:-1]
+def finite_stretches(curve: ThinCurve) -> list[Points]:
+    """Return the finite points, in parts between values that are not finite."""
+    points = np.array((curve.step, curve.value), dtype=np.float64).T
+    finite = np.isfinite(points[:, 1])
+    if finite.all():
+        return [points] if len(points) else []
+    parts = np.split(points, np.flatnonzero(finite[1:] != finite[:-1]) + 1)
+    return [part for part in parts if np.isfinite(part[0, 1])]
 
 
 def not_finite(curve: ThinCurve) -> list[float]:
@@ -60,24 +63,26 @@ def window_of(points: int) -> int:
     return max(WINDOW, points // SHARE) | 1
 
 
-def running_median(points: list[Point], width: int = WINDOW) -> list[Point]:
+def running_median(points: Points, width: int = WINDOW) -> Points:
     """Return the centred median of `width` points; a mean would pull a jump towards its past."""
     half = width // 2
-    values = [value for _, value in points]
+    values = points[:, 1].tolist()
     near = sorted(values[:half])
-    made: list[Point] = []
-    for index, (step, _) in enumerate(points):
+    made = points.copy()
+    middle = []
+    for index in range(len(values)):
         if index + half < len(values):
             insort(near, values[index + half])
         if index > half:
             del near[bisect_left(near, values[index - half - 1])]
-        made.append((step, near[len(near) // 2]))
+        middle.append(near[len(near) // 2])
+    made[:, 1] = middle
     return made
 
 
 def thinned(
-    points: list[Point], start: float, width: float, fewest: int, cited: frozenset[float]
-) -> list[Point]:
+    points: Points, start: float, width: float, fewest: int, cited: frozenset[float]
+) -> Points:
     """Keep the lowest and the highest point of each pixel column, the ends and the cited steps.
 
     A column is `width` steps wide, the first begins at `start`; up to `fewest` points stay as
@@ -85,15 +90,17 @@ def thinned(
     """
     if len(points) <= fewest:
         return points
-    kept = {0, len(points) - 1}
-    kept.update(index for index, (step, _) in enumerate(points) if step in cited)
-    value = [value for _, value in points]
-    columns = [int((step - start) / width) for step, _ in points]
-    for _, same in groupby(range(len(points)), key=columns.__getitem__):
-        inside = list(same)
-        kept.add(min(inside, key=value.__getitem__))
-        kept.add(max(inside, key=value.__getitem__))
-    return [points[index] for index in sorted(kept)]
+    step, value = points.T
+    column = ((step - start) / width).astype(np.int64)
+    begins = np.append(True, column[1:] != column[:-1])
+    place = np.cumsum(begins) - 1  # of a point: its column among those that have one
+    kept = np.array([one in cited for one in step.tolist()])
+    kept[[0, -1]] = True
+    for extreme in (np.minimum, np.maximum):
+        ends = np.flatnonzero(value == extreme.reduceat(value, np.flatnonzero(begins))[place])
+        kept[ends[np.append(True, place[ends[1:]] != place[ends[:-1]])]] = True
+    shown: Points = points[kept]
+    return shown
 
 
 def fewer(curve: ThinCurve, most: int) -> ThinCurve:
@@ -145,17 +152,13 @@ def tenths(amount: int) -> str:
     return f"-{digits}" if amount < 0 else digits
 
 
-def path(places: Sequence[Point]) -> str:
+def path(places: Sequence[Point] | Points) -> str:
     """Return the data of an SVG path through `places` (pixels), as short relative moves.
 
     A single place becomes a dot, which a round line cap makes visible.
     """
-    x, y = (round(pixel * FINEST) for pixel in places[0])
-    parts = [f"M{tenths(x)} {tenths(y)}l"]
-    for at_x, at_y in places[1:]:
-        new_x, new_y = round(at_x * FINEST), round(at_y * FINEST)
-        parts.append(f"{tenths(new_x - x)} {tenths(new_y - y)}")
-        x, y = new_x, new_y
-    if len(parts) == 1:
-        parts.append(".1 0")
-    return parts[0] + " ".join(parts[1:]).replace(" -", "-")
+    corners = np.rint(np.asarray(places, dtype=np.float64) * FINEST).astype(np.int64)
+    x, y = corners[0].tolist()
+    moves = (corners[1:] - corners[:-1]).tolist() or [[1, 0]]
+    line = " ".join([f"{tenths(right)} {tenths(down)}" for right, down in moves])
+    return f"M{tenths(x)} {tenths(y)}l" + line.replace(" -", "-")

@@ -3,11 +3,14 @@
 import math
 from collections.abc import Iterable
 
-from runlens.arrays import median
+import numpy as np
+
+from runlens.arrays import Vector, median
 from runlens.records import NamedTuple
 from runlens.report.html.charts.model import Figure, Line, Panel
 from runlens.report.html.charts.points import (
     Point,
+    Points,
     finite_stretches,
     not_finite,
     running_median,
@@ -26,8 +29,8 @@ class ReadyLine(NamedTuple):
     """One line with its finite points in stretches, and what is not finite."""
 
     line: Line
-    stretches: list[list[Point]]
-    smooth: list[list[Point]]  # empty: drawn as it is
+    stretches: list[Points]
+    smooth: list[Points]  # empty: drawn as it is
     bad: list[float]  # steps with NaN or an infinity
 
     @property
@@ -43,7 +46,7 @@ class ReadyLine(NamedTuple):
     @property
     def last(self) -> float | None:
         """The last finite value, as logged."""
-        return self.stretches[-1][-1][1] if self.stretches else None
+        return float(self.stretches[-1][-1, 1]) if self.stretches else None
 
 
 class ReadyPanel(NamedTuple):
@@ -94,25 +97,33 @@ def _line(line: Line) -> ReadyLine:
 
 def _panel(panel: Panel, figure: Figure) -> ReadyPanel:
     lines = [_line(line) for line in panel.lines]
-    points = [point for line in lines for stretch in line.stretches for point in stretch]
-    values = [value for _, value in points]
+    parts = [stretch for line in lines for stretch in line.stretches]
+    points = np.concatenate(parts) if parts else np.empty((0, 2))
+    values = points[:, 1]
     fixed = _fixed(panel)
     log = logarithmic(panel)
     bounds = [bound for band in panel.bands for bound in (*band.low, *band.high)]
     fixed += [bound for bound in bounds if bound > 0 or not log]
-    high = max(values + fixed, default=1.0)
-    low = min((one for one in values + fixed if one > 0 or not log), default=0.0)
+    shown = values[values > 0] if log else values
+    low = min([*_ends(shown), *(one for one in fixed if one > 0 or not log)], default=0.0)
+    high = max([*_ends(values), *fixed], default=1.0)
     low = max(low, min(high / DEEPEST, _usual(values) / 10)) if log else low
     over = None if log or panel.zero else _transient(points, fixed, panel, figure)
     if over:
         border = _border(figure)
-        high = max([value for step, value in points if step > border] + fixed)
+        high = max([*_ends(values[points[:, 0] > border]), *fixed])
     return ReadyPanel(panel, lines, low, high, log, over)
 
 
-def _usual(values: list[float]) -> float:
+def _ends(values: Vector) -> list[float]:
+    """Return the lowest and the highest value; nothing of none."""
+    return [float(values.min()), float(values.max())] if len(values) else []
+
+
+def _usual(values: Vector) -> float:
     """Return the median of what is above 0, which every logarithmic axis holds."""
-    return float(median([value for value in values if value > 0] or [1.0]))
+    above = values[values > 0]
+    return float(median(above)) if len(above) else 1.0
 
 
 def logarithmic(panel: Panel) -> bool:
@@ -136,9 +147,7 @@ def _border(figure: Figure) -> float:
     return figure.start + FIRST * (figure.end - figure.start)
 
 
-def _transient(
-    points: Iterable[Point], fixed: list[float], panel: Panel, figure: Figure
-) -> Point | None:
+def _transient(points: Points, fixed: list[float], panel: Panel, figure: Figure) -> Point | None:
     """Return the highest point of a start that would flatten everything after it.
 
     Nothing leaves the panel where a finding points at the start.
@@ -146,10 +155,11 @@ def _transient(
     border = _border(figure)
     if any(step <= border for step in figure.cited) or any(m.step <= border for m in panel.marks):
         return None
-    early = [point for point in points if point[0] <= border]
-    late = [value for step, value in points if step > border] + fixed
-    if not early or len(late) < ENOUGH:
+    begins = points[:, 0] <= border
+    early, late = points[begins], [*points[~begins, 1].tolist(), *fixed]
+    if not len(early) or len(late) < ENOUGH:
         return None
-    top = max(early, key=lambda point: point[1])
+    step, highest = early[early[:, 1].argmax()].tolist()
+    top = (step, highest)
     flattened = top[1] - min(late) > TALLER * (max(late) - min(late)) > 0
     return top if flattened and top[1] > max(late) else None
