@@ -31,7 +31,7 @@ def _frozen(scene: Scene) -> Signs:
     elif len(norm) and float(median(norm)) < LITTLE and not zero:
         yield Sign(f"the median gradient norm is {float(median(norm)):.1g}", SPEAKS)
     if held_out.same(scene.signals):
-        said = f"eval loss is {loss(float(evals[0]))} on all {len(evals)} evaluations"
+        said = f"eval loss is {loss(float(evals[0]))} at all {len(evals)} evaluations"
         if len(norm) and float(median(norm)) > LITTLE:
             said += ", although gradients flow"
         yield Sign(said, LEADS, "The optimizer does not hold the model's parameters")
@@ -92,7 +92,9 @@ def _evaluated(scene: Scene) -> Signs:
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
         said = f"eval loss is {loss(first)} at the first evaluation and train loss {loss(beside)}, "
         when = (
-            f"after only {percent(before)} of one pass" if before >= SEEN else "before any training"
+            f"after only {percent(before)} of the first pass"
+            if before >= SEEN
+            else "before any training"
         )
         yield Sign(f"{said}{when}", SETTLES)
     if scene.has("eval-flat"):

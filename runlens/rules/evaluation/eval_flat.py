@@ -187,7 +187,7 @@ def _finding(
         ruled_out.append(RuledOut("Memorised before the first evaluation", why))
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
-        title=f"{spoken(metric).capitalize()} does not improve from step {step(onset)} on. It "
+        title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
         f"went from {loss(first)} to {loss(last)} "
         f"while median train loss fell from {loss(pair.first)} to {loss(pair.last)}.",
         metric=metric,
@@ -251,7 +251,8 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
     )
     active = "adapter active" if text else "evaluation mode on"
     weights = fixes.look(
-        f"Evaluate the trained weights: no cache, {active}, no second copy of the model",
+        f"Check that the trained weights are evaluated: no cache, {active}, no second copy of the "
+        "model",
         "identical digits mean identical weights",
     )
     split = fixes.action("Split training and evaluation rows from one source", "one distribution")

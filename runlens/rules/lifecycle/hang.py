@@ -71,7 +71,7 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
     what = (
         capitalised(f"{quoted(end.text)}.")
         if end.proof
-        else f"No record came for {duration(end.silent)}."
+        else f"Nothing was logged for {duration(end.silent)}."
     )
     evidence = [Evidence("Source", end.text, where=end.proof.where if end.proof else "time")]
     if end.silent:

@@ -206,7 +206,7 @@ def _peak(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Misma
     return [
         Mismatch(
             float(rate.step[int(np.argmax(rate.value))]),
-            f"the peak learning rate was {as_rate(peak)}, and {as_rate(configured)} is configured",
+            f"the peak learning rate was {as_rate(peak)}, but {as_rate(configured)} is configured",
             mismatch.PEAK,
             abs(peak / configured - 1),
             limits.peak,

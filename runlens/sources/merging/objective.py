@@ -128,9 +128,8 @@ def guessed(taken: Mapping[str, str], negated: Collection[str] = ()) -> list[str
     Of those among `negated` it is the negative that was taken.
     """
     return [
-        f"{'the negative of ' * (name in negated)}{name} was taken for the "
-        f"{WORDS[ours]}, because no column has a clearer name; if another one "
-        f"is, name it with --column {ours}=NAME"
+        f"names no {WORDS[ours]}, so {'the negative of ' * (name in negated)}{name} was taken; "
+        f"if another column is it, name it with --column {ours}=NAME"
         for ours, name in taken.items()
         if not classify(name).sure and not _OWN_LOSS.search(name.lower())
     ]
