@@ -66,6 +66,8 @@ _DATA_APART = lazy_re(
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter
 _LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
 
+Names = tuple[tuple[str, str], ...]
+
 
 class Counted(NamedTuple):
     """A line with its counter; what is not in it is -1."""
@@ -79,10 +81,15 @@ class Counted(NamedTuple):
     rest: str = ""  # of the line
     part: str = ""  # what its names begin with: ``val/``, ``train_`` for the mean of an epoch
     sure: bool = False  # a form that nothing else has: the numbers behind it are metrics
+    names: Names = ()  # of these numbers, and what they mean
 
 
-def _forms(where: Where) -> tuple[re.Pattern[str], ...]:
-    return tuple(lazy_re(one.form, re.IGNORECASE) for one in LAYOUTS if one.where == where)
+_Forms = tuple[tuple[re.Pattern[str], Names], ...]
+
+
+def _forms(where: Where) -> _Forms:
+    known = (one for one in LAYOUTS if one.where == where)
+    return tuple((lazy_re(one.form, re.IGNORECASE), tuple(one.names.items())) for one in known)
 
 
 _SURE, _AT_START, _BEHIND = _forms("sure"), _forms("start"), _forms("behind")
@@ -90,19 +97,26 @@ _SURE, _AT_START, _BEHIND = _forms("sure"), _forms("start"), _forms("behind")
 
 def counted(line: str) -> Counted | None:
     """Find the counter at the start of a line, behind time stamps, levels and processes."""
-    for form in _SURE:
-        if found := form.match(line):
-            return _named(found, line)._replace(sure=True)
-    for form in _AT_START:
-        if found := form.match(line):
-            return _named(found, line)
+    if known := _known(_SURE, line, 0):
+        return known._replace(sure=True)
+    if known := _known(_AT_START, line, 0):
+        return known
     start = begin(line)
     if glued := _GLUED.search(line, start):
         start = glued.end()
-    for form in _BEHIND:
+    return _known(_BEHIND, line, start) or _general(line, start)
+
+
+def is_sure(line: str) -> bool:
+    """Whether a line begins in a form whose numbers are metrics, whatever they are called."""
+    return any(form.match(line) for form, _ in _SURE)
+
+
+def _known(forms: _Forms, line: str, start: int) -> Counted | None:
+    for form, names in forms:
         if found := form.match(line, start):
-            return _named(found, line)
-    return _general(line, start)
+            return _named(found, line)._replace(names=names)
+    return None
 
 
 def begin(line: str) -> int:

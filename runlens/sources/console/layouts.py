@@ -7,9 +7,11 @@ or a name that means something else, or where the numbers behind it have no tell
 To add one: a row of `LAYOUTS`. In its `form` the groups `step`, `epoch` and `batch` (within the
 epoch) are the counters; with an ``s`` behind the name they are the planned number. `part` is the
 data that was measured on, `mean` marks the mean of an epoch. `line` is a real line, `counts` what
-stands in it. ``pytest tests/sources/test_layouts.py`` reads the line by its row.
+stands in it; `where` is "sure" where the names behind it (``L=2.3``) say nothing to others, and
+`names` what they mean. ``pytest tests/sources/test_layouts.py`` reads the line by its row.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from runlens.records import NamedTuple
@@ -27,6 +29,9 @@ class Layout(NamedTuple):
     # "behind" stamps, levels and ranks; at the "start" of the line; there, and so "sure" that the
     # numbers behind it are metrics whatever they are called
     where: Where = "behind"
+    names: Mapping[
+        str, str
+    ] = {}  # as printed, behind the counter -> as `runlens/metrics.py` knows it
 
 
 LAYOUTS = (
@@ -40,7 +45,8 @@ LAYOUTS = (
            {"step": 12}, "sure"),
     Layout("YOLACT", r"\[ *(?P<epoch>\d+)\] +(?P<step>\d+)(?= \|\| )",
            "[  1]    1440 || B: 5.495 | C: 3.668 | M: 6.919 | T: 17.647 || timer: 0.298",
-           {"epoch": 1, "step": 1440}, "sure"),
+           {"epoch": 1, "step": 1440}, "sure",
+           {"B": "box_loss", "C": "cls_loss", "M": "mask_loss", "T": "total_loss"}),
     Layout("rl_games", r"(?=fps step: .*\bepoch: (?P<step>\d+)(?:/(?P<steps>\d+))?)",
            "fps step: 9801 fps step and policy inference: 9502 epoch: 4/500 frames: 65536",
            {"step": 4, "steps": 500}, "sure"),

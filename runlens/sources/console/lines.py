@@ -18,7 +18,7 @@ from runlens.metrics import naming
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.blocks import blocks, uncounted
-from runlens.sources.console.counters import Counted, counted, of_counters, whole
+from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.keras import keras
 from runlens.sources.console.mining import mine
@@ -52,7 +52,6 @@ _LABELLED = lazy_re(
     re.IGNORECASE,
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
-_SURE = ("fps step: ", "(epoch: ", "]\t", " kimg ", " || B: ")  # lines that need no telling names
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
 _LIGHTNING = lazy_re(
@@ -234,7 +233,7 @@ def _parsed(line: str) -> Parsed[_Kind] | None:
     header = _BARE_EPOCH.match(line)
     heading = (whole(header[1]), whole(header[2])) if header else (-1, -1)
     bare = Parsed(_Kind(header=True), (*Counted()[:6], *heading), ()) if header else None
-    if not (names_metric(line) or any(mark in line for mark in _SURE)):
+    if not (names_metric(line) or is_sure(line)):
         return bare
     is_header = header is not None
     if count := counted(line):
@@ -257,6 +256,8 @@ def _numbers(count: Counted) -> tuple[tuple[str, ...], tuple[float, ...]]:
         rest = rest.replace("'", "")
         part = "" if "loss" in rest else "eval_"
     names, values = pairs(rest, sure=count.sure)
+    known = dict(count.names)
+    names = tuple(known.get(name, name) for name in names)
     if rest.startswith(" on test set"):
         names = tuple(_TEST_SET.get(name, name) for name in names)
     elif part:

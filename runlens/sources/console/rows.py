@@ -301,8 +301,6 @@ def _framework(rows: list[Row]) -> str:
         return "nanogpt"
     if {"loss", "mfu", "time_ms"} <= names:
         return "nanogpt"
-    if {"B", "C", "M", "T"} <= names:
-        return "yolact"
     return "composer" if "loss/train/total" in names else ""
 
 
@@ -315,7 +313,6 @@ _RENAMED = {
         "samples per second": "samples_per_sec",
     },
     "pix2pix": {"D": "d_loss", "D_A": "d_loss", "G_A": "g_loss", "G_GAN": "g_loss"},  # CycleGAN too
-    "yolact": {"B": "box_loss", "C": "cls_loss", "M": "mask_loss", "T": "total_loss"},
     "composer": {
         "loss/train/total": "train/loss",
         "metrics/eval/LanguageCrossEntropy": "eval/loss",
