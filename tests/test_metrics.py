@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens.metrics import METRICS, naming, plain, quality
+from runlens.sources.console.telling import tells
 
 # (framework, as logged, canonical): the alias table of the design, read in the frameworks' sources
 TABLE = [
@@ -182,3 +183,11 @@ def test_scores_of_quality(name: str, kind: str, of: str, sign: float) -> None:
 def test_what_says_nothing_of_quality(name: str) -> None:
     """Losses and what follows from them, halves of a trade, speed; and no training metric."""
     assert quality(naming(name).metric) is None
+
+
+def test_each_name_of_the_loss_tells_of_a_training() -> None:
+    """So that a console line with it is a row, whatever stands around."""
+    names = [
+        one for row in METRICS if row.name in {"train_loss", "eval_loss"} for one in row.aliases
+    ]
+    assert [name for name in names if not tells(name)] == []

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from runlens.metrics import METRICS
 from runlens.patterns import lazy_re
 
 # parts of words, and words that mean something else within longer ones
@@ -15,7 +16,14 @@ _WORDS = (
     "acc|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
     "|metric|bce|ce|top-?[15]|success|successes"
 )
-_TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS})(?![a-z])", re.IGNORECASE)
+_LOSSES = "".join(  # what else the table calls so
+    f"|{re.escape(alias)}"
+    for one in METRICS
+    if one.name in {"train_loss", "eval_loss"}
+    for alias in one.aliases
+    if "loss" not in alias
+)
+_TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS}{_LOSSES})(?![a-z])", re.IGNORECASE)
 # settings of a loss, what was best so far, and words of sentences
 _OTHER = lazy_re(
     r"loss[ _]?scale|(?:weight|coef|coeff|eps|bias|fn|type|every|interval|freq|size|threshold)s?\b"
