@@ -1,13 +1,15 @@
 """A change is named as the run names it, and checked before it is printed."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runlens import sources
 from runlens.cause import KINDS
 from runlens.diagnosis import Fix
 from runlens.knowledge.constraints import CONSTRAINTS, refused
-from runlens.knowledge.dialects import DIALECTS
+from runlens.knowledge.dialects import DIALECTS, Dialect
 from runlens.knowledge.levers import LEVERS
 from runlens.knowledge.written_changes import lines
 from runlens.proposals import levers, objection, proposal
@@ -37,6 +39,7 @@ def shown(of: Run, *group: Fix) -> list[str]:
     ]
 
 
+SOURCES = Path(sources.__file__).parent
 CLIP = Fix("Clip the gradient", "max_grad_norm", None, 2.6)
 
 
@@ -84,6 +87,15 @@ CLIP = Fix("Clip the gradient", "max_grad_norm", None, 2.6)
 def test_a_change_is_written_as_the_run_writes_it(of: Run, diff: list[str]) -> None:
     """The user's own file and spelling first, else the framework's own call."""
     assert shown(of, CLIP) == diff
+
+
+def test_a_flag_with_dots_is_recorded_as_a_nested_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of the framework says how it is written: ``--opt.clip 2.6``, not ``opt.clip=2.6``."""
+    row = Dialect("flags", "the command line", {"max_grad_norm": "opt.clip"}, "drawn")
+    monkeypatch.setattr("runlens.knowledge.dialects.DIALECTS", {"dotted": row})
+    for name in ("opt.clip", "opt/clip"):
+        of = run({f"max_grad_norm={name}": 1.0}, framework="dotted")
+        assert shown(of, CLIP) == ["  the command line", "- --opt.clip 1", "+ --opt.clip 2.6"]
 
 
 def test_where_nothing_names_a_setting_words_say_what_to_do() -> None:
@@ -181,6 +193,13 @@ def test_every_row_names_its_source_and_a_known_kind() -> None:
     assert all(row.source for row in CONSTRAINTS)
     assert all(dialect.source for dialect in DIALECTS.values())
     assert LEVERS.keys() <= KINDS.keys()
+
+
+def test_every_framework_with_a_row_is_named_by_a_reader() -> None:
+    """A row of a framework that no run is said to be of would never be asked."""
+    code = "".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
+    unnamed = [name for name in DIALECTS if f'"{name}"' not in code]
+    assert not unnamed, f"no reader in runlens/sources says reading.framework = one of {unnamed}"
 
 
 def test_ultralytics_is_changed_in_its_call_not_in_its_record() -> None:

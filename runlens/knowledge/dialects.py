@@ -260,7 +260,7 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     own = known.file.endswith((".yaml", ".yml", ".json"))
     if own and not known.file.endswith(records):
         return Place(_shown(known.file), path, style, recorded=True)
-    if made and made.path == path:  # the record of a call: its arguments
+    if made and made.name == ".".join(path):  # the record of a call: its arguments
         return made._replace(recorded=True)
     if made and known.file.endswith(LOGS):  # a sentence of a log is no place to change a setting
         return made
