@@ -25,7 +25,7 @@ PACKAGE = Path(runlens.__file__).parent
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TOLD = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs/adr").glob("*.md"))]
 TOLD += [ROOT / "docs/architecture.md"]
-ONE_PAGE = 147  # lines, the glossary among them
+ONE_PAGE = 146  # lines, the glossary among them
 MEASURED = ROOT / "docs/benchmarks.md"  # tells how many rules there were when it was measured
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
     "importlinter"
@@ -158,9 +158,12 @@ def test_a_rule_that_is_registered_wrongly_is_told(monkeypatch: pytest.MonkeyPat
     """Its file, and what does not fit: list, name or family."""
     monkeypatch.setattr(registered, "RULES", (replace(hockey_stick.RULE, slug="ice-stick"),))
     told = registered.faults()
-    missing = "loss/sawtooth.py is not in LISTED of runlens/rules/__init__.py"
-    assert missing in told
-    assert registered.unknown("sawtooth") == missing
+    missing = (
+        'loss/sawtooth.py is not in LISTED of runlens/rules/__init__.py: add Listed("sawtooth", '
+        '"Sawtooth", "LOS", ("train_loss",), tasks=frozenset('
+    )
+    assert any(line.startswith(missing) for line in told)
+    assert registered.unknown("sawtooth").startswith(missing)
     assert "slug='ice-stick' stands in evaluation/hockey_stick.py" in told[-1]
     assert registered.misplaced(hockey_stick.RULE) == ""
     wrong = replace(hockey_stick.RULE, family="LOS")

@@ -1,12 +1,17 @@
 """Every cause is found where it was put in, and not where only its symptom is."""
 
+from collections import Counter
 from dataclasses import replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 
+from runlens import causes
 from runlens.cause import KINDS, OF_CLASS, UNKNOWN
 from runlens.causes import HYPOTHESES
+from runlens.causes.hypothesis import Hypothesis
 from runlens.engine import diagnose
 from runlens.rules import RULES
 from runlens.rules.rule import Case, drawn, message
@@ -375,12 +380,22 @@ def test_every_hypothesis_is_of_the_vocabulary() -> None:
     """Kinds, rules that it explains, words; each kind but the last resort has one."""
     slugs = {rule.slug for rule in RULES}
     for one in HYPOTHESES:
-        assert one.kind in KINDS
-        assert one.explains <= slugs, (one.kind, one.explains - slugs)
-        assert one.what
-        assert one.falsifier
-        assert one.experiment
-    assert len({one.kind for one in HYPOTHESES}) == len(HYPOTHESES)
+        assert one.kind in KINDS, f"{one.kind} is no key of KINDS in runlens/cause.py"
+        assert not one.explains - slugs, f"{one.kind} explains what no rule finds"
+        assert one.what, one.kind
+        assert one.falsifier, one.kind
+        assert one.experiment, one.kind
+    kinds = Counter(one.kind for one in HYPOTHESES)
+    twice = [kind for kind, times in kinds.items() if times > 1]
+    assert not twice, f"{twice}: one hypothesis a kind; a sign of it has a name, Sign(..., what=)"
+    written = [
+        one
+        for module in iter_modules(causes.__path__, "runlens.causes.")
+        for one in vars(import_module(module.name)).values()
+        if isinstance(one, Hypothesis)
+    ]
+    missing = [one.kind for one in written if one not in HYPOTHESES]
+    assert not missing, f"not in HYPOTHESES of runlens/causes/ranking.py, so never asked: {missing}"
     assert {message.cause_kind for message in MESSAGES} - {""} <= set(KINDS)
     assert set(OF_CLASS.values()) <= set(KINDS)
 

@@ -5,10 +5,12 @@ python tests/rules/registered.py SLUG    # fails unless a rule of RunLens has th
 
 import inspect
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import runlens
+from runlens import rules
 from runlens.errors import nearest
 from runlens.rules import LISTED, RULES
 from runlens.rules.rule import FOLDERS, Listed, Rule
@@ -52,7 +54,7 @@ def misplaced(rule: Rule[Any]) -> str:
 
 def faults() -> list[str]:
     """Return what is wrong with the list of rules, a line each."""
-    lines = [f"{path} is not in {LIST}" for path in unregistered()]
+    lines = [f"{path} is not in {LIST}: add {row_of(rule_in(path))}" for path in unregistered()]
     lines += [line for row in LISTED if (line := differing(row))]
     return lines + [line for rule in RULES if (line := misplaced(rule))]
 
@@ -60,19 +62,37 @@ def faults() -> list[str]:
 def differing(row: Listed) -> str:
     """Say in what the row of a rule differs from its file; empty where it does not."""
     rule = row.load()
-    wanted = Listed(*(getattr(rule, name) for name in Listed._fields))
-    return "" if row == wanted else f"{row} in {LIST} is {wanted} in {place_of(rule)}"
+    own = Listed(*(getattr(rule, name) for name in Listed._fields))
+    said = f"the row of {place_of(rule)} in {LIST} differs from its RULE: it is {row_of(rule)}"
+    return "" if row == own else said
+
+
+def rule_in(place: str) -> Rule[Any]:
+    """Return the rule of a file, given from the folder of the rules on."""
+    name = place.removesuffix(".py").replace("/", ".")
+    rule: Rule[Any] = import_module(f"runlens.rules.{name}").RULE
+    return rule
+
+
+def row_of(rule: Rule[Any]) -> str:
+    """Write the row of a rule, to be pasted into the list."""
+    said = [rule.slug, rule.title, rule.family, *([rule.needs] if rule.needs else [])]
+    parts = [repr(one).replace("'", '"') for one in said]
+    if rule.tasks:
+        named = (name for name in dir(rules) if getattr(rules, name) == rule.tasks)
+        parts.append("tasks=" + next(named, f"frozenset({sorted(rule.tasks)})".replace("'", '"')))
+    return f"Listed({', '.join(parts + ['preview=True'] * rule.preview)}),"
 
 
 def unknown(slug: str) -> str:
-    """Say why no rule has a slug; empty where one has."""
-    slugs = [rule.slug for rule in RULES]
-    if slug in slugs:
-        return ""
+    """Say why no rule has a slug, or what is wrong with its row; empty where all is well."""
     stem = slug.replace("-", "_")
     for line in faults():
         if f"/{stem}.py" in line:
             return line
+    slugs = [rule.slug for rule in RULES]
+    if slug in slugs:
+        return ""
     slugs += [Path(place).stem.replace("_", "-") for place in unregistered()]
     return f"no such rule: {slug}{nearest(slug, slugs)}"
 
