@@ -19,7 +19,11 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 
 Better = Literal["lower", "higher", ""]
-SPOKEN = {"grad_norm": "gradient norm", "dpo_acc": "preference accuracy"}  # others: as written
+SPOKEN = {  # others: as written
+    "grad_norm": "gradient norm",
+    "dpo_acc": "preference accuracy",
+    "dpo_margin": "reward margin",
+}
 
 
 class Metric(NamedTuple):

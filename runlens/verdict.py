@@ -22,9 +22,9 @@ FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
     "divergence": "divergence",
-    "not-learning": "a loss that does not fall",
-    "reward-collapse": "a reward that collapses",
-    "reward-flat": "a reward that does not rise",
+    "not-learning": "a fall by chance alone",
+    "reward-collapse": "a collapse of the reward",
+    "reward-flat": "a rise by chance alone",
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"

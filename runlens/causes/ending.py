@@ -255,7 +255,7 @@ MACHINE = Hypothesis(
     ENDED | {"throughput-drop", "low-utilisation"},
     _machine,
     "the same happens on another node",
-    "Check dmesg, df -h and the quota on this node, then run on another one with "
+    "Check dmesg, df -h, the quota and the network on this node, or run on another one with "
     "dataloader_num_workers 0",
 )
 LIMIT = Hypothesis(

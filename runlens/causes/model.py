@@ -92,7 +92,7 @@ def _evaluated(scene: Scene) -> Signs:
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
         said = f"eval loss is {loss(first)} at the first evaluation and train loss {loss(beside)}, "
         when = (
-            f"after only {percent(before)} of the first pass"
+            f"after {percent(before)} of the first pass"
             if before >= SEEN
             else "before any training"
         )

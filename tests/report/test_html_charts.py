@@ -11,6 +11,7 @@ from runlens.report.html import render
 from runlens.report.html.charts.finding import figure_for
 from runlens.report.html.charts.points import path, thinned
 from runlens.report.html.charts.scale import nice, scale_for
+from runlens.report.html.charts.timeline import timeline
 from runlens.run import Event, State
 from tests.report.diagnoses import (
     INF,
@@ -24,6 +25,7 @@ from tests.report.diagnoses import (
     with_values,
 )
 from tests.report.markup import Document, lines, svg
+from tests.report.seen import seen
 
 Drawn = list[list[tuple[float, float]]]
 
@@ -370,3 +372,11 @@ def test_a_labelled_median_lies_on_the_curve_that_it_is_about() -> None:
     figure = figure_for(fault, diagnosis(curves=curves, last_step=20), "f")
     assert figure is not None
     assert [len(panel.marks) for panel in figure.panels] == [1, 0]
+
+
+def test_marks_of_a_rate_that_leaves_its_plan_lie_in_its_lane() -> None:
+    """And the onset of a steep rise on its own curve, though a rate passes near its level."""
+    drawn = timeline(seen("nan-loss"))
+    assert drawn is not None
+    marks = {panel.title: [mark.text for mark in panel.marks] for panel in drawn.panels}
+    assert marks == {"Loss": ["onset"], "Gradient norm": [], "Learning rate": ["leaves its plan"]}

@@ -105,7 +105,7 @@ def _with(exception: str) -> str:
     """Return `` with a KeyError``; empty where the words begin with no name of an exception."""
     name = exception.partition(":")[0].rpartition(".")[2].strip()
     named = name.isidentifier() and name.endswith(EXCEPTIONS)
-    return f" with {'an' if name[0] in 'AEIOU' else 'a'} {name}" if named else ""
+    return f" with {'an' if name[0] in 'AEIO' else 'a'} {name}" if named else ""
 
 
 def _own(frame: str) -> str:

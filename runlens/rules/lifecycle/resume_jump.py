@@ -309,7 +309,7 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
         skip = (fixes.setting(run, "ignore_data_skip", False, what, why),)
     check_files = fixes.look(
         f"Check {where} for optimizer.pt, scheduler.pt and rng_state.pth",
-        "what is missing there starts from zero",
+        "whatever is missing there starts from zero",
     )
     why = "this restores optimizer, schedule and data order"
     if kept is None:

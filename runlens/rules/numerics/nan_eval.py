@@ -36,7 +36,7 @@ from runlens.diagnosis import (
     Rank,
 )
 from runlens.history import BoolArray, Curve
-from runlens.metrics import naming
+from runlens.metrics import naming, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.numerics.not_finite import (
@@ -57,7 +57,7 @@ from runlens.rules.rule import (
 )
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import loss, percent, step
+from runlens.wording import capitalised, loss, percent, step
 
 HELD_OUT = lazy_re(
     r"(eval|val|valid|validation|test)[_/:.].*(loss|ppl|perplexity|bpb|nll)", re.IGNORECASE
@@ -152,7 +152,7 @@ def _seen(train_lost: float, series: tuple[str, Losing] | None, *, consequence: 
     if series:
         name, other = series
         at = step(int(other.curve.step[int(np.argmax(other.bad))]))
-        return f"{name} is not finite in training as well, first at step {at}."
+        return f"{capitalised(spoken(name))} was not finite in training either, first at step {at}."
     return "Only the evaluation fails."
 
 

@@ -40,7 +40,7 @@ INK: dict[str, Ink] = {
     "learning_rate": "l",
 }
 SMOOTH = frozenset({"train_loss", "reward"})
-NEAR = 0.1  # of its value: how far from its curve a labelled median may lie
+NEAR = 0.5  # of its value: how far from its own curve a level before a steep rise may lie
 DOTTED = 120  # points up to which an evaluation curve shows each of them
 FEW = 30  # ... and any other curve
 

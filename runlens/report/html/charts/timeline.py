@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from runlens.diagnosis import SEVERITIES, Diagnosis, Finding, Severity, ThinCurve
+from runlens.diagnosis import SEVERITIES, Diagnosis, Finding, Mark, Severity, ThinCurve
 from runlens.metrics import NAMES, base
 from runlens.report.html.charts import select
 from runlens.report.html.charts.model import (
@@ -42,6 +42,7 @@ def timeline(diagnosis: Diagnosis) -> Figure | None:
     leads = [incident.findings[0] for incident in diagnosis.incidents if incident.findings]
     for finding in leads[:2]:
         panels = list(select.with_marks(panels, finding.chart.marks[:1], finding.metric))
+    panels = list(select.with_marks(panels, _turns(diagnosis), "learning_rate"))
     start, end = axis(diagnosis)
     shown, hidden = _lanes(diagnosis, leads, end)
     return Figure(
@@ -59,6 +60,20 @@ def timeline(diagnosis: Diagnosis) -> Figure | None:
         cited=select.cited_steps(diagnosis.findings),
         crosshair=True,
     )
+
+
+def _turns(diagnosis: Diagnosis) -> list[Mark]:
+    """Return where the learning rate does what the story tells of it: ``leaves its plan``."""
+    curve = diagnosis.curves.get("learning_rate")
+    if curve is None:
+        return []
+    points = [pair for pair in zip(curve.step, curve.value, strict=True) if math.isfinite(pair[1])]
+    made = []
+    for one in diagnosis.story:
+        value = next((value for step, value in points if step >= one.step), None)
+        if one.metric == "learning_rate" and value is not None:
+            made.append(Mark(one.step, value, one.what.removeprefix("the learning rate ")))
+    return made
 
 
 def _lower(panels: list[Panel]) -> list[Panel]:
