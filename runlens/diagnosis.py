@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
 
 from runlens.cause import RANKS, Cause, Domino, Rank, RuledOut
 from runlens.errors import one_line
 from runlens.fix import Advice, Cost, Fix, FixKind
-from runlens.records import NamedTuple
+from runlens.records import NamedTuple, dataclass
 from runlens.run import Event, Problem, Setting, State
 from runlens.version import __version__
 from runlens.views import Viewed

@@ -1,7 +1,7 @@
 """What a reader of one format is, and what it hands over."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf, isfinite
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
@@ -10,7 +10,7 @@ import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.metrics import Better
-from runlens.records import NamedTuple
+from runlens.records import NamedTuple, dataclass
 from runlens.run import Event, Problem, Setting
 
 Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.environment`
