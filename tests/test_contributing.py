@@ -25,7 +25,7 @@ PACKAGE = Path(runlens.__file__).parent
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TOLD = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs/adr").glob("*.md"))]
 TOLD += [ROOT / "docs/architecture.md"]
-ONE_PAGE = 146  # lines, the glossary among them
+ONE_PAGE = 144  # lines, the glossary among them
 MEASURED = ROOT / "docs/benchmarks.md"  # tells how many rules there were when it was measured
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
     "importlinter"

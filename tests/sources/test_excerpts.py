@@ -103,7 +103,7 @@ def test_what_is_pasted_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert trained(run) == [1, 2, 3, 4, 5, 6, 7]
     assert run.state.excerpt
     assert run.state.kind == "unknown"
-    assert "epoch 7.00 of 15" in run.state.why
+    assert "epoch 7 of 15" in run.state.why
 
 
 def test_a_quoted_beginning_is_that_of_the_other_rows(tmp_path: Path) -> None:
