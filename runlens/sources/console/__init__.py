@@ -32,7 +32,7 @@ from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
 from runlens.sources.console.telling import tells
-from runlens.sources.console.text import Bar, Text, cleaned, first_stamp, stamp, tail
+from runlens.sources.console.text import Bar, Text, cleaned, first_stamp, from_notebook, stamp, tail
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
 from runlens.sources.trainings import numbered
@@ -44,6 +44,7 @@ FRAMEWORK = "what a training printed: Trainer, TRL, axolotl, verl, Megatron, nan
 MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four in memory
 HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
 MARKDOWN = ".md"
+NOTEBOOK = ".ipynb"  # its pictures stand between what it printed
 PASTED = 20  # rows from which Markdown is a log that was pasted, and no text with an example
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = lazy_re(
@@ -111,7 +112,7 @@ def looks_like_log(path: Path, rows: int = 1) -> bool:
     """Whether the ends of a file look like those of the log of a training, with so many rows."""
     try:
         with path.open("rb") as handle:
-            head = handle.read(SNIFFED)
+            head = handle.read(MAX_LOG if path.suffix.lower() == NOTEBOOK else SNIFFED)
             size = handle.seek(0, 2)
             handle.seek(max(len(head), size - SNIFFED))
             ends = head + b"\n" * (size > 2 * SNIFFED) + handle.read(SNIFFED)
@@ -119,6 +120,7 @@ def looks_like_log(path: Path, rows: int = 1) -> bool:
         return True  # reading it will say what is wrong
     if path.name == "debug.log" and _WANDB_CLIENT.search(head):
         return False
+    ends = from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
         return True
     return _rows_in(path if tells(path.stem) else Path(), ends) >= rows

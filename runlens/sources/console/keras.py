@@ -16,7 +16,7 @@ from runlens.sources.console.rows import Row
 
 _EPOCH = lazy_re(r"^[\s`>]*Epoch (\d+)/(\d+)\s*$")
 _STATE = lazy_re(
-    r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺ ]{3,}|(?=- \d))|(?=(?:- )?\d+s\b))"
+    r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺=> ]{3,}|(?=- \d))|(?=(?:- )?\d+s\b))"
     r"(.*\bloss: .*)$"
 )
 _CHECKPOINT = lazy_re(r"(?<![A-Za-z])Epoch (\d{1,6}): \w+ (?:improved|did not improve|reached)\b")

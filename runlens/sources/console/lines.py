@@ -27,12 +27,13 @@ from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import Reached, as_lines, from_bars, table_rows
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import Restarts, numbered_anew
-from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.tables import columns, from_tables, from_tensors
 from runlens.sources.console.telling import telling, tells
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
+from runlens.sources.console.within import within
 from runlens.sources.console.worded import FRAMEWORK as NANOGPT
 from runlens.sources.console.worded import worded
 from runlens.sources.console.yolo import yolo
@@ -172,13 +173,22 @@ def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             some = [record for _, record in records]
             launch = launches(steps, [record.names for record in some])
             training = of_launches(steps, launch)
-            return Found(some, Placed(steps, launch, framework == "", "", training), framework)
+            places = Placed(steps, launch, framework == "", "", training)
+            return Found(some, places, framework, epochs=_epochs(some, training))
     return placed([])
+
+
+def _epochs(records: Sequence[Record], training: IntArray) -> tuple[Epochs, ...]:
+    """Return how many epochs each training has done, where none of its records is at none."""
+    epoch = np.array([record.epoch for record in records])
+    some = [epoch[training == one] for one in range(int(training[-1]) + 1)]
+    return tuple(Epochs(float(mine.max()) if (mine > 0).all() else None) for mine in some)
 
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
-    rows, framework = _known_layouts(list(_rows(others)), few=len(others) <= EXCERPT), ""
+    rows = within(_known_layouts(list(_rows(others)), few=len(others) <= EXCERPT), others)
+    framework = ""
     if OFTEN * len(rows) < len(others):
         kinds = (
             (rows, ""),

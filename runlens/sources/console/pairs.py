@@ -9,7 +9,7 @@ _PAIR = lazy_re(
     r"(?<![\w/@.'\"])([A-Za-z][\w/.#+\-]*"
     r"(?:(?:@(?:0?\.\d+:0?\.\d+)?|(?<=_0\.5):(?=0\.95))[\w/.#+\-]*)*"
     r"(?:[ ][A-Za-z(@][\w/@.\-()#+]*){0,5}?)"
-    r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|tensor\()?("
+    r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|(?:tf\.)?[Tt]ensor\()?("
     + NUMBER
     + r"|(?:[-+]?(?:nan|inf|NaN|Inf)\b(?! iterations)))"
     r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/])(?!:\s*[-+]?[\d.]|\s\d\ds\b)"
@@ -22,6 +22,12 @@ _SAID = lazy_re(r"(?<=\w) (?:(?:so far )?is|exploded to|became)$")
 # another sentence before a name: "done. train loss"; no short form as in "Avg. loss"
 _SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)\w{4,}[.!?] ", re.IGNORECASE)
 _WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
+_TOP = lazy_re(r"\b([Tt]op)[ -](\d{1,3})(?=[ _-](?:acc|err|prec|recall))")  # top 5 accuracy
+_COUNTS = lazy_re(
+    r"(?:(?:at|current|total|global|training|train|iteration|optimi[sz]er)[ _])?"
+    r"(?:step|iter|iteration|epoch|batch|update)s?",
+    re.IGNORECASE,
+)
 _METRICS = (  # in lower case, wherever they stand: to look for words takes less than for a form
     "loss", "nll", "ppl", "perplex", "bpb", "bpc", "accuracy", "reward", "return", "learning rate",
     "learning_rate", "grad", "gnorm", "samplespersec", "entropy", "bleu", "psnr", "score",
@@ -32,8 +38,8 @@ _SHORT = lazy_re(  # which are parts of other words too
     r"|(?:\b|_)map(?:\b|_?50)"
 )
 _NOT_METRICS = {
-    "eta", "pid", "total time", "epoch", "epochs", "gpu", "rank", "seed", "port", "v_num", "over",
-    "step", "at step", "global_step", "global step", "num_updates", "iter", "loss for final step",
+    "eta", "pid", "total time", "gpu", "rank", "seed", "port", "v_num", "over", "num_updates",
+    "loss for final step",
 }  # fmt: skip
 
 
@@ -51,9 +57,12 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     """
     found: dict[str, float] = {}
     anchored = sure
+    text = _TOP.sub(r"\1\2", text)
     for name, number, unit in _PAIR.findall(_SHARE.sub(_share, _DAY.sub("", text))):
         key = of_last_sentence(_SAID.sub("", name.strip(" -")))
-        if key.lower() in _NOT_METRICS or key in found or _WHEN.search(key):
+        if key.lower() in _NOT_METRICS or key in found or _COUNTS.fullmatch(key):
+            continue
+        if _WHEN.search(key):
             continue
         anchored = anchored or names_metric(key)
         found[key + "_ms" if unit == "ms" else key] = _number(number, unit)

@@ -25,6 +25,7 @@ _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
 _TIMES = lazy_re(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
 _NUMBER = lazy_re(r"[:=]\s?[-+]?\d")  # behind its name
 _LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
+MOST = 2  # a loss that changes in one of so many states of its bar is that of each batch
 _CELLS = lazy_re(r"\s*\d+(?:/\d+)?(?:\s+[-+.\w]*\d[-+.\w]*|\s+[-+]?(?:nan|inf))+\s*")
 _HELD_OUT = lazy_re(r"valid|sanity|test|predict|eval", re.IGNORECASE)
 
@@ -41,10 +42,12 @@ class Reached(NamedTuple):
 
 def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tuple[int, Record]]:
     """Return steps and records of the values in training bars, and of what was reached."""
-    found = _changes(bars, count := _Count(bars, reached), every=False)
-    if len(found) == 1 and sum(_LIGHTNING in bar.postfix for bar in bars) > len(bars) // 2:
-        found = _changes(bars, count, every=True)
-    found = _last_of_step(found)
+    found = _last_of_step(_changes(bars, count := _Count(bars, reached), every=False))
+    names = {name for _, record in found for name in record.names}
+    if len(names) == 1 and sum(_LIGHTNING in bar.postfix for bar in bars) > len(bars) // 2:
+        training = [b for b in bars if (b.done or not b.total) and not count.validates(b)]
+        every = _last_of_step(_changes(training, count, every=True))
+        found = every if len(found) == 1 or MOST * len(found) > len(every) else found
     found += [
         (item.step, Record(item.at, (item.name,), (item.value,)))
         for item in reached
@@ -115,6 +118,10 @@ class _Count:
         whole = 0 if self._overall else bar.total or self._whole
         done = min(1.0, bar.done / whole) if whole else 0.0
         return max(0, int(label[1]) - self._first) + done if label else NOT_KNOWN
+
+    def validates(self, bar: Bar) -> bool:
+        """Whether a bar of the training stands behind its own batches, in those of validation."""
+        return 0 < self._held_out < bar.total < bar.done + self._held_out
 
     def step(self, bar: Bar) -> int:
         if named := _STEP.search(bar.postfix):

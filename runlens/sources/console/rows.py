@@ -123,7 +123,7 @@ def _within(counted: Counted, epoch: int) -> Counted:
 
 def _placed(rows: list[Row]) -> Found:
     """Return the records of one training and where in it they stand."""
-    rows = _counted_on(rows)
+    rows = _means_apart(_counted_on(_without_still_step(rows)))
     step, inferred, doubt = _steps(rows)
     names = [row.names for row in rows]
     launch = launches(step, names, _jitter(step, names))
@@ -133,6 +133,31 @@ def _placed(rows: list[Row]) -> Found:
     known = next((number for number in reversed(planned) if number > 0), None)
     places = Placed(step, launch, inferred, doubt)
     return Found(records, places, planned=(known,), epochs=(_epochs(rows),))
+
+
+def _means_apart(rows: list[Row]) -> list[Row]:
+    """Name the means of epochs so where batches have the same names: ``Epoch 3 | loss 0.2``."""
+    named = [row for row in rows if row.counted.epoch >= 0 and row.counted.step < 0]
+    within = [row for row in named if row.counted.batch >= 0]
+    over = [row for row in named if row.counted.batch < 0]
+    most = ONCE_AN_EPOCH * len({row.counted.epoch for row in over})
+    if not over or len(over) > most or len(within) <= most:
+        return rows
+    both = {name for row in within for name in row.names} & {n for row in over for n in row.names}
+    means = {name: f"epoch {name}" for name in both if _has_mean(name)}
+    at = {row.at for row in over} if means else set()
+    return [
+        row._replace(names=tuple(means.get(name, name) for name in row.names))
+        if row.at in at
+        else row
+        for row in rows
+    ]
+
+
+def _has_mean(name: str) -> bool:
+    """Whether a metric of the training has a mean of the epoch beside it."""
+    metric = naming(name).metric
+    return metric.startswith("train_") and naming(f"epoch {name}").metric != metric
 
 
 def _epochs(rows: list[Row]) -> Epochs:
@@ -150,7 +175,8 @@ def _epochs(rows: list[Row]) -> Epochs:
         many = Counter(row.counted.epoch for row in named)
     planned = next((row.counted.epochs for row in reversed(rows) if row.counted.epochs > 0), 0)
     over = [count for epoch, count in many.items() if epoch != last]
-    share = min(1.0, many[last] / float(median(over))) if over else 1.0
+    begun = [row.counted.batch / row.counted.batches for row in named if row.counted.batches > 0]
+    share = min(1.0, many[last] / float(median(over)) if over else max(begun, default=1.0))
     from_zero = min(many) == 0 or (min(many) > 1 and last == planned - 1)
     done = last - (not from_zero) + share
     if not planned:
@@ -206,6 +232,15 @@ def _steps(
         numbers.append(counts[row.names])
     doubt = "has rows without a step number, so they were counted"
     return np.array(numbers, dtype=np.int64), True, doubt
+
+
+def _without_still_step(rows: list[Row]) -> list[Row]:
+    """Forget a step that is the same in all epochs: it was printed once, in the first."""
+    steps = {row.counted.step for row in rows}
+    epochs = {row.counted.epoch for row in rows} - {-1}
+    if len(steps) > 1 or -1 in steps or len(epochs) < 2:  # noqa: PLR2004 - one is no course
+        return rows
+    return [row._replace(counted=row.counted._replace(step=-1, steps=-1)) for row in rows]
 
 
 def _counted_on(rows: list[Row]) -> list[Row]:

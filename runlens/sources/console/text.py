@@ -9,8 +9,11 @@ nobody reads, and `scanner` finds out about those from their bytes.
 import json
 import math
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +29,8 @@ HEAD = 2_000  # lines in which the start of the run is looked for
 
 _ANSI = lazy_re(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _RETURNS = lazy_re(rb"\r{2,}")
-_NOTEBOOK = lazy_re(rb'\s*\[\{"stream_name":')
+_KAGGLE = lazy_re(rb'\s*\[\{"stream_name":')
+_NOTEBOOK = lazy_re(rb'\s*\{\s*"(?:cells|metadata|nbformat)"')
 _STAMP = lazy_re(
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d{4}))[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?"
 )
@@ -131,10 +135,14 @@ class Bar(NamedTuple):
 
 def cleaned(data: bytes) -> tuple[bytes, bool]:
     """Return what a log shows without NULs and colours, and whether its lines are the file's."""
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # Windows PowerShell writes so
+        data = data.decode("utf-16", errors="replace").encode("utf-8", errors="replace")
     if b"\0" in data:
         data = data.replace(b"\0", b"")
-    if notebook := _NOTEBOOK.match(data) is not None:
-        data = _from_notebook(data.decode("utf-8", errors="replace"))
+    if notebook := _KAGGLE.match(data) is not None:
+        data = _from_kaggle(data.decode("utf-8", errors="replace"))
+    elif (printed := from_notebook(data)) is not None:
+        data, notebook = printed, True
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
     counted = True
@@ -144,7 +152,26 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
     return data, counted and not notebook
 
 
-def _from_notebook(text: str) -> bytes:
+def from_notebook(data: bytes) -> bytes | None:
+    """Join what the cells of a Jupyter notebook (nbformat 4) printed; None: it is no notebook."""
+    if not _NOTEBOOK.match(data):
+        return None
+    try:
+        outputs = [some for cell in json.loads(data)["cells"] for some in cell.get("outputs", ())]
+        printed = ["".join(_printed(output)) for output in outputs]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return "\n".join(printed).encode("utf-8", errors="replace")
+
+
+def _printed(output: dict[str, Any]) -> Iterable[str]:
+    """Return the text of one output: a stream's, a result's, an exception's."""
+    result = output.get("data", {}).get("text/plain")
+    text: Iterable[str] = output.get("text") or result or output.get("traceback", ())
+    return text
+
+
+def _from_kaggle(text: str) -> bytes:
     """Join what a Kaggle log, a JSON list with one object for each write, says was printed."""
     pieces = []
     for line in text.split("\n"):

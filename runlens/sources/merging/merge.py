@@ -47,7 +47,7 @@ from runlens.sources.merging.objective import (
 )
 from runlens.sources.merging.round_end import round_end
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
-from runlens.sources.merging.state import Plan, concluded
+from runlens.sources.merging.state import Plan, concluded, with_last_epoch
 from runlens.sources.merging.task import typed
 from runlens.sources.merging.task_words import SCRATCH_LOSS
 from runlens.sources.reading import SourceReading
@@ -174,7 +174,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
         state=concluded(
             ended,
             happened,
-            plan,
+            with_last_epoch(plan, history),
             _last_time(metrics),
             began=began,
             round_at=round_end(history, plan.done_epochs),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from runlens.history import History
 from runlens.records import NamedTuple
 from runlens.run import HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.reading import Hints, SourceReading
@@ -45,6 +46,15 @@ class Plan(NamedTuple):
         if self.planned_epochs and self.done_epochs is not None:
             return f"epoch {number(self.done_epochs)} of {self.planned_epochs:g}"
         return f"step {step(self.done_steps)}"
+
+
+def with_last_epoch(plan: Plan, history: History) -> Plan:
+    """Say of a run without a plan in epochs which epoch its last row names, as it names it."""
+    if plan.done_epochs is not None or plan.planned_epochs:
+        return plan
+    ends = (history.curve(name).epoch[-1:] for name in history.metrics)
+    epoch = max((float(end[0]) for end in ends if len(end) and end[0] >= 0), default=None)
+    return plan._replace(done_epochs=epoch)
 
 
 def concluded(

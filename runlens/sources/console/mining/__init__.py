@@ -212,9 +212,16 @@ def _heads(table: _Table) -> bool:
     """Whether lines say no more than where the training stands: ``=== epoch 0 ===``."""
     if not table.counts.any or len(table.layout.columns) > MOST_IN_HEAD:
         return False
-    if not _counts_by_name(table) and (table.measures or len(table.line) < FEWEST):
+    few = len(table.line) < FEWEST and not (table.steps > 0).all()
+    if not _counts_by_name(table) and (table.measures or few):
         return False
     return goes_on(table.value[:, max(table.counts)])
+
+
+def _begins(table: _Table, kept: Sequence[_Table]) -> bool:
+    """Whether a line above all rows names an epoch and nothing else: the one they are of."""
+    alone = len(table.line) == len(table.layout.columns) == 1 and table.counts.epoch == 0
+    return alone and all(table.line[0] < some.line[0] for some in kept)
 
 
 def _siblings(tables: Sequence[_Table], kept: Sequence[_Table]) -> list[_Table]:
@@ -236,7 +243,7 @@ def _siblings(tables: Sequence[_Table], kept: Sequence[_Table]) -> list[_Table]:
 
 def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
     """Give rows without a counter, or without an epoch, that of the lines around them."""
-    owners = [t for t in tables if t.counts.any and (t in kept or _heads(t))]
+    owners = [t for t in tables if t.counts.any and (t in kept or _heads(t) or _begins(t, kept))]
     owners = owners or [t for t in tables if _counts_by_name(t) and not t.measures]
     counting = np.sort(np.concatenate([t.line for t in owners] or [np.zeros(0, dtype=np.int64)]))
     for table in tables:

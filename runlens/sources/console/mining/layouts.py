@@ -17,6 +17,8 @@ from runlens.sources.console.mining.slots import WIDEST, Slot, parts
 OFTEN = 2  # headings of each data
 MOST_LAYOUTS = 20_000  # more are no log of a machine: what comes then is left out
 _SETTINGS = "Namespace("  # argparse's: each of its numbers is one
+_TEXTS = 3  # values of a printed dict that are words: it says what the program was called with
+_TEXT = lazy_re(r"': (?:['\"]|True\b|False\b|None\b)")
 _RULE = lazy_re(r"\s*[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╭╮╰╯╔╗╚╝═║\s:]{3,}$")
 _SECTION = lazy_re(r"\W{2,}[\w -]{2,40}\W*|\W{0,3}[\w -]{2,40}:|\[[\w -]{2,40}\]")
 
@@ -95,7 +97,7 @@ def _lines(
     names: Head | None = None
     section = ""
     for at, line in others:
-        if len(line) > WIDEST or _SETTINGS in line:
+        if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
             continue
         section = headed.get(at, section)
         taken = parts(line)
@@ -114,6 +116,10 @@ def _lines(
         elif section:
             said = _in_section(said, section)
         yield at, said, taken.slots
+
+
+def _has_texts(line: str) -> bool:
+    return len(_TEXT.findall(line)) >= _TEXTS
 
 
 def _section(line: str, before: str) -> str:

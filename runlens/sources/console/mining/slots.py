@@ -34,6 +34,7 @@ _NO_NUMBER = (
     r"|(?<![\w.])(?:\d+ ?d ?)?(?:\d+ ?h ?)?\d+ ?m(?:in)? ?\d+(?:\.\d+)? ?s(?:ec)?\b"
     r"|(?<![\w.])\d+ ?h ?\d+ ?m(?:in)?\b"
     r")"
+    r"|(?P<rank>(?<=\b[Tt]op)[ -]\d{1,3}(?=[ _-](?:acc|err|prec|recall)))"  # top 5 accuracy
     r"|(?P<other>"
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|(?<=@)0?\.\d+:0?\.\d+|(?<=_)0\.5:0\.95|\bmaxDets=\s*\d+"
@@ -70,7 +71,7 @@ _FILE = lazy_re(
 _FILES = lazy_re(r"\.[a-z][a-z0-9]{1,10}\b")
 _WORD = lazy_re(r"[^\s'\"(,=]+")
 _WRAPPED = lazy_re(
-    r"(?:np\.float\d*|np\.int\d*|numpy\.float\d*|tensor|Tensor|DeviceArray|Array|array|float|Decimal)\(\s*"
+    r"(?:\b\w+\.)?(?:float\d*|int\d*|tensor|Tensor|DeviceArray|Array|array|Decimal)\(\s*"
     r"\[?\s*([-+.\w]+)\s*\]?(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
 )
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
@@ -156,9 +157,8 @@ def _plan(alike: bytes) -> _Plan:
         piece.append((begin, found.start()))
         begin = found.end()
         if groups["number"] is None:
-            piece.append(
-                found.span() if _KEPT.match(found[0]) else CLOCK if groups["clock"] else THING
-            )
+            kept = groups["rank"] or _KEPT.match(found[0])
+            piece.append(found.span() if kept else CLOCK if groups["clock"] else THING)
             continue
         pieces.append(tuple(piece))
         piece = []

@@ -1,0 +1,83 @@
+"""Rows that count within the epoch which a line above them names: ``Epoch 2/10``, ``step 10/614``.
+
+The rows of an evaluation in between count to another number; of these the last is kept, which
+says what was measured on all of it.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN
+from runlens.patterns import lazy_re
+from runlens.sources.console.counters import Counted, begin, whole
+from runlens.sources.console.mining.counting import within_epoch
+from runlens.sources.console.rows import Row
+
+_EPOCH = lazy_re(
+    r"\W*(?:train(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\W*$", re.IGNORECASE
+)
+_EVALUATES = lazy_re(
+    r"\W*(?:(?:eval|valid|test)\w*\W{1,3}(?:begin|start)\w*"
+    r"|(?:begin|start)\w*\W{1,3}(?:eval|valid|test)\w*)\W*",
+    re.IGNORECASE,
+)
+
+
+def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return rows with the epochs of their headings, where their steps begin anew with each."""
+    step = np.array([row.counted.step for row in rows])
+    gaps = np.diff(step)
+    if not ((gaps < 0).any() or (len(gaps) and not gaps.any())):
+        return rows
+    if any(row.counted.epoch >= 0 or row.counted.step < 0 for row in rows):
+        return rows
+    heads = [
+        (at, whole(head[1]), whole(head[2]))
+        for at, line in others
+        if (head := _EPOCH.match(line, begin(line)))
+    ]
+    place = [bisect_left(heads, (row.at,)) - 1 for row in rows]
+    epoch = np.array([heads[n][1] if n >= 0 else NOT_KNOWN for n in place])
+    total = np.array([row.counted.steps for row in rows])
+    mine = total == Counter(total.tolist()).most_common(1)[0][0]  # not of an evaluation
+    if not within_epoch(step[mine].astype(float), epoch[mine], total[mine].astype(float)):
+        return rows
+    begun = [at for at, line in others if _EVALUATES.fullmatch(line)]
+    return _parted(
+        [
+            _of(row, Counted(epoch=heads[n][1], epochs=heads[n][2]) if n >= 0 else Counted())
+            for row, n in zip(rows, place, strict=True)
+        ],
+        begun,
+    )
+
+
+def _of(row: Row, head: Counted) -> Row:
+    return row._replace(counted=head._replace(batch=row.counted.step, batches=row.counted.steps))
+
+
+def _parted(rows: list[Row], begun: Sequence[int]) -> list[Row]:
+    """Name the rows of an evaluation, which begins at lines, so; of each keep the last."""
+    kept: list[Row] = []
+    before = -1  # batches of the training, while an evaluation is going on
+    for row, after in pairwise([*rows, None]):
+        if row is None:
+            continue
+        batches = row.counted.batches
+        first = kept[-1].at if kept else -1
+        if before < 0 and bisect_left(begun, row.at) > bisect_left(begun, first):
+            before = kept[-1].counted.batches if kept else -1
+        if before < 0 or batches == before:
+            before = -1
+            kept.append(row)
+            continue
+        if after is None or after.counted.batches != batches:
+            names = tuple(f"val {name}" for name in row.names)
+            head = row.counted._replace(batch=-1, batches=-1)
+            kept.append(row._replace(names=names, counted=head))
+    return kept

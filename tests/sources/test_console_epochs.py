@@ -1,0 +1,239 @@
+"""Rows, steps and epochs of consoles that count within an epoch, once an epoch, or in a bar."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from runlens import read_all
+from runlens.run import Run
+
+FILL = "==================="
+
+
+def _run(tmp_path: Path, text: str, name: str = "train.log", encoding: str = "utf-8") -> Run:
+    path = tmp_path / name
+    path.write_text(text + "\n", encoding=encoding)
+    (run,) = read_all(path)
+    return run
+
+
+def _hapi(epoch: int) -> str:
+    train = [
+        f"    step {batch:2d}/31 - loss: {2 - epoch / 5 - batch / 100:.4f} - acc: 0.5 - 99ms/step"
+        for batch in (10, 20, 30, 31)
+    ]
+    held_out = [
+        f"    step {batch}/9 - loss: {3 - epoch / 5 - batch / 100:.4f} - acc: 0.4 - 9ms/step"
+        for batch in (5, 9)
+    ]
+    lines = [f"    Epoch {epoch}/4", *train, "    Eval begin...", *held_out, "    Eval samples: 77"]
+    return "\n".join(lines)
+
+
+def test_steps_within_an_epoch_that_a_line_above_names_go_on(tmp_path: Path) -> None:
+    """Steps within an epoch that a line above names go on."""
+    run = _run(tmp_path, "\n".join(map(_hapi, range(1, 5))))
+    loss, held_out = run.curve("train_loss"), run.curve("eval_loss")
+    assert loss.step.tolist()[:5] == [10, 20, 30, 31, 41]
+    assert loss.step[-1] == 124
+    assert loss.value[-1] == pytest.approx(0.89)
+    assert held_out.step.tolist() == [31, 62, 93, 124]
+    assert held_out.value.tolist() == pytest.approx([2.71, 2.51, 2.31, 2.11])
+    assert (run.state.done_epochs, run.state.planned_epochs) == (4, 4)
+
+
+def test_a_step_that_was_printed_once_is_not_that_of_all_later_epochs(tmp_path: Path) -> None:
+    """A step that was printed once is not that of all later epochs."""
+    lines = [
+        "[03.25.23|13:02:47] Training epoch: 0",
+        "[03.25.23|13:02:48] \tIter 0 Done. | lr: 0.01",
+    ]
+    for epoch in range(8):
+        lines += [
+            f"[03.25.23|13:03:{epoch:02d}] Training epoch: {epoch}",
+            f"[03.25.23|13:03:{epoch:02d}] \tmean_loss: {2.2 - epoch / 9}",
+        ]
+    run = _run(tmp_path, "\n".join(lines))
+    assert run.curve("train_loss").step.tolist() == list(range(8))
+
+
+def test_iterations_of_one_batch_an_epoch_stand_at_their_epochs(tmp_path: Path) -> None:
+    """Iterations of one batch an epoch stand at their epochs."""
+    lines = []
+    for epoch in range(6):
+        lines += [
+            f"[13:02:{epoch:02d}] Training epoch: {epoch}",
+            f"\tIter 0 Done. | loss: 0.{9 - epoch}",
+        ]
+    assert _run(tmp_path, "\n".join(lines)).curve("train_loss").step.tolist() == list(range(6))
+
+
+def test_the_mean_of_an_epoch_is_no_value_of_its_last_batch(tmp_path: Path) -> None:
+    """The mean of an epoch is no value of its last batch."""
+    lines = []
+    for epoch in range(1, 6):
+        lines += [
+            f"Epoch {epoch} | Batch {n}/40 | Loss: {2 - epoch / 5 - n / 100}" for n in (20, 40)
+        ]
+        lines.append(f"Epoch {epoch}/9 | Loss: {2.5 - epoch / 5:.2f} | Time: 13.2s")
+    run = _run(tmp_path, "\n".join(lines))
+    assert len(run.curve("train_loss")) == 10
+    assert run.curve("train_loss").value[-1] == pytest.approx(0.6)
+    assert run.curve("train_loss_epoch").value.tolist() == pytest.approx([2.3, 2.1, 1.9, 1.7, 1.5])
+
+
+def test_a_single_epoch_above_a_short_log_is_the_one_of_its_rows(tmp_path: Path) -> None:
+    """A single epoch above a short log is the one of its rows."""
+    lines = ["**** EPOCH 000 ****"]
+    for batch in (10, 20, 30, 40):
+        lines += [
+            f" -- {batch:03d} / 095 --",
+            f"mean loss: {5 - batch / 10}",
+            f"mean pc loss: {batch}.5",
+        ]
+    run = _run(tmp_path, "\n".join(lines))
+    assert run.curve("train_loss").step.tolist() == [10, 20, 30, 40]
+    assert run.state.done_epochs == pytest.approx(40 / 95)
+    assert run.state.planned_steps is None
+
+
+def test_the_range_of_batches_ends_at_the_step(tmp_path: Path) -> None:
+    """The range of batches ends at the step."""
+    lines = [
+        f"2018-10-11 09:1{epoch}:{n:02d},448 INFO - Epoch[{epoch}] Batch [{n - 20}-{n}]\t"
+        f"Speed: 25.2 samples/sec\tRPNAcc=0.9{n}\tRPNL1Loss=0.{99 - n}"
+        for epoch in (5, 6, 7)
+        for n in (20, 40)
+    ]
+    curve = _run(tmp_path, "\n".join(lines)).curve("train_loss")
+    assert curve.step.tolist() == [20, 40, 60, 80, 100, 120]
+    assert curve.value.tolist() == [0.79, 0.59] * 3
+    assert curve.epoch[-1] == 7
+
+
+def test_top_five_is_another_accuracy_than_top_one(tmp_path: Path) -> None:
+    """Top five is another accuracy than top one."""
+    lines = []
+    for epoch in range(6):
+        lines += [
+            f"INFO: Epoch: {epoch}/20, Iteration step: {1300 * (epoch + 1)}, loss: {4 - epoch / 9}",
+            f"INFO: =====Epoch: {epoch}/20,top 1 acc: 0.2{epoch}=====",
+            f"INFO: =====Epoch: {epoch}/20,top 5 acc: 0.5{epoch}=====",
+        ]
+    run = _run(tmp_path, "\n".join(lines))
+    assert run.curve("train_accuracy").value.tolist() == pytest.approx(
+        [0.2 + e / 100 for e in range(6)]
+    )
+    assert run.curve("top 5 acc").value[-1] == pytest.approx(0.55)
+    assert run.curve("train_loss").step[-1] == 7800
+    assert not {"top", "Iteration step"} & set(run.history.metrics)
+
+
+def test_a_tensor_keeps_its_sign(tmp_path: Path) -> None:
+    """A tensor keeps its sign."""
+    lines = [
+        f"Step: {step} Loss: tf.Tensor(-{900 - step}.25, shape=(), dtype=float64)"
+        for step in range(0, 600, 100)
+    ]
+    assert _run(tmp_path, "\n".join(lines)).curve("train_loss").value[0] == -900.25
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])
+def test_keras_bars_whose_signs_were_replaced(tmp_path: Path, encoding: str) -> None:
+    """Keras bars whose signs were replaced."""
+    lines = []
+    for epoch in (1, 2, 3):
+        lines += [f"Epoch {epoch}/3", ""]
+        lines += [
+            f"\x1b[1m {n}/49\x1b[0m \x1b[32m==\x1b[0m\x1b[37m{FILL}\x1b[0m \x1b[1m1:06\x1b[0m "
+            f"1s/step - accuracy: 0.{epoch}{n} - loss: {2 - epoch / 4 - n / 100:.4f} – µ"
+            for n in (1, 20, 48)
+        ]
+        lines.append(
+            f"\x1b[1m49/49\x1b[0m {FILL} \x1b[1m14s\x1b[0m 9ms/step - loss: {2 - epoch / 4}"
+        )
+    run = _run(tmp_path, "\r\n".join(lines), "log.txt", encoding)
+    assert run.curve("train_loss").step.tolist() == [1, 2, 3]
+    assert run.curve("train_loss").value.tolist() == [1.75, 1.5, 1.25]
+
+
+def test_a_loss_of_each_batch_in_lightnings_bar_is_read_at_each(tmp_path: Path) -> None:
+    """Equal losses of two batches are two; the batches of the validation have none."""
+    lines = []
+    for epoch in range(3):
+        for n in range(13):
+            loss = f"0.{90 - 2 * (min(n, 10) // 2 * 2) - epoch}"
+            lines.append(
+                f"Epoch {epoch}: {n * 7:3d}%|#   | {n}/13 "
+                f"[00:02<00:04, 3.6it/s, loss={loss}, v_num=8]"
+            )
+        lines += [f"Validating: {50 * n}%|#  | {n}/2 [00:00<00:00, 9.1it/s]" for n in (1, 2)]
+    run = _run(tmp_path, "\n".join(lines))
+    curve = run.curve("train_loss")
+    assert len(curve) == 33
+    assert curve.value[1] == curve.value[2]
+    assert np.isfinite(curve.value).all()
+    assert round(run.state.done_epochs or 0) == 3
+
+
+def test_printed_settings_are_no_metrics(tmp_path: Path) -> None:
+    """Printed settings are no metrics."""
+    lines = []
+    for epoch in range(6):
+        lines += [
+            str(
+                {
+                    "work_dir": "./out",
+                    "phase": "train",
+                    "batch_size": 256,
+                    "weight_decay": epoch / 1000,
+                    "loss_weight": epoch / 9,
+                    "debug": False,
+                }
+            ),
+            f"epoch {epoch} mean_loss: {1 - epoch / 9:.3f} top: 0.{epoch + 3}",
+        ]
+    run = _run(tmp_path, "\n".join(lines))
+    assert not {"weight_decay", "batch_size", "loss_weight"} & set(run.history.metrics)
+    assert len(run.curve("train_loss")) == 6
+
+
+def _notebook(outputs: list[dict[str, object]]) -> str:
+    picture = {"output_type": "display_data", "data": {"image/png": "iVBOR" * 40_000}}
+    cells = [
+        {"cell_type": "markdown", "source": ["# loss"]},
+        {"cell_type": "code", "outputs": [picture, *outputs, picture]},
+    ]
+    return json.dumps({"cells": cells, "nbformat": 4, "metadata": {}})
+
+
+def test_what_the_cells_of_a_notebook_printed_is_read(tmp_path: Path) -> None:
+    """What the cells of a notebook printed is read."""
+    printed = [
+        f"2021-02-20 03:07:0{e} - mmdet - INFO - Epoch [{e}][{n}/25]\tlr: 2.5e-05, "
+        f"loss: {2 - e / 9 - n / 99:.4f}\n"
+        for e in range(1, 5)
+        for n in (10, 20)
+    ]
+    outputs: list[dict[str, object]] = [
+        {"output_type": "stream", "name": "stderr", "text": printed},
+        {"output_type": "execute_result", "data": {"text/plain": ["0.93"]}},
+        {
+            "output_type": "error",
+            "traceback": ["Traceback (most recent call last):", "ValueError: no"],
+        },
+    ]
+    run = _run(tmp_path, _notebook(outputs), "train.ipynb")
+    assert run.curve("train_loss").step.tolist() == [10, 20, 35, 45, 60, 70, 85, 95]
+    assert run.curve("learning_rate").value[0] == 2.5e-05
+
+
+@pytest.mark.parametrize(
+    "text", ['{"cells": [{"outputs": 5}]}', '{"cells": 3, ', '{"metadata": {}}']
+)
+def test_what_is_no_notebook_is_read_as_it_is(tmp_path: Path, text: str) -> None:
+    """What is no notebook is read as it is."""
+    rows = "\n".join(f"step {n} loss: 0.{n}" for n in range(1, 9))
+    assert len(_run(tmp_path, f"{text}\n{rows}\n").curve("train_loss")) == 8
