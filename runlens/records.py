@@ -57,8 +57,11 @@ else:
         def _replace(self, /, **named: object) -> Self:
             made = self._make(map(named.pop, self._fields, self))
             if named:
-                raise ValueError(f"Got unexpected field names: {list(named)!r}")
+                kind = TypeError if sys.version_info >= (3, 13) else ValueError
+                raise kind(f"Got unexpected field names: {list(named)!r}")
             return made
+
+        __replace__ = _replace  # of `copy.replace`, since 3.13
 
         def _asdict(self) -> dict[str, Any]:
             return dict(zip(self._fields, self, strict=True))
