@@ -32,6 +32,8 @@ LOGS_OF = {"train_loss": "train_ppl", "eval_loss": "eval_ppl"}
 WORDS = {"train_loss": "training loss", "eval_loss": "evaluation loss", "reward": "reward"}
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
+OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
+WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
 RARE = 3  # training losses to an accuracy from which it is measured now and then
 FEWEST = 5  # values from which a curve is told from a count
 
@@ -174,6 +176,8 @@ def _held_out(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], trai
     """Return the name that is the evaluation loss: of the kind of the training loss."""
     if "eval_loss" in metrics or OTHER_MEASURES & metrics.keys():
         return ""
+    if OF_BATCHES in metrics:
+        return OF_BATCHES
     of_kind = {known[train].kind} if train else set()
     found = [
         name
@@ -216,8 +220,9 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
     named = [name for name in metrics if "loss" in words(name)]
-    alone = len(named) == 1 and not known[named[0]].quantity and _falls(metrics[named[0]])
-    if not alone or PARTS & set(words(named[0])):
+    alone = len(named) == 1 and not known[named[0]].quantity
+    plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
+    if not (plain or (alone and _falls(metrics[named[0]]))) or PARTS & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
 

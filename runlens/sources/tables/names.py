@@ -82,9 +82,10 @@ def counter(name: str) -> tuple[int, int] | None:
     if slash and plain(last) in SURE_STEPS and plain(of) in COUNTING:
         return 1, SURE_STEPS.index(plain(last))
     parts = set(words(last))
-    if parts & COUNTED and parts <= COUNTED | BESIDE_COUNTED and classify(name).split in HERE:
-        return 2, len(parts)
-    return None
+    if not parts & COUNTED or not parts <= COUNTED | BESIDE_COUNTED:
+        return None
+    meaning = classify(name)  # "Loss/Train_Step" is a loss, whatever its last part counts
+    return (2, len(parts)) if meaning.split in HERE and not meaning.quantity else None
 
 
 def is_step(name: str) -> bool:
