@@ -233,13 +233,21 @@ def _calibrated(finding: Finding) -> Finding:
 def settled(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
     """Let each finding that yields to another rule pass where that rule found its own.
 
-    Of two that yield to each other both stand: neither may be silent because of the other.
+    Of two that yield to each other both stand: neither may be silent because of the other. A
+    warning yields to no info, or nothing would be said aloud.
     """
-    sure = {slug for slug, one in outcomes.items() if one.status == "found" and not one.yields_to}
+    sure = {
+        slug: any(finding.severity != "info" for finding in one.findings)
+        for slug, one in outcomes.items()
+        if one.status == "found" and not one.yields_to
+    }
+
+    def silent(outcome: Outcome) -> bool:
+        aloud = any(finding.severity != "info" for finding in outcome.findings)
+        return any(slug in sure and sure[slug] >= aloud for slug in outcome.yields_to)
+
     return {
-        slug: Outcome("passed", outcome.reason)
-        if outcome.status == "found" and sure.intersection(outcome.yields_to)
-        else outcome
+        slug: Outcome("passed", outcome.reason) if silent(outcome) else outcome
         for slug, outcome in outcomes.items()
     }
 

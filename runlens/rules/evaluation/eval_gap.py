@@ -47,7 +47,7 @@ from runlens.rules.evaluation.sets import (
     worst_set,
 )
 from runlens.rules.relations import Relations
-from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
@@ -95,7 +95,11 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         )
     bottom = bottom_of(evals)
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
-        return passed(f"eval loss rises {percent(bottom.share)} from its best: overfitting")
+        told = f"eval loss rises {percent(bottom.share)} from its best: overfitting"
+        if not apart.far(limits):
+            return passed(told)
+        behind = _behind(signals, metric, evals, (end, needed), apart)
+        return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
     if len(gap) < limits.fewest or kendall(gap) < limits.tau or end - start < limits.widened * end:
         if apart.far(limits):
