@@ -22,7 +22,7 @@ Limits
     counts for a loss that was never below its start, and, for a fifth of the run or longer, as a
     slow rise. errors: standard errors of the difference that the rise must exceed. all_lost: an end
     within this share of the fall below the start is critical. other_factor: all limits are that
-    much wider where the task is not known.
+    much wider where the task is not known; between the two it is an info.
     A slow rise is loud only where evaluation loss, a growing learning rate or one part of a
     composite loss rules out that the data grew harder. won and grew: a discriminator has won where
     its loss stays at most at this share of its highest level and the generator's ends grew times as
@@ -32,6 +32,7 @@ Fixes
     gradient norm had climbed tenfold; longer warm-up; clip at 1.0; bf16.
 """
 
+from dataclasses import replace
 from math import inf
 
 from runlens.arrays import median
@@ -58,6 +59,7 @@ from runlens.signals.shape import above, confidence, shape_of
 from runlens.wording import count, loss, step, times
 
 CALM = 1.5  # gradient norm over its level before: unchanged
+UNKNOWN_LEVEL = (RuledOut("A fault of the training", "not shown: what is trained is not known"),)
 UNTYPED = {"other", "gan-diffusion"}
 GROWING_RATE = 1.2  # learning rate at the end over that at the onset
 NEEDED = {
@@ -81,10 +83,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(reason)
     if still := surroundings.no_update(signals):
         return passed(still)
-    rise = rise_of(shape, limits, 1.0)
+    rise, small = rise_of(shape, limits, 1.0), False
     if isinstance(rise, Rise) and run.task in UNTYPED:
         part, _ = causes_of_rise.component(run, float(train.step[rise.at]))
-        rise = rise if part else rise_of(shape, limits, limits.other_factor)
+        wide = rise if part else rise_of(shape, limits, limits.other_factor)
+        small = isinstance(wide, str) and rise.kind != "slow" and not rise.falls
+        rise = rise if small else wide
     if isinstance(rise, str):
         return passed(rise)
     onset = float(train.step[rise.at])
@@ -101,7 +105,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     beside = held_out.improving(run, signals, onset) or held_out.unmoved(signals, onset) or steady
     if beside:
         return passed(f"train loss rose by {loss(rise.height)}, but {beside}")
-    return found(_finding(run, signals, train, rise, limits))
+    finding = _finding(run, signals, train, rise, limits)
+    return found(replace(finding, severity="info", ruled_out=UNKNOWN_LEVEL) if small else finding)
 
 
 def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:

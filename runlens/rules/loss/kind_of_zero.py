@@ -20,6 +20,7 @@ from runlens.wording import count, loss, number, percent
 
 Kind = Literal["masked", "leaked", "shared", "memorised", "rehearsed", "separable", "sanity"]
 NEARLY_ALL = 0.95  # of the points that are exactly 0: memorising leaves small numbers, not zeros
+LEAST_GUESS, MOST_GUESS = 0.69, 13.8  # ln 2; ln of a million
 FULL_SCORE = 0.99  # of a score from 0 to 1: nothing is left to learn
 
 
@@ -90,6 +91,20 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     if len(evals) and float(median(evals[-3:])) <= limits.near_zero:
         return _on_both(signals, when, limits)
     return _of_rise(signals) or _memorised(signals, when, limits)
+
+
+def of_unknown(zero: Zero, curve: Curve, at: int) -> Zero | str:
+    """Judge the zero of an unknown task: an info where a loss fell from where guesses lie.
+
+    No cross-entropy starts below ln 2, nor above that of a vocabulary of a million; what begins
+    elsewhere may be an error in a unit of its own. Zeros from nearly the first point on teach
+    nothing in any task.
+    """
+    if zero.kind == "masked" and at <= (1 - NEARLY_ALL) * len(curve):
+        return zero
+    if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
+        return "what is trained is not known, nor whether its loss has a floor"
+    return zero._replace(severity="info")
 
 
 def _on_both(signals: Signals, when: Reached, limits: Limits) -> Zero | str:

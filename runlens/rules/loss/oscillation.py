@@ -14,8 +14,10 @@ Limits
     fewest: points. scatter: scale of the losses over their level. climb: Kendall's tau above
     which the loss rises, which is divergence. fell: scales by which the
     loss fell from start to end. kept: scatter of the last third over that of the first.
-    Evaluations: fewest_evals, with turns (share of changes of direction) and range over the
-    level. batch: from this size on small batches are no excuse.
+    Evaluations: fewest_evals, with turns (share of changes of direction: two thirds where each
+    value is by chance) and range over the level. batch: from this size on small batches are no
+    excuse. An evaluation loss of the same data that goes up and down by this factor (doubles), and
+    a training loss whose median is so far above its first value (upset), are a warning.
     No false alarm on 10,000 simulated healthy runs; 0.35 is practice.
 Fixes
     Learning rate to a third; more accumulation (noise falls with the root of the batch); warm-up;
@@ -41,13 +43,14 @@ from runlens.history import Curve
 from runlens.knowledge import in_force
 from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
-from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
 
+NAMED_BETTER = ("hockey-stick", "divergence", "loss-spike", "sawtooth", "warmup-shock", "nan-loss")
 EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
 
 
@@ -60,9 +63,11 @@ class Limits(Struct, frozen=True):
     fell: float = 1.0
     kept: float = 0.8
     fewest_evals: int = 8
-    turns: float = 0.7
+    turns: float = 0.5
     range: float = 0.20
     batch: int = 8
+    doubles: float = 2.0
+    upset: float = 1.5
 
 
 class Swing(NamedTuple):
@@ -90,7 +95,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     wild = swing is not None and _is_wild(swing, limits)
     if not wild and not metric:
         return passed(_calm(swing, limits))
-    return found(_finding(run, signals, train, swing if wild else None, metric, limits))
+    finding = _finding(run, signals, train, swing if wild else None, metric, limits)
+    if finding.severity == "info":
+        return found(finding)
+    return unless(NAMED_BETTER, "another rule says what the swings are", finding)
 
 
 def _swing(signals: Signals, train: Curve, limits: Limits) -> Swing | None:
@@ -157,7 +165,7 @@ def _finding(
     onset = max(first, float(curve.step[0]))
     low, high = (quantile(curve.value, share) for share in (0.1, 0.9))
     level = float(median(curve.value))
-    severity, out = _severity(run, swing, metric, limits)
+    severity, out = _severity(run, swing, metric, limits, upset=_upset(curve, swing, shown, limits))
     evidence = [
         Evidence(
             "Scatter over the level" if swing else "Range of the evaluations over their level",
@@ -192,8 +200,19 @@ def _finding(
     )
 
 
+def _upset(curve: Curve, swing: Swing | None, shown: str, limits: Limits) -> str:
+    """Say what no noise of batches does to a loss; "" for nothing."""
+    first, level = float(curve.value[0]), float(median(curve.value))
+    if swing and 0 < limits.upset * first <= level:
+        return f"its first value was {loss(first)}, and its median is {loss(level)}"
+    low, high = (quantile(curve.value, share) for share in (0.1, 0.9))
+    if not swing and shown == "eval_loss" and 0 < limits.doubles * low <= high:
+        return "the same data are evaluated each time"
+    return ""
+
+
 def _severity(
-    run: Run, swing: Swing | None, metric: str, limits: Limits
+    run: Run, swing: Swing | None, metric: str, limits: Limits, *, upset: str
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
     device = run.number("per_device_train_batch_size")  # accumulation only makes it larger
     batch = in_force.effective_batch(run) or device
@@ -203,7 +222,9 @@ def _severity(
     if swing and metric:
         out.append(RuledOut("Noise of single batches", f"{metric} swings as well"))
     loud = swing is not None and len(out) > 1 and run.task != "other"
-    return ("warning" if loud else "info"), tuple(out)
+    if upset:
+        out.append(RuledOut("Noise of batches", upset))
+    return ("warning" if loud or upset else "info"), tuple(out)
 
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
@@ -227,6 +248,29 @@ BAD = (
         severity="warning",
         config={"per_device_train_batch_size": 32},
         train_loss=WILD,
+    ),
+    drawn(
+        "far above its first value",
+        (0, 60),
+        {"train_loss": 0.6},
+        severity="warning",
+        train_loss="0:5 10:9 900:9",
+    ),
+    drawn(
+        "evaluations of the same data double and halve",
+        (50, 50),
+        0.0,
+        severity="warning",
+        train_loss="0:5 900:2",
+        eval_loss="50:4 100:2 150:5 200:2.2 250:2.1 300:4.5 350:2.3 400:5 450:2 500:4.4 550:2.2",
+    ),
+    drawn(
+        "evaluations go up and down by less",
+        (50, 50),
+        0.0,
+        severity="info",
+        train_loss="0:5 900:2",
+        eval_loss="50:3 100:2 150:3 200:2.2 250:2.1 300:3 350:2.3 400:3 450:2 500:3 550:2.2",
     ),
 )
 GOOD = (

@@ -16,9 +16,10 @@ Looks alike
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     risen: rise above the level of that quarter that is divergence's. left: share of the start that
-    still remains. fall: noise scales of the first fall, and least_fall of the start: less is
-    not-learning's. sft: level of chat data (healthy runs end at 0.5-2.0), raw_text: of text without
-    template or mask (models of the size of GPT-2 end at 3.1-3.8). ctc_low: above it a CTC loss
+    still remains; down to little it is an info. fall: noise scales of the first fall, and
+    least_fall of the start: less is not-learning's. sft: level of chat data (healthy runs end at
+    0.5-2.0), raw_text: of text without template or mask (models of the size of GPT-2 end at
+    3.1-3.8). ctc_low: above it a CTC loss
     writes blanks alone (2.7 to 3.5). unmoved: nats below the start value of a preference loss.
     frozen: a loss of whose last three quarters four fifths lie within this share of their level
     has stopped, at whatever level. early: share of its plan below which a run that ended had
@@ -58,6 +59,7 @@ from runlens.signals.noise import sigma, smooth
 from runlens.signals.shape import confidence
 from runlens.wording import count, loss, moved, percent, step
 
+OWN_LEVEL = "the level that this task ends at is not known"
 LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that say why it ended
 QUARTERS = 8  # points from which the quarters of a run have levels
 BY_CHANCE = 0.1  # that a loss which still falls gains as little
@@ -72,6 +74,7 @@ class Limits(Struct, frozen=True):
     gained: float = 0.036
     risen: float = 0.15
     left: float = 0.55
+    little: float = 0.35
     fall: float = 2.0
     least_fall: float = 0.03
     sft: float = 2.5
@@ -118,12 +121,13 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     own = Bound(limits.left * still.start, f"{percent(limits.left)} of its start")
     shelf = Shelf(still.start, still.level)
     bound = own if no_mean(run, signals, shelf) else _bound(run, still, own, limits)
-    if still.level < bound.level:
+    far = still.level >= bound.level
+    if not far and (bound is not own or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (alarm from {loss(bound.level)})")
     if learns := held_out.improving(run, signals, int(train.step[len(train) // 4])):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
-    if high := too_high(run, signals, shelf):
+    if high := too_high(run, signals, shelf) or ("" if far else OWN_LEVEL):
         doubt = RuledOut("A fault of the training", f"not shown: {high}")
         finding = replace(finding, severity="info", ruled_out=(doubt,))
     return unless(LOST, f"loss stayed at {loss(still.level)} until it became NaN", finding)

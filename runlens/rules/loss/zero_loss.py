@@ -46,7 +46,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.rules.loss import causes_of_zero, dead_part
-from runlens.rules.loss.kind_of_zero import Limits, Zero, kind_of, reached
+from runlens.rules.loss.kind_of_zero import Limits, Zero, kind_of, of_unknown, reached
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
@@ -70,8 +70,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> Outcome:
     """Ask it of the whole training loss."""
     curve = signals.curve("train_loss")
-    if run.task == "other" and not never:
-        return passed("what is trained is not known, and the loss is not exactly 0 throughout")
     if len(curve) < limits.fewest and not never:
         return unmet(f"only {count(len(curve), 'finite point')} of train_loss")
     at = 0 if never else _start_of_zero(signals, limits)
@@ -85,6 +83,8 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
             return found(_finding(run, signals, curve, near, heart, bound))
         return passed(f"train loss ends at {loss(level)} (alarm at or below {limits.level:g})")
     zero = kind_of(run, signals, curve, at, limits)
+    if run.task == "other" and not isinstance(zero, str):
+        zero = of_unknown(zero, curve, at)
     if isinstance(zero, str):
         return passed(zero)
     finding = _finding(run, signals, curve, at, zero, limits.level)

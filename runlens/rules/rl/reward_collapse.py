@@ -13,9 +13,10 @@ Looks alike
     reward alone.
 Limits
     lost: least fall, as share of the rise before it; undone, where the end lies below what the
-    reward was a tenth of the way to its peak. noise: and in noise scales, of what slow
-    wandering leaves. chance: that the order of the points before and after the peak is none (of few
-    points a fall counts too that is beyond what the steps before it leave open, Student's t), where
+    reward was a tenth of the way to its peak. noise: and in noise scales, of what slow wandering
+    leaves. part: from this share on, and one noise scale, a fall is said as info. chance: that the
+    order of the points before and after the peak is none (of few points a fall counts too that is
+    beyond what the steps before it leave open, Student's t), where
     the shape tells no fall; above it and up to hint it is said as info. wandering: autocorrelation
     from which it is said as info, unless the fall is far noise scales: of 1,350 simulated rewards
     that wander (0.9 to 0.99) none fell by more than 25.
@@ -69,6 +70,7 @@ class Limits:
     """What may be tuned."""
 
     lost: float = 0.5
+    part: float = 0.25
     undone: float = 0.3
     noise: float = 3.0
     chance: float = 1e-3
@@ -112,7 +114,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"{count(len(shape.value), 'point')} of reward: no course to judge")
     peak = _peak(shape, classic=run.task == "rl")
     where = step(float(shape.step[peak.at]))
-    if peak.drop < peak.needed(limits):
+    small = max(limits.part * peak.gain, peak.noise)
+    if peak.drop < peak.needed(limits) and not (peak.drop >= small and peak.chance < limits.chance):
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
             f"{number(peak.best, 3)} (alarm from {number(peak.needed(limits), 2)})"
@@ -215,6 +218,8 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
 
 def _unproved(shape: Shape, peak: Peak, limits: Limits) -> str:
     """Say what leaves it open whether the fall is one; empty for nothing."""
+    if peak.drop < peak.needed(limits):
+        return f"{percent(peak.drop / peak.gain)} of the gain is lost, less than half"
     if shape.noise.memory > limits.wandering and peak.drop < limits.far * peak.noise:
         return f"residuals wander (autocorrelation {number(shape.noise.memory, 2)})"
     rare = peak.chance <= limits.chance or _beyond_steps(shape.value, peak)

@@ -17,10 +17,10 @@ Limits
     of the points that must have one and the same value, at or below zero. frames: share of the plan
     that a sparse environment is given; long_steps: a classic run that is stuck for so many frames
     is a fault where no plan is known (easy tasks are learned in 1e5). set_share: so is it where the
-    entropy ends at this share of its start: the policy has settled on what is never rewarded.
-    rare_share, rare_points: also found where this share of at least so many points lies exactly at
-    the lowest value and the reward has no upward trend: three of four steps teach nothing. fewest:
-    points (by step 20); few: from here on it is said as info.
+    entropy ends at this share of its start, or never moves: the policy has settled on what is never
+    rewarded. rare_share: also found where this share of the points lies exactly at the lowest value
+    and the reward has no upward trend: three of four steps teach nothing; an info below
+    rare_points. fewest: points (by step 20); few: from here on it is said as info.
 Fixes
     Run the reward function on one right answer by hand; print completions; check that the
     dataset columns arrive; a longer completion limit; easier prompts or a reward for form.
@@ -44,6 +44,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve
+from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
@@ -52,6 +53,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import number, percent, step, too_few
 
+OF_SPREAD = frozenset(("std", "max", "min", "time", "timing"))
 PENALTIES = ("penal", "repet", "overlong", "too_long", "toolong", "soft_punish")
 
 
@@ -108,7 +110,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _other_reward(run: Run) -> str:
     """Return another reward that the run logs under a name of its own, if it is not constant."""
     names = (m for m in run.history.metrics if "reward" in m.lower())
-    others = (m for m in names if not m.startswith(("reward", "eval")) and "std" not in m.lower())
+    means = (m for m in names if not OF_SPREAD & set(words(m)))  # its highest, its seconds
+    others = (m for m in means if not m.startswith(("reward", "eval")))
     return next((name for name in others if _moves(run, name)), "")
 
 
@@ -158,7 +161,7 @@ def _stuck(
     moved = signals.trend(metric)
     rises = moved.p < policy.RISING_P and moved.tau > 0
     lowest = middle == float(value.min()) and same.mean() >= limits.rare_share
-    if rare and len(value) >= limits.rare_points and lowest and not rises:
+    if rare and len(value) >= limits.fewest and lowest and not rises:
         return Stuck(middle, same, limits.rare_share, exact=True)
     return None
 
@@ -172,6 +175,8 @@ def _severity(
         return "info", "the values differ: rewards that small are no proof"
     if run.task == "rl":
         return _of_classic(run, signals, curve, limits)
+    if len(curve) < limits.rare_points and stuck.hit.mean() < limits.share:
+        return "info", f"only {len(curve)} points, not all of them at that level"
     return ("critical" if stuck.hit.mean() >= limits.share else "warning"), ""
 
 
@@ -182,6 +187,8 @@ def _of_classic(run: Run, signals: Signals, curve: Curve, limits: Limits) -> tup
     share = run.state.done_share
     if curve.step[-1] >= limits.long_steps if share is None else share >= limits.frames:
         return "warning", ""
+    if len(entropy) >= limits.fewest and not np.ptp(entropy):
+        return "warning", ""  # the policy does not move by a digit
     settled = limits.set_share * float(entropy[0]) if len(entropy) >= limits.fewest else 0.0
     if settled > 0 and float(median(entropy[-limits.few :])) < settled:
         return "warning", ""
