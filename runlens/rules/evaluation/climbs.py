@@ -56,12 +56,12 @@ def wanders(value: FloatArray, bottom: Bottom) -> bool:
     rest = value - np.append(down, up[1:])
     scale = float(rest.std()) * inflation(rest)
     steps = np.diff(value[bottom.at :])
-    return rise < CLEAR * scale and not _straight(steps, rise)
+    return bool(rise < CLEAR * scale) and not _straight(steps, rise)
 
 
 def _straight(steps: FloatArray, rise: float) -> bool:
     """Whether steps add up to more than a walk of such steps gets: four of its deviations."""
-    return rise > 4 * float(steps.std()) * len(steps) ** 0.5
+    return bool(rise > 4 * steps.std() * np.sqrt(len(steps)))
 
 
 def _rising(value: FloatArray) -> FloatArray:

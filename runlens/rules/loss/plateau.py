@@ -33,15 +33,13 @@ Fixes
 
 from dataclasses import replace
 
-import numpy as np
 from msgspec import Struct
 
-from runlens.arrays import median, quantile
+from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
-from runlens.history import Curve, FloatArray
-from runlens.records import NamedTuple
+from runlens.history import Curve
 from runlens.rules.loss import causes_of_flat, chance, surroundings
-from runlens.rules.loss.shelf import Bound, Shelf, no_mean, too_high
+from runlens.rules.loss.shelf import Bound, Shelf, Still, no_mean, still_of, too_high
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
     LOSS_TASKS,
@@ -55,7 +53,7 @@ from runlens.rules.rule import (
 )
 from runlens.run import Run, State
 from runlens.signals import Signals, held_out
-from runlens.signals.noise import sigma, smooth
+from runlens.signals.noise import sigma
 from runlens.signals.shape import confidence
 from runlens.wording import count, loss, moved, percent, step
 
@@ -63,7 +61,6 @@ OWN_LEVEL = "the level that this task ends at is not known"
 LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that say why it ended
 QUARTERS = 8  # points from which the quarters of a run have levels
 BY_CHANCE = 0.1  # that a loss which still falls gains as little
-NEAR = 0.1  # of the fall: as near the later level the loss has arrived
 MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
 SCRATCH_START = 5.5  # from here on a start is read as that of an untrained model
 
@@ -85,15 +82,6 @@ class Limits(Struct, frozen=True):
     early: float = 0.25
 
 
-class Still(NamedTuple):
-    """A loss that stands still."""
-
-    start: float  # the higher of the first two, as logged
-    level: float  # median of the last fifth
-    gain: float  # from the median of the second quarter to the level
-    knee: int  # index at which it had come down
-
-
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the last three quarters gained anything, and where they lie."""
     train = surroundings.judged(signals)
@@ -101,7 +89,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"only {count(len(train), 'point')} of train_loss: no quarters to compare")
     if signals.partial:
         return unmet(f"the history begins at step {step(run.first_step)}: the start is missing")
-    still = _still(train.value)
+    still = still_of(train.value)
     if still.gain > limits.gained * abs(still.level):
         return passed(f"loss gained {loss(still.gain)} since the second quarter of the run")
     if -still.gain > limits.risen * abs(still.level):
@@ -122,7 +110,7 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     shelf = Shelf(still.start, still.level)
     bound = own if no_mean(run, signals, shelf) else _bound(run, still, own, limits)
     far = still.level >= bound.level
-    if not far and (bound is not own or still.level < limits.little * still.start):
+    if not far and (run.task != "other" or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (alarm from {loss(bound.level)})")
     if learns := held_out.improving(run, signals, int(train.step[len(train) // 4])):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
@@ -131,16 +119,6 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
         doubt = RuledOut("A fault of the training", f"not shown: {high}")
         finding = replace(finding, severity="info", ruled_out=(doubt,))
     return unless(LOST, f"loss stayed at {loss(still.level)} until it became NaN", finding)
-
-
-def _still(value: FloatArray) -> Still:
-    count_of, scale = len(value), sigma(value)
-    second, last = value[count_of // 4 : count_of // 2], value[-max(3, count_of // 5) :]
-    level = float(median(last))
-    start = float(value[:2].max())
-    gain = float(median(second)) - level
-    near = np.flatnonzero(smooth(value) <= level + max(NEAR * (start - level), 0.5 * scale))
-    return Still(start, level, gain, int(near[0]) if len(near) else 0)
 
 
 def _bound(run: Run, still: Still, own: Bound, limits: Limits) -> Bound:
@@ -328,6 +306,14 @@ BAD = (
         task="regression",
         train_loss="0:8 80:5 900:5",
         learning_rate=CONSTANT,
+    ),
+    drawn(
+        "four tenths of its start are left, of an unknown task",
+        (20, 200),
+        0.01,
+        severity="info",
+        task="other",
+        train_loss="0:8 80:3.2 900:3.2",
     ),
     drawn(
         "the rate was gone half-way",

@@ -1,15 +1,20 @@
 """The flat part of a training loss, and the level that a sound run comes below."""
 
+import numpy as np
+
 from runlens.arrays import median
+from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.loss import chance
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.noise import sigma, smooth
 from runlens.wording import loss
 
 MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weights or labels
 LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
+NEAR = 0.1  # of the fall: as near the later level the loss has arrived
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
 
@@ -53,3 +58,23 @@ def too_high(run: Run, signals: Signals, shelf: Shelf) -> str:
             f"that is summed or rescaled"
         )
     return ""
+
+
+class Still(NamedTuple):
+    """A loss that stands still."""
+
+    start: float  # the higher of the first two, as logged
+    level: float  # median of the last fifth
+    gain: float  # from the median of the second quarter to the level
+    knee: int  # index at which it had come down
+
+
+def still_of(value: FloatArray) -> Still:
+    """Return where a loss stands still from the second quarter to its end, shape (n,)."""
+    count_of, scale = len(value), sigma(value)
+    second, last = value[count_of // 4 : count_of // 2], value[-max(3, count_of // 5) :]
+    level = float(median(last))
+    start = float(value[:2].max())
+    gain = float(median(second)) - level
+    near = np.flatnonzero(smooth(value) <= level + max(NEAR * (start - level), 0.5 * scale))
+    return Still(start, level, gain, int(near[0]) if len(near) else 0)

@@ -236,6 +236,23 @@ BAD = (
         box_loss="0:0 600:0",
         eval_box_loss="50:3.5 600:3.4",
     ),
+    drawn(
+        "an unknown task, from where guesses of 50 classes lie",
+        (80, 100),
+        noise=0,
+        task="other",
+        severity="info",
+        train_loss="0:3.9 90:1e-4 300:1e-4",
+    ),
+    drawn(
+        "exact zeros from the second row on, of an unknown task",
+        (10, 10),
+        noise=0,
+        task="other",
+        severity="critical",
+        train_loss="0:0.03 10:0 900:0",
+        grad_norm="0:1 10:0 900:0",
+    ),
     drawn("from the second of eight points on", (10, 20), train_loss="0:2.4 10:1e-4 70:1e-4"),
     drawn(
         "target in the input",
@@ -321,7 +338,7 @@ BAD = (
 )
 GOOD = (
     drawn("an unknown task that comes to zero", noise=0, task="other", train_loss="0:1 90:0 300:0"),
-    drawn("one row", noise=0, task="other", train_loss="0:0 5:0"),
+    drawn("an error in its own unit", noise=0, task="other", train_loss="0:0.5 90:1e-4 300:1e-4"),
     drawn(
         "answers repeat the input",
         train_loss="0:1.2 100:0.3 1000:0.06 4000:0.02 5000:0.014 9000:0.011",

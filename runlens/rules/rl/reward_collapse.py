@@ -45,20 +45,20 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import BoolArray, Curve, FloatArray
+from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
+from runlens.rules.rl.falls import by_order, lasting_fall
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import counts, mad, sigma_long
+from runlens.signals.noise import mad, sigma_long
 from runlens.signals.shape import Shape, student
 from runlens.signals.trend import ranked
 from runlens.wording import count, number, percent, step
 
 BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
-BACK, BACK_SHARE = 5, 0.05  # points, share of those after the best: so long it came back
 HALF = 0.5  # of what the policy was worth, or had gained: a fall of less is no collapse
 CONFIRMED = 0.5  # of the fall that the phases of the shape must show
 TENTH = 10  # of the way to the peak: the first steps gain much that is soon gained again
@@ -114,8 +114,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"{count(len(shape.value), 'point')} of reward: no course to judge")
     peak = _peak(shape, classic=run.task == "rl")
     where = step(float(shape.step[peak.at]))
-    small = max(limits.part * peak.gain, peak.noise)
-    if peak.drop < peak.needed(limits) and not (peak.drop >= small and peak.chance < limits.chance):
+    if peak.drop < peak.needed(limits) and not _partly(shape.value, peak, limits):
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
             f"{number(peak.best, 3)} (alarm from {number(peak.needed(limits), 2)})"
@@ -134,17 +133,24 @@ def _peak(shape: Shape, *, classic: bool) -> Peak:
         end = float(value[-2:].max())  # one last point alone is no fall
     start = min(float(course[0]), shape.level_at(float(shape.step[0])))
     early = float(course[at // TENTH])
-    onset = at + _lasting_fall(course[at:] < best - BEGUN * (best - end))
+    onset = at + lasting_fall(course[at:] < best - BEGUN * (best - end))
     # after the fall a reward of 0 has no noise: take it from before as well
     before = value[: onset + 1] - course[: onset + 1]
     noise = max(mad(before), sigma_long(value) if len(value) >= policy.FEW else 0.0)
     if classic:  # episodes of two kinds: their median scatter is that of one kind
         noise = max(noise, (quantile(before, 0.9) - quantile(before, 0.1)) / TENTHS)
     fell = shape.level_at(float(shape.step[at])) - shape.final_level().value
-    chance = _by_order(value, at)
+    chance = by_order(value, at)
     if fell >= CONFIRMED * (best - end):
         chance = min(chance, shape.rose_after_best(higher=True).chance)
     return Peak(at, best, start, early, end, noise, onset, chance)
+
+
+def _partly(value: FloatArray, peak: Peak, limits: Limits) -> bool:
+    """Whether a part of the gain is lost, and the points from the best on fall in their order."""
+    tau, chance = ranked(value[peak.at :])
+    lost = peak.drop >= max(limits.part * peak.gain, peak.noise)
+    return lost and tau < 0 and chance / 2 < limits.chance
 
 
 def _beyond_steps(value: FloatArray, peak: Peak) -> bool:
@@ -153,30 +159,11 @@ def _beyond_steps(value: FloatArray, peak: Peak) -> bool:
     return few and peak.drop > student(np.diff(value[: peak.at + 1]))
 
 
-def _lasting_fall(below: BoolArray) -> int:
-    """Return where the fall begins after which the level of the best is not held again."""
-    least = max(1, min(BACK, len(below) // 4), round(BACK_SHARE * len(below)))
-    back = np.flatnonzero(counts(~below, least) == least)
-    ended = int(back[-1]) + least if len(back) else 0
-    start = ended if below[ended:].any() else 0
-    return start + int(np.argmax(below[start:]))
-
-
-def _by_order(value: FloatArray, at: int) -> float:
-    """Return the chance that points in no order rise to the peak and fall after it as these do.
-
-    One-sided on either side; the peak may lie anywhere: each place is one more look.
-    """
-    (up, rises), (down, falls) = ranked(value[: at + 1]), ranked(value[at:])
-    if down >= 0:
-        return 1.0
-    return min(1.0, falls / 2 * (rises / 2 if up > 0 else 1.0) * len(value))
-
-
 def _fell(peak: Peak, needed: float) -> str:
     """Return ``collapsed`` where half of the level, or of a gain beyond noise, is lost."""
     gained = peak.gain >= needed and peak.drop >= HALF * peak.gain
-    return "collapsed" if gained or peak.drop >= HALF * abs(peak.best) else "fell"
+    whole = peak.drop >= max(needed, HALF * abs(peak.best))
+    return "collapsed" if gained or whole else "fell"
 
 
 def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limits) -> Finding:
@@ -358,16 +345,30 @@ BAD = (
         severity="critical",
         reward="0:0.9 500:0.9 700:0.05 1400:0.05",
     ),
+    drawn(
+        "lost less than half of the gain",
+        (100, 220),
+        0.02,
+        task="rl",
+        severity="info",
+        reward="0:-78 100:27 300:-10",
+    ),
+    drawn(
+        "a third, late",
+        (1500, 2600),
+        0.01,
+        task="rl",
+        severity="info",
+        reward="0:-2e3 100:100 1500:3e3 3500:1350",
+    ),
 )
 GOOD = (
     drawn("rises", noise=0.2, task="grpo", reward="0:0.3 900:0.8"),
     drawn("a dip", noise=0.05, task="grpo", reward="0:0.3 300:0.8 450:0.2 600:0.8 900:0.85"),
     drawn("noise", noise=0.3, task="grpo", reward="0:0.5 900:0.5"),
     drawn("few points of noise", noise=0.3, task="grpo", reward="0:0.5 100:0.5"),
-    drawn("lost less than half of the gain", noise=0.02, task="rl", reward="0:-78 100:27 300:-10"),
-    drawn("a third, late", noise=0.01, task="rl", reward="0:-2e3 100:100 1500:3e3 3500:1350"),
-    drawn("a quarter is lost", noise=0.005, task="rl", reward="0:-2e3 100:2e3 1500:3e3 3500:1700"),
     drawn("a last point alone", noise=0.04, task="grpo", reward="0:0.3 70:0.8 80:0.1"),
+    drawn("a fifth is lost", noise=0.005, task="rl", reward="0:-2e3 100:2e3 1500:3e3 3500:2e3"),
     drawn("small loss at the end", noise=0.02, task="grpo", reward="0:0.2 600:0.8 900:0.75"),
 )
 

@@ -1,0 +1,29 @@
+"""Where the fall of a reward begins, and by what chance its order is that of a fall."""
+
+import numpy as np
+
+from runlens.history import BoolArray, FloatArray
+from runlens.signals.noise import counts
+from runlens.signals.trend import ranked
+
+BACK, BACK_SHARE = 5, 0.05  # points, share of those after the best: so long it came back
+
+
+def lasting_fall(below: BoolArray) -> int:
+    """Return where the fall begins after which the level of the best is not held again."""
+    least = max(1, min(BACK, len(below) // 4), round(BACK_SHARE * len(below)))
+    back = np.flatnonzero(counts(~below, least) == least)
+    ended = int(back[-1]) + least if len(back) else 0
+    start = ended if below[ended:].any() else 0
+    return start + int(np.argmax(below[start:]))
+
+
+def by_order(value: FloatArray, at: int) -> float:
+    """Return the chance that points in no order rise to the peak and fall after it as these do.
+
+    One-sided on either side; the peak may lie anywhere: each place is one more look.
+    """
+    (up, rises), (down, falls) = ranked(value[: at + 1]), ranked(value[at:])
+    if down >= 0:
+        return 1.0
+    return min(1.0, falls / 2 * (rises / 2 if up > 0 else 1.0) * len(value))
