@@ -68,3 +68,33 @@ def test_a_plan_that_has_hardly_begun_is_no_alarm() -> None:
     early = State(done_steps=200_000, planned_steps=50_000_000)
     case = Case("early", {"reward": "0:0 200000:0 /2000"}, task="rl", state=early)
     assert outcome_of(case).findings[0].severity == "info"
+
+
+def test_a_frozen_policy_on_its_floor_is_loud() -> None:
+    """A constant penalty is a sparse environment, unless the entropy never moves by a digit."""
+    curves = {"reward": "0:-100 6000:-100 /50", "learning_rate": "0:3e-4 6000:3e-4"}
+    moving = Case("moves", curves | {"entropy": "0:1 6000:0.8 /50"}, noise=0, task="rl")
+    frozen = Case("frozen", curves | {"entropy": "0:0.03 6000:0.03 /50"}, noise=0, task="rl")
+    assert outcome_of(moving).findings[0].severity == "info"
+    assert outcome_of(frozen).findings[0].severity == "warning"
+
+
+def test_one_rewarded_step_of_a_few_is_told_quietly() -> None:
+    """Of 25 steps one in five has a reward: told as info, of 60 aloud."""
+    twenty = " ".join(f"{at}:{0.25 if at % 5 == 2 else 0}" for at in range(1, 26))
+    sixty = " ".join(f"{at}:{0.25 if at % 5 == 2 else 0}" for at in range(1, 61))
+    for curve, severity in ((twenty, "info"), (sixty, "warning")):
+        run = Case("rare", {"reward": f"{curve} /1"}, noise=0, task="grpo")
+        assert [one.severity for one in outcome_of(run).findings] == [severity]
+
+
+def test_the_highest_reward_of_a_group_is_no_other_reward() -> None:
+    """The trainer verl logs the highest of each batch, and seconds with reward in their name."""
+    curves = {
+        "reward": "1:0 25:0 /1",
+        "critic/rewards/max": "1:0 25:0.25 /1",
+        "timing_s/reward": "1:0.2 25:0.3 /1",
+    }
+    assert outcome_of(Case("verl", curves, task="grpo")).findings
+    other = {"reward": "1:0 25:0 /1", "my_reward": "1:0 25:0.25 /1"}
+    assert not outcome_of(Case("own", other, task="grpo")).findings

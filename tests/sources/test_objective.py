@@ -208,3 +208,24 @@ def test_an_accuracy_below_zero_is_none(tmp_path: Path) -> None:
     run = read(tmp_path)
     assert set(run.history.metrics) == {"train_loss", "eval_r2"}
     assert run.task == "regression"
+
+
+@pytest.mark.parametrize("name", ["Loss/Train_Step", "loss/train_batch", "loss/step"])
+def test_a_loss_whose_name_ends_with_a_step_is_no_counter(tmp_path: Path, name: str) -> None:
+    """The last part says of what it is the mean, and the column is not the step."""
+    run = run_of(tmp_path, name)
+    assert len(run.curve("train_loss")) == 8
+    assert run.last_step == 8
+
+
+def test_an_evaluation_loss_of_batches_counts_where_no_other_is_logged(tmp_path: Path) -> None:
+    """Lightning's val_loss_step alone is the evaluation loss."""
+    assert len(run_of(tmp_path, "train_loss", "val_loss_step").curve("eval_loss")) == 8
+    both = run_of(tmp_path, "train_loss", "val_loss_step", "val_loss")
+    assert both.curve("eval_loss").value[0] == pytest.approx(2.02)
+
+
+def test_a_loss_by_no_other_name_counts_though_it_rises(tmp_path: Path) -> None:
+    """``loss_log`` says no more than loss; what has a word of its own may be driven up."""
+    assert len(run_of(tmp_path, "loss_log", values="rising").curve("train_loss")) == 8
+    assert not len(run_of(tmp_path, "NER loss", values="rising").curve("train_loss"))
