@@ -26,7 +26,12 @@ def test_a_warning_yields_to_no_info() -> None:
 
 def test_a_finding_yields_to_one_as_loud() -> None:
     """A warning to a warning, an info to whatever is found."""
-    for mine, other in (("warning", "critical"), ("info", "info"), ("info", "warning")):
+    pairs: tuple[tuple[Severity, Severity], ...] = (
+        ("warning", "critical"),
+        ("info", "info"),
+        ("info", "warning"),
+    )
+    for mine, other in pairs:
         told = settled({"a": found(mine, "b"), "b": found(other)})
         assert told["a"].status == "passed"
 
