@@ -23,7 +23,6 @@ from multiprocessing import connection, get_all_start_methods, get_context, pare
 from types import TracebackType
 from typing import Any, Self
 
-from runlens.auditing import work
 from runlens.auditing.plan import Unit
 from runlens.auditing.work import Job, Judged, fetch, judge
 from runlens.errors import CannotStart, RunLensError
@@ -239,7 +238,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
     context = get_context(method)
     if method == "forkserver":
-        context.set_forkserver_preload([work.__name__])  # imported once for all workers
+        context.set_forkserver_preload([f"{__package__}.needed"])  # imported once for all workers
     for _ in range(KILLS):
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
         try:

@@ -11,7 +11,7 @@ runs has no part in it.
 
 import numpy as np
 
-from runlens.arrays import median
+from runlens.arrays import median, quantile
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.signals.noise import mad, running_median
@@ -52,7 +52,7 @@ def end(value: FloatArray, *, held_out: bool) -> End | None:
     if not count:
         return None
     first = float(median(value[: max(1, min(3, count // 10))]))
-    scale = float(np.quantile(np.abs(value[count // 2 :]), HIGH))
+    scale = quantile(np.abs(value[count // 2 :]), HIGH)
     if held_out or count < FEWEST:
         last = float(value[-1])
         tail = value[-max(JITTER_OF, count // 2) :]

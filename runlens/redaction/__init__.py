@@ -16,6 +16,7 @@ from runlens.redaction.forms import BASE64, FORMS, HIDDEN, PEM, PEM_MARK, Form, 
 from runlens.redaction.names import is_secret, says
 
 MASKED = "(hidden)"
+LONG_KEY = 60  # characters of a word from which it may be a key in BASE64
 SHORTEST = 16  # characters of the shortest text that holds a form without a URL
 _STEMS = (
     "key",
@@ -54,17 +55,20 @@ def _harmless(text: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _redacted(text: str) -> str:
-    return _without(text, _MARKED)
+    return _without(text, _MARKED, long=len(text) > LONG_KEY)
 
 
-def _without(text: str, marked: Iterable[tuple[str, Form]]) -> str:
-    """Return a text without its secrets; `marked` are the forms whose marks it may hold."""
+def _without(text: str, marked: Iterable[tuple[str, Form]], *, long: bool) -> str:
+    """Return a text without its secrets.
+
+    `marked` are the forms whose marks it may hold; `long`: it may have a word as long as a key.
+    """
     lower = text.lower()
     if PEM_MARK in lower:
         text = _pattern(PEM).sub(MASKED, text)
     for form in [form for mark, form in marked if mark in lower]:
         text = compiled(form.pattern, alone=form.alone).sub(_hidden, text)
-    if len(text) > 60:  # noqa: PLR2004 - what BASE64 asks for
+    if long and len(text) > LONG_KEY:
         text = _pattern(BASE64).sub(_hidden_base64, text)
     if not _stem(lower):
         return text
@@ -90,8 +94,13 @@ def _redacted_lines(whole: str) -> tuple[str, ...]:
     lower = whole.lower()
     if PEM_MARK in lower:
         whole = _pattern(PEM).sub(MASKED, whole)
-    marked = [(mark, form) for mark, form in _MARKED if mark in lower]
-    return tuple(line if _harmless(line) else _without(line, marked) for line in whole.split("\n"))
+    words = set(lower.split())  # no mark has a space: what no word holds is nowhere
+    known = "\n".join(words)
+    marked = [(mark, form) for mark, form in _MARKED if mark in known]
+    long = max(map(len, words), default=0) >= LONG_KEY
+    return tuple(
+        line if _harmless(line) else _without(line, marked, long=long) for line in whole.split("\n")
+    )
 
 
 def purged(value: _T) -> _T:

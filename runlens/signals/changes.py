@@ -1,5 +1,7 @@
 """Where something began: jumps, hinges, crossings, spikes. Indices into the curve given."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from runlens.arrays import median, medians, quantile, unique
@@ -31,15 +33,22 @@ def spikes(value: FloatArray, z_limit: float = 8.0, tail_multiple: float = 4.0) 
     `tail_multiple` times the 95th percentile of the upward residuals (its three largest left
     out), which keeps heavy-tailed noise quiet. Neighbours are joined.
     """
-    count = len(value)
-    width = odd(min(max(11, count // 20), 51))
+    width = odd(min(max(11, len(value) // 20), 51))
+    base, residual, local, tail = _around(value.astype(np.float64).tobytes(), width)
+    hit = (residual > z_limit * local) & (residual > tail_multiple * tail)
+    starts = np.flatnonzero(hit & ~np.concatenate([[False], hit[:-1]]))
+    return _described(starts, value, base, width)
+
+
+@lru_cache(maxsize=1)  # a rule asks with several limits in turn
+def _around(data: bytes, width: int) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return base, residual and local noise of the float64 values in `data`, and the upper tail."""
+    value = np.frombuffer(data, dtype=np.float64)
     base = running_median(value, width)
     residual = value - base
     noise = max(sigma_diff(value), 1e-12)
     local = np.maximum(1.4826 * running_median(np.abs(residual), 2 * width + 1), 0.5 * noise)
-    hit = (residual > z_limit * local) & (residual > tail_multiple * upper_tail(residual, noise))
-    starts = np.flatnonzero(hit & ~np.concatenate([[False], hit[:-1]]))
-    return _described(starts, value, base, width)
+    return base, residual, local, upper_tail(residual, noise)
 
 
 def upper_tail(residual: FloatArray, noise: float) -> float:

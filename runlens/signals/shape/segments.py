@@ -7,6 +7,7 @@ whose likelihood, under noise with memory (AR(1)), gains most beyond what noise 
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -134,31 +135,54 @@ def _most(count: int) -> int:
     return max(1, min(MOST_PIECES, count // 3))
 
 
-def _lines(step: FloatArray, y: FloatArray) -> Lines:
+def _lines(step: FloatArray, value: FloatArray) -> Lines:
     both = axes(step)
-    centred = y - y.sum() / len(y)
-    return Lines(np.stack(both), y, (_squares(both[0], centred), _squares(both[1], centred)))
+    y = value - value.sum() / len(value)
+    n = _lengths(len(y))
+    sy, own = _sums(y), _sums(y * y)
+    own -= sy * sy / n  # about the mean of each piece
+    squares = [_squares(x, y, n, sy, own) for x in both]
+    return Lines(np.stack(both), value, (squares[0], squares[1]))
 
 
-def _squares(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the squared residual of the line through blocks i..j - 1, shape (m, m + 1)."""
-    rows = np.stack([x, y, x * x, x * y, y * y])
-    totals = np.concatenate([np.zeros((5, 1)), np.cumsum(rows, axis=1)], axis=1)
-    sx, sy, sxx, sxy, syy = totals[:, None, :] - totals[:, :-1, None]
-    count = len(x)
-    n = np.maximum(np.arange(count + 1)[None, :] - np.arange(count)[:, None], 1)
-    spread = sxx - sx * sx / n
-    shared = sxy - sx * sy / n
+@lru_cache(4)
+def _lengths(count: int) -> FloatArray:
+    """Return how many blocks are i..j - 1 of `count`, at least 1, shape (m, m + 1)."""
+    n: FloatArray = np.maximum(np.arange(count + 1.0)[None, :] - np.arange(count)[:, None], 1.0)
+    return n
+
+
+def _sums(some: FloatArray) -> FloatArray:
+    """Return the sums over blocks i..j - 1, shape (m, m + 1)."""
+    totals = np.concatenate([[0.0], np.cumsum(some)])
+    between: FloatArray = totals[None, :] - totals[:-1, None]
+    return between
+
+
+def _squares(
+    x: FloatArray, y: FloatArray, n: FloatArray, sy: FloatArray, own: FloatArray
+) -> FloatArray:
+    """Return the squared residual of the line through blocks i..j - 1, shape (m, m + 1).
+
+    `n`, `sy`, `own`, of that shape: how many they are, their sum, their squares about the mean.
+    """
+    sx, spread, shared = _sums(x), _sums(x * x), _sums(x * y)
+    spread -= sx * sx / n
+    sx *= sy
+    sx /= n
+    shared -= sx
     spread[spread <= ONE_PLACE] = np.inf
-    left: FloatArray = np.maximum(syy - sy * sy / n - shared * shared / spread, 0.0)
-    return left
+    shared *= shared
+    shared /= spread
+    left: FloatArray = np.subtract(own, shared, out=shared)
+    return np.maximum(left, 0.0, out=left)
 
 
 def _paths(squares: FloatArray, most: int, shortest: int) -> list[Cuts]:
     """Return the best division into 1, 2, ... pieces."""
     count = len(squares)
-    length = np.arange(count + 1)[None, :] - np.arange(count)[:, None]
-    costs = np.where(length >= shortest, squares, np.inf).T.copy()  # costs[end, first]
+    long = _lengths(count) >= shortest
+    costs = np.where(long, squares, np.inf).T.copy()  # costs[end, first]
     best = costs[:, 0]  # best[e]: cost of blocks 0..e-1 in the pieces so far
     back = [np.zeros(count + 1, dtype=np.int64)]
     every = np.arange(count + 1)

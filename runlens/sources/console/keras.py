@@ -52,14 +52,15 @@ def _at_batch(row: Row) -> Row:
 
 def _states(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
     """Yield the states of the bars; what an excerpt shows above its first header is one earlier."""
-    heads = (found for _, line in others if (found := _EPOCH.match(line)))
+    heads = (found for _, line in others if "Epoch " in line and (found := _EPOCH.match(line)))
     first = next(((whole(found[1]), whole(found[2])) for found in heads), (-1, -1))
     epoch, epochs = (first[0] - 1, first[1]) if first[0] > 1 else (-1, -1)
     for at, line in others:
-        if found := _EPOCH.match(line):
+        names_epoch = "Epoch " in line
+        if names_epoch and (found := _EPOCH.match(line)):
             epoch, epochs = whole(found[1]), whole(found[2])
             continue
-        checkpoint = _CHECKPOINT.search(line)
+        checkpoint = _CHECKPOINT.search(line) if names_epoch else None
         epoch = whole(checkpoint[1]) if checkpoint else epoch
         shown = line[: checkpoint.start()] if checkpoint else line
         if epoch >= 0 and "loss: " in shown:

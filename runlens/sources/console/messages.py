@@ -53,6 +53,7 @@ class Message:
         self.cause_kind = kind[0] if kind else OF_CLASS.get(self.kind, "")
         self.row = int(row)
         self.needs = tuple(needs.split(";"))
+        self.words = [(need, need.split()) for need in self.needs]
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -90,8 +91,12 @@ def search(lines: Sequence[str]) -> list[Hit]:
     known = _words(text.text)
     found: dict[str, Message] = {}
     for message in sorted(MESSAGES, key=_weak):
-        needs = tuple(need for need in message.needs if all(part in known for part in need.split()))
-        for number, at in text.places(needs, MAX_HITS):
+        needs = tuple(
+            need
+            for need, words in message.words
+            if words[0] in known and all(word in known for word in words[1:])
+        )
+        for number, at in text.places(needs, MAX_HITS) if needs else ():
             line = distinct[number]
             if line not in found and message.regex.search(line, *_around(line, at)):
                 found[line] = message

@@ -1,6 +1,7 @@
 """Named numbers in a line of text, whatever stands between name and number."""
 
 import re
+from functools import lru_cache
 
 from runlens.patterns import lazy_re
 
@@ -43,10 +44,14 @@ _NOT_METRICS = {
 }  # fmt: skip
 
 
+@lru_cache(4_096)
 def names_metric(text: str) -> bool:
-    """Whether a metric is named in a text."""
+    """Whether a metric is named in a text; the rows of a log have the same few names."""
     lower = text.lower()
-    return any(word in lower for word in _METRICS) or _SHORT.search(lower) is not None
+    for word in _METRICS:  # in half the time of any()
+        if word in lower:
+            return True
+    return _SHORT.search(lower) is not None
 
 
 def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -57,8 +62,9 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     """
     found: dict[str, float] = {}
     anchored = sure
-    text = _TOP.sub(r"\1\2", text)
-    for name, number, unit in _PAIR.findall(_SHARE.sub(_share, _DAY.sub("", text))):
+    text = _DAY.sub("", _TOP.sub(r"\1\2", text))
+    text = _SHARE.sub(_share, text) if "%)" in text else text
+    for name, number, unit in _PAIR.findall(text):
         key = of_last_sentence(_SAID.sub("", name.strip(" -")))
         if key.lower() in _NOT_METRICS or key in found or _COUNTS.fullmatch(key):
             continue

@@ -7,12 +7,13 @@ do not agree every line of that template is parsed for itself.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import whole
-from runlens.sources.console.forms import LONGEST, form
+from runlens.sources.console.forms import LONGEST, REMEMBERED, form, text_of
 from runlens.sources.reading import as_number
 
 MOST_TEMPLATES = 4096  # that are remembered
@@ -55,7 +56,22 @@ Pieces = list[str]
 
 def pieces(line: str) -> Pieces:
     """Take a line apart: at odd places stand its numbers, at even ones the text between."""
-    return _NUMBER.split(line)
+    return _pieces(line, form(line))
+
+
+def _pieces(line: str, alike: bytes) -> Pieces:
+    """Take a line of a form apart: where its numbers stand, no value of a digit decides."""
+    if len(line) > LONGEST:
+        return _NUMBER.split(line)
+    return [line[begin:end] for begin, end in _places(alike)]
+
+
+@lru_cache(REMEMBERED)
+def _places(alike: bytes) -> tuple[tuple[int, int], ...]:
+    """Return where the pieces of all lines of a form begin and end."""
+    line = text_of(alike)
+    edges = [edge for found in _NUMBER.finditer(line) for edge in found.span()]
+    return tuple(zip([0, *edges], [*edges, len(line)], strict=True))
 
 
 class Templates(Generic[Static]):
@@ -72,7 +88,7 @@ class Templates(Generic[Static]):
         alike = form(line)
         if alike in self._mute:
             return None
-        parts = pieces(line)
+        parts = _pieces(line, alike)
         key = tuple(parts[::2])
         plan = self._plans.get(key)
         if len(parts) == 1 or plan is False:

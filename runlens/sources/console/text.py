@@ -208,7 +208,9 @@ def _endless(at: int, line: str) -> Bar | None:
 def stamp(line: str) -> float:
     """Return the time at the start of a log line as seconds since 1970 (UTC assumed), or NaN."""
     within = _STAMP_WITHIN + 26
-    found = _STAMP.search(line, 0, within) if _HOUR.search(line, 0, within) else None
+    if line.find(":", 0, within) < 0 or not _HOUR.search(line, 0, within):
+        return NOT_KNOWN
+    found = _STAMP.search(line, 0, within)
     if not found or found.start() > _STAMP_WITHIN:
         return NOT_KNOWN
     year, month, day, us_month, us_day, us_year, hour, minute, second, part = found.groups()

@@ -55,8 +55,12 @@ Field = tuple[int, int | None, int, int]
 
 def spans(data: bytes, at: int, limit: int) -> Iterator[Field]:
     """Yield the fields of the message `data[at:limit]`; raise Malformed."""
+    short = min(limit, len(data))
     while at < limit:
-        tag, at = varint(data, at)
+        if at < short and data[at] < 128:  # noqa: PLR2004 - as in varint, of which a log has millions
+            tag, at = data[at], at + 1
+        else:
+            tag, at = varint(data, at)
         if tag >> 3 > MAX_FIELD:
             raise Malformed
         wire = tag & 7
@@ -67,7 +71,10 @@ def spans(data: bytes, at: int, limit: int) -> Iterator[Field]:
             continue
         length = _FIXED.get(wire)
         if wire == BYTES:
-            length, at = varint(data, at)
+            if at < short and data[at] < 128:  # noqa: PLR2004 - as above
+                length, at = data[at], at + 1
+            else:
+                length, at = varint(data, at)
         if length is None or at + length > limit:
             raise Malformed
         yield tag >> 3, None, at, at + length
@@ -194,9 +201,25 @@ def items(data: bytes, number: int = _ITEM_FIELD) -> list[Item]:
     return [item(value) for no, value in fields(data) if no == number and isinstance(value, bytes)]
 
 
+def _time(data: bytes) -> float | None:
+    """Return the time of a record of system metrics: all that `Message` would decode of it."""
+    stamp, there = b"", False
+    for number, value, start, end in spans(data, 0, len(data)):
+        if number == 2:  # noqa: PLR2004 - timestamp
+            there = True
+            stamp = data[start:end] if value is None else stamp
+    if not there:
+        return None
+    try:
+        found = Message(stamp)
+    except Malformed:
+        return None
+    return found.number(1) + found.number(2) * 1e-9
+
+
 def stats(data: bytes) -> tuple[float | None, list[tuple[str, float]]]:
     """Return the time of a record of system metrics, and all that are numbers."""
-    time = Message(data).time(2)
+    time = _time(data)
     matches = _STAT.findall(data)
     whole = all(
         size[0] == len(key) and room[0] == len(value) == length[0] - len(key) - _STAT_FRAME
