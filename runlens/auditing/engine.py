@@ -214,6 +214,8 @@ def _planned(store: Store, night: Night, asked: _Asked) -> list[Plan]:
     plans = []
     for source in asked.sources:
         known = store.known_stamps(source)
+        if not (known or asked.cluster):
+            schedule.prepare()  # all of a new source is judged: workers begin while it is listed
         chosen = Chosen(
             known, judged_with, asked.since, night.number, asked.filters, asked.settings
         )

@@ -39,6 +39,8 @@ LOOK = 5.0  # seconds between looks at the clock
 KILLED = "killed the process that read it, twice"
 WHAT_TO_DO = "give it more memory with --jobs 1, or report it; it is tried again when it changes"
 
+METHOD = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
+
 Judge = Callable[[Unit, Job], Judged]
 
 
@@ -233,12 +235,20 @@ class _Workers:
             process.kill()
 
 
+def prepare() -> None:
+    """Begin to import what workers need, where there will be some: it goes on meanwhile."""
+    if METHOD == "forkserver":
+        from multiprocessing import forkserver  # not on Windows
+
+        get_context(METHOD).set_forkserver_preload([f"{__package__}.needed"])  # once for all
+        with suppress(OSError):  # it is tried again, and told of, when the workers start
+            forkserver.ensure_running()
+
+
 def _pool(jobs: int) -> ProcessPoolExecutor:
     """Start workers that share nothing with this process, and see that they live."""
-    method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
-    context = get_context(method)
-    if method == "forkserver":
-        context.set_forkserver_preload([f"{__package__}.needed"])  # imported once for all workers
+    prepare()
+    context = get_context(METHOD)
     for _ in range(KILLS):
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
         try:
