@@ -44,7 +44,7 @@ _NOT_METRICS = {
 }  # fmt: skip
 
 
-@lru_cache(4_096)
+@lru_cache(1_024)
 def names_metric(text: str) -> bool:
     """Whether a metric is named in a text; the rows of a log have the same few names."""
     lower = text.lower()
