@@ -25,7 +25,7 @@ NUMBER = re.compile(r"(?:(?<!\d)[−-])?\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?")
 # what a number that was not logged is called, in its own clause
 CALLED = re.compile(
     r"median|\bmeans?\b|average|smoothed|percentile|80 % lie between|limit|usual|default|chance|"
-    r"\bratio|\bgap\b|\bln\b|noise|linear over|needed|coin|as planned|must lie in",
+    r"\bratio|\bgap\b|\bln\b|noise|schedule over|needed|coin|as planned|must lie in",
     re.IGNORECASE,
 )
 # ... or right before it: a difference, a border, a length, a name that holds a digit
