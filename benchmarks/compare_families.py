@@ -1,6 +1,6 @@
 """Trust of `runlens compare` on families of trainings whose seed deviation is known.
 
-    python benchmarks/compare_families.py [PAIRS] [--new] [--seed N]
+    python benchmarks/compare_families.py [PAIRS] [--kinds fitted|drawn|new|last] [--seed N]
 
 Real small trainings (trainings.py, networks.py), and curves drawn with a known deviation. Of each
 family 16 seeds of each configuration give the truth: `better` or `worse` from 3 seed deviations on,
@@ -8,8 +8,9 @@ family 16 seeds of each configuration give the truth: `better` or `worse` from 3
 half of them without any setting, and groups of 5 against 5. Printed: answers by truth, power beside
 the best test that knows the deviation, calibration of P(B better) by fifths with its Brier score,
 how often the 95 % interval covers the difference of the configurations, and agreement of groups
-with the paired t-test of the same levels. `--new`: the kinds on which nothing was fitted
-(kinds.py); `--seed` of the first run.
+with the paired t-test of the same levels. `--kinds`: those in view of every prior, those that were
+drawn for the last one (generated.py), those of kinds.py, or those of last_kinds.py, which were
+asked once; `--seed` of the first run.
 """
 
 import argparse
@@ -19,7 +20,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from generated import families as drawn
 from kinds import HARD, NEW
+from last_kinds import LAST
 from networks import FITTED, KEPT
 from scipy import stats
 from trainings import EQUAL, SEEN, UNSEEN, Family
@@ -65,11 +68,10 @@ def _run(family: Family, value: float, seed: int) -> Run:
 
 
 def ends(runs: list[Run], metric: str) -> FloatArray:
-    """Return the last value of each run; of a reward the mean of the last tenth."""
+    """Return the last value of each run; of what is no evaluation the mean of the last tenth."""
     values = [run.curve(metric).value for run in runs]
-    return np.array(
-        [v[-max(1, len(v) // 10) :].mean() if metric == "reward" else v[-1] for v in values]
-    )
+    many = metric in {"reward", "train_loss"}
+    return np.array([v[-max(1, len(v) // 10) :].mean() if many else v[-1] for v in values])
 
 
 def cases(family: Family, pairs: int) -> Iterator[Case]:
@@ -142,14 +144,14 @@ def calibration(known: list[Case]) -> None:
             print(f"  {low:.1f} to {low + 0.2:.1f}: n={inside.sum():3d}, {line}")
 
 
-def agreement(families: dict[str, Family]) -> None:
+def agreement(families: dict[str, Family], many: int) -> None:
     """Print how often 5 against 5 runs, paired by seed, get the verdict of the paired t-test."""
     rng = np.random.default_rng(2)
     agree, asked = 0, 0
     for family in families.values():
         groups = [runs_of(family, value, SEEDS) for value in family.values]
         for other in groups[1:]:
-            for _ in range(4):
+            for _ in range(many):
                 chosen = rng.choice(SEEDS, 5, replace=False)
                 a, b = ([side[i] for i in chosen] for side in (groups[0], other))
                 found = compare(a, b)
@@ -165,12 +167,18 @@ def main() -> None:
     """Compare, and print a Markdown table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("pairs", nargs="?", type=int, default=40)
-    parser.add_argument("--new", action="store_true")
+    parser.add_argument("--kinds", choices=("fitted", "drawn", "new", "last"), default="fitted")
+    parser.add_argument("--groups", type=int, default=4, help="of each two configurations")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     FIRST[0] = asked.seed
-    families = NEW if asked.new else {**SEEN, **UNSEEN, **FITTED, **KEPT}
-    equal = HARD if asked.new else EQUAL
+    families = {
+        "fitted": lambda: {**SEEN, **UNSEEN, **FITTED, **KEPT},
+        "drawn": lambda: {**drawn(0, 90), **drawn(1_000, 60)},
+        "new": lambda: NEW,
+        "last": lambda: LAST,
+    }[asked.kinds]()
+    equal = EQUAL if asked.kinds == "fitted" else HARD
     print(
         "| family | pairs | right of clear | best test | wrong sign | false | covered | answers |"
     )
@@ -182,7 +190,7 @@ def main() -> None:
         every += known if name in families else []
     score("all trainings", every)
     calibration(every)
-    agreement(families)
+    agreement(families, asked.groups)
 
 
 if __name__ == "__main__":
