@@ -124,6 +124,8 @@ def told(measure: Measure, label: str, pair: Pair) -> str:
         return "–"
     if measure.noise is None:
         return "no noise known" if measure.better else f"{_side(measure, label)}; no noise known"
+    if measure.favours and not measure.clear:
+        return f"probably {_side(measure, label)}: {beside_noise(measure)}"
     if measure.favours or (measure.clear and not measure.better):
         return f"{_side(measure, label)}, clear: {beside_noise(measure)}"
     if measure.clear:
