@@ -323,6 +323,7 @@ class BoardRow(NamedTuple):
     group: int = 0  # runs of one number have the same settings but for the seed
     place: int = 0  # among the runs as given, from 0
     says: str = ""  # the verdict on its health
+    heights: tuple[int, ...] = ()  # of its curve, 0 to 20, on one scale for all; -1: no number
 
 
 class Effect(NamedTuple):

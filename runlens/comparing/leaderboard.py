@@ -11,6 +11,7 @@ from runlens.comparing.ends import end
 from runlens.comparing.groups import group
 from runlens.comparing.partial import effects
 from runlens.comparing.seeds import reached
+from runlens.comparing.sparks import heights
 from runlens.comparing.spread import measured, prior
 from runlens.comparing.terms import REPEATS, TRAIN_OF_TASK, Terms, terms_of
 from runlens.comparison import BoardRow, Leaderboard
@@ -57,6 +58,7 @@ def leaderboard(
     order = sorted(range(len(runs)), key=lambda i: (known[i] is None, sign * (known[i] or 0.0)))
     top = known[order[0]]
     judged = judged or [verdict_of(run, settings) for run in runs]
+    drawn = heights(runs, name, lower=terms.better(name) == "lower")
     rows = [
         BoardRow(
             run=runs[i].name,
@@ -69,6 +71,7 @@ def leaderboard(
             p_best=_p_best(top, known[i], sign, spread),
             group=numbers[i],
             place=i,
+            heights=drawn[i],
         )
         for i in order
     ]

@@ -8,7 +8,9 @@ from typing import Any
 
 from runlens.comparison import LABELS, BoardRow, Leaderboard
 from runlens.metrics import spoken
+from runlens.nights import SparkRow
 from runlens.report.comparison.board import columns, effect_words
+from runlens.report.html.components.audit_spark import spark
 from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import bullets, section, sub
 from runlens.report.html.element import Child, Markup, cut, el, join
@@ -20,6 +22,7 @@ COLUMNS = 16  # settings of the table; the CSV has all
 NAME, VALUE, KEY = 60, 24, 28  # characters of a run, of a setting, of its name
 SAYS = 70  # characters of the verdict
 LOUD = frozenset({"critical", "warning"})
+POINTS = 24  # across the longest run
 HELP = "Point at a run to highlight it, here and in the table."
 
 
@@ -75,12 +78,14 @@ def _table(board: Leaderboard, keys: list[str], *, labels: bool) -> Markup:
         _head("Run"),
         _head(spoken(board.metric), number=True),
         _head("P(best)", number=True),
+        *([_head("Curve")] if _curved(board) else []),
         _head("Health"),
         _head("Steps", number=True),
         *([_head("Verdict")] if told else []),
         *(_head(cut(key, KEY), number=key in numbers) for key in keys),
     ]
-    body = [_row(board, row, keys, labels=labels, told=told) for row in board.rows]
+    curved = _curved(board)
+    body = [_row(board, row, keys, labels=labels, told=told, curved=curved) for row in board.rows]
     inner = el("table", el("thead", el("tr", head)), el("tbody", body), class_="board")
     label = "All runs with what they reached and their settings"
     return el("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
@@ -90,7 +95,14 @@ def _head(title: str, *, number: bool = False) -> Markup:
     return el("th", title, scope="col", class_="num" if number else None, data_sort=True)
 
 
-def _row(board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool, told: bool) -> Markup:
+def _curved(board: Leaderboard) -> bool:
+    """Whether the best runs have a curve, and not one evaluation each."""
+    return any(len(row.heights) > 1 for row in board.rows)
+
+
+def _row(
+    board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool, told: bool, curved: bool
+) -> Markup:
     name: Child = el("bdi", cut(row.run, NAME))
     if labels:
         name = join(el("b", LABELS[row.place], class_="run"), " ", name)
@@ -101,12 +113,18 @@ def _row(board: Leaderboard, row: BoardRow, keys: list[str], *, labels: bool, to
         el("th", name, scope="row"),
         _cell(value, row.value),
         _cell(chance, row.p_best),
+        el("td", _curve(row)) if curved else None,
         el("td", tag(row.health) if row.health else DASH),  # type: ignore[arg-type]
         _cell(f"{row.steps:,}", row.steps),
         el("td", cut(row.says, SAYS) if row.health in LOUD else DASH) if told else None,
         [_setting(row.settings.get(key)) for key in keys],
         data_row=row.place,
     )
+
+
+def _curve(row: BoardRow) -> Markup:
+    """Return the curve on the scale of all runs; one that ended early ends before the right."""
+    return spark(SparkRow("", row.heights, None, len(row.heights) / POINTS))
 
 
 def _setting(value: Setting) -> Markup:
