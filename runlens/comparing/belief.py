@@ -8,6 +8,7 @@ deviation to thirty. All sums are over normal distributions, so nothing is drawn
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -98,12 +99,10 @@ def believe(
         delta: difference that counts as none; two deviations between repeats where None.
 
     """
-    sigma, weight = _grid(spread)
+    sigma, weight, noise, limit = _ruler(spread, share)
     if not len(sigma):
         return None
     error = share * sigma
-    noise = share * (spread.measured if _alone(spread) else spread.deviation)
-    limit = _limit(error, weight, noise)
     repeats, likeliest = spread.measured > 0, np.full_like(error, noise)
     mean, variance, posterior = _posterior(difference, sigma, weight, error, equal)
     fresh = _normal(mean / np.sqrt(variance + 2 * sigma[:, None] ** 2))
@@ -123,6 +122,15 @@ def believe(
         chance=float(weight @ (2 * _normal(-abs(difference) / (error if repeats else likeliest)))),
         deltas=tuple((DELTA * np.interp(QUANTILES, weight.cumsum(), sigma)).tolist()),
     )
+
+
+@lru_cache(maxsize=128)  # of a board all rows have one
+def _ruler(spread: Spread, share: float) -> tuple[FloatArray, FloatArray, float, float]:
+    """Return (deviations, their probabilities, the likeliest noise, the interval's half in it)."""
+    sigma, weight = _grid(spread)
+    noise = share * (spread.measured if _alone(spread) else spread.deviation)
+    limit = _limit(share * sigma, weight, noise) if len(sigma) else 0.0
+    return sigma, weight, noise, limit
 
 
 def _grid(spread: Spread) -> tuple[FloatArray, FloatArray]:
