@@ -222,7 +222,7 @@ def test_the_effective_batch_counts_accumulation() -> None:
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        (0, "you lose no step"),
+        (0, "you lose no steps"),
         (1, "you lose 1 step"),
         (1500, "you lose 1,500 steps"),
     ],
