@@ -198,12 +198,11 @@ def counts(value: FloatArray) -> bool:
 
     Of five drawn numbers none do so by chance; a metric has noise.
     """
-    if len(value) < FEWEST_COUNTED or not np.isfinite(value).all():
+    if len(value) < FEWEST_COUNTED or not ((value >= 0) & (value < MAX_STEP)).all():
         return False
     apart = np.diff(value)
     return bool(
-        value[0] >= 0
-        and apart[0] >= 1
+        apart[0] >= 1
         and (apart == apart[0]).all()
         and value[0] == np.floor(value[0])
         and apart[0] == np.floor(apart[0])
