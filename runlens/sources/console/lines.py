@@ -24,7 +24,7 @@ from runlens.sources.console.keras import keras
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
-from runlens.sources.console.postfix import Reached, as_lines, from_bars, table_rows
+from runlens.sources.console.postfix import Reached, as_lines, epochs_of, from_bars, table_rows
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import Restarts, numbered_anew
 from runlens.sources.console.rows import Epochs, Found, Row, placed
@@ -174,7 +174,9 @@ def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             launch = launches(steps, [record.names for record in some])
             training = of_launches(steps, launch)
             places = Placed(steps, launch, framework == "", "", training)
-            return Found(some, places, framework, epochs=_epochs(some, training))
+            told, one = epochs_of(bars), not training.any()
+            epochs = (told,) if told.planned and one else _epochs(some, training)
+            return Found(some, places, framework, epochs=epochs)
     return placed([])
 
 

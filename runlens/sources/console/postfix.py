@@ -17,9 +17,11 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.pairs import names_metric, pairs
 from runlens.sources.console.records import Record
+from runlens.sources.console.rows import Epochs
 from runlens.sources.console.text import Bar
 
 _EPOCH = lazy_re(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
+_OF_EPOCHS = lazy_re(r"\bepoch\W{0,3}(\d{1,9})\s*/\s*(\d{1,9})\b", re.IGNORECASE)
 _EPOCHS = lazy_re(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
 _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
 _TIMES = lazy_re(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
@@ -71,6 +73,18 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
             found.append((count.step(bar), Record(bar.at, names, values, count.epoch(bar))))
             before = measured
     return found
+
+
+def epochs_of(bars: Sequence[Bar]) -> Epochs:
+    """Return the epochs that the labels of training bars tell: ``Train Epoch: [3/200]``."""
+    shown = [(bar, said) for bar in bars if (said := _OF_EPOCHS.search(bar.label))]
+    shown = [(bar, said) for bar, said in shown if not _HELD_OUT.search(bar.label)]
+    if not shown:
+        return Epochs()
+    bar, last = shown[-1]
+    first = min(1, *(int(said[1]) for _, said in shown))
+    part = min(1.0, bar.done / bar.total) if bar.total else 1.0
+    return Epochs(int(last[1]) - first + part, float(last[2]))
 
 
 def as_lines(bars: Sequence[Bar]) -> list[tuple[int, str]]:

@@ -146,7 +146,8 @@ class _Where(NamedTuple):
 def run_bars(bars: Bars, placed: Placed, records: Records) -> Bars:
     """Return the states of the bar that counts the steps of the run, if there is one."""
     if not len(records):
-        whole = bars.taken(~bars.an_epoch)
+        of_epochs = bars.total[bars.an_epoch]  # one bar of Lightning is called both by turns
+        whole = bars.taken(~bars.an_epoch & ~np.isin(bars.total, of_epochs))
         return whole.taken(whole.total == whole.total.max(initial=0))
     totals = unique(bars.total).tolist()
     shown = {total: _agreement(bars, total, records, placed) for total in totals}

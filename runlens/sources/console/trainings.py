@@ -49,7 +49,8 @@ def tell_apart(
     """
     position, by_epoch = _position(counts, groups)
     number = _numbered(groups)
-    found = _by_counter(position, number, value, by_epoch=by_epoch)
+    epoch = None if by_epoch else counts.epoch
+    found = _by_counter(position, number, value, epoch)
     if found.passes is not None:
         return found
     uncounted = np.max(counts, axis=0) < 0
@@ -74,23 +75,31 @@ def _also_anew(
             begins[n] = 1
             first = int(position[n])
     found = training + np.cumsum(begins)
-    return found if len(found) >= 2 * (found[-1] + 1) else training
+    return found if median(np.bincount(found)) >= 2 else training  # noqa: PLR2004 - more than one row
 
 
 def _by_counter(
-    position: IntArray, number: IntArray, value: FloatArray, *, by_epoch: bool
+    position: IntArray, number: IntArray, value: FloatArray, epoch: IntArray | None
 ) -> Apart:
+    """Tell trainings by `position`; `epoch`: what beside it says so too, None where it is in it."""
     begun = _launches(position, number)
     if not begun[-1]:
         return Apart(np.zeros(len(position), dtype=np.int64))
     training = of_launches(position, _together(position, begun, number))
-    if by_epoch or not training[-1]:
+    if epoch is None or not training[-1] or _epochs_fall(epoch, training):
         return Apart(training)
     alone = np.zeros(len(position), dtype=np.int64)
     if _same_ends(position, training) and goes_on(training, value):
         return Apart(alone, training)
     short = np.bincount(training)[:-1].min() < FEWEST
     return Apart(alone) if short else Apart(training, None, UNCERTAIN)
+
+
+def _epochs_fall(epoch: IntArray, training: IntArray) -> bool:
+    """Whether the epoch that rows name beside their steps falls too, and rises at no border."""
+    borders = np.flatnonzero(np.diff(training)) + 1
+    before, behind = epoch[borders - 1], epoch[borders]
+    return bool(((behind >= 0) & (behind <= before)).all() and (behind < before).any())
 
 
 def _numbered(groups: Sequence[Hashable]) -> IntArray:

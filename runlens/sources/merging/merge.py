@@ -45,7 +45,7 @@ from runlens.sources.merging.objective import (
     with_held_out_accuracy,
     without_negative_shares,
 )
-from runlens.sources.merging.round_end import round_end
+from runlens.sources.merging.open_end import open_end
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
 from runlens.sources.merging.state import Plan, concluded, with_last_epoch
 from runlens.sources.merging.task import typed
@@ -177,7 +177,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
             with_last_epoch(plan, history),
             _last_time(metrics),
             began=began,
-            round_at=round_end(history, plan.done_epochs),
+            by_itself=open_end(history, plan.done_epochs),
         ),
         events=events,
         problems=_shown_problems([*problems, *lost], place),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from runlens.history import History
 from runlens.records import NamedTuple
 from runlens.run import HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
+from runlens.sources.merging.open_end import NOTHING, OpenEnd
 from runlens.sources.reading import Hints, SourceReading
 from runlens.wording import number, step
 
@@ -64,7 +65,7 @@ def concluded(
     last_time: float | None,
     *,
     began: bool = True,
-    round_at: str = "",
+    by_itself: OpenEnd = NOTHING,
 ) -> State:
     """Return the state of a run; what nobody says stays unknown.
 
@@ -74,13 +75,13 @@ def concluded(
         plan: done and planned.
         last_time: of its last record, in seconds; None where no record has a time.
         began: whether any loss or reward was logged.
-        round_at: the round number at which its rows end, in words; "" where they do not.
+        by_itself: what its rows say of an end that no record tells.
 
     """
     hints = [reading.hints for reading in readings]
     code = next((hint.exit_code for hint in hints if hint.exit_code), None)
     code = next((0 for hint in hints if hint.exit_code == 0), None) if code is None else code
-    kind, why, sure = _ending(hints, events, plan, code, readings, began=began, round_at=round_at)
+    kind, why, sure = _ending(hints, events, plan, code, readings, began=began, by_itself=by_itself)
     return State(
         kind,
         why,
@@ -100,7 +101,7 @@ def _ending(
     readings: Sequence[SourceReading],
     *,
     began: bool,
-    round_at: str,
+    by_itself: OpenEnd,
 ) -> tuple[StateKind, str, Sure]:
     trace = _trace(hints, began=began)
     if trace.startswith(UNNAMED) and code in CONTROL_C:
@@ -111,7 +112,7 @@ def _ending(
         or _by_code(code, plan)
         or _by_empty_file(hints, plan)
         or _by_tracker(hints, plan, code)
-        or _by_round_end(hints, plan, round_at)
+        or _by_itself(hints, plan, by_itself)
         or _broken_off(hints, plan, readings)
     )
 
@@ -225,23 +226,20 @@ def _by_tracker(
     return None
 
 
-def _by_round_end(
-    hints: Sequence[Hints], plan: Plan, round_at: str
+def _by_itself(
+    hints: Sequence[Hints], plan: Plan, said: OpenEnd
 ) -> tuple[StateKind, str, Sure] | None:
-    """Guess that a run whose plan nobody tells came to its end: it ended at a round number.
+    """Guess that a run whose plan nobody tells came to its end, as its rows look so.
 
     Checkpoints and lines cut out of a log end anywhere, and what a tracker knows is more.
     """
     other = any(
-        hint.snapshot or hint.excerpt or hint.no_exit_record or hint.tracker_state for hint in hints
+        hint.snapshot or (hint.excerpt and said.whole) or hint.no_exit_record or hint.tracker_state
+        for hint in hints
     )
-    if plan.share is not None or other or not round_at:
+    if plan.share is not None or other or not said.why:
         return None
-    return (
-        "finished",
-        f"the last row is at the round {round_at}, but no record says that the run finished",
-        "guess",
-    )
+    return "finished", f"{said.why}, but no record says that the run finished", "guess"
 
 
 def _broken_off(
