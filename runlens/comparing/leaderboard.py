@@ -18,6 +18,7 @@ from runlens.comparison import BoardRow, Leaderboard
 from runlens.diagnosis import Verdict
 from runlens.engine import verdict_of
 from runlens.errors import BadSettings
+from runlens.history import FloatArray
 from runlens.run import RL_TASKS, Problem, Run, Setting
 from runlens.settings import Settings as UserSettings
 
@@ -53,7 +54,7 @@ def leaderboard(
     known = [reached(run, name).last for run in runs]
     differing = _differing(runs)
     numbers = _configurations(differing)
-    spread = _spread(runs, name, known, numbers)
+    spread, of = _spread(runs, name, known, numbers)
     sign = 1.0 if terms.better(name) == "lower" else -1.0
     order = sorted(range(len(runs)), key=lambda i: (known[i] is None, sign * (known[i] or 0.0)))
     top = known[order[0]]
@@ -68,7 +69,7 @@ def leaderboard(
             health=str(judged[i].health),
             says=judged[i].sentence,
             settings=differing[i],
-            p_best=_p_best(top, known[i], sign, spread),
+            p_best=_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread)),
             group=numbers[i],
             place=i,
             heights=drawn[i],
@@ -120,18 +121,33 @@ def _configurations(differing: Sequence[dict[str, Setting]]) -> list[int]:
 
 def _spread(
     runs: Sequence[Run], metric: str, known: Sequence[float | None], numbers: Sequence[int]
-) -> Spread:
-    """Return the deviation between repeats: within configurations, else the median prior."""
+) -> tuple[Spread, dict[int, FloatArray]]:
+    """Return the deviation between repeats, and what each configuration reached.
+
+    Within configurations, else the median prior.
+    """
     ends = [end(run.curve(metric).finite().value, held_out=is_held_out(metric)) for run in runs]
     priors = [prior((one, one)) for one in ends if one]
     before = sorted(priors)[len(priors) // 2] if priors else Spread(0.0, 1.0)
     if len(set(numbers)) == 1 and not any(Settings(run).known for run in runs):
-        return before  # without settings all runs look alike
+        return before, {}  # without settings all runs look alike
     of: dict[int, list[float]] = {}
     for value, number in zip(known, numbers, strict=True):
         if value is not None:
             of.setdefault(number, []).append(value)
-    return measured([np.array(values) for values in of.values()], before)
+    levels = {number: np.array(values) for number, values in of.items()}
+    return measured(list(levels.values()), before), levels
+
+
+def _of_two(of: dict[int, FloatArray], top: int, other: int, pooled: Spread) -> Spread:
+    """Return the spread by the repeats of two configurations alone, where they have some.
+
+    One that diverges now and then says nothing of how far the seeds of others lie apart.
+    """
+    own = [of[number] for number in {top, other} if len(of.get(number, ())) >= FEWEST]
+    return (
+        measured(own, pooled._replace(measured=0.0, freedom=0, source="prior")) if own else pooled
+    )
 
 
 def _p_best(top: float | None, value: float | None, sign: float, spread: Spread) -> float | None:

@@ -161,3 +161,17 @@ def test_a_directory_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     alone = CliRunner().invoke(command, [str(tmp_path / "sweep" / "run-0")])
     assert alone.exit_code == 2
     assert "1 run lies there" in alone.output
+
+
+def test_one_wild_configuration_does_not_make_all_others_as_good() -> None:
+    """The chance to be the best counts the repeats of the two configurations alone."""
+
+    def one(end: float, rate: float, seed: int) -> Run:
+        curve = falling(20) + (end - falling(20)[-1])
+        return run({"eval_loss": curve}, f"{rate}-{seed}",
+                   config={"learning_rate": rate, "seed": seed})  # fmt: skip
+
+    runs = [one(1.0 + rate + 0.01 * seed, rate, seed) for rate in (0.1, 0.3) for seed in range(3)]
+    wild = [one(2.0, 3.0, 0), one(9.0, 3.0, 1)]
+    chances = {row.run: row.p_best or 0.0 for row in leaderboard([*runs, *wild]).rows}
+    assert max(chance for name, chance in chances.items() if name.startswith("0.3")) < 0.05
