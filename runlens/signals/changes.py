@@ -34,7 +34,7 @@ def spikes(value: FloatArray, z_limit: float = 8.0, tail_multiple: float = 4.0) 
     out), which keeps heavy-tailed noise quiet. Neighbours are joined.
     """
     width = odd(min(max(11, len(value) // 20), 51))
-    base, residual, local, tail = _around(value.astype(np.float64).tobytes(), width)
+    base, residual, local, tail = _around(np.asarray(value, dtype=np.float64).tobytes(), width)
     hit = (residual > z_limit * local) & (residual > tail_multiple * tail)
     starts = np.flatnonzero(hit & ~np.concatenate([[False], hit[:-1]]))
     return _described(starts, value, base, width)

@@ -48,7 +48,7 @@ def running_median(value: FloatArray, width: int) -> FloatArray:
     width = min(width, odd(max(1, 2 * len(value) - 1)))
     if width <= 1 or not len(value):
         return value
-    return _medians(value.astype(np.float64).tobytes(), width)
+    return _medians(np.asarray(value, dtype=np.float64).tobytes(), width)
 
 
 @lru_cache(maxsize=KEPT)
@@ -177,7 +177,7 @@ def sigma(value: FloatArray) -> float:
     """
     if len(value) < 3:  # noqa: PLR2004 - two points have no noise that could be told
         return NO_NOISE
-    return _sigma(value.astype(np.float64).tobytes())
+    return _sigma(np.asarray(value, dtype=np.float64).tobytes())
 
 
 @lru_cache(maxsize=KEPT)
