@@ -114,3 +114,13 @@ def test_epochs_of_a_long_plan_are_no_first_steps() -> None:
     ):
         run = drawn("d", task="classification", noise=1e-5, state=state, train_loss=text).run()
         assert ask(run).status == status
+
+
+def test_an_unknown_task_that_never_left_a_guess_is_an_info() -> None:
+    """A constant ln 6 from the first row on is said; what fell to it may be done."""
+    stays = drawn("stays", task="other", noise=2e-3, train_loss="0:1.80 100:1.792 900:1.792")
+    fell = drawn("fell", task="other", noise=2e-3, train_loss="0:3.6 100:1.792 900:1.792")
+    for case, severities in ((stays, ["info"]), (fell, [])):
+        run = case.run()
+        outcome = RULE.check(run, Signals(run), RULE.limits)
+        assert [one.severity for one in outcome.findings] == severities

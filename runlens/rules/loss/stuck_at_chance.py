@@ -11,13 +11,12 @@ Looks alike
     accuracy clearly above chance is a matter of calibration. A loss that still falls is slow,
     not stuck. Without a recorded number of classes a level says nothing, unless accuracy lies
     at one over that number too, or a loss that no longer moves is ln of a setting to four digits,
-    of 10, 100 or 1,000, or, of a classifier, of any number of classes. One and the same score at
-    every evaluation is one answer for all.
+    of 10, 100 or 1,000, or, of a classifier, of any number of classes (an info in an unknown task
+    that never left it). One and the same score at every evaluation is one answer for all.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
-    all agree with chance to four digits (exact).
-    share, least: distance from chance that counts as chance, as a share and in nats;
-    never more than most. done: share of the planned steps below
+    all agree with chance to four digits (exact). share, least: distance from chance that counts as
+    chance, as a share and in nats; never more than most. done: share of the planned steps below
     which nothing is said, unless it has done a long stretch of steps: with a working rate loss
     leaves chance within some hundred. learned: accuracy over chance from which it has learned.
     accuracy: distance from one over the number of classes. back_from: a run that lay this share
@@ -66,6 +65,7 @@ from runlens.wording import loss, step, too_few
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 MOST_CLASSES = 1_000
 MOST = 0.75  # of the points: a few more batches of another size do no harm
+STARTS = 1.25  # times the level: what an unknown task has converged to began further above
 OWN_NUMBER = 0.02  # of a class: one in 25 constants lies as near to the logarithm of some number
 SHORT_WARMUP = 0.5  # of the covered steps: a run that is warming up longer is not judged
 
@@ -149,7 +149,8 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
         still = moved <= (limits.share if run.task == "pretrain" else limits.exact) * level
         return chance.of_known_vocabulary(level) if still else None
     if moved > limits.exact * level:
-        return None
+        stays = run.task == "other" and float(train.value[0]) < STARTS * level
+        return _by_own_number(train, limits) if stays else None
     known = chance.of_known_classes(level) if chance.updates(run) >= limits.long else None
     return chance.of_settings(run, level) or known
 
@@ -213,7 +214,8 @@ def _finding(
     low = float(shown.min())
     back = onset_at > 0 and low < (1 - limits.back_from) * at.lowest
     metric, accuracy = _accuracy(run, signals)
-    severity: Severity = "warning" if run.task == "dpo" else "critical"
+    unknown = run.task == "other" and np.ptp(train.value[len(train) // 2 :]) > limits.exact * level
+    severity: Severity = "info" if unknown else "warning" if run.task == "dpo" else "critical"
     distance = max(level - at.level, at.lowest - level, 0.0)
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
