@@ -18,6 +18,7 @@ from runlens.sources.tables.launches import slack_of
 from runlens.sources.trainings import goes_on, of_launches
 
 FEWEST = 3  # rows of a training of which nothing but its steps says that it is one
+HEADED = 0.1  # share of the rows that go on, from which lines before them are their heading
 MOSTLY = 0.8  # share of the rows that name a counter
 UNCERTAIN = "its steps begin anew and no epoch says why: read as trainings of their own"
 
@@ -75,7 +76,10 @@ def _also_anew(
             begins[n] = 1
             first = int(position[n])
     found = training + np.cumsum(begins)
-    return found if median(np.bincount(found)) >= 2 else training  # noqa: PLR2004 - more than one row
+    rest = [n for n in range(1, len(training)) if not begins[n] and training[n] == training[n - 1]]
+    if begins.any() and sum(map(anew, rest)) > max(begins.sum(), HEADED * len(rest)):
+        return training  # it comes again where the counter goes on too, as between samples
+    return found if len(found) >= 2 * (found[-1] + 1) else training
 
 
 def _by_counter(
