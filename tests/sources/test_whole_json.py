@@ -39,6 +39,24 @@ def test_lists_of_numbers(tmp_path: Path) -> None:
     assert read.steps_inferred
 
 
+@pytest.mark.parametrize(
+    ("whole", "metrics"),
+    [
+        ([3.5, 2.5, 1.5], {"train_loss"}),
+        ({"train": [3.5, 2.5, 1.5], "test": [3.5, 3.5, 2.5]}, {"train_loss", "eval_loss"}),
+    ],
+)
+def test_numbers_that_the_name_of_their_file_names(
+    tmp_path: Path, whole: Any, metrics: set[str]
+) -> None:
+    """A list alone, or one for each split; under another name they are nothing known."""
+    written(tmp_path, whole, "losses.json")
+    assert set(runlens.read(tmp_path).history.metrics) == metrics
+    (tmp_path / "losses.json").rename(tmp_path / "data.json")
+    with pytest.raises(runlens.errors.NothingReadable):
+        runlens.read(tmp_path)
+
+
 def test_what_is_measured_says_how_long_a_history_is(tmp_path: Path) -> None:
     """Labels and predictions of a last evaluation are more, and longer."""
     lists = {"loss": [3, 2, 1], "labels": [0, 1] * 5, "predicted": [1, 0] * 5, "weights": [1] * 10}

@@ -97,7 +97,7 @@ def _first_rows(path: Path) -> list[Row]:
         return rows
     small = path.stat().st_size <= whole_json.LARGEST and whole_json.mentions_metric(head)
     may_be_whole = small or whole_json.is_named(name)
-    whole = whole_json.history(read_bytes(path, MAX_LOG)) if may_be_whole else None
+    whole = whole_json.history(read_bytes(path, MAX_LOG), path.stem) if may_be_whole else None
     return whole.rows[:SAMPLE] if whole else rows if _of_lines(name) else []
 
 
@@ -120,7 +120,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
     is_whole = path.suffix.lower() == whole_json.ENDING and len(_rows_of_lines(data)) < FEWEST
-    found = whole_json.history(data) if is_whole else None
+    found = whole_json.history(data, path.stem) if is_whole else None
     if found:
         reading.config = flat(found.settings)
         rows = Rows(columns)

@@ -12,7 +12,7 @@ from typing import Any
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.tables.names import has_metric
+from runlens.sources.tables.names import SPLITS, has_metric
 
 Row = dict[str, Any]
 
@@ -53,18 +53,32 @@ class History(NamedTuple):
     settings: Row = {}  # noqa: RUF012 - never changed
 
 
-def history(data: bytes) -> History | None:
-    """Return the longest history that is in a text; None where none is."""
+def history(data: bytes, stem: str = "") -> History | None:
+    """Return the longest history that is in a text; None where none is.
+
+    Numbers without a name, or with that of their split alone, are what the file is called after:
+    ``losses.json``.
+    """
     try:
         whole = parse_json(data)
     except Unreadable:
         return None
+    if has_metric([stem]):
+        whole = _named_by_file(whole, stem)
     found = max(_histories(whole), key=lambda one: len(one.rows), default=History([]))
     if len(found.rows) < 2:  # noqa: PLR2004 - one row is no history
         return None
     beside = whole.items() if isinstance(whole, dict) else ()
     settings = (v for k, v in beside if _SETTINGS.fullmatch(k) and isinstance(v, dict))
     return found._replace(settings=next(settings, {}))
+
+
+def _named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of any type
+    if isinstance(whole, list) and all(type(one) is float for one in whole):
+        return {stem: whole}
+    if isinstance(whole, dict) and whole.keys() <= SPLITS.keys():
+        return {f"{split}/{stem}": values for split, values in whole.items()}
+    return whole
 
 
 def _histories(value: Any, depth: int = 0) -> Iterator[History]:  # noqa: ANN401 - JSON is of any type
