@@ -7,7 +7,8 @@ Why it matters
     At rate zero no weight moves: every step of the stretch was paid for nothing.
 Looks alike
     The first point of a warm-up and the last points of a decay are zero by design. A log that
-    rounds to few digits shows a small rate as zero: then loss still falls. A second parameter
+    rounds to few digits shows a small rate as zero: then loss still falls, or the rate fell in
+    steps of which the next would be below half of the last digit. A second parameter
     group may still learn. A rate of zero for a few fp16 steps follows skipped updates: once it is
     over, it counts against the plan and not against what was logged so far.
 Limits
@@ -83,6 +84,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"{other} is not zero: another parameter group learns")
     stretch = rate.at(slice(first, first + length))
     fell = _fall(signals, stretch)
+    if small := _below_last_digit(rate, first):
+        return passed(f"the rate fell in steps; the next, {as_rate(small)}, is logged as 0")
     still = held_out.same(signals, stretch)
     if _rounds(rate, limits) and not still and (fell is None or fell > limits.flat):
         return passed("the log rounds the rate to few digits and loss still falls")
@@ -101,6 +104,24 @@ def _rounds(rate: Curve, limits: Limits) -> bool:
         return True
     units = positive / positive.min()
     return bool(units.max() <= limits.rounded and (np.abs(units - np.round(units)) < 1e-6).all())  # noqa: PLR2004 - float error
+
+
+def _below_last_digit(rate: Curve, first: int) -> float:
+    """Return the rate that follows where a rate fell in steps, if the log rounds it to 0; else 0.
+
+    The steps are those of StepLR: each level is held, and a constant share of the one before.
+    """
+    before = rate.value[:first]
+    before = before[before > 0]
+    levels, counts = np.unique(before, return_counts=True)
+    begin = int(np.argmax(before == levels[0])) if len(levels) else 0
+    if not begin or min(counts[0], np.count_nonzero(before == before[begin - 1])) <= 1:
+        return 0.0
+    last, above = float(levels[0]), float(before[begin - 1])
+    units = rate.value / last
+    whole = bool((np.abs(units - np.round(units)) < 1e-6).all())  # noqa: PLR2004 - float error
+    share = last / above
+    return last * share if round(share, 6) < 0.5 and whole else 0.0  # noqa: PLR2004 - half a digit
 
 
 def _fall(signals: Signals, stretch: Curve) -> float | None:
@@ -253,6 +274,13 @@ BAD = (
         learning_rate="0:0 600:0",
         config={"learning_rate": 0.0},
     ),
+    drawn(
+        "halved, halved again, and then zero",
+        (400, 420),
+        severity="critical",
+        train_loss="0:3 200:1 600:1",
+        learning_rate="0:4e-4 190:4e-4 200:2e-4 390:2e-4 400:0 1200:0",
+    ),
     drawn("late, loss not logged", (650, 700), learning_rate="0:1e-4 670:0 1000:0"),
 )
 GOOD = (
@@ -265,6 +293,11 @@ GOOD = (
         state=State("unknown", planned_steps=1820),
     ),
     drawn("short zero tail", train_loss="0:2 600:1", learning_rate="0:1e-4 540:0 600:0"),
+    drawn(
+        "a tenth every 200 steps, printed with five digits",
+        train_loss="0:3 200:1 1200:1",
+        learning_rate="0:1e-3 190:1e-3 200:1e-4 390:1e-4 400:1e-5 590:1e-5 600:0 1200:0",
+    ),
     drawn(
         "rounded by the log",
         train_loss="0:3 600:1",
