@@ -19,6 +19,7 @@ from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.knowledge import chat_templates
 from runlens.rules.loss import chance
+from runlens.rules.loss.loss_spike import LONGEST, POINTS, SPIKES
 from runlens.wording import loss, number, percent, step
 
 ONE_PASS = 1.0
@@ -146,9 +147,12 @@ def _back_at_once(scene: Scene) -> Sign | None:
         return None  # what is not over yet is not known to be of one batch
     if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
         return None  # the loss was rising before it
-    few = "the curve came back at once"
-    if len(spikes) > 1:
-        few += f" after each of {len(spikes)} spikes"
+    counted = {one.what: one.value for one in seen.evidence}
+    few = "the curve came back"
+    if float(counted.get(LONGEST, 1)) <= POINTS:
+        few += " at once"
+    if (many := float(counted.get(SPIKES, 1))) > 1:
+        few += f" after each of {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
     regular = scene.has("sawtooth")  # what comes back at one period is no odd batch
     weight = HINT if regular else STRONG if few_alone else SPEAKS

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.rules.loss.loss_spike import RULE
@@ -40,3 +42,32 @@ def test_unknown_task_needs_five_times() -> None:
     assert ask(drawn("four", task="other", train_loss=SPIKE).run()).status == "passed"
     nine = SPIKE.replace("510:6", "510:13")
     assert ask(drawn("nine", task="other", train_loss=nine).run()).status == "found"
+
+
+def test_a_peak_is_told_with_its_own_step() -> None:
+    """A spike begins before its peak: the value told stands in the log at the step told."""
+    run = drawn(
+        "climbs", noise=0, train_loss="0:3 300:1.5 500:1.4 510:4 520:6 530:1.4 900:1.2"
+    ).run()
+    finding = ask(run).findings[0]
+    assert finding.title.startswith("Train loss spiked to 6.000 at step 520, ")
+    assert finding.onset.step == 510
+    assert finding.evidence[0].step == finding.chart.marks[0].step == 520
+
+
+def test_scatter_of_a_low_loss_is_no_excursion() -> None:
+    """While a loss falls its noise goes with its level: a high block among such is noise."""
+    rng = np.random.default_rng(3)
+    blocks = 0.08 * np.exp(-np.arange(100) / 40) * rng.lognormal(0, 0.5, 100)
+    blocks[:10] += np.linspace(2.4, 0.3, 10)
+    blocks[25:27] = 0.22, 0.16  # over levels of 0.04 to 0.1
+    text = " ".join(f"{10 * k}:{v:.4f}" for k, v in enumerate(np.repeat(blocks, 7)))
+    assert ask(drawn("scatter", noise=0, train_loss=text).run()).status == "passed"
+
+
+def test_one_sample_is_no_range() -> None:
+    """A batch of one is one sample."""
+    one = {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1}
+    run = drawn("one a batch", train_loss=SPIKE, config=one).run()
+    said = [fix.what for fix in ask(run).findings[0].fixes]
+    assert any("(sample 509 of one process)" in what for what in said)

@@ -26,7 +26,10 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     batch = in_force.effective_batch(run)
     which = f"Look at the batch of step {step(at)}"
     if batch:
-        which += f" (samples {step(batch * (at - 1))} to {step(batch * at - 1)} of one process)"
+        first, last = step(batch * (at - 1)), step(batch * at - 1)
+        which += (
+            f" (sample{f' {first}' if first == last else f's {first} to {last}'} of one process)"
+        )
     rate = fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     why = "if you log batch indices, they name it; check its length and labels"

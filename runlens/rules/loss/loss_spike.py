@@ -21,8 +21,8 @@ Limits
     level under it (above 2), z local noise scales, tail times the 95th percentile of the upward
     noise. Where doubling is out of reach (losses near ln of a vocabulary): sharp_ratio with
     sharp_z and sharp_tail. Long form: a block of 1 % of the points above long_ratio of the four
-    before it, the next above long_next, by long_z scales of the blocks, and back below half of
-    the rise later. early: first share of the run that is not judged, besides warm-up.
+    before it, the next above long_next, by log_z times the scatter of the blocks, and back below
+    half of the rise later. early: first share of the run that is not judged, besides warm-up.
     quiet_ratio: below the ratio but above this: info. alone: a single, recovered spike is loud
     from this ratio on. many: spikes that are loud whatever their height; wide: share of the run
     from which one is loud. young: share of the run in which up to `many` points that leave
@@ -63,6 +63,7 @@ from runlens.wording import count, loss, step, times, too_few
 
 FEW = 2  # a pair is no series
 POINTS = 2.0  # logged points of a spike that one batch explains
+SPIKES, LONGEST = "Spikes", "Longest spike in logged points"
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -164,11 +165,14 @@ def _finding(
     told: str = "",
 ) -> Finding:
     at = train.step[seen.first.astype(np.int64)]
+    tops = train.step[spike_forms.summits(train.value, seen)]
     onset = float(at[0])
     top = int(np.argmax(seen.ratio))
+    # one batch is the peak itself; what lasts was begun by the first high point
+    batch = tops if seen.width[top] <= POINTS else at
     climb = surroundings.norm_climb(signals, float(at[top]))
     severity, out = _severity(signals, train, seen, limits, quiet=quiet)
-    evidence = _evidence(run, signals, seen, at, climb, limits)
+    evidence = _evidence(run, signals, seen, tops, climb, limits)
     if told:
         evidence = (evidence[0]._replace(limit=None, source=""), *evidence[1:])
         severity, out = "warning", (*out, RuledOut("A batch, or a new stage of the data", told))
@@ -176,11 +180,11 @@ def _finding(
     highest = "That is"
     if many > 1:
         peak = loss(float(seen.peak[top]))
-        highest = f"The highest spike reached {peak} at step {step(at[top])},"
+        highest = f"The highest spike reached {peak} at step {step(tops[top])},"
     again = f" It was the first of {many} spikes up to step {step(at[-1])}." if many > 1 else ""
     return Finding(
         severity=severity,
-        title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(onset)}, against "
+        title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, against "
         f"{'' if told else 'a median of '}{loss(float(seen.base[0]))} before.{again}",
         metric="train_loss",
         onset=Moment(onset),
@@ -189,7 +193,7 @@ def _finding(
         seen=f"{highest} {times(float(seen.ratio[top]))} the level around it. The loss recovered"
         f"{_after(seen, top)}.",
         fixes=causes_of_spike.cures(
-            run, signals, float(at[top]), again=severity != "info" and many > FEW
+            run, signals, float(batch[top]), again=severity != "info" and many > FEW
         ),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -202,7 +206,7 @@ def _finding(
         chart=Chart(
             "zoom",
             ("train_loss", "grad_norm") if len(signals.curve("grad_norm")) else ("train_loss",),
-            marks=(Mark(float(at[top]), float(seen.peak[top]), times(float(seen.ratio[top]))),),
+            marks=(Mark(float(tops[top]), float(seen.peak[top]), times(float(seen.ratio[top]))),),
         ),
     )
 
@@ -219,8 +223,8 @@ def _evidence(
         Evidence(
             "Highest spike relative to the level around it", ratio, met, why, "train_loss", where
         ),
-        Evidence("Spikes", float(len(at)), float(limits.many), "repeated", "train_loss"),
-        Evidence("Longest spike in logged points", float(seen.width.max()), where="train_loss"),
+        Evidence(SPIKES, float(len(at)), float(limits.many), "repeated", "train_loss"),
+        Evidence(LONGEST, float(seen.width.max()), where="train_loss"),
     ]
     if climb is not None:
         what = "Gradient norm relative to its earlier level"

@@ -10,7 +10,7 @@ from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.changes import Spikes, spikes
 from runlens.signals.held_out import takes_back
-from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, mad, odd, running_median, sigma_diff
+from runlens.signals.noise import GAUSSIAN, mad, odd, running_median, sigma_diff
 from runlens.signals.shape import Shape
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
@@ -35,7 +35,6 @@ class Limits(Struct, frozen=True):
     sharp_tail: float = 8.0
     long_ratio: float = 1.75
     long_next: float = 1.4
-    long_z: float = 6.0
     early: float = 0.02
     quiet_ratio: float = 1.5
     alone: float = 3.0
@@ -59,6 +58,13 @@ class Seen(NamedTuple):
     def kept(self, mask: BoolArray) -> "Seen":
         """Return some of the spikes."""
         return Seen._make(column[mask] for column in self)
+
+
+def summits(value: FloatArray, seen: Seen) -> IntArray:
+    """Return the index of the highest point of each spike, shape (k,)."""
+    spans = zip(seen.first.astype(int).tolist(), seen.width.astype(int).tolist(), strict=True)
+    tops = [at + int(np.argmax(value[at : at + max(size, 1)])) for at, size in spans]
+    return np.array(tops, dtype=np.int64)  # spikes are few
 
 
 NONE = Seen(*[np.zeros(0)] * 5)
@@ -113,12 +119,12 @@ def long(value: FloatArray, ratio: float, limits: Limits) -> Seen:
     blocks = medians(value[: used * size].reshape(used, size))
     if used < BLOCKS // 5:
         return NONE
-    scale = max(sigma_diff(value) * MEDIAN_LOSS / size**0.5, mad(np.diff(blocks)) / 2**0.5, 1e-12)
     at = np.arange(4, used - 3)
     before = medians(np.lib.stride_tricks.sliding_window_view(blocks, 4)[at - 4])
     level = _level(value, before)
     hit = (blocks[at] > ratio * level) & (blocks[at + 1] > limits.long_next * level)
-    hit &= blocks[at] - before > limits.long_z * scale
+    logs = np.log(np.maximum(blocks, 1e-12))  # while a loss falls its noise goes with its level
+    hit &= logs[at] - np.log(np.maximum(before, 1e-12)) > limits.log_z * _scatter(logs)[at]
     rows: list[tuple[float, ...]] = []
     free = 0
     for place in np.flatnonzero(hit).tolist():  # blocks, at most 100
@@ -197,13 +203,16 @@ def _beyond_scatter(value: FloatArray, seen: Seen, limits: Limits) -> Seen:
     """
     if value.min() <= 0 or not len(seen.first):
         return seen
-    logs = np.log(value)
-    width = odd(min(max(11, len(value) // 20), 51))
+    scatter = _scatter(np.log(value))[seen.first.astype(np.int64)]
+    return seen.kept(np.log(np.maximum(seen.peak / seen.base, 1.0)) > limits.log_z * scatter)
+
+
+def _scatter(logs: FloatArray) -> FloatArray:
+    """Return the standard deviation of a curve around each point, shape (n,)."""
+    width = odd(min(max(11, len(logs) // 20), 51))
     off = running_median(np.abs(logs - running_median(logs, width)), 2 * width + 1)
     leaps = running_median(np.abs(np.diff(logs, prepend=logs[0])), 2 * width + 1) / 2**0.5
-    at: IntArray = seen.first.astype(np.int64)
-    scatter = GAUSSIAN * np.maximum(off, leaps)[at]  # at the ends `off` leans on repeated values
-    return seen.kept(np.log(np.maximum(seen.peak / seen.base, 1.0)) > limits.log_z * scatter)
+    return GAUSSIAN * np.maximum(off, leaps)  # at the ends `off` leans on repeated values
 
 
 def thrown_back(value: FloatArray, limits: Limits) -> Seen:
