@@ -276,7 +276,7 @@ def _until_lost(
     ]
     if not lost or min(lost) >= late:
         return {}
-    told = f"the loss became NaN at step {step(min(lost))}; before it: "
+    told = f"the loss was not finite from step {step(min(lost))} on; before it: "
     curves = {rule.slug for rule in asked if rule.family in OF_THE_LOSS}
     return {
         slug: unmet(told + outcome.reason)

@@ -14,6 +14,7 @@ from runlens.causes.patterns import LOST, THROWN
 from runlens.causes.scene import INPUTS, Scene
 from runlens.history import Curve
 from runlens.metrics import spoken
+from runlens.rules.numerics.not_finite import not_finite_name
 from runlens.run import RL_TASKS
 
 MOST = 5
@@ -109,7 +110,8 @@ def _measured(scene: Scene) -> Iterator[Domino]:
         first = min(gone, key=lambda one: one.begins)
         own = not first.metric or first.metric.endswith("loss")
         name, metric = ("the loss", "train_loss") if own else (spoken(first.metric), first.metric)
-        yield Domino(first.begins, f"{name} becomes NaN", metric)
+        kind = not_finite_name(scene.run, first.begins, first.metric or metric)
+        yield Domino(first.begins, f"{name} becomes {kind}", metric)
 
 
 def _first_above(curve: Curve, factor: float, symptom: float) -> float | None:

@@ -17,7 +17,7 @@ def test_a_plan_twice_the_schedule_names_the_double_count() -> None:
     )
     finding = RULE.check(case.run(), Signals(case.run()), RULE.limits).findings[0]
     assert any("counted twice" in cause.what for cause in finding.causes)
-    assert any("400 steps, not 200" in fix.what for fix in finding.fixes)
+    assert any("for all 400 steps" in fix.what for fix in finding.fixes)
 
 
 def test_a_second_group_that_learns_speaks_against_it() -> None:

@@ -246,6 +246,24 @@ def test_a_loss_that_became_nan_did_not_end_at_its_last_finite_value() -> None:
     assert "ended" in finding("divergence", drawn("x", train_loss=climbs).run()).title
 
 
+def test_a_loss_that_became_infinite_is_not_called_nan() -> None:
+    """One word in all places, that of the value at the step told; NaN may come later."""
+    norms = "0:1 400:1 600:400 610:nan 900:nan"
+    run = drawn("x", train_loss="0:3 400:1 600:4 601:inf 650:nan 900:nan", grad_norm=norms).run()
+    assert "became infinite at step 610" in finding("divergence", run).title
+    assert finding("nan-loss", run).title.startswith("The loss became infinite at step 610")
+    assert "NaN at step 610" not in str(diagnose(run))
+
+
+def test_the_length_of_a_schedule_is_not_read_off_the_row_that_shows_its_end() -> None:
+    """The rate was zero at some step between two rows: the later of them is not its length."""
+    run = drawn(
+        "short", train_loss="0:6 170:4.7 400:4.7", learning_rate="0:2e-3 165:1e-5 170:0 400:0 /20"
+    ).run()
+    said = [fix.what for fix in finding("lr-zero", run).fixes]
+    assert "Build the schedule for all 400 steps" in said
+
+
 def test_the_largest_norm_is_called_finite_where_others_are_not() -> None:
     """A norm that rose to infinity has no largest value."""
     case = bad("grad-explosion", "climbs and the loss follows", max_grad_norm=0.0)

@@ -46,6 +46,7 @@ from runlens.knowledge.in_force import clip_limit
 from runlens.records import NamedTuple
 from runlens.rules.gradients import explosion_advice, huge_norm
 from runlens.rules.gradients.norms import Settled, loss_fell, loss_worsened, settled, smooth_log
+from runlens.rules.numerics.not_finite import not_finite_name
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
     LOSS_TASKS,
@@ -266,7 +267,8 @@ def _severity(
     run: Run, signals: Signals, norms: Settled, climb: Climb, onset: int, limits: Limits
 ) -> tuple[Severity, str]:
     if np.isfinite(norms.lost_at) and climb.kind != "came back":
-        return "critical", f"the loss became NaN at step {step(norms.lost_at)}"
+        kind = not_finite_name(run, norms.lost_at)
+        return "critical", f"the loss became {kind} at step {step(norms.lost_at)}"
     if climb.kind == "ended":
         return "critical", f"the run ended there ({run.state.kind})"
     worse = loss_worsened(run, signals, onset)

@@ -50,7 +50,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.rules.loss import adversaries, causes_of_rise, surroundings
 from runlens.rules.loss.rise_forms import Limits, Rise, rise_of
-from runlens.rules.numerics.not_finite import finite_until
+from runlens.rules.numerics.not_finite import finite_until, not_finite_name
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -120,7 +120,7 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
     logged = run.curve("train_loss")
     if (gone := finite_until(run)) <= logged.step[-1]:
-        ended = f"became NaN at step {step(gone)}"
+        ended = f"became {not_finite_name(run, gone)} at step {step(gone)}"
     return Finding(
         severity=severity,
         title=f"Train loss diverged from step {step(onset)} on. It rose from its {origin} of "

@@ -44,6 +44,7 @@ from runlens.rules.numerics.not_finite import (
     finite_until,
     last_finite,
     losing_series,
+    not_finite_name,
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
@@ -134,7 +135,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         evidence=_evidence(run, lost, train_lost),
-        seen=_seen(train_lost, series, consequence=consequence),
+        seen=_seen(run, train_lost, series, consequence=consequence),
         end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
         causes=_causes(run, lost, consequence=consequence or series is not None),
         fixes=() if consequence else _fixes(run),
@@ -143,12 +144,14 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     )
 
 
-def _seen(train_lost: float, series: tuple[str, Losing] | None, *, consequence: bool) -> str:
+def _seen(
+    run: Run, train_lost: float, series: tuple[str, Losing] | None, *, consequence: bool
+) -> str:
     """Say whether training is a number meanwhile."""
     if consequence:
-        return (
-            f"The evaluation only follows train loss, which became NaN at step {step(train_lost)}."
-        )
+        kind = not_finite_name(run, train_lost)
+        at = step(train_lost)
+        return f"The evaluation only follows train loss, which became {kind} at step {at}."
     if series:
         name, other = series
         at = step(int(other.curve.step[int(np.argmax(other.bad))]))

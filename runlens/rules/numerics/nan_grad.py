@@ -35,7 +35,12 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import BoolArray, Curve
-from runlens.rules.numerics.not_finite import FATAL_SHARE, finite_until, last_finite
+from runlens.rules.numerics.not_finite import (
+    FATAL_SHARE,
+    finite_until,
+    last_finite,
+    not_finite_name,
+)
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -59,7 +64,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     whole = run.curve("grad_norm")
     curve = whole if np.isinf(lost_at) else whole.before(int(lost_at))
     if not len(curve):
-        return passed(f"no gradient norm was logged before the loss became NaN at {step(lost_at)}")
+        return passed(
+            f"the loss was lost at step {step(lost_at)}, and no gradient norm was logged before"
+        )
     if (whole.value == -1).all():
         return unmet(f"grad_norm is -1 at all {len(whole):,} points: it was not computed")
     bad = ~np.isfinite(curve.value)
@@ -71,7 +78,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"grad_norm is no number on {bad.sum():,} of {len(bad):,} points, from the "
                      "first on, and the loss falls: it was not computed")  # fmt: skip
     if not bad.any():
-        until = "" if lost_at is None or not np.isfinite(lost_at) else " until the loss became NaN"
+        until = (
+            ""
+            if lost_at is None or not np.isfinite(lost_at)
+            else " until the loss was no longer finite"
+        )
         return passed(f"finite gradient norms: all {len(bad):,}{until}")
     return found(_finding(run, signals, curve, bad, lost_at, limits))
 
@@ -89,7 +100,8 @@ def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int
         return start, f"{length} of them come in a row"
     if np.isfinite(lost_at) and bad[-limits.row :].any():
         late = len(bad) - min(limits.row, len(bad)) + int(np.argmax(bad[-limits.row :]))
-        return late, f"the loss became NaN at step {step(lost_at)}"
+        kind = not_finite_name(run, lost_at)
+        return late, f"the loss became {kind} at step {step(lost_at)}"
     if bad.sum() >= limits.row and bad.mean() > limits.share:
         return int(np.argmax(bad)), f"that is {percent(float(bad.mean()))} of the points"
     if not run.flag("fp16") and (run.flag("bf16") or run.flag("fp16") is False):

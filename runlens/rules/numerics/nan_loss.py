@@ -48,6 +48,7 @@ from runlens.rules.numerics.not_finite import (
     losing,
     losing_series,
     norm_before,
+    not_finite_name,
     phase,
     spent,
 )
@@ -104,7 +105,7 @@ def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limi
     fatal = fatal_from(bad)
     at = fatal if fatal >= 0 else int(np.argmax(bad))
     onset = float(curve.step[at])
-    kind = "NaN" if np.isnan(curve.value[at]) else "infinite"
+    kind = not_finite_name(run, onset, metric)
     tree = nan_causes.of_nan(run, signals, onset, float(curve.step[0]))
     of_input = bool(INPUTS.search(metric))
     return Finding(

@@ -98,6 +98,13 @@ def finite_until(run: Run, metric: str = "train_loss") -> float:
     return float(curve.step[at]) if at >= 0 else float("inf")
 
 
+def not_finite_name(run: Run, at: float, metric: str = "train_loss") -> str:
+    """Return "infinite" or "NaN", as a metric is at a step; zeros that hide it count as NaN."""
+    curve = run.curve(metric)
+    infinite = np.isinf(curve.value[curve.step == at])
+    return "infinite" if infinite.any() else "NaN"
+
+
 def norm_before(signals: Signals, onset: float) -> tuple[int, float] | None:
     """Return (step, gradient norm) of the last finite norm before a step; None without one."""
     before = signals.curve("grad_norm").before(int(onset))

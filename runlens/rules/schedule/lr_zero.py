@@ -211,7 +211,7 @@ def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
         )
     multiple = planned / onset if onset else 0.0
     whole = multiple >= 2 - NEAR_RATIO and abs(multiple - round(multiple)) < NEAR_RATIO * multiple
-    why = f"it reached zero at step {step(onset)}"
+    why = f"it was zero by step {step(onset)}"
     why += f" of {step(planned)} planned" if planned else f" of {step(run.last_step)}"
     made.append(
         Cause(
@@ -245,7 +245,7 @@ def _fixes(run: Run, onset: float, peak: float) -> tuple[Fix, ...]:
     where = f"Restart from {kept[1]}" if kept else "Restart"
     return (
         fixes.action(
-            f"Build the schedule for {step(planned)} steps, not {step(onset)}",
+            f"Build the schedule for all {step(planned)} steps",
             cost="settings only",
         ),
         fixes.action(
