@@ -246,6 +246,19 @@ def test_a_loss_that_became_nan_did_not_end_at_its_last_finite_value() -> None:
     assert "ended" in finding("divergence", drawn("x", train_loss=climbs).run()).title
 
 
+def test_a_rate_in_warm_up_is_not_called_its_peak() -> None:
+    """The highest logged rate is no peak where it was still rising."""
+    run = drawn(
+        "cut in warm-up",
+        train_loss=FALLING,
+        learning_rate="0:1e-8 160:2e-7",
+        state=State(
+            "stopped_early", "the log breaks off", "likely", done_steps=160, planned_steps=5100
+        ),
+    ).run()
+    assert "The learning rate was still rising then." in finding("stopped-early", run).seen
+
+
 def test_a_loss_that_became_infinite_is_not_called_nan() -> None:
     """One word in all places, that of the value at the step told; NaN may come later."""
     norms = "0:1 400:1 600:400 610:nan 900:nan"

@@ -68,10 +68,11 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     planned = int(total / every) if every and every >= 1 else len(made)
     if planned >= limits.fewest and every:
         return passed(f"evaluated every {step(every)} of {step(total)} steps")
-    silent = f"Evaluation was off for all {step(total)} steps."
+    silent = "Evaluation was off for the whole run."
     most = max(planned, len(made))
+    span = total if most > len(made) else run.last_step or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"
-    often = f"The run has {many} in {step(total)} steps."
+    often = f"The run has {many} in {step(span)} steps."
     return found(
         advice(
             silent if off and not made else often,

@@ -139,8 +139,9 @@ def _finding(
     cut = ""
     if rate is not None and peak:
         evidence.append(Evidence("Learning rate at the end", rate, where="learning_rate"))
-        share_of_peak = "its peak" if rate >= peak else f"{percent(rate / peak)} of its peak"
-        cut = f" The learning rate was still at {share_of_peak} then."
+        share_of_peak = "at its peak" if rate >= peak else f"at {percent(rate / peak)} of its peak"
+        rises = "rising" if _rises(signals) else share_of_peak
+        cut = f" The learning rate was still {rises} then."
     return Finding(
         severity="info" if itself else "warning",
         title=f"The run stopped early {how_far(run)}, at {percent(share)} of the plan."
@@ -154,6 +155,12 @@ def _finding(
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
         ),
     )
+
+
+def _rises(signals: Signals) -> bool:
+    """Whether the highest rate is the last one, and above the one before: a warm-up cut short."""
+    value = signals.curve("learning_rate").value
+    return len(value) > 1 and float(value[-1]) > float(value[:-1].max())
 
 
 def _after(end: Ending, itself: str) -> str:
