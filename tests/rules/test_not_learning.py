@@ -52,3 +52,12 @@ def test_low_rate_is_raised_into_its_range() -> None:
     run = drawn("tiny", train_loss="0:3.2 900:3.2", learning_rate=rate).run()
     fix = ask(run).findings[0].fixes[0]
     assert (fix.setting, fix.old, fix.new) == ("learning_rate", 1e-9, 1e-5)
+
+
+@pytest.mark.parametrize(("end", "words"), [(2.97, "hardly fell"), (3.03, "did not fall")])
+def test_a_small_fall_is_not_told_as_none(end: float, words: str) -> None:
+    """Its title and the sentence below it agree."""
+    run = drawn("little", noise=0.002, train_loss=f"0:3 900:{end}").run()
+    finding = ask(run).findings[0]
+    assert finding.title.startswith(f"Train loss {words} from")
+    assert ("fell by" in finding.seen) == (words == "hardly fell")

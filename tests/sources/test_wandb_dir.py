@@ -224,6 +224,14 @@ def test_console_text_as_a_terminal_shows_it(tmp_path: Path) -> None:
     assert read(tmp_path, *records).log_tail == ()
 
 
+def test_the_bar_of_the_console_says_how_far_a_run_without_rows_came(tmp_path: Path) -> None:
+    """Nothing was logged yet: the last step is that of the bar, not 0."""
+    lines = ["  0%|   | 15/3581 [04:04<15:54:18, 16.06s/it]\n"]
+    lines += ["  0%|   | 16/3581 [04:20<15:54:18, 16.06s/it]\n", "KeyboardInterrupt\n"]
+    hints = read(tmp_path, *[(OUTPUT, message((3, line))) for line in lines]).hints
+    assert (hints.ended_step, hints.planned_steps) == (16, 3581)
+
+
 @pytest.mark.parametrize(
     ("line", "kinds"),
     [("wandb: Ctrl + C detected. Stopping sweep.\n", ["message"]), ("ValueError: odd\n", [])],

@@ -158,7 +158,7 @@ def _finding(
     within = f" beyond its noise of {loss(2 * fall.error)}" if noisy else ""
     return Finding(
         severity=severity,
-        title=f"Train loss did not fall{within} from step {step(onset)} on. "
+        title=f"Train loss {unmoved.verb(fall, noisy=noisy)}{within} from step {step(onset)} on. "
         f"{unmoved.medians(fall)}.",
         metric="train_loss",
         onset=Moment(onset),

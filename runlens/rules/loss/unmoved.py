@@ -109,6 +109,12 @@ def medians(fall: Fall) -> str:
     return f"Its median was {start} at the start and {end} in the last third"
 
 
+def verb(fall: Fall, *, noisy: bool) -> str:
+    """Say whether the loss fell: as little as it may be, a fall that is told as one is one."""
+    none = percent(fall.height / fall.start) in {percent(0.0), percent(1e-9)}
+    return "did not fall" if noisy or none or fall.height <= 0 else "hardly fell"
+
+
 def change(run: Run, fall: Fall) -> str:
     """Say by what share the loss rose or fell over the run."""
     share = -fall.height / fall.start

@@ -65,7 +65,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     curve = whole if np.isinf(lost_at) else whole.before(int(lost_at))
     if not len(curve):
         return passed(
-            f"the loss was lost at step {step(lost_at)}, and no gradient norm was logged before"
+            f"no gradient norm was logged before step {step(lost_at)}, from which the loss is not "
+            "finite"
         )
     if (whole.value == -1).all():
         return unmet(f"grad_norm is -1 at all {len(whole):,} points: it was not computed")

@@ -10,6 +10,7 @@ from runlens.arrays import unique
 from runlens.history import Curve, History
 from runlens.records import NamedTuple
 from runlens.sources.merging.round_end import round_end
+from runlens.wording import step as in_words
 
 LOW = 0.05  # of the peak: as low ends a schedule
 EVEN = 0.05  # of the way down, by which its halves differ: so much of a plan is left out of account
@@ -33,7 +34,9 @@ def open_end(history: History, done_epochs: float | None) -> OpenEnd:
     if _schedule_ended(history.curve("learning_rate").finite()):
         return OpenEnd("the learning rate came to the end of its schedule", whole=False)
     if at := round_end(history, done_epochs):
-        return OpenEnd(f"the last row is at the round {at}")
+        newest = max(int(history.curve(name).step[-1:].max(initial=0)) for name in history.metrics)
+        there = at.startswith("epoch") or at == f"step {in_words(newest)}"
+        return OpenEnd(f"the last row is {'at' if there else 'next to'} the round {at}")
     if rows := _whole_epoch(history.curve("train_loss")):
         return OpenEnd(f"the last row ends an epoch of {rows} rows")
     return NOTHING

@@ -13,7 +13,7 @@ from runlens.run import BY_HAND, Event, Problem, Setting
 from runlens.sources import console
 from runlens.sources.configs.plain_yaml import read_yaml
 from runlens.sources.files import Unreadable, flat, read_json
-from runlens.sources.reading import Series, SourceReading, series, written_number
+from runlens.sources.reading import Hints, Series, SourceReading, series, written_number
 
 SYSTEM = "system/"
 HEARTBEAT = "heartbeat"  # 1 at each system record: it goes on while a run hangs
@@ -88,10 +88,18 @@ def take_console(reading: SourceReading, text: str) -> None:
         said = [event for event in said if event.data.get("last") and _by_hand(event)]
     else:
         reading.hints.traceback = reading.hints.traceback or inner.hints.traceback
+    _take_progress(reading.hints, inner.hints)
     ended = reading.hints.ended_step
     reading.events += [
         event._replace(step=ended if event.data.get("last") else None) for event in said
     ]
+
+
+def _take_progress(hints: Hints, shown: Hints) -> None:
+    """Take how far the bar of the console had come where no row was logged."""
+    if hints.ended_step is None and shown.ended_step is not None:
+        hints.ended_step = hints.done_steps = shown.ended_step
+        hints.planned_steps = hints.planned_steps or shown.planned_steps
 
 
 def _by_hand(event: Event) -> bool:
