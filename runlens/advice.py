@@ -181,6 +181,8 @@ def _before(run: Run, onset: float) -> Fix:
     over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume from the last weights"
     why = f"the run was sound only up to step {step(onset)}, and no earlier checkpoint was found"
+    if onset <= run.first_step:
+        why = "the trouble was there from the first logged step on"
     return fixes.action(what, why)
 
 

@@ -168,7 +168,9 @@ def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
         return ()
     why = f"{told}, after {best / per_epoch:.1f} epochs"
     new = max(1, math.ceil(best / per_epoch))
-    return (setting(run, "num_train_epochs", new, "Train fewer epochs", why, cures="memorised"),)
+    return (
+        setting(run, "num_train_epochs", new, "Train for fewer epochs", why, cures="memorised"),
+    )
 
 
 def never_better(signals: Signals) -> bool:
@@ -188,7 +190,7 @@ def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
     ratio, steps = run.number("warmup_ratio"), run.number("warmup_steps")
     seen = phases.warmup(run)  # a rise of the logged rate is a warm-up, whatever is recorded
     risen = seen.end if seen.present and seen.how != "assumed" else 0
-    what = "Warm up longer" if ratio or steps or risen else "Warm the learning rate up"
+    what = "Warm up longer" if ratio or steps or risen else "Add a learning-rate warm-up"
     if not steps and ratio is not None:
         return (Fix(what, "warmup_ratio", ratio, share, why),) if ratio < share else ()
     if not total:

@@ -138,7 +138,7 @@ def loss_climbed(signals: Signals, onset: float) -> str:
     top = float(before[-FEWEST:].max())
     if level <= 0 or top < (EARLY_RISE if early else SPIKED) * level:
         return ""
-    return f"train loss rose to {number(top)} just before, from {number(level)}"
+    return f"just before, train loss rose from {number(level)} to {number(top)}"
 
 
 def failed_alone(run: Run, signals: Signals, norms: Curve) -> IntArray:

@@ -46,9 +46,11 @@ def capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return ``a``, ``a and b`` or ``a, b and c``."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``; after a "not" the word is "or"."""
+    if len(names) < 2:  # noqa: PLR2004 - one stands alone
+        return "".join(names)
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]])
 
 
 def quoted(line: str) -> str:

@@ -146,7 +146,7 @@ VERB = re.compile(
     r"logs?|got|gets?|slowed|runs|finished|memorised|concerns|took|kept|stands|would|lose|need|"
     r"cuts|clips|delay|separates|pulls|starts|left|sees|counts|fails|memorises|look|names|bounds|recovered|repeats|"
     r"averages|restores|lies|lie|grow|made|halves|keeps|shows|holds|lets|frees|defaults|updates|check|uses?|"
-    r"suits|gave|mean|"
+    r"suits|gave|mean|limits|explains|"
     r"(?!need)[a-z]{2,}[^e\\W]ed)\b"
 )
 

@@ -148,15 +148,15 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
         return None  # the loss was rising before it
     counted = {one.what: one.value for one in seen.evidence}
-    few = "the curve came back"
+    few = "the curve recovered"
     if float(counted.get(LONGEST, 1)) <= POINTS:
-        few += " at once"
+        few += " quickly"
     if (many := float(counted.get(SPIKES, 1))) > 1:
         few += f" after each of {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
     regular = scene.has("sawtooth")  # what comes back at one period is no odd batch
     weight = HINT if regular else STRONG if few_alone else SPEAKS
-    return Sign(f"{few}, and the learning rate is smooth there", weight)
+    return Sign(f"{few}, and the learning rate does not jump there", weight)
 
 
 def _lost_at_once(scene: Scene) -> Sign | None:
@@ -184,7 +184,9 @@ def _first_point(scene: Scene) -> Sign | None:
         return None
     at = step(float(curve.step[0]))
     weight = SPEAKS if curve.step[0] <= 1 else HINT  # later, updates came before it
-    return Sign(f"the loss is not finite at the first logged step, {at}", weight, "Data or labels")
+    return Sign(
+        f"the loss was not finite at the first logged step ({at})", weight, "Data or labels"
+    )
 
 
 def _wrong(scene: Scene) -> Signs:
@@ -344,7 +346,7 @@ WRONG = Hypothesis(
     "Labels are misaligned with the inputs",
     STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped"},
     _wrong,
-    "20 rows printed as the model gets them carry the right labels",
+    "20 rows printed as the model sees them carry the right labels",
     "Overfit one batch of 8 rows. If its loss does not approach 0, print 20 rows with their labels",
 )
 MASKED = Hypothesis(

@@ -178,7 +178,7 @@ def _limit(scene: Scene) -> Signs:
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
         yield Sign(quoted(said), STRONG, "Killed from outside")
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
-        yield Sign("the trainer wrote its closing summary before its plan was done", HINT)
+        yield Sign("the trainer wrote its closing summary before the planned steps were done", HINT)
     elif scene.has("stopped-early"):
         yield Sign(
             "the log breaks off, so the run was killed without a message or is still running", HINT
@@ -264,7 +264,7 @@ LIMIT = Hypothesis(
     ENDED,
     _limit,
     "the scheduler's record of the job names no limit and no signal",
-    "Check the scheduler (sacct -j JOB, kubectl describe pod) and dmesg for why the job ended",
+    "Check the scheduler (sacct -j JOB, kubectl describe pod) and dmesg to see why the job ended",
 )
 PERSON = Hypothesis(
     "by-hand",
@@ -272,7 +272,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "Ask whoever had the terminal open",
+    "Ask the person who had the terminal open",
 )
 CODE = Hypothesis(
     "code-error",

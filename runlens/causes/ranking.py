@@ -203,11 +203,11 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
         experiment = SEPARATES_NAN
     elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
-    fits = [f'"{uncapitalised(one.hypothesis.what)}"' for one in ranked[:2]]
+    fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     return Cause(
         "Not known",
         "possible",
-        f"the data are consistent with {' or '.join(fits)}, but do not prove it"
+        f"the closest match is {' or '.join(fits)}, which the logs do not prove"
         if fits
         else "nothing in the logs points to one cause",
         kind=UNKNOWN,

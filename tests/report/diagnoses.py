@@ -66,7 +66,7 @@ def finding(**changes: Any) -> Finding:
         seen="Eval loss was best at step 500 and has climbed since.",
         causes=(Cause("Too many epochs", "most likely", "best after 1.5 of 3 epochs"),),
         fixes=(
-            Fix("Train fewer epochs", "num_train_epochs", 3.0, 2, "the best is there"),
+            Fix("Train for fewer epochs", "num_train_epochs", 3.0, 2, "the best is there"),
             Fix("Keep the best model", "load_best_model_at_end", None, new=True),
             Fix("Use checkpoint-500", cost="minutes", why="saved at the best"),
         ),

@@ -84,7 +84,7 @@ def test_what_only_informs_is_a_note_and_no_incident() -> None:
         ({"verdict": Verdict("Cannot judge.", "", "unknown")}, "Next Train for longer or log more"),
         (
             {"findings": (finding(severity="info"),), "verdict": Verdict("A note.", "", "info")},
-            "Next Train fewer epochs.",
+            "Next Train for fewer epochs.",
         ),
         ({"findings": (finding(severity="info"),)}, "Next Nothing to change."),
     ],

@@ -100,7 +100,7 @@ def test_losses_are_told_before_anything_else_is_said() -> None:
     """Where, what and how much; three of them, the rest by count."""
     lost = [Problem(f"file-{n}.json", "is cut", f"{n} of 9 rows") for n in range(4)]
     text = render(replace(SICK, problems=tuple(lost)))
-    assert "! file-0.json is cut. Lost: 0 of 9 rows." in text
+    assert "! file-0.json is cut. Not read: 0 of 9 rows." in text
     assert "! 1 more problem (-v lists them)" in text
     assert text.index("! file-2") < text.index("1 check passed")
     assert "file-3.json" not in text
@@ -116,7 +116,7 @@ def test_verbose_has_evidence_causes_fixes_and_checks() -> None:
         "Entropy 0.01 (alarm at or below 0.05)",
         "Why: Too many epochs (most likely).",
         "Ruled out - Divergence",
-        "- Train fewer epochs. Change num_train_epochs from 3 to 2.",
+        "- Train for fewer epochs. Change num_train_epochs from 3 to 2.",
         "- Keep the best model. Set load_best_model_at_end",
         "Eval loss was best at step 500 and has climbed since.",
         "Passed Divergence",

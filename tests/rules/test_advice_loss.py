@@ -41,7 +41,7 @@ SAID = {
         "plateau",
         drawn("flat", framework="axolotl", **FLAT_SFT),
         (
-            "label mask, as the model gets them (axolotl preprocess",
+            "label mask, as the model sees them (axolotl preprocess",
             "needs a label that is not -100",
         ),
     ),
@@ -181,7 +181,7 @@ SAID = {
             num_processes=1,
             per_device_train_batch_size=4,
         ),
-        ("do Look at the batch of step 510 (samples 2,036 to 2,0", "if you log batch indices"),
+        ("do Look at the batch of step 510 (samples 2,036 to 2,0", "logged batch indices"),
     ),
     "B22 packing off for a while": Said(
         "loss-spike",
@@ -294,7 +294,7 @@ SAID = {
         "eval-too-rare",
         bad("eval-too-rare", "off", framework="axolotl"),
         (
-            "do Generate 10 completions from a checkpoint every 1,000 steps",
+            "do Generate 10 completions from a checkpoint every 1,000 steps, and read them",
             "fix val_set_size: None -> 0.05",
             "fix eval_steps: None -> 100",
         ),

@@ -172,7 +172,7 @@ SAID = {
     "C26 E36 B48 steps after the NaN": Said(
         "nan-loss",
         nan("after a climbing norm"),
-        ("evidence Steps and time after the onset 400 of 900",),
+        ("evidence Run after the onset 400 of 900",),
     ),
     "A4 the layer that is lost first": Said(
         "nan-loss",

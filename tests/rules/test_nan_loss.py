@@ -94,9 +94,9 @@ def test_evidence_shows_what_stood_before() -> None:
     )
     rows = {row.what: str(row.value) for row in said(case.run()).findings[0].evidence}
     assert rows["Last finite losses"].endswith("1.000")
-    assert rows["Gradient norms before it"].endswith("1.000")
+    assert rows["Gradient norms before the onset"].endswith("1.000")
     assert "after the peak" in rows["Schedule at the onset"]
-    assert rows["Steps and time after the onset"] == "500 of 1,000 steps, 17 min"
+    assert rows["Run after the onset"] == "500 of 1,000 steps, 17 min"
 
 
 def test_a_normaliser_that_becomes_nan_is_a_matter_of_observations() -> None:

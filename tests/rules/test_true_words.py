@@ -71,7 +71,7 @@ def test_a_run_that_wrote_its_closing_summary_is_no_longer_going() -> None:
     cut = replace(closed, state=replace(state, sure="likely", why="train.log breaks off"))
     text = told(explained("stopped-early", cut.run()))
     assert "still running" in text
-    assert "train.log breaks off. The" in text  # the name of a file keeps its letters
+    assert "train.log breaks off. By" in text  # the name of a file keeps its letters
 
 
 def test_too_short_names_a_limit_that_its_points_lie_below() -> None:
@@ -96,14 +96,14 @@ def test_a_warm_up_that_is_seen_is_not_asked_for() -> None:
     long = drawn("long", train_loss="0:2 1000:1", learning_rate="0:0 200:1e-4 1000:0").run()
     assert fixes.longer_warmup(long, "x") == ()
     none = drawn("none", train_loss="0:2 1000:1", learning_rate="0:1e-4 1000:0").run()
-    assert [fix.what for fix in fixes.longer_warmup(none, "x")] == ["Warm the learning rate up"]
+    assert [fix.what for fix in fixes.longer_warmup(none, "x")] == ["Add a learning-rate warm-up"]
 
 
 @pytest.mark.parametrize(
     ("loss", "noise", "words"),
     [
-        ("0:2 900:1.8", 0.4, "he loss does not fall by more than its noise"),
-        ("0:2 30:2 40:9 900:4", 0.02, "he loss does not fall below its start"),
+        ("0:2 900:1.8", 0.4, "he loss did not fall by more than its noise"),
+        ("0:2 30:2 40:9 900:4", 0.02, "he loss did not fall below its start"),
         ("0:2.2 900:0.9", 0.02, "does little harm"),
     ],
 )
@@ -226,7 +226,7 @@ def test_an_error_of_the_settings_came_before_the_first_step(stage: str, where: 
     ("limit", "said"),
     [
         ({"max_grad_norm": 0.0}, "nothing bounds the step"),
-        ({"max_grad_norm": 1.0}, "bounds the step at 1."),
+        ({"max_grad_norm": 1.0}, "limits it to 1."),
         ({"framework": ""}, "is not recorded"),
     ],
 )
@@ -256,7 +256,7 @@ def test_a_rate_in_warm_up_is_not_called_its_peak() -> None:
             "stopped_early", "the log breaks off", "likely", done_steps=160, planned_steps=5100
         ),
     ).run()
-    assert "The learning rate was still rising then." in finding("stopped-early", run).seen
+    assert "By then the learning rate was still rising." in finding("stopped-early", run).seen
 
 
 def test_a_loss_that_became_infinite_is_not_called_nan() -> None:

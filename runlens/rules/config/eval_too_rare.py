@@ -119,7 +119,7 @@ def _samples(run: Run, total: int) -> tuple[Fix, ...]:
     if run.task not in LANGUAGE_TASKS | PREFERENCE_TASKS - {"reward-model"}:
         return ()
     often = "a checkpoint every 1,000 steps" if total > SAMPLES_EVERY else "the last checkpoint"
-    what = f"Generate 10 completions from {often}"
+    what = f"Generate 10 completions from {often}, and read them"
     return (fixes.action(what, "the loss shows neither empty answers nor endless repetition"),)
 
 

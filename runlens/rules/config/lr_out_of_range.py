@@ -28,7 +28,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
-from runlens.wording import rate, step, times, too_few
+from runlens.wording import number, rate, step, times, too_few
 
 SUITS_HIGH = "Such a rate suits only a very small model or a very large batch."
 SUITS_LOW = "Such a rate suits only weights that should barely change."
@@ -62,12 +62,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not high and (hidden := _peak_unseen(run, signals, limits)):
         return unmet(f"the peak is not configured, and {hidden}")
     edge = usual.high if high else usual.low
-    apart = times(peak / edge if high else edge / peak)
-    side = f"{apart} the top of the usual range" if high else f"{apart} below the usual range"
+    side = f"{times(peak / edge)} the top of the usual range"
+    if not high:
+        side = f"below the usual range by a factor of {number(edge / peak, 2)}"
     return found(
         advice(
-            f"The learning rate is outside the usual range. Its peak of {rate(peak)} is {side} "
-            f"({spanned}).",
+            f"The peak learning rate of {rate(peak)} is {side} ({spanned}).",
             "learning_rate",
             peak,
             SUITS_HIGH if high else SUITS_LOW,

@@ -63,10 +63,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"a learning rate of {rate(begin)} is low for {usual.what}")
     return found(
         advice(
-            f"The run has no warm-up and begins at a learning rate of {rate(begin)}.",
+            f"The run has no warm-up and began at a learning rate of {rate(begin)}.",
             "warmup_ratio",
             run.number("warmup_ratio") or 0.0,
-            "Without a warm-up the first updates are the largest.",
+            "With no warm-up, its first updates were among its largest.",
             fixes.longer_warmup(run, "3 to 10 % of the steps are usual"),
         )
     )

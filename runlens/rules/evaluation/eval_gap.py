@@ -176,7 +176,7 @@ def _finding(
     tau = kendall(gap)
     return Finding(
         severity="info",
-        title=f"The gap between train and eval loss widens from step {step(onset)} on. The "
+        title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
         f"gap grew from {loss(start)} to {loss(end)}, and {spoken(metric)} ended at {loss(final)}.",
         metric=metric,
         onset=Moment(onset),

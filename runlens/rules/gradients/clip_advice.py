@@ -17,18 +17,18 @@ def scale_matters(run: Run) -> bool:
 def meanwhile(*, learns: bool, fell: bool) -> str:
     """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
     if learns:
-        return "falls"
-    return "does not fall below its start" if fell else "does not fall by more than its noise"
+        return "fell"
+    return "did not fall below its start" if fell else "did not fall by more than its noise"
 
 
 def seen(run: Run, *, learns: bool, fell: bool) -> str:
     """Say what being clipped all the time does to this run."""
     if learns and scale_matters(run):
-        return "The loss still falls."
+        return "The loss still fell."
     if learns:
         return "Under Adam this does little harm, because Adam rescales the gradient anyway."
     told = meanwhile(learns=learns, fell=fell)
-    return f"Meanwhile the loss {told}."
+    return f"The loss {told} over those steps."
 
 
 def cures(

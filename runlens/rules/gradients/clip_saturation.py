@@ -120,8 +120,8 @@ def _by_share(told: Curve, limits: Limits) -> Outcome:
     return found(
         Finding(
             severity="info",
-            title=f"Gradients are clipped at most steps from step {step(first)} on. The median "
-            f"share of clipped updates is {percent(share)}.",
+            title=f"Gradients were clipped at most steps from step {step(first)} on. The median "
+            f"share of clipped updates was {percent(share)}.",
             metric="clip_share",
             onset=Moment(float(first)),
             evidence=(
@@ -230,8 +230,8 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     often = "nearly every step" if least == limits.many else "most steps"
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Gradients are clipped at {often} from step {step(onset)} on. The median gradient "
-        f"norm is {number(usual)}, and max_grad_norm is {number(clipped.limit)}.",
+        title=f"Gradients were clipped at {often} from step {step(onset)} on. The median gradient "
+        f"norm was {number(usual)}, and max_grad_norm is {number(clipped.limit)}.",
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(

@@ -253,7 +253,7 @@ def _bounded(run: Run) -> str:
         return "Whether clipping bounds the step is not recorded."
     if limit <= 0:
         return "Clipping is off, so nothing bounds the step."
-    return f"This is the norm before clipping. Clipping bounds the step at {number(limit)}."
+    return f"This is the norm before clipping. Clipping then limits it to {number(limit)}."
 
 
 _NO_SPIKE = {

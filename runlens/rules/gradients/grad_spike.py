@@ -184,7 +184,7 @@ def _finding(
 def _back(curve: Curve, base: FloatArray, limits: Limits) -> str:
     if curve.value[-1] > limits.ratio * base[-1]:
         return "The last logged norm is a spike"
-    return f"The norm came back within {limits.width} points"
+    return f"The norm recovered within {limits.width} logged points"
 
 
 def _rate(signals: Signals, onset: float) -> tuple[Evidence, ...]:
@@ -220,12 +220,13 @@ def _places(curve: Curve, starts: IntArray) -> str:
 
 def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:
     top, at = number(float(curve.value[worst])), step(int(curve.step[worst]))
+    around = f"a median of {number(under)} around it"
     if len(starts) == 1:
-        return f"The gradient norm spiked to {top} at step {at}, against {number(under)} around it."
+        return f"The gradient norm spiked to {top} at step {at}, against {around}."
     return (
         f"The gradient norm spiked at {len(starts):,} of {len(curve):,} points from step "
         f"{step(int(curve.step[starts[0]]))} on. The highest spike was {top} at step {at}, "
-        f"against {number(under)} around it."
+        f"against {around}."
     )
 
 

@@ -64,7 +64,6 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     done = plan_done(run, limits.complete)
     after = ", after all planned steps were done" if done else ""
     evidence = [Evidence("Exception", exception, where=proof.where)] if proof else []
-    evidence.append(Evidence("Last step", onset_step(run)))
     if frame:
         evidence.append(
             Evidence("Last frame in your own code", frame, where=proof.where if proof else "")
@@ -119,7 +118,7 @@ def _fix(known: str, frame: str) -> str:
     return (
         "Fix what the exception names"
         if frame
-        else "Find the traceback in the output of every rank"
+        else "Read the full traceback in the output, of every rank if there are several"
     )
 
 

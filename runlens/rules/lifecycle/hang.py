@@ -86,7 +86,6 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
                 unit="s",
             ),
         )
-    evidence.append(Evidence("Last step", onset_step(run)))
     cause = str(end.proof.data.get("cause") or "").rstrip(".") if end.proof else ""
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
     return Finding(

@@ -87,7 +87,6 @@ def _finding(run: Run, end: Ending) -> Finding:
     who = "by hand" if by_hand else "from outside"
     evidence = [
         Evidence("Source", _sign(run, end), where=end.proof.where if end.proof else "state"),
-        Evidence("Last step", onset_step(run)),
     ]
     if run.state.exit_code is not None:
         evidence.append(Evidence("Exit code", float(run.state.exit_code)))

@@ -141,7 +141,7 @@ def _finding(
         evidence.append(Evidence("Learning rate at the end", rate, where="learning_rate"))
         share_of_peak = "at its peak" if rate >= peak else f"at {percent(rate / peak)} of its peak"
         rises = "rising" if _rises(signals) else share_of_peak
-        cut = f" The learning rate was still {rises} then."
+        cut = f" By then the learning rate was still {rises}."
     return Finding(
         severity="info" if itself else "warning",
         title=f"The run stopped early {how_far(run)}, at {percent(share)} of the plan."
@@ -167,7 +167,9 @@ def _after(end: Ending, itself: str) -> str:
     if itself:
         return f" {itself}."
     return (
-        capitalised(f"{quoted(end.text)}.").join((" ", "")) if end.proof else " No error says why."
+        capitalised(f"{quoted(end.text)}.").join((" ", ""))
+        if end.proof
+        else " No error message explains why."
     )
 
 

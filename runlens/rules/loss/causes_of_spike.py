@@ -32,7 +32,7 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
         )
     rate = fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
-    why = "if you log batch indices, they name it; check its length and labels"
+    why = "logged batch indices, if any, identify it; check its length and labels"
     made = [*mend, fixes.look(which, why)]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]

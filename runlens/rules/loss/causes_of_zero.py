@@ -77,5 +77,7 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
     if zero.kind == "memorised" and epochs and wanted and ceil(wanted) < epochs:
         usual = f"the Trainer's default is {USUAL_EPOCHS}, and later epochs add nothing"
         why = "eval loss was best there" if known else usual
-        made.append(fixes.setting(run, "num_train_epochs", ceil(wanted), "Train fewer epochs", why))
+        made.append(
+            fixes.setting(run, "num_train_epochs", ceil(wanted), "Train for fewer epochs", why)
+        )
     return tuple(made)

@@ -124,7 +124,7 @@ def _finding(
     )
     return Finding(
         severity="info",
-        title=f"Train loss drops at epoch boundaries from step {step(onset)} on. On average it "
+        title=f"Train loss dropped at epoch boundaries from step {step(onset)} on. On average it "
         f"{_moved(mean)} at a boundary and {_within(mean, middle)} within an epoch.",
         metric="train_loss",
         onset=Moment(onset),
@@ -135,7 +135,7 @@ def _finding(
             Evidence("Boundaries that step down", f"{int((steps.fall > 0).sum())} of {boundaries}"),
         ),
         seen=f"At {f'{boundaries} epoch boundaries' if boundaries > 1 else 'one epoch boundary'} "
-        f"train loss drops by {percent(mean / max(abs(level), 1e-12))} of its first value.",
+        f"train loss dropped by {percent(mean / max(abs(level), 1e-12))} of its first value.",
         causes=(
             Cause(
                 "Samples remembered from the previous epoch",
@@ -165,7 +165,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     epochs = run.number("num_train_epochs")
     if epochs and epochs > 2:  # noqa: PLR2004 - one to two epochs are usual
         why = "later passes mostly repeat"
-        made.append(fixes.setting(run, "num_train_epochs", 2, "Train fewer epochs", why))
+        made.append(fixes.setting(run, "num_train_epochs", 2, "Train for fewer epochs", why))
     made.append(fixes.action("Remove duplicates from the training data", "they are learned first"))
     if not len(signals.curve("eval_loss")):
         made.append(fixes.action("Evaluate twice per epoch", "this shows where overfitting begins"))

@@ -120,7 +120,7 @@ def first_checks(run: Run) -> tuple[Fix, ...]:
             "if its loss does not approach 0 within 100 steps, the code is at fault",
         ),
         fixes.look(
-            f"Print 20 {what}, as the model gets them{how}",
+            f"Print 20 {what}, as the model sees them{how}",
             "look for shifted, shuffled or masked labels; each sample needs a label "
             "that is not -100"
             if text

@@ -76,7 +76,7 @@ def evidence(
     """Return the fall that is missing, and the second signs that can be counted."""
     rows = [
         Evidence(
-            "Fall of train loss" + (" (negative, as it rose)" if fall.height < 0 else ""),
+            "Fall of train loss" + (" (a rise where below 0)" if fall.height < 0 else ""),
             fall.height / fall.start,
             share,
             "less than 3 % of its start",

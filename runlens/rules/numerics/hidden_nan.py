@@ -233,7 +233,7 @@ def _evidence(
     limits: Limits,
 ) -> tuple[Evidence, ...]:
     first = Evidence(
-        "Losses of exactly 0 in a row, to the end",
+        "Consecutive losses of exactly 0 up to the end",
         float(len(curve) - at),
         float(limits.fewest),
         "logging_nan_inf_filter writes 0.0 for an interval of NaN",
@@ -245,7 +245,7 @@ def _evidence(
         rows.append(Evidence("Last losses before that", text, where="train_loss"))
     if text := phase(signals, onset):
         rows.append(Evidence("Schedule at the onset", text, where="learning_rate"))
-    rows.append(Evidence("Steps and time after the onset", spent(run, curve, onset)))
+    rows.append(Evidence("Run after the onset", spent(run, curve, onset)))
     return (first, *rows[:5])
 
 

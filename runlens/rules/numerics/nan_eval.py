@@ -121,9 +121,9 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     words = lost.metric.replace("_", " ")
     before = curve.before(lost.onset).finite()
     was = (
-        f"It was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}."
+        f" It was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}."
         if len(before)
-        else "It was never finite."
+        else ""
     )
     kind = "NaN" if np.isnan(curve.value[bad][0]) else "infinite"
     at = step(lost.onset)
@@ -131,7 +131,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     return Finding(
         severity="warning" if consequence or not blind else "critical",
         title=f"{words.capitalize()} was {kind} {where}, at {int(bad.sum()):,} of "
-        f"{len(bad):,} evaluations. {was}",
+        f"{len(bad):,} evaluations.{was}",
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         evidence=_evidence(run, lost, train_lost),
@@ -151,12 +151,12 @@ def _seen(
     if consequence:
         kind = not_finite_name(run, train_lost)
         at = step(train_lost)
-        return f"The evaluation only follows train loss, which became {kind} at step {at}."
+        return f"Train loss became {kind} at step {at}, and the evaluation followed."
     if series:
         name, other = series
         at = step(int(other.curve.step[int(np.argmax(other.bad))]))
         return f"{capitalised(spoken(name))} was not finite in training either, first at step {at}."
-    return "Only the evaluation fails."
+    return "Only the evaluation failed."
 
 
 def _evidence(run: Run, lost: Lost, train_lost: float) -> tuple[Evidence, ...]:

@@ -169,7 +169,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
             f"{loss(float(after.value[0]))} at step {step(int(after.step[0]))}"
         )
     if not len(before):
-        return f"at the first logged step, {step(onset)}. {capitalised(amount)}"
+        return f"at the first logged step ({step(onset)}). {capitalised(amount)}"
     norm = norm_before(signals, onset)
     told = f", and {amount}"
     if norm:
@@ -215,10 +215,10 @@ def _evidence(
     if told := last_finite(lost.curve, onset):
         rows.append(Evidence("Last finite losses", told, where=metric))
     if told := last_finite(run.curve("grad_norm"), onset):
-        rows.append(Evidence("Gradient norms before it", told, where="grad_norm"))
+        rows.append(Evidence("Gradient norms before the onset", told, where="grad_norm"))
     if told := phase(signals, onset):
         rows.append(Evidence("Schedule at the onset", told, where="learning_rate"))
-    rows.append(Evidence("Steps and time after the onset", spent(run, lost.curve, onset)))
+    rows.append(Evidence("Run after the onset", spent(run, lost.curve, onset)))
     return tuple(rows)
 
 

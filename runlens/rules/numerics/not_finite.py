@@ -123,7 +123,7 @@ def phase(signals: Signals, onset: float) -> str:
     if not len(rates):
         return ""
     rate, peak = float(rates[-1]), float(rates.max())
-    part = "at its highest so far" if rate >= 0.99 * peak else "after the peak"
+    part = "the highest so far" if rate >= 0.99 * peak else "after the peak"
     if signals.warmup.present and onset <= signals.warmup.end:
         part = "in warm-up"
     return f"learning rate {as_rate(rate)}, {part}"

@@ -54,7 +54,7 @@ def signs(launch: Launch, rate: Curve, found: Scattered) -> tuple[str, ...]:
     made: list[str] = []
     norm = launch.norm.after(onset).value
     if len(norm) and (bad := int((~np.isfinite(norm)).sum())):
-        made.append(f"the gradient norm is not finite at {bad:,} points")
+        made.append(f"the gradient norm was not finite at {bad:,} points")
     if text := _stands_still(rate, onset):
         made.append(text)
     before, after = launch.loss.value[: found.first], launch.loss.value[found.first :]

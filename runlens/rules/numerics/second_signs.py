@@ -52,7 +52,7 @@ def signs_of(run: Run, launch: Launch, onset: int) -> Signs:
     weak: list[str] = []
     norm = launch.norm.after(onset).value
     if len(norm) and not np.isfinite(norm).all():
-        nan.append(f"the gradient norm is not finite at {(~np.isfinite(norm)).sum():,} points")
+        nan.append(f"the gradient norm was not finite at {(~np.isfinite(norm)).sum():,} points")
     elif len(norm) > 1 and np.ptp(norm) == 0:
         weak.append(f"the gradient norm is {number(float(norm[0]))} at all {len(norm):,} points")
     evals = launch.evals.after(onset)

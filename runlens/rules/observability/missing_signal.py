@@ -17,8 +17,6 @@ Fixes
     The line or the setting that logs each of them.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from msgspec import Struct
 
@@ -111,26 +109,20 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     return found(
         Finding(
             severity="info",
-            title=f"The run does not log {listed(vital)}.",
+            title=f"The run does not log {listed(vital, 'or')}.",
             metric=missing[0].names[0],
             onset=Moment(),
             evidence=tuple(
                 Evidence(f"{one.names[0]} is not logged", f"{_use(one)} {one.for_what}")
                 for one in missing
             ),
-            seen=f"The checks that need {them} could not run.{_besides(missing)}",
+            seen=f"The checks that need {them} could not run.",
             fixes=tuple(
                 fixes.action(_how(one, run), f"this shows {one.for_what}") for one in missing
             ),
             confidence=Confidence(0.8, "a name that RunLens does not know would be missed"),
         )
     )
-
-
-def _besides(missing: Sequence[Signal]) -> str:
-    """Name what would help as well, beside the vital ones that the title counts."""
-    names = [one.names[0] for one in missing if not one.vital]
-    return f" Logging {listed(names)} would help as well." if names else ""
 
 
 def _how(signal: Signal, run: Run) -> str:

@@ -137,7 +137,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     if again and again > 1:
         new = 2 if again > 2 else 1  # noqa: PLR2004 - one or two is usual
         why = "each further update on a batch moves the policy away from the one that made it"
-        made.append(fixes.setting(run, "num_iterations", new, "Use each batch less often", why))
+        made.append(fixes.setting(run, "num_iterations", new, "Reuse each batch fewer times", why))
     if clip and clip <= SMALL_RANGE:
         made.append(
             fixes.setting(
@@ -145,7 +145,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
             )
         )
     if run.task == "rl":
-        what = "Stop an update at this KL"
+        what = "End an update early once its KL passes this limit"
         made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))
     return tuple(made)
 

@@ -141,7 +141,7 @@ def _finding(
         rows.append(Evidence("Length limit", limit.tokens, source=limit.source))
     gain = policy.gain_of(signals)
     if gain:
-        rows.append(Evidence("Gain of the reward in standard deviations", gain.units))
+        rows.append(Evidence("Change of the reward, in standard deviations", gain.units))
     return Finding(
         severity=cut.severity,
         title=f"From step {step(onset)} on, {what}.",

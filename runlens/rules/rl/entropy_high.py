@@ -84,10 +84,10 @@ def _finding(
             Evidence("Entropy at the end", end, limits.high, "0.05 to 0.5 is usual", "entropy"),
             Evidence("Entropy at the start", start, where="entropy"),
             Evidence(
-                "Gain of the reward in standard deviations", gain.units, limits.gain, above=False
+                "Change of the reward, in standard deviations", gain.units, limits.gain, above=False
             ),
         ),
-        seen=f"The policy did not settle on anything. {capitalised(policy.gain_words(gain))}.",
+        seen=f"The policy did not become more certain. {capitalised(policy.gain_words(gain))}.",
         fixes=(
             *fixes.learning_rate(run, signals, 1 / 2, "this lets the policy settle"),
             fixes.look("Check that better completions earn more"),

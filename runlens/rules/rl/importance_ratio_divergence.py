@@ -146,12 +146,12 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     severity: Severity = "info" if by_ratio and gain is not None and gain.rising else "warning"
     return Finding(
         severity=severity,
-        title=f"Completions come from a stale policy from step {step(onset)} on. The {name} was "
+        title=f"From step {step(onset)} on, completions came from a stale policy. The {name} was "
         f"{number(level, 3)} at {policy.share_words(apart.bad)}.",
         metric=apart.metric,
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen="Sampler and trainer disagreed there.",
+        seen=f"The sampler and the trainer disagreed from step {step(onset)} on.",
         causes=_causes(run, onset),
         fixes=_fixes(run),
         confidence=policy.confidence(
@@ -164,7 +164,7 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
 def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
     early = onset <= run.first_step + FIRST_PART * max(run.last_step - run.first_step, 1)
     every = run.number("vllm_sync_interval")
-    grew = "" if early else f"it began only at step {step(onset)}"
+    grew = "" if early else f"the gap began only at step {step(onset)}"
     since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
     return policy.ranked(
         Cause(
@@ -209,8 +209,11 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         )
     return (
         *made,
-        fixes.action("Sample in the same number format as the training"),
-        fixes.look("Compare both log-probabilities of one completion before any update"),
+        fixes.action("Use the same number format for sampling as for training"),
+        fixes.look(
+            "Before the first update, compare the log-probabilities that sampler and trainer give "
+            "one completion"
+        ),
     )
 
 

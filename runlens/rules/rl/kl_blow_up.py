@@ -179,7 +179,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         evidence=(
             _highest(curve, metric, rise),
             Evidence("Points above the threshold", float(above.sum()), where=metric),
-            *(() if was is None else (Evidence("Median before it", was, where=metric),)),
+            *(() if was is None else (Evidence("Median before the onset", was, where=metric),)),
             Evidence("At the end", end, where=metric),
         ),
         seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} at {policy.share_words(above)} "
@@ -260,7 +260,7 @@ def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
         why = "each further update on a batch moves the policy away from the one that made it"
         made.append(fixes.setting(run, "num_iterations", 1, "Use each batch once", why))
     if metric == "kl_step" and run.task == "rl":
-        what = "Stop an update at this KL"
+        what = "End an update early once its KL passes this limit"
         made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))
     return tuple(made)
 

@@ -119,15 +119,17 @@ def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Findin
             Evidence("Mean length at the end", climb.end, near, f"80 % of {source}", unit="tokens")
         )
     if climb.cut is not None:
-        rows.append(Evidence("Completions cut at the end", climb.cut, limits.cut, unit="%"))
+        rows.append(
+            Evidence("Completions cut off, last part of the run", climb.cut, limits.cut, unit="%")
+        )
     if gain:
         share = (gain.end - gain.start) / max(abs(gain.start), 1e-9)
-        what, why = "Gain of the reward over its start", "from here it pays"
+        what, why = "Change of the reward since its start", "from here it pays"
         rows.append(Evidence(what, share, limits.worth, why, "reward", above=False, unit="%"))
     top = f", and the limit is {number(climb.limit.tokens)}" if climb.limit else ""
     return Finding(
         severity=severity,
-        title=f"Completions grew longer from step {step(onset)} on. Their median length went from "
+        title=f"Completions grew longer from step {step(onset)} on. Their mean length went from "
         f"{number(climb.start, 3)} to {number(climb.end, 3)} tokens{top}.",
         metric="len_mean",
         onset=Moment(onset),
@@ -157,7 +159,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         *policy.leave_out_cut(run),
         fixes.action("Add a penalty for overlong answers to the reward", cost="one run"),
         fixes.look(
-            "Read the longest of the last completions", "they are either filler or reasoning"
+            "Read the longest of the recent completions", "they are either filler or reasoning"
         ),
     )
 

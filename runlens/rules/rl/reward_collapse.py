@@ -159,11 +159,12 @@ def _beyond_steps(value: FloatArray, peak: Peak) -> bool:
     return few and peak.drop > student(np.diff(value[: peak.at + 1]))
 
 
-def _fell(peak: Peak, needed: float) -> str:
-    """Return ``collapsed`` where half of the level, or of a gain beyond noise, is lost."""
+def _fell(peak: Peak, needed: float, onset: float) -> str:
+    """Say ``collapsed`` where half of the level, or of a gain beyond noise, is lost."""
     gained = peak.gain >= needed and peak.drop >= HALF * peak.gain
     whole = peak.drop >= max(needed, HALF * abs(peak.best))
-    return "collapsed" if gained or whole else "fell"
+    at = step(onset)
+    return f"collapsed at step {at}" if gained or whole else f"fell from step {at} on"
 
 
 def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limits) -> Finding:
@@ -179,12 +180,12 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     begun = f"It was {first} at the first step. " if peak.at else ""
     return Finding(
         severity=severity,
-        title=f"Reward {_fell(peak, needed)} from step {step(onset)} on. It was {best} and "
+        title=f"Reward {_fell(peak, needed, onset)}. It was {best} and "
         f"{policy.last_words(reward)}.",
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(reward, peak, needed),
-        seen=f"{begun}{step(after)} steps came after the fall began.",
+        seen=f"{begun}{step(after)} more steps ran after the fall began.",
         fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if unproved

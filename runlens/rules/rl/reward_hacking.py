@@ -182,7 +182,9 @@ def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Findi
         )
         for sign in signs
     ]
-    rows.append(Evidence("Gain of the reward in standard deviations", gain.units, where="reward"))
+    rows.append(
+        Evidence("Change of the reward, in standard deviations", gain.units, where="reward")
+    )
     return Finding(
         severity="warning",
         title=f"Reward rose at the cost of the task from step {step(onset)} on. Meanwhile {told}.",

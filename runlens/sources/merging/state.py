@@ -239,7 +239,7 @@ def _by_itself(
     )
     if plan.share is not None or other or not said.why:
         return None
-    return "finished", f"{said.why}, but no record says that the run finished", "guess"
+    return "finished", f"{said.why}, but no record confirms it", "guess"
 
 
 def _broken_off(
@@ -249,7 +249,7 @@ def _broken_off(
     if plan.share is None or plan.share >= STOPPED:
         return (
             "unknown",
-            f"no record says how the run ended, and the last one is at {plan.words}",
+            f"no record says how the run ended; the last row is at {plan.words}",
             "guess",
         )
     if any(hint.no_exit_record for hint in hints):
@@ -275,6 +275,6 @@ def _broken_off(
         return "unknown", f"the newest state is that of a checkpoint ({plan.words})", "guess"
     return (
         "unknown",
-        f"no record says how the run ended, and the last one is at {plan.words}",
+        f"no record says how the run ended; the last row is at {plan.words}",
         "guess",
     )

@@ -119,7 +119,9 @@ def _tell_losses(log: Log, contents: _Contents, reading: SourceReading) -> None:
         reading.problems.append(Problem(where, text, f"{bad} of {size} bytes"))
     if log.unfinished:
         text = "ends in the middle of a record: the run was stopped or is still writing"
-        reading.problems.append(Problem(where, text, f"the last {log.unfinished} of {size} bytes"))
+        reading.problems.append(
+            Problem(where, text, f"the last {log.unfinished:,} of {size:,} bytes")
+        )
     elif not contents.records:
         text = "holds no record: nothing was written before the end"
         reading.problems.append(Problem(where, text, "the whole run"))

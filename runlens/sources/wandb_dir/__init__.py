@@ -169,7 +169,7 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
         lost(f"is damaged at {places}, first at byte {first}", f"{bad} of {size} bytes")
     if log.unfinished:
         text = "ends in the middle of a record: the run was stopped or is still writing"
-        lost(text, f"the last {log.unfinished} of {size} bytes")
+        lost(text, f"the last {log.unfinished:,} of {size:,} bytes")
     elif not contents.records:
         lost("holds no record: killed before the first flush, or still running", "the whole run")
     if contents.malformed:

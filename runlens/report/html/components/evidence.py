@@ -88,7 +88,7 @@ def log_excerpt(lines: Sequence[tuple[str, str, bool]], name: str) -> Markup:
     return el(
         "figure",
         el("pre", made, class_="wrapped", tabindex=0, role="region", aria_label=label),
-        el("figcaption", f"The lines of the log that decide.{more}"),
+        el("figcaption", f"The decisive log lines.{more}"),
     )
 
 
