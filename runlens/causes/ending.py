@@ -26,6 +26,7 @@ _DISK = lazy_re(
     r"|PytorchStreamWriter failed|write_end_of_file|inline_container\S* \. unexpected pos",
     2,
 )
+_FULL = lazy_re(r"No space left|disk quota|os error 28|errno 28", 2)
 _WRITE = lazy_re(r"i/?o error|inline_container|serializ", 2)
 _DEVICE = lazy_re(r"not compiled with CUDA|no CUDA GPUs|CUDA-capable device|NVIDIA driver|nvml")
 # a collective's error often carries the error of a rank inside
@@ -150,7 +151,8 @@ def _machine(scene: Scene) -> Signs:
         saving = raised.data.get("stage") in WRITES
         if _DISK.search(text) or (saving and _WRITE.search(text)):
             said = quoted(shortened(text, QUOTED)) + (_during(WRITES[0]) if saving else "")
-            yield Sign(said, SETTLES, "The disk is full, or refused the write")
+            full = _FULL.search(text)
+            yield Sign(said, SETTLES, "The disk is full" if full else "The write was refused")
         elif _DEVICE.search(text):
             yield Sign(quoted(shortened(text, QUOTED)), SETTLES, "No usable GPU")
     if said := _inner(scene, "machine"):

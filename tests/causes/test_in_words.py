@@ -81,3 +81,15 @@ def test_a_loss_above_that_of_any_vocabulary_is_computed_by_hand(
     cause = first_cause(tmp_path, *rows)
     assert cause.kind == "unknown"
     assert ("by hand" in cause.experiment) is by_hand
+
+
+def test_a_file_that_is_too_large_is_no_full_disk(tmp_path: Path) -> None:
+    """The system refused to let one file grow: there may be room left."""
+    said = "safetensors.SafetensorError: Error while serializing: I/O error: File too large"
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>']
+    lines = [f"step {n} loss 1.5" for n in range(1, 30)]
+    (tmp_path / "log.txt").write_text("\n".join([*lines, *trace, f"{said} (os error 27)"]) + "\n")
+    made = diagnose(read(tmp_path))
+    told = " ".join([made.causes[0].what, *(one.title for one in made.findings)])
+    assert "disk is full" not in told
+    assert made.causes[0].kind == "machine"

@@ -166,3 +166,14 @@ def test_a_launcher_that_ends_the_other_ranks_is_no_cause(tmp_path: Path) -> Non
     line = "W0517 api.py:858] Sending process 17 closing signal SIGTERM"
     (event,) = messages(reading(tmp_path, *RECORDS, line))
     assert event.data["class"] == "secondary"
+
+
+def test_a_list_of_what_may_have_happened_says_nothing_that_did(tmp_path: Path) -> None:
+    """Ray names the common reasons for a lost worker in one breath: none of them is known."""
+    died = "(raylet) A worker died: connection error code 2. End of file. "
+    causes = "Some common causes include: (1) the process was killed by the OOM killer, (2) "
+    causes += "ray stop --force was called, or (3) the worker crashed due to SIGSEGV."
+    told = {e.data["class"] for e in messages(reading(tmp_path, *RECORDS, died + causes))}
+    assert not told & {"known", "kill", "oom"}
+    crashed = messages(reading(tmp_path, *RECORDS, "(raylet) the worker crashed due to SIGSEGV."))
+    assert [event.data["class"] for event in crashed] == ["known"]

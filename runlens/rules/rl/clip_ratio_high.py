@@ -75,8 +75,9 @@ def _finding(
     severity: Severity = "info" if whole else "warning"
     return Finding(
         severity=severity,
-        title=f"The clip ratio was high from step {step(onset)} on. {percent(level)} of the ratios "
-        f"were clipped, above the alarm level of {percent(limits.alarm)}.",
+        title=f"The clip ratio was high from step {step(onset)} on. At the high points a median of "
+        f"{percent(level)} of the ratios were clipped, above the alarm level of "
+        f"{percent(limits.alarm)}.",
         metric="clip_ratio",
         onset=Moment(onset),
         evidence=(

@@ -41,6 +41,8 @@ _SIZES = (
 _OWN_USE = "this process has"
 _IN_USE = lazy_re(r"Process \d+ has " + _SIZE + r" memory in use")
 # a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
+# behind such words a line lists what may have happened: none of it is known
+_GUESSES = lazy_re(r"\b(common|possible|potential|likely) (causes|reasons)\b", re.IGNORECASE)
 _CONSEQUENCE = lazy_re(r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to")
 
 
@@ -109,7 +111,9 @@ def search(lines: Sequence[str]) -> list[Hit]:
 
 def _around(line: str, at: int) -> tuple[int, int]:
     """Return the part of a line in which a message is sought; all of it but in very long ones."""
-    return (0, len(line)) if len(line) <= LONG else (max(0, at - LONG // 2), at + LONG)
+    guesses = _GUESSES.search(line, 0, LONG)
+    known = guesses.start() if guesses else len(line)
+    return (0, known) if len(line) <= LONG else (max(0, at - LONG // 2), at + LONG)
 
 
 def _weak(message: Message) -> bool:
