@@ -1,6 +1,6 @@
 """The story of an incident in time: what left its course first, and what followed.
 
-``the learning rate leaves its plan at step 60, then the gradient norm rises 10-fold at step 92``
+``the learning rate left its plan at step 60 and the gradient norm rose 10-fold at step 92``
 """
 
 from collections.abc import Iterator
@@ -22,32 +22,32 @@ NORM_TIMES, LOSS_TIMES = 10.0, 2.0  # over the level before that make a domino
 FEWEST = 5  # points of a level
 MEASURED = frozenset({"train_loss", "grad_norm"})  # told by their own dominoes where they move
 WORDS = {  # short words of what a finding begins
-    "entropy-collapse": "entropy collapses",
-    "reward-collapse": "reward falls",
-    "kl-blow-up": "KL grows",
-    "length-growth": "completions grow",
-    "length-collapse": "completions shrink",
-    "completions-clipped": "completions are cut",
-    "zero-reward-std": "all rewards of a group are equal",
-    "clip-ratio-high": "the clip ratio is high",
-    "hockey-stick": "eval loss turns up",
-    "eval-flat": "eval loss does not follow",
-    "nan-eval": "eval loss becomes NaN",
-    "plateau": "the loss is flat",
-    "not-learning": "the loss does not fall",
-    "stuck-at-chance": "the loss is at chance",
-    "sawtooth": "the loss swings",
-    "oscillation": "the loss swings",
-    "clip-saturation": "clipping sets in",
-    "memory-growth": "memory grows",
-    "throughput-drop": "the run slows down",
-    "loss-scale-collapse": "the loss scale falls",
-    "grad-zero": "the gradient is 0",
-    "oom-cliff": "the run is out of memory",
-    "hang": "the run hangs",
-    "killed": "the run is killed",
-    "crashed": "an exception is raised",
-    "stopped-early": "the run stops",
+    "entropy-collapse": "entropy collapsed",
+    "reward-collapse": "reward fell",
+    "kl-blow-up": "KL grew",
+    "length-growth": "completions grew",
+    "length-collapse": "completions shrank",
+    "completions-clipped": "completions were cut",
+    "zero-reward-std": "all rewards of a group were equal",
+    "clip-ratio-high": "the clip ratio was high",
+    "hockey-stick": "eval loss turned up",
+    "eval-flat": "eval loss did not follow",
+    "nan-eval": "eval loss became NaN",
+    "plateau": "the loss was flat",
+    "not-learning": "the loss did not fall",
+    "stuck-at-chance": "the loss was at chance",
+    "sawtooth": "the loss swung",
+    "oscillation": "the loss swung",
+    "clip-saturation": "clipping set in",
+    "memory-growth": "memory grew",
+    "throughput-drop": "the run slowed down",
+    "loss-scale-collapse": "the loss scale fell",
+    "grad-zero": "the gradient was 0",
+    "oom-cliff": "the run was out of memory",
+    "hang": "the run hung",
+    "killed": "the run was killed",
+    "crashed": "an exception was raised",
+    "stopped-early": "the run stopped",
 }
 
 
@@ -76,12 +76,12 @@ def _put_in(scene: Scene, causes: tuple[Cause, ...]) -> Iterator[Domino]:
     kind = causes[0].kind if causes else ""
     if kind == "rate-leaves-plan" and scene.departure:
         yield Domino(
-            float(scene.departure.first.step), "the learning rate leaves its plan", "learning_rate"
+            float(scene.departure.first.step), "the learning rate left its plan", "learning_rate"
         )
     if kind == "resume-state" and scene.launch:
-        yield Domino(float(scene.launch.after), "the run is resumed")
+        yield Domino(float(scene.launch.after), "the run was resumed")
     if kind == "rate-zero" and (at := _rate_gone(scene)):
-        yield Domino(at, "the learning rate is below 5 % of its peak", "learning_rate")
+        yield Domino(at, "the learning rate was below 5 % of its peak", "learning_rate")
 
 
 def _rate_gone(scene: Scene) -> float | None:
@@ -104,14 +104,14 @@ def _measured(scene: Scene) -> Iterator[Domino]:
         until = scene.run.curve(metric).before(int(min(lost, default=scene.run.last_step + 1)))
         at = _first_above(until, factor, scene.symptom)
         if at is not None:
-            rises = "doubles" if factor == LOSS_TIMES else f"rises {factor:g}-fold"
+            rises = "doubled" if factor == LOSS_TIMES else f"rose {factor:g}-fold"
             yield Domino(at, f"{name} {rises}", metric)
     if gone:
         first = min(gone, key=lambda one: one.begins)
         own = not first.metric or first.metric.endswith("loss")
         name, metric = ("the loss", "train_loss") if own else (spoken(first.metric), first.metric)
         kind = not_finite_name(scene.run, first.begins, first.metric or metric)
-        yield Domino(first.begins, f"{name} becomes {kind}", metric)
+        yield Domino(first.begins, f"{name} became {kind}", metric)
 
 
 def _first_above(curve: Curve, factor: float, symptom: float) -> float | None:

@@ -8,6 +8,7 @@ from runlens.config_keys import written
 from runlens.diagnosis import Advice, Diagnosis, Evidence, Finding, Fix
 from runlens.report.facts import (
     checks,
+    end_words,
     sentence,
     sentences,
     shortened,
@@ -146,9 +147,11 @@ def _fix(fix: Fix) -> str:
 def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     """Yield the files, the task and how the run ended, a row each."""
     state = diagnosis.state
-    ended = state.kind.replace("_", " ")
-    sure = "" if state.kind == "unknown" else f" ({state.sure})"
-    why = clean(shortened(state.why, REASON))
+    ended = end_words(state).removeprefix("end ")
+    sure = "" if state.sure == "guess" or state.kind == "unknown" else f" ({state.sure})"
+    told = " ".join(f"{one.title} {one.seen}" for one in diagnosis.findings).casefold()
+    said = state.why.partition(", at ")[0].casefold() in told
+    why = "" if said else clean(shortened(state.why, REASON))
     for name, words in (
         ("Files", ", ".join(map(clean, diagnosis.sources))),
         ("Task", diagnosis.task),

@@ -9,6 +9,7 @@ from runlens.diagnosis import DATED_AT_BEST, ENDED, Confidence, Diagnosis, Findi
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.report.missing import MERGED, OTHER_TASKS
+from runlens.run import State
 from runlens.wording import count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words
 
@@ -86,13 +87,19 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
 
 
 def story(diagnosis: Diagnosis) -> str:
-    """Return ``the loss rises 2-fold at step 94, then it becomes NaN at step 98``; or nothing."""
+    """Return ``the loss doubled at step 94 and it became NaN at step 98``; or nothing."""
     if not loud(diagnosis) or len(diagnosis.story) < 2:  # noqa: PLR2004 - one is no story
         return ""
     at_once = groupby(diagnosis.story, key=lambda one: step_words(one.step))
-    return ", then ".join(
-        f"{listed([one.what for one in some])} at step {where}" for where, some in at_once
+    return listed(
+        [f"{listed([one.what for one in some])} at step {where}" for where, some in at_once]
     )
+
+
+def end_words(state: State) -> str:
+    """Return how a run ended: ``finished``, ``probably finished`` of a guess, ``end unknown``."""
+    guessed = state.kind == "finished" and state.settled == "unknown"
+    return "probably finished" if guessed else KINDS.get(state.settled, state.settled)
 
 
 class Certainty(NamedTuple):

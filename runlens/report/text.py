@@ -16,8 +16,8 @@ from runlens.report.detail import (
     what_was_read,
 )
 from runlens.report.facts import (
-    KINDS,
     checks,
+    end_words,
     fitting,
     loud,
     sentence,
@@ -152,7 +152,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Line:
     done = f"step {step(max(diagnosis.last_step, ended or 0))}"  # an end may lie behind the log
     if state.planned_steps and state.planned_steps != diagnosis.last_step:
         done += f" of {step(state.planned_steps)}"
-    done = f"{KINDS[state.settled]}, {done}"
+    done = f"{end_words(state)}, {done}"
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
     name = cut(name, max(8, options.width - len(word) - len(done) - 3))
     gap = max(1, options.width - len(word) - 2 - len(name) - len(done))

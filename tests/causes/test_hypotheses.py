@@ -258,10 +258,10 @@ def test_a_rate_that_left_its_plan_leads_over_all_that_followed() -> None:
     found = diagnose(case.run())
     assert (found.causes[0].kind, found.causes[0].rank) == ("rate-leaves-plan", "most likely")
     steps = [domino.step for domino in found.story]
-    assert found.story[0].what == "the learning rate leaves its plan"
+    assert found.story[0].what == "the learning rate left its plan"
     assert found.story[0].metric == "learning_rate"
     assert steps == sorted(steps)
-    assert found.story[-1].what == "the loss becomes NaN"
+    assert found.story[-1].what == "the loss became NaN"
 
 
 def test_a_departure_after_the_symptom_is_no_cause() -> None:

@@ -129,7 +129,8 @@ def _by_summary(
     if trace or not (early or closing or any(hint.summary for hint in hints)):
         return None  # an exception after the summary is an end too
     if share is None or share >= STOPPED or early:
-        why = early or _shortened(closing) or "the trainer wrote its closing summary"
+        words = f'the log says "{_shortened(closing)}"' if closing else ""
+        why = early or words or "the trainer wrote its closing summary"
         return "finished", f"{why}, at {plan.words}", "certain"
     return "stopped_early", f"the closing summary was written at {plan.words}", "certain"
 

@@ -3,7 +3,7 @@
 from runlens.comparison import Comparison, Pair, Result
 from runlens.diagnosis import Diagnosis
 from runlens.report.compared import RESULT_WORDS, of_many, sides
-from runlens.report.facts import KINDS
+from runlens.report.facts import end_words
 from runlens.report.html.components.signs import TICK, icon, tag
 from runlens.report.html.components.tables import bullets
 from runlens.report.html.components.verdict import SENTENCE, steps
@@ -108,7 +108,7 @@ def _runs(comparison: Comparison) -> Markup:
 def _about(run: Diagnosis) -> str:
     kind = "" if run.task == "other" else f"{run.task} "
     by = "" if run.framework in {"", "unknown"} else f" by {run.framework}"
-    return f"{kind}run{by}, {KINDS.get(run.state.settled, run.state.settled)}, step {steps(run)}"
+    return f"{kind}run{by}, {end_words(run.state)}, step {steps(run)}"
 
 
 def overview(comparison: Comparison) -> Markup:

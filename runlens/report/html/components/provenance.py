@@ -1,7 +1,7 @@
 """Where everything comes from, and what was lost on the way."""
 
 from runlens.diagnosis import SCHEMA, Diagnosis
-from runlens.report.facts import KINDS, device
+from runlens.report.facts import device, end_words
 from runlens.report.html.components.tables import (
     Column,
     code,
@@ -45,7 +45,7 @@ def _table(rows: tuple[Problem, ...]) -> Markup:
 def provenance(diagnosis: Diagnosis) -> Markup:
     """Return sources, framework, task and state, each with why we think so, and versions."""
     state = diagnosis.state
-    ended = f"{KINDS.get(state.kind, state.kind)} ({state.sure})"
+    ended = end_words(state) + ("" if state.sure == "guess" else f" ({state.sure})")
     code_ = "" if state.exit_code is None else f"; exit code {state.exit_code}"
     card, origin = device(diagnosis)
     rows: list[tuple[Child, ...]] = [

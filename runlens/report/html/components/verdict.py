@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from runlens.diagnosis import Advice, Diagnosis, Finding
 from runlens.report.facts import (
     GRADES,
-    KINDS,
     Certainty,
     certainties,
     device,
+    end_words,
     lost,
     loud,
     sentence,
@@ -66,7 +66,7 @@ def about(diagnosis: Diagnosis) -> list[str]:
         cut(found, TITLE),
         task.upper() if task in ACRONYMS else task,
         framework,
-        KINDS.get(diagnosis.state.settled, diagnosis.state.settled),
+        end_words(diagnosis.state),
         f"step {steps(diagnosis)}{reached}",
         device(diagnosis)[0],
         count(len(diagnosis.problems), "data problem") if diagnosis.problems else "",
