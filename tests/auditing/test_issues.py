@@ -339,4 +339,4 @@ def test_expected_false_alarms_are_those_of_the_measured_rate() -> None:
     (rate,) = re.findall(calm, ACCURACY.read_text(encoding="utf-8"), re.MULTILINE)
     assert pytest.approx(float(rate) / 100) == FALSE_ALARMS
     some = [row(str(at)) for at in range(500)]
-    assert expected_false_alarms([*some, row("x", health="unknown")]) == pytest.approx(1.5)
+    assert expected_false_alarms([*some, row("x", health="unknown")]) == pytest.approx(2.0)

@@ -191,3 +191,12 @@ def test_a_best_of_zero_and_below_has_no_share(lowest: float) -> None:
     run = replace(drawn("zero", train_loss=TRAIN).run(), history=history)
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert f"Eval loss rose from its minimum of {loss(lowest)} to" in found.title
+
+
+def test_a_leap_by_orders_of_magnitude_is_no_less_for_staying_level() -> None:
+    """As of batch statistics that evaluation does not have: it rises, then nothing rises on."""
+    leaps = "50:44 /10 250:43 260:6e4 300:6e5 900:4.2e5"
+    back = "50:44 /10 250:43 260:6e4 300:6e5 400:5e5 410:90 900:88"
+    for evals, status in ((leaps, "found"), (back, "passed")):
+        run = drawn("run", noise=0.02, train_loss="0:16 900:10", eval_loss=evals).run()
+        assert RULE.check(run, Signals(run), RULE.limits).status == status

@@ -29,17 +29,19 @@ def proved(
 
 
 def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: float) -> bool:
-    """Whether they climb by rank, or stay up: all above the best by the share `left` of the rise.
+    """Whether they climb by rank, or stay up: above the best by the share `left` of the rise.
 
-    What falls back from a hump by as much is a new stage, unless training loss went to less than
-    half of what it was at the best: then the training set is memorised.
+    All of them do, or the later half where the best was doubled. What falls back from a hump by
+    as much is a new stage, unless training loss went to less than half of what it was at the
+    best: then the training set is memorised.
     """
     after = evals.value[bottom.at :]
     if len(after) == 3:  # noqa: PLR2004 - two behind the best: too few for a rank correlation
         return bool(after[-1] >= 0.98 * after[1])
     above, rise = after[1:] - bottom.best, bottom.end - bottom.best
     known = train is not None and train.then > 0 and train.end < MEMORISED * train.then
-    stays = rise > 0 and above.min() >= left * rise and (known or rise >= left * above.max())
+    later = above[len(above) // 2 :] if rise > DOUBLED * abs(bottom.best) else above
+    stays = rise > 0 and later.min() >= left * rise and (known or rise >= left * above.max())
     return bool(stays) or mann_kendall(after)[0] >= tau
 
 

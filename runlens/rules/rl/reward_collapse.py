@@ -207,7 +207,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
 def _unproved(shape: Shape, peak: Peak, limits: Limits) -> str:
     """Say what leaves it open whether the fall is one; empty for nothing."""
     if peak.drop < peak.needed(limits):
-        return f"{percent(peak.drop / peak.gain)} of the gain is lost, less than half"
+        return "less than half of the gain is lost"
     if shape.noise.memory > limits.wandering and peak.drop < limits.far * peak.noise:
         return f"residuals wander (autocorrelation {number(shape.noise.memory, 2)})"
     rare = peak.chance <= limits.chance or _beyond_steps(shape.value, peak)

@@ -87,7 +87,10 @@ def _histories(value: Any, depth: int = 0) -> Iterator[History]:  # noqa: ANN401
         if all(isinstance(row, dict) for row in value):
             yield History(value)
     elif isinstance(value, dict):
-        yield from (History(_of_points(value)), History(_of_numbers(value)), _of_lists(value))
+        if points := _of_points(value):
+            yield History(points)
+            return
+        yield from (History(_of_numbers(value)), _of_lists(value))
         if depth < DEEPEST:
             for inner in value.values():
                 yield from _histories(inner, depth + 1)
