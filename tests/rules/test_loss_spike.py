@@ -71,3 +71,20 @@ def test_one_sample_is_no_range() -> None:
     run = drawn("one a batch", train_loss=SPIKE, config=one).run()
     said = [fix.what for fix in ask(run).findings[0].fixes]
     assert any("(sample 509 of one process)" in what for what in said)
+
+
+RESTARTS = (
+    "2.3 2.27 2.26 2.03 1.83 1.43 1.17 1.17 .85 .9 .7 .67 .65 .63 .6 .64 1.19 .97 1.15 1.08 1.2 "
+    "1.3 1.02 .84 .68 .62 .52 .76 .55 .48 .45 .56 .82 .94 1.4 .93 .57 .84 .73 .57 .41 .57 .5 .34 "
+    ".47 .69 .3 .65 1 .73 .86 .84 .81 .74 .66 .6 .62 .47 .52 .41 .46 .39 .35 .54 .92 .73 .85 .78 "
+    ".93 .63 .62 .58 .49 .54 .43 .41 .52 .32"
+)
+
+
+def test_the_waves_of_a_schedule_with_restarts_are_no_excursions() -> None:
+    """Loss rises after each restart by no more than it moves from block to block."""
+    levels = np.repeat(np.array(RESTARTS.split(), dtype=float), 3)
+    value = levels * np.random.default_rng(0).lognormal(0, 0.15, len(levels))
+    text = " ".join(f"{4 * k}:{v:.4f}" for k, v in enumerate(value))
+    run = drawn("restarts", noise=0, task="classification", train_loss=f"{text} /4").run()
+    assert ask(run).status == "passed"

@@ -21,8 +21,9 @@ Limits
     level under it (above 2), z local noise scales, tail times the 95th percentile of the upward
     noise. Where doubling is out of reach (losses near ln of a vocabulary): sharp_ratio with
     sharp_z and sharp_tail. Long form: a block of 1 % of the points above long_ratio of the four
-    before it, the next above long_next, by log_z times the scatter of the blocks, and back below
-    half of the rise later. early: first share of the run that is not judged, besides warm-up.
+    before it, the next above long_next, by log_z times their scatter (in the whole run, and in
+    orders of magnitude around it), and back below half of the rise later. early: first share of
+    the run that is not judged, besides warm-up.
     quiet_ratio: below the ratio but above this: info. alone: a single, recovered spike is loud
     from this ratio on. many: spikes that are loud whatever their height; wide: share of the run
     from which one is loud. young: share of the run in which up to `many` points that leave

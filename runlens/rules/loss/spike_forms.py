@@ -10,7 +10,7 @@ from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.changes import Spikes, spikes
 from runlens.signals.held_out import takes_back
-from runlens.signals.noise import GAUSSIAN, mad, odd, running_median, sigma_diff
+from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, mad, odd, running_median, sigma_diff
 from runlens.signals.shape import Shape
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
@@ -123,6 +123,8 @@ def long(value: FloatArray, ratio: float, limits: Limits) -> Seen:
     before = medians(np.lib.stride_tricks.sliding_window_view(blocks, 4)[at - 4])
     level = _level(value, before)
     hit = (blocks[at] > ratio * level) & (blocks[at + 1] > limits.long_next * level)
+    scale = max(sigma_diff(value) * MEDIAN_LOSS / size**0.5, mad(np.diff(blocks)) / 2**0.5, 1e-12)
+    hit &= blocks[at] - before > limits.log_z * scale
     logs = np.log(np.maximum(blocks, 1e-12))  # while a loss falls its noise goes with its level
     hit &= logs[at] - np.log(np.maximum(before, 1e-12)) > limits.log_z * _scatter(logs)[at]
     rows: list[tuple[float, ...]] = []
