@@ -45,14 +45,10 @@ def _loose(scene: Scene) -> Signs:
     if limit is None or (0 < limit <= LOOSE):
         return
     weight = SPEAKS if scene.has("grad-spike", "grad-explosion") and len(norm) else HINT
-    said = (
-        "clipping is off"
-        if limit <= 0
-        else f"the clipping limit of {limit:g} is too high to matter"
-    )
+    said = "clipping is off" if limit <= 0 else f"the clipping limit is {limit:g}"
     finite = len(norm) == len(scene.run.curve("grad_norm"))
     largest = "the largest norm" if finite else "the largest finite norm"
-    most = f", and {largest} is {number(float(norm.max()))}" if len(norm) else ""
+    most = f", and {largest} was {number(float(norm.max()))}" if len(norm) else ""
     yield Sign(said + most, weight)
 
 

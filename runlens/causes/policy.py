@@ -175,7 +175,7 @@ KL = Hypothesis(
     POLICY | PREFERENCE,
     _weak_kl,
     "the same happens at ten times the weight",
-    "Repeat from before that step with beta at 0.04",
+    "Repeat the run from before the onset with beta at 0.04",
 )
 EXPLORE = Hypothesis(
     "exploration",
@@ -183,7 +183,7 @@ EXPLORE = Hypothesis(
     POLICY,
     _explored,
     "entropy falls as fast at temperature 1.0 with a bonus",
-    "Repeat from before that step at temperature 1.0 and with an entropy bonus of 0.01",
+    "Repeat the run from before the onset at temperature 1.0 and with an entropy bonus of 0.01",
 )
 STALE = Hypothesis(
     "stale-policy",

@@ -126,6 +126,6 @@ def test_a_series_beside_the_loss_is_named_in_the_story() -> None:
     ).run()
     told = diagnose(run)
     stories = [domino.what for domino in told.story]
-    assert "obs rms mean becomes NaN" in stories
+    assert "obs rms mean became NaN" in stories
     assert "the loss becomes NaN" not in stories
     assert all("Skip them" not in what for what, _ in told.do_first.steps)

@@ -280,10 +280,10 @@ def test_the_length_of_a_schedule_is_not_read_off_the_row_that_shows_its_end() -
 def test_the_largest_norm_is_called_finite_where_others_are_not() -> None:
     """A norm that rose to infinity has no largest value."""
     case = bad("grad-explosion", "climbs and the loss follows", max_grad_norm=0.0)
-    assert "the largest norm is" in told(explained("grad-explosion", case.run()))
+    assert "the largest norm was" in told(explained("grad-explosion", case.run()))
     norms = f"{case.curves['grad_norm']} 901:inf 910:inf"
     lost = replace(case, curves={**case.curves, "grad_norm": norms})
-    assert "the largest finite norm is" in told(explained("grad-explosion", lost.run()))
+    assert "the largest finite norm was" in told(explained("grad-explosion", lost.run()))
 
 
 def test_a_small_fall_of_the_reward_is_no_collapse() -> None:

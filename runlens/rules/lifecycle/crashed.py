@@ -93,8 +93,9 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
 
 
 def _seen(exception: str) -> str:
-    unnamed = exception.startswith(UNNAMED)
-    return f"The log ends with {exception}." if unnamed else capitalised(f"{quoted(exception)}.")
+    where = exception.removeprefix(UNNAMED).removeprefix(",")
+    unnamed = f"The log ends with a traceback{where} that names no exception."
+    return unnamed if exception.startswith(UNNAMED) else capitalised(f"{quoted(exception)}.")
 
 
 EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Timeout")  # how their names end

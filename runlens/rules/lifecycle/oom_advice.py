@@ -121,7 +121,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
         return (less, *fixes.fewer_readers(run), *resume(run))
     if _of_others(proof):
-        what = "End the other processes on this card, or take a free one (nvidia-smi lists them)"
+        what = "End the other processes on this card (nvidia-smi lists them), or use a free card"
         free = fixes.action(what, "the request fits without them", cures="memory")
         return (free, *resume(run), experiments.memory_snapshot(run))
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]

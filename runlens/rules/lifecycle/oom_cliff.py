@@ -75,7 +75,7 @@ def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
             Evidence("Steps before the error", done, where="log"),
             *(() if host else memory_need.estimates(run)),
         ),
-        seen="Nothing was logged after that message.",
+        seen="Nothing was logged after the out-of-memory error.",
         causes=oom_advice.causes(run, proof, limits.long),
         fixes=oom_advice.cures(run, proof),
         ruled_out=(RuledOut("A retry with a smaller batch", "no record follows the message"),),

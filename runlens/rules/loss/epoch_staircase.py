@@ -134,8 +134,8 @@ def _finding(
             Evidence("Share of the start", mean / max(abs(level), 1e-12), unit="%"),
             Evidence("Boundaries that step down", f"{int((steps.fall > 0).sum())} of {boundaries}"),
         ),
-        seen=f"At {f'{boundaries} epoch boundaries' if boundaries > 1 else 'one epoch boundary'} "
-        f"train loss dropped by {percent(mean / max(abs(level), 1e-12))} of its first value.",
+        seen=f"{f'Over {boundaries} epoch boundaries the average' if boundaries > 1 else 'The'} "
+        f"drop was {percent(mean / max(abs(level), 1e-12))} of the first train loss.",
         causes=(
             Cause(
                 "Samples remembered from the previous epoch",

@@ -110,7 +110,7 @@ def of_unknown(zero: Zero, curve: Curve, at: int) -> Zero | str:
 def _on_both(signals: Signals, when: Reached, limits: Limits) -> Zero | str:
     """Judge a language task whose evaluation loss is low as well."""
     evals = signals.curve("eval_loss").value
-    low = f"eval loss is {loss(float(evals[-1]))}"
+    low = f"eval loss was {loss(float(evals[-1]))}"
     why = f"{low}, and {when.words}"
     nothing_left = float(median(evals[-3:])) <= limits.as_zero
     if when.soon and nothing_left:
@@ -120,7 +120,7 @@ def _on_both(signals: Signals, when: Reached, limits: Limits) -> Zero | str:
         return Zero("shared", "warning", why)
     end = loss(signals.levels("train_loss").end)
     floor = "the floor of a task whose answers repeat most of the input"
-    return f"train loss ends at {end}, {when.words}, and {low}{score}: {floor}"
+    return f"train loss ended at {end}, {when.words}, and {low}{score}: {floor}"
 
 
 def _unfinished_score(signals: Signals) -> str:
@@ -148,7 +148,7 @@ def _memorised(signals: Signals, when: Reached, limits: Limits) -> Zero:
     """Judge a language task by the passes over the data; its evaluation loss is high or unknown."""
     evals = signals.curve("eval_loss").value
     if len(evals):
-        why = f"eval loss stays at {loss(float(evals[-1]))}, and {when.words}"
+        why = f"eval loss stayed at {loss(float(evals[-1]))}, and {when.words}"
         return Zero("memorised", "warning", why)
     if when.epoch is None:
         return Zero("memorised", "warning", "no evaluation is logged")
@@ -170,11 +170,11 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
             return Zero("leaked", "warning", f"{why} within the first epoch")
         return Zero("separable", "info", why)
     if low <= limits.near_zero:
-        why = f"eval loss is {loss(float(evals[-1]))}, and {when.words}"
+        why = f"eval loss was {loss(float(evals[-1]))}, and {when.words}"
         nothing_left = low <= limits.as_zero and when.soon
         return Zero("leaked", "critical", why) if nothing_left else Zero("separable", "info", why)
     if risen := _of_rise(signals):
         return risen
     if len(evals):
-        return Zero("memorised", "info", f"eval loss stays at {loss(float(evals[-1]))}")
+        return Zero("memorised", "info", f"eval loss stayed at {loss(float(evals[-1]))}")
     return Zero("memorised", "info", when.words)

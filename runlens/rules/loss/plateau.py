@@ -167,7 +167,7 @@ def _finding(
             float(train.step[-1]),
         ),
         Evidence(
-            "Fall since the second quarter",
+            "Fall since the second quarter" + (" (a rise where below 0)" if still.gain < 0 else ""),
             still.gain,
             allowed,
             "less than this share of the level is a standstill",
