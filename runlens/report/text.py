@@ -149,8 +149,10 @@ def _told(diagnosis: Diagnosis) -> str:
 def _head(diagnosis: Diagnosis, options: Options) -> Line:
     state = diagnosis.state
     ended = diagnosis.findings[0].onset.step if diagnosis.findings else None
-    done = f"step {step(max(diagnosis.last_step, ended or 0))}"  # an end may lie behind the log
-    if state.planned_steps and state.planned_steps != diagnosis.last_step:
+    # an end may lie behind the log
+    reached = max(diagnosis.last_step, ended or 0, state.done_steps)
+    done = f"step {step(reached)}"
+    if state.planned_steps and state.planned_steps != reached:
         done += f" of {step(state.planned_steps)}"
     done = f"{end_words(state)}, {done}"
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)

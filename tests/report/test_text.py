@@ -10,7 +10,7 @@ from runlens.report import facts
 from runlens.report.overview import overview
 from runlens.report.terminal import Options, clean
 from runlens.report.text import LINES, render, verdict
-from runlens.run import Problem
+from runlens.run import Problem, State
 from tests.report.diagnoses import HOSTILE, diagnosis, finding
 from tests.report.seen import NAMES, seen
 
@@ -222,3 +222,12 @@ def test_the_diff_stands_below_the_step_that_it_carries_out() -> None:
     shorter = replace(one.do_first, diff=one.do_first.diff[:2], carried_out=1)
     told = render(replace(one, do_first=shorter))
     assert "  2. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.\n         Training" in told
+
+
+def test_the_head_counts_the_steps_after_the_last_row() -> None:
+    """The trainer's record says how far it came, and the foot repeats it: so does the head."""
+    state = State("finished", "the trainer wrote its closing summary", "certain", done_steps=691,
+                  planned_steps=691)  # fmt: skip
+    shown = replace(SICK, state=state, last_step=680)
+    assert "finished, step 691" in render(shown, Options(80)).splitlines()[0]
+    assert "680 of 691" not in render(shown, Options(80))
