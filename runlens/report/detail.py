@@ -126,9 +126,8 @@ def _causes(finding: Finding, once: Once) -> Iterator[str]:
 def _fixes(fixes: Sequence[Fix], once: Once) -> Iterator[str]:
     """Yield what no step above says; the reasons of the first steps stand with them."""
     for fix in fixes:
-        if not once.first(fix.what):
-            continue
-        yield _fix(fix)
+        if not once.sets(fix) and once.first(fix.what):
+            yield _fix(fix)
 
 
 def _fix(fix: Fix) -> str:

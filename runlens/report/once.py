@@ -8,7 +8,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from runlens.diagnosis import Diagnosis
+from runlens.diagnosis import Diagnosis, Fix
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -32,6 +32,7 @@ class Once(Struct):
     told: list[str] = []
     _beside: dict[str, set[str]] = {}  # metrics told with each number
     _named: set[str] = set()
+    _changed: set[str] = set()  # settings that the first steps change
 
     def tell(self, *sentences: str) -> None:
         """Note what was said."""
@@ -67,6 +68,10 @@ class Once(Struct):
         self.tell(words)
         return not known
 
+    def sets(self, fix: Fix) -> bool:
+        """Whether the first steps change the setting of a fix: a second value would contradict."""
+        return bool(fix.setting) and fix.setting in self._changed
+
     def knows(self, words: str) -> bool:
         """Whether a sentence was said before, in these words or in others."""
         numbers, named = _numbers(words), _metrics(words)
@@ -98,7 +103,8 @@ class Top(NamedTuple):
     @classmethod
     def of(cls, diagnosis: Diagnosis, *, brief: bool = False) -> Self:
         """Return the top of a report; `brief`: of what speaks for the cause the first alone."""
-        once, faults, verdict = Once(), loud(diagnosis), diagnosis.verdict
+        changed = {change.setting for change in diagnosis.do_first.changes}
+        once, faults, verdict = Once(_changed=changed), loud(diagnosis), diagnosis.verdict
         once.tell(verdict.sentence)
         if brief and faults:  # the exception itself is what a crash is about
             lead = faults[0].findings[0]

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from runlens.diagnosis import HEALTHS, Diagnosis, Incident, Verdict
+from runlens.diagnosis import HEALTHS, Advice, Diagnosis, Fix, Incident, Verdict
+from runlens.fix import Changed
 from runlens.report import facts
 from runlens.report.overview import overview
 from runlens.report.terminal import Options, clean
@@ -231,3 +232,20 @@ def test_the_head_counts_the_steps_after_the_last_row() -> None:
     shown = replace(SICK, state=state, last_step=680)
     assert "finished, step 691" in render(shown, Options(80)).splitlines()[0]
     assert "680 of 691" not in render(shown, Options(80))
+
+
+def test_a_setting_of_the_first_steps_is_given_no_second_value() -> None:
+    """One value to set: that of the diff."""
+    twice = replace(
+        finding(), fixes=(Fix("Reuse less", "n_epochs", 20, 2), Fix("Look", "", None, None))
+    )
+    first = Advice(
+        (("Use each batch once", ""),),
+        (("-", "n_epochs: 20"), ("+", "n_epochs: 1")),
+        changes=(Changed("config.json", "n_epochs", "n_epochs", 20, 1),),
+    )
+    shown = replace(diagnosis(findings=(twice,), verdict=SICK.verdict), do_first=first)
+    text = render(shown, Options(80, verbose=True))
+    assert "n_epochs: 1" in text
+    assert "Reuse less" not in text
+    assert "Look." in text

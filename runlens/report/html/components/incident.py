@@ -205,7 +205,7 @@ def _excluded(item: RuledOut) -> str:
 
 def _fixes(fixes: Sequence[Fix], once: Once) -> Markup:
     """Return the fixes that stand nowhere above, folded: what to do first is at the top."""
-    shown = [_fix(fix, once) for fix in fixes if once.first(fix.what)]
+    shown = [_fix(fix, once) for fix in fixes if not once.sets(fix) and once.first(fix.what)]
     if not shown:
         return NOTHING
     extra = f"{len(shown)}, fastest first"
