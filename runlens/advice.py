@@ -203,7 +203,10 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         why = f"eval loss was best {where}; one was saved every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
     what = f"Use the weights of step {step(best)}, if they were saved"
-    return fixes.weights(what, "no checkpoint of that step was found")
+    why = "no checkpoint of that step was found"
+    if every and best % every:
+        why += f", and save_steps is {every:g}"
+    return fixes.weights(what, why)
 
 
 def _nearest_save(run: Run, best: float) -> int:

@@ -171,3 +171,14 @@ def test_no_checkpoint_of_a_spent_policy_is_gone_back_to() -> None:
     late, early = (replace(run, events=tuple(some)) for some in (saved[1:], saved))
     assert "no earlier checkpoint was found" in first(diagnose(late))
     assert "Go back to checkpoint-30" in first(diagnose(early))
+
+
+@pytest.mark.parametrize(("every", "told"), [(450, True), (100, False)])
+def test_a_step_between_two_saves_is_told_as_one(every: int, told: bool) -> None:
+    """Where it is not known whether a run saved by steps, the interval is told."""
+    case = drawn("x", framework="trl", noise=0.0, config={"num_train_epochs": 10}, **OVERFIT)
+    run = replace(case, steps_per_epoch=100).run()
+    added = {"save_steps": Configured(every, "args"), "save_strategy": Configured("epoch", "args")}
+    shown = diagnose(replace(run, config={**run.config, **added})).do_first.steps
+    assert shown[0][0] == "Use the weights of step 300, if they were saved"
+    assert (f"save_steps is {every}" in shown[0][1]) == told
