@@ -31,6 +31,9 @@ JUDGED_BY = {
 }
 
 
+FLOOR = "min_lr"  # at which a schedule ends: nanoGPT's train.py asks for a tenth of the peak
+
+
 class Proposal(NamedTuple):
     """One lever: changes of settings that the run's files or its framework name, and the rest."""
 
@@ -123,7 +126,15 @@ def _in_force(run: Run, fix: Fix) -> bool:
 
 
 def _partners(run: Run, wanted: Sequence[Fix]) -> list[Fix]:
-    """Return what must change as well for a framework to take the change."""
+    """Return what must change as well for a change to be taken, and to do what it is for."""
+    rates = [fix for fix in wanted if fix.setting == "learning_rate"]
+    floor = run.number(FLOOR)
+    if rates and isinstance(rates[0].new, int | float) and floor and floor >= rates[0].new:
+        what, why = (
+            "Lower its floor with it",
+            "the rate ends there: a tenth of the peak",
+        )
+        return [fixes.setting(run, FLOOR, rates[0].new / 10, what, why)]
     if not any(fix.setting == "load_best_model_at_end" for fix in wanted):
         return []
     now = {key: one.value for key, one in run.config.items()}

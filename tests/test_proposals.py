@@ -188,6 +188,23 @@ def test_a_lever_goes_the_way_of_its_cause() -> None:
     assert levers(of, Signals(of), "bad-batch", [up, down]) == []
 
 
+@pytest.mark.parametrize(
+    ("floor", "diff"),
+    [
+        (0.01, ["- learning_rate = 0.01", "+ learning_rate = 6e-4", "- min_lr = 0.01",
+                "+ min_lr = 6e-5"]),
+        (1e-5, ["- learning_rate = 0.01", "+ learning_rate = 6e-4"]),
+    ],
+)  # fmt: skip
+def test_a_rate_is_not_lowered_below_the_floor_of_its_schedule(
+    floor: float, diff: list[str]
+) -> None:
+    """It would climb to the floor: what was to be lower is raised."""
+    of = run({"learning_rate": 0.01, "min_lr": floor}, file="train.py", framework="nanogpt")
+    (_, *said) = shown(of, Fix("Lower", "learning_rate", 0.01, 6e-4))
+    assert said == diff
+
+
 def test_every_row_names_its_source_and_a_known_kind() -> None:
     """Knowledge without a place where it was read is hearsay."""
     assert all(row.source for row in CONSTRAINTS)

@@ -140,7 +140,7 @@ DIALECTS: Mapping[str, Dialect] = {
         "python",
         "the config of nanoGPT",
         {
-            **_same("learning_rate", "weight_decay", "gradient_accumulation_steps"),
+            **_same("learning_rate", "weight_decay", "gradient_accumulation_steps", "min_lr"),
             "max_grad_norm": "grad_clip",
             "warmup_steps": "warmup_iters",
             "max_steps": "max_iters",

@@ -123,7 +123,9 @@ def test_losses_are_told(tmp_path: Path) -> None:
         "is damaged at 1 place, first at byte 6897",
         "ends in the middle of a record",
     ]
-    assert all(problem.lost.endswith(f"of {len(data) - 400} bytes") for problem in reading.problems)
+    assert all(
+        problem.lost.endswith(f"of {len(data) - 400:,} bytes") for problem in reading.problems
+    )
 
 
 def test_any_damage_is_survived(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(reward, peak, needed),
-        seen=f"{begun}{step(after)} more steps ran after the fall began.",
+        seen=f"{begun}{step(after)} steps ran after the fall began.",
         fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if unproved

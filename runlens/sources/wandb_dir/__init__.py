@@ -166,7 +166,7 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
     if log.skipped:
         first, bad = log.skipped[0][0], sum(end - start for start, end in log.skipped)
         places = f"{len(log.skipped)} place{'s' if len(log.skipped) > 1 else ''}"
-        lost(f"is damaged at {places}, first at byte {first}", f"{bad} of {size} bytes")
+        lost(f"is damaged at {places}, first at byte {first}", f"{bad:,} of {size:,} bytes")
     if log.unfinished:
         text = "ends in the middle of a record: the run was stopped or is still writing"
         lost(text, f"the last {log.unfinished:,} of {size:,} bytes")
