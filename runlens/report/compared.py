@@ -233,8 +233,9 @@ def of_many(comparison: Comparison) -> CompareVerdict:
         head = f"{one.format(len(results))} better than A: {only} {said}."
         return CompareVerdict(head, f"The others: {rest}." if rest else "", "better")
     head = f"None of {len(results)} runs is better than A: {rest}."
-    result = next(one for one in BEST_FIRST if one in results)
-    nearest = f"First among them: {said}." if result != "not_comparable" else ""
+    best = next(one for one in BEST_FIRST if one in results)
+    result: Result = "cannot_tell" if "cannot_tell" in results else best
+    nearest = f"First among them: {said}." if best != "not_comparable" else ""
     return CompareVerdict(head, nearest, result)
 
 

@@ -85,6 +85,11 @@ def test_the_verdict_on_many_runs_counts_them() -> None:
     said = of_many(replace(whole, pairs=(whole.pairs[0], good)))
     assert said.sentence.startswith("1 of 2 runs is better than A: it is C, ")
     assert said.result == "better"
+    same, open_ = (
+        replace(whole.pairs[0], verdict=verdict(one)) for one in ("equivalent", "cannot_tell")
+    )
+    assert of_many(replace(whole, pairs=(same, same))).result == "equivalent"
+    assert of_many(replace(whole, pairs=(same, open_))).result == "cannot_tell"
 
 
 def test_a_run_that_broke_is_the_worst() -> None:
