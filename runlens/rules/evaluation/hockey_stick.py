@@ -159,7 +159,7 @@ def _finding(
         Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
     ]
     if samples:
-        evidence.append(Evidence("Samples of the evaluation set", float(samples)))
+        evidence.append(Evidence("Samples in the evaluation set", float(samples)))
     if train:
         evidence.append(
             Evidence("Train loss at the best evaluation", train.logged_then, where="train_loss")

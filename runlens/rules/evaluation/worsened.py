@@ -1,7 +1,7 @@
 """Evaluations that get worse together with training loss: no overfitting, and no silence either."""
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.history import Curve
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
 from runlens.run import Run
@@ -32,7 +32,7 @@ def finding(
     onset = float(evals.step[bottom.at])
     name = spoken(metric)
     beside = (
-        f"; train loss was {loss(train.logged_then)} then and is {loss(train.logged_end)}"
+        f" while train loss went from {loss(train.logged_then)} to {loss(train.logged_end)}"
         if train
         else ""
     )
@@ -47,11 +47,14 @@ def finding(
             rise_row(evals, metric, bottom, needed),
             Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
         ),
-        seen="This is not overfitting, because training loss does not fall meanwhile.",
-        fixes=(fixes.weights(f"Use {kept[1]}", "it was saved before the best eval loss"),)
+        seen="This is not overfitting, because train loss did not fall over the same steps.",
+        fixes=(
+            fixes.weights(
+                f"Use the weights in {kept[1]}", "it was saved before the best eval loss"
+            ),
+        )
         if kept
         else (),
-        ruled_out=(RuledOut("Overfitting", "train loss did not fall while eval loss rose"),),
         confidence=confidence(bottom, needed, len(evals)),
         chart=Chart("curves", ("train_loss", metric)),
     )

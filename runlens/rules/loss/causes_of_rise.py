@@ -57,7 +57,11 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
         what = f"Check {part}: its weight in the sum, and what it penalises"
         made.append(fixes.look(what, f"it rose {times(growth)}, and the sum with it"))
     strong = climb is not None and climb >= 10  # noqa: PLR2004 - a tenfold climb
-    why = f"gradient norm climbed {times(climb or 0.0)}" if strong else "loss rose for good"
+    why = (
+        f"gradient norm climbed {times(climb or 0.0)}"
+        if strong
+        else "loss rose and did not recover"
+    )
     made += fixes.learning_rate(run, signals, 1 / 5 if strong else 1 / 3, why)
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += surroundings.warmup_fix(run)

@@ -171,7 +171,7 @@ def _evidence(
             step=float(train.step[rise.best_at]),
         ),
         Evidence("Train loss in the last tenth", rise.end, where="train_loss"),
-        Evidence("Share of the earlier fall undone", _undone(rise), unit="%"),
+        Evidence("Share of the earlier fall lost again", _undone(rise), unit="%"),
     ]
     rate = signals.learning_rate_at(float(train.step[rise.at]))
     if rate is not None:

@@ -233,7 +233,7 @@ def _of_nothing(run: Run) -> Mean:
     if run.task in LANGUAGE_TASKS | PREFERENCE_TASKS:
         return Mean(
             "An evaluation sample whose labels are all masked",
-            "Filter evaluation samples whose labels are all -100 after truncation",
+            "Filter out evaluation samples whose labels are all -100 after truncation",
             "a mean over no tokens is 0 / 0",
         )
     return Mean(

@@ -47,17 +47,17 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not points:
         return unmet("no loss and no reward was read")
     until = f"up to step {step(run.last_step)}"
-    what = f"It logged {count(points, 'point')} of {best} {until}"
-    early = f"It ended at step {step(ended)}, within its warm-up of {step(warm.end)} steps"
+    what = f"The run logged only {count(points, 'point')} of {best} {until}"
+    early = f"The run ended at step {step(ended)}, within its warm-up of {step(warm.end)} steps"
     why = early if inside else what
     return found(
         Finding(
             severity="info",
-            title=f"The run is too short to judge. {why}.",
+            title=f"{why}.",
             metric=best,
             onset=Moment(),
             evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),
-            seen="Passed checks mean little here.",
+            seen="Checks that passed mean little on so short a run.",
             fixes=_fixes(run, signals, best),
             confidence=Confidence(0.95, "the points are counted"),
         )
