@@ -57,6 +57,12 @@ def test_numbers_that_the_name_of_their_file_names(
         runlens.read(tmp_path)
 
 
+def test_names_in_a_file_that_is_called_after_a_metric_stay(tmp_path: Path) -> None:
+    """They say more than it does."""
+    written(tmp_path, {"loss": [3.5, 2.5, 1.5], "val_loss": [3.5, 3, 3.2]}, "losses.json")
+    assert set(runlens.read(tmp_path).history.metrics) == {"train_loss", "eval_loss"}
+
+
 def test_what_is_measured_says_how_long_a_history_is(tmp_path: Path) -> None:
     """Labels and predictions of a last evaluation are more, and longer."""
     lists = {"loss": [3, 2, 1], "labels": [0, 1] * 5, "predicted": [1, 0] * 5, "weights": [1] * 10}

@@ -8,7 +8,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -65,9 +64,7 @@ def _parted(rows: list[Row], begun: Sequence[int]) -> list[Row]:
     """Name the rows of an evaluation, which begins at lines, so; of each keep the last."""
     kept: list[Row] = []
     before = -1  # batches of the training, while an evaluation is going on
-    for row, after in pairwise([*rows, None]):
-        if row is None:
-            continue
+    for row, after in zip(rows, [*rows[1:], None], strict=True):
         batches = row.counted.batches
         first = kept[-1].at if kept else -1
         if before < 0 and bisect_left(begun, row.at) > bisect_left(begun, first):
