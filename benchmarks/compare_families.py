@@ -1,6 +1,6 @@
 """Trust of `runlens compare` on families of trainings whose seed deviation is known.
 
-    python benchmarks/compare_families.py [PAIRS] [--kinds fitted|drawn|new|last] [--seed N]
+    python benchmarks/compare_families.py [PAIRS] [--kinds fitted|drawn|new|last|fresh] [--seed N]
 
 Real small trainings (trainings.py, networks.py), and curves drawn with a known deviation. Of each
 family 16 seeds of each configuration give the truth: `better` or `worse` from 3 seed deviations on,
@@ -9,8 +9,9 @@ half of them without any setting, and groups of 5 against 5. Printed: answers by
 the best test that knows the deviation, calibration of P(B better) by fifths with its Brier score,
 how often the 95 % interval covers the difference of the configurations, and agreement of groups
 with the paired t-test of the same levels. `--kinds`: those in view of every prior, those that were
-drawn for the last one (generated.py), those of kinds.py, or those of last_kinds.py, which were
-asked once; `--seed` of the first run.
+drawn for the last one (generated.py), those of kinds.py, or those of last_kinds.py and
+fresh_kinds.py, which were each asked once; `--seed` of the first run. The metric whose truth is
+known is the one that is asked for, as by `--metric`.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from fresh_kinds import FRESH, FRESH_HARD
 from generated import families as drawn
 from kinds import HARD, NEW
 from last_kinds import LAST
@@ -96,7 +98,8 @@ def cases(family: Family, pairs: int) -> Iterator[Case]:
             truth = "better" if better * effect > 0 else "worse"
         if case % 8 >= 4 or len(family.values) == 1:  # the logs alone: no setting is known
             a, b = (replace(run, config={}) for run in (a, b))
-        yield Case(a, b, truth, effect, deviation, chance, compare(a, b).verdict)
+        found = compare(a, b, metric=family.metric).verdict
+        yield Case(a, b, truth, effect, deviation, chance, found)
 
 
 LOWER = ("eval_rmse", "eval_recon", "eval_mae")
@@ -135,8 +138,8 @@ def calibration(known: list[Case]) -> None:
     true = np.array([one.p_b_better for one in known])
     kept = np.isfinite(said)
     said, true = said[kept], true[kept]
-    print(f"\nBrier against the true probability {np.mean((said - true) ** 2):.3f}, "
-          f"of a constant {np.mean((0.5 - true) ** 2):.3f}")  # fmt: skip
+    print(f"\nBrier against the true probability {np.mean((said - true) ** 2):.4f}, "
+          f"of a constant {np.mean((0.5 - true) ** 2):.4f}")  # fmt: skip
     for low in np.arange(0, 1, 0.2):
         inside = (said >= low) & (said < low + 0.2 + 1e-9)
         if inside.any():
@@ -167,7 +170,9 @@ def main() -> None:
     """Compare, and print a Markdown table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("pairs", nargs="?", type=int, default=40)
-    parser.add_argument("--kinds", choices=("fitted", "drawn", "new", "last"), default="fitted")
+    parser.add_argument(
+        "--kinds", choices=("fitted", "drawn", "new", "last", "fresh"), default="fitted"
+    )
     parser.add_argument("--groups", type=int, default=4, help="of each two configurations")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
@@ -177,8 +182,9 @@ def main() -> None:
         "drawn": lambda: {**drawn(0, 90), **drawn(1_000, 60)},
         "new": lambda: NEW,
         "last": lambda: LAST,
+        "fresh": lambda: FRESH,
     }[asked.kinds]()
-    equal = EQUAL if asked.kinds == "fitted" else HARD
+    equal = {"fitted": EQUAL, "fresh": {**EQUAL, **HARD, **FRESH_HARD}}.get(asked.kinds, HARD)
     print(
         "| family | pairs | right of clear | best test | wrong sign | false | covered | answers |"
     )

@@ -6,7 +6,7 @@ A fleet: 8 jobs of 5 people over 21 days, 8 to 20 runs a day on 24 nodes of four
 Jobs break at their own rates, people keep to their favourite nodes, each pushes commits of his
 own, images and libraries change for everybody on some days. `outage` adds three nights on which
 most of what runs breaks, everywhere; `recipe` adds recipes that always break, from a day on on
-which a new image comes.
+which a new image comes; `node, late` a node that was good for ten days.
 """
 
 import argparse
@@ -20,8 +20,9 @@ from runlens.nights import FoundRow, RunRow
 
 DAY, DAYS, NODES, JOBS, PEOPLE = 86_400.0, 21, 24, 8, 5
 NONE = ("calm", "outage", "recipe")
-CAUSES = ("node", "gpu_serial", "driver", "image", "git_commit", "torch")
+CAUSES = ("node", "gpu_serial", "driver", "image", "git_commit", "torch", "node, late")
 SLUGS = ("nan-loss", "divergence", "oom-cliff", "hockey-stick", "exception")
+LATE = 10  # day on which a good node goes bad
 BAD = 0.8  # share of runs that break with a cause
 
 
@@ -58,6 +59,7 @@ def rows(drawn: np.random.Generator, kind: str) -> tuple[list[RunRow], set[str]]
             }
             cause = {
                 "node": node == bad_node,
+                "node, late": node == bad_node and day >= LATE,
                 "gpu_serial": node == bad_node and 0 in used,
                 "driver": node % 6 == 0,
                 "image": image == 2,
@@ -77,6 +79,7 @@ def rows(drawn: np.random.Generator, kind: str) -> tuple[list[RunRow], set[str]]
             )  # fmt: skip
     named = {
         "node": f"node node-{bad_node}",
+        "node, late": f"node node-{bad_node}",
         "gpu_serial": f"gpu_serial GPU-{bad_node}-0",
         "driver": "driver 535",
         "image": "image train:2.2",

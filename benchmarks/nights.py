@@ -81,6 +81,7 @@ class Lab:
     def __init__(self, server: Server, seed: int) -> None:
         """Begin with six people and no run."""
         self.server, self.drawn, self.number = server, random.Random(seed), 0
+        self.on_bad_node = 0
         self.people = [
             Person("anna", "sft-qwen"),
             Person("ben", "sft-mistral"),
@@ -99,7 +100,8 @@ class Lab:
                 kind = self._kind(person, number)
                 if kind == "well" and node == BAD_NODE and 7 <= number <= 10:
                     kind = "nan"
-                    told.since += [f"node-{BAD_NODE}"] if number >= KNOWN_FROM else []
+                    self.on_bad_node += 1
+                    told.since += [f"node-{BAD_NODE}"] if self.on_bad_node >= KNOWN_FROM else []
                 name = self._run(person, kind, until, number, node)
                 told.ran += 1
                 if kind != "well":
@@ -148,7 +150,7 @@ class Lab:
 
 
 BAD_NODE = 5
-KNOWN_FROM = 9  # night from which on a run that broke there has to name it
+KNOWN_FROM = 5  # of its runs that broke: from then on it has to be named
 NOTES = {
     4: ["anna raises lr 2e-4 to 5e-4: all of her runs become NaN, until night 8"],
     6: ["carl's five runs fail at start, with a new image"],

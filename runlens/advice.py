@@ -180,9 +180,9 @@ def _before(run: Run, onset: float) -> Fix:
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume from the last weights"
-    why = f"the run was sound only up to step {step(onset)}, and no earlier checkpoint was found"
+    why = f"training was fine only until step {step(onset)}; no earlier checkpoint was found"
     if onset <= run.first_step:
-        why = "the trouble was there from the first logged step on"
+        why = "the fault is there from the first logged step on"
     return fixes.action(what, why)
 
 
@@ -190,20 +190,20 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     best = finding.begins
     kept = fixes.checkpoint_before(run, best)
     if kept:
-        return fixes.weights(f"Use {kept[1]}", f"eval loss was best at step {step(best)}")
+        return fixes.weights(f"Use {kept[1]}", f"evaluation was best at step {step(best)}")
     if run.setting("save_strategy") == "no":
-        why = "nothing was saved (save_strategy: no), and eval loss was best there"
+        why = "nothing was saved (save_strategy: no), and evaluation was best there"
         return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
     near, every = _nearest_save(run, best), run.number("save_steps")
     if near and abs(near - best) > FAR_SAVE * best:
-        why = f"eval loss was best there, and the first save was at step {near:,}"
+        why = f"evaluation was best there, and the first save was at step {near:,}"
         return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
     if near:
         where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
-        why = f"eval loss was best {where}; one was saved every {every:g} steps"
+        why = f"evaluation was best {where}; one was saved every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
-    what = f"Use the weights of step {step(best)}, if they were saved"
-    why = "no checkpoint of that step was found"
+    what = f"Use a checkpoint of step {step(best)}, if one was saved"
+    why = "none was found here"
     if every and best % every:
         why += f", and save_steps is {every:g}"
     return fixes.weights(what, why)
@@ -266,6 +266,9 @@ def _change(lever: Proposal, kept: Fix | None) -> list[Fix]:
 def _distinct(steps: Sequence[Fix]) -> tuple[tuple[str, str], ...]:
     """Return each step once, with its first reason."""
     told: dict[str, str] = {}
+    dated = any(fix.what.startswith(fixes.FIND_SETTER) for fix in steps)
     for fix in steps:
+        if dated and fix.what == fixes.FIX_SCHEDULE:
+            continue  # the step that names the place says the same
         told.setdefault(fix.what, fix.why)
     return tuple(told.items())

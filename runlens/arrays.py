@@ -19,17 +19,21 @@ FEW = 2_000
 
 def median(value: Numbers) -> np.float64:
     """Return the median of values, shape (n,); NaN where one is NaN, and of none."""
-    some = np.asarray(value, dtype=np.float64)
-    count = len(some)
+    return ranking_median(np.array(value, dtype=np.float64))
+
+
+def ranking_median(ranked: Vector) -> np.float64:
+    """Return the median of values, shape (n,), as `median` does; their order is lost."""
+    count = len(ranked)
     if not count:
         return np.float64(np.nan)
     half = count // 2
     if count > FEW:
-        ranked = np.partition(some, half)
-        below: np.float64 = ranked[:half].max()
+        ranked.partition(half)
+        below: np.float64 = ranked[:half].max() if count % 2 == 0 else ranked[half]
         last: np.float64 = ranked[half:].max()
     else:
-        ranked = np.partition(some, (half, count - 1) if count % 2 else (half - 1, half, count - 1))
+        ranked.partition((half, count - 1) if count % 2 else (half - 1, half, count - 1))
         below, last = ranked[half - 1], ranked[-1]
     middle: np.float64 = ranked[half] if count % 2 else (below + ranked[half]) / 2
     return last if last != last else middle  # noqa: PLR0124 - NaN, which comes last

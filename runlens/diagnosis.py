@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from runlens.cause import RANKS, Cause, Domino, Rank, RuledOut
 from runlens.errors import one_line
 from runlens.fix import Advice, Cost, Fix, FixKind
-from runlens.records import NamedTuple, dataclass
+from runlens.records import NamedTuple
 from runlens.run import Event, Problem, Setting, State
 from runlens.version import __version__
 from runlens.views import Viewed
@@ -149,6 +149,7 @@ class Finding:
     chart: Chart = Chart()
     louder_with: tuple[str, ...] = ()
     rule: str = ""
+    heading: str = ""  # what it is called where the title of its rule would say too much
 
     @property
     def begins(self) -> float:

@@ -1,8 +1,9 @@
 """What to do about a cause: a fix, and the advice that is made of fixes, as plain data."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from runlens.records import NamedTuple, dataclass
+from runlens.records import NamedTuple
 from runlens.run import Setting
 
 Cost = Literal["minutes", "settings only", "one run", "days"]

@@ -12,7 +12,13 @@ from runlens.arrays import median
 from runlens.diagnosis import Cost, Finding, Fix, FixKind
 from runlens.knowledge.defaults import default_rate, small_model
 from runlens.knowledge.dialects import place_of
-from runlens.knowledge.in_force import DEFAULT_CLIP, TRAINER_FRAMEWORKS, accumulation, clip_limit
+from runlens.knowledge.in_force import (
+    DEFAULT_CLIP,
+    TRAINER_FRAMEWORKS,
+    accumulation,
+    clip_limit,
+    scale_matters,
+)
 from runlens.metrics import base
 from runlens.run import Run
 from runlens.signals import Signals, phases
@@ -21,7 +27,9 @@ from runlens.wording import number, rate
 from runlens.wording import step as as_step
 
 SCHEDULE = "rate-leaves-plan"
-FIX_SCHEDULE = "Find what raised the learning rate above its plan, and fix it"
+FIND_SETTER = "Find what set the learning rate"
+FIX_SCHEDULE = "Find what raised the learning rate above its schedule"
+NO_GROWTH = "Set the factor of the schedule (gamma) to 1 or less"
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
 LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
@@ -57,6 +65,8 @@ def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[
     mild case, 3 when it is below the range of the method. Nothing where the rate is not known.
     """
     configured, peak = run.number("learning_rate"), signals.peak_learning_rate
+    if factor < 1 and signals.inputs.rate.growth:
+        return (action(NO_GROWTH, "the rate then falls or stays", cures=SCHEDULE),)
     if peak and (peak > SCHEDULE_AT_FAULT * configured if configured else _runs_away(signals)):
         known = (
             f"the learning rate reached {rate(peak)}, and {rate(configured)} is configured"
@@ -106,7 +116,7 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return now / TENTH, f"{rate(now / TENTH)} is a tenth of the rate that failed; {told}"
     most = ceiling(run)
     if most and lower and now > most.rate:
-        return most.rate / 10, f"{most.why}; {rate(most.rate)} is too much for any model"
+        return most.rate / 10, f"{most.why}; {rate(most.rate)} is too much for nearly any model"
     return None
 
 
@@ -139,7 +149,13 @@ def clipping(run: Run, signals: Signals, why: str) -> tuple[Fix, ...]:
 
 
 def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    """Widen a limit that cuts most steps to twice the run's own median norm."""
+    """Widen a limit that cuts most steps to twice the run's own median norm.
+
+    Nothing under SGD while the loss falls: its steps would be as many times longer at once.
+    """
+    levels = signals.levels("train_loss")
+    if scale_matters(run) and levels.end < levels.start:
+        return ()
     limit, norms = clip_limit(run), signals.curve("grad_norm").after(signals.settled_from).value
     usual = float(median(norms)) if len(norms) else 0.0
     new = two_digits(OUTLIERS * usual)
@@ -160,7 +176,7 @@ def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
         return ()
     epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
     place = place_of(run, "max_steps")
-    told = f"eval loss was best at step {as_step(best)}"
+    told = f"evaluation was best at step {as_step(best)}"
     if place is not None and (place.recorded or not epochs) and best >= 1:
         what = "Stop at the best step"
         return (setting(run, "max_steps", int(best), what, told, cures="memorised"),)
@@ -240,7 +256,7 @@ def early_stopping(run: Run) -> tuple[Fix, ...]:
     """Stop after three evaluations without a gain; nothing where a patience is set."""
     if run.number("early_stopping_patience") or run.framework not in TRAINER_FRAMEWORKS:
         return ()
-    why = "this stops after three evaluations without a gain"
+    why = "this stops after three evaluations without improvement"
     return (setting(run, "early_stopping_patience", 3, "Stop early", why, cures="memorised"),)
 
 
@@ -360,10 +376,13 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
     """Return (step, folder name) of the last checkpoint at or before `step`; None if there is none.
 
     Of one step, the folder's name is enough: where the run lies may have changed. A checkpoint
-    that the run crashed over, while it wrote it, is none.
+    that the run crashed over, while it wrote it, is none, nor one that it wrote over later.
     """
-    saved = [(at, path.rstrip("/").rpartition("/")[2]) for at, path in run.checkpoints]
-    whole = [(at, name) for at, name in saved if at <= step and f"{name}/" not in run.state.why]
+    latest = {path: at for at, path in run.checkpoints}
+    saved = [(at, path.rstrip("/").rpartition("/")[2]) for path, at in latest.items()]
+    whole = sorted(
+        (at, name) for at, name in saved if at <= step and f"{name}/" not in run.state.why
+    )
     return whole[-1] if whole else None
 
 

@@ -4,9 +4,10 @@ Long, one row an observation, not one wide row a step: in a wide table "not logg
 step" and "logged as NaN" are the same empty cell, and the second one is a finding.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -25,6 +26,8 @@ BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 SmallIntArray = np.ndarray[Any, np.dtype[np.int16]]
 BitsArray = np.ndarray[Any, np.dtype[np.uint64]]
 ByteArray = np.ndarray[Any, np.dtype[np.uint8]]
+
+Whole = TypeVar("Whole", bound=np.integer[Any])
 
 NOT_KNOWN = float("nan")
 MOST_POINTS = 5_000  # of a curve on a page
@@ -55,12 +58,13 @@ class Curve(Struct, frozen=True, eq=False):
 
     def at(self, points: slice | BoolArray | IntArray) -> "Curve":
         """Return some of the points: a slice (views), a mask of shape (n,), or indices."""
+        if not isinstance(points, slice) and points.dtype == np.bool_ and points.all():
+            return self
         return Curve(self.step[points], self.value[points], self.epoch[points], self.time[points])
 
     def finite(self) -> "Curve":
         """Return the points whose value is a number: no NaN, no infinity."""
-        kept = np.isfinite(self.value)
-        return self if kept.all() else self.at(kept)
+        return self.at(np.isfinite(self.value))
 
     def after(self, step: int) -> "Curve":
         """Return the points at `step` and later."""
@@ -81,21 +85,29 @@ class Columns(NamedTuple):
     segment: SmallIntArray
     source: SmallIntArray  # index into the sources of the history
 
+    @property
+    def curve(self) -> Curve:
+        """Return the rows without where they come from."""
+        return Curve(self.step, self.value, self.epoch, self.time)
+
+    def at(self, rows: slice | BoolArray | IntArray) -> "Columns":
+        """Return some of the rows."""
+        return Columns._make(column[rows] for column in self)
+
 
 class History:
     """All observations of a run, by metric, segment and step."""
 
     def __init__(self, metrics: Mapping[str, Columns], sources: Iterable[str] = ()) -> None:
-        """Sort the rows of each metric by segment and step; rows that tie keep their order."""
-        names = sorted(name for name, rows in metrics.items() if len(rows.step))
-        parts = [_sorted(metrics[name]) for name in names]
-        joined = (
-            Columns._make(np.concatenate(column) for column in zip(*parts, strict=True))
-            if parts
-            else _NOTHING
-        )
-        lengths = {name: len(part.step) for name, part in zip(names, parts, strict=True)}
-        self._keep(lengths, joined, sources)
+        """Sort the rows of each metric by segment and step; rows that tie keep their order.
+
+        The columns are taken over: nobody writes into them any more.
+        """
+        rows = {name: _sorted(metrics[name]) for name in sorted(metrics) if len(metrics[name].step)}
+        for some in rows.values():
+            for column in some:
+                column.flags.writeable = False
+        self._keep(rows, sources)
 
     @classmethod
     def restored(
@@ -103,26 +115,44 @@ class History:
     ) -> "History":
         """Take what these were of another history; nothing is sorted."""
         history = cls.__new__(cls)
-        history._keep(lengths, joined, sources)  # noqa: SLF001 - its own class
+        ends = np.cumsum(list(lengths.values()), dtype=np.int64).tolist()
+        rows = {
+            name: joined.at(slice(end - length, end))
+            for (name, length), end in zip(lengths.items(), ends, strict=True)
+        }
+        history.joined = joined
+        history._keep(rows, sources)  # noqa: SLF001 - its own class
         return history
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep one copy of the rows."""
+        return History.restored, (self.lengths, self.joined, self.sources)
 
     def scaled(self, metric: str, factor: float) -> "History":
         """Return a history in which one metric is multiplied by a factor."""
-        value = self.joined.value.copy()
-        value[self._slices.get(metric, slice(0, 0))] *= factor
-        return History.restored(self.lengths, self.joined._replace(value=value), self.sources)
+        mine = self._rows.get(metric)
+        changed = {} if mine is None else {metric: mine._replace(value=mine.value * factor)}
+        return History(self._rows | changed, self.sources)
 
-    def _keep(self, lengths: Mapping[str, int], joined: Columns, sources: Iterable[str]) -> None:
+    def _keep(self, rows: dict[str, Columns], sources: Iterable[str]) -> None:
         self.sources = tuple(sources)
-        self.lengths = dict(lengths)  # rows of each metric, in the order of the rows
-        self.joined = joined  # the rows of all metrics, one metric after the other
-        ends = np.cumsum(list(lengths.values()), dtype=np.int64).tolist()
-        self._slices = {
-            name: slice(end - length, end)
-            for (name, length), end in zip(lengths.items(), ends, strict=True)
-        }
-        self._all = Curve(joined.step, joined.value, joined.epoch, joined.time)
+        self._rows = rows
         self._curves: dict[str, Curve] = {}
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """The number of rows of each metric."""
+        return {name: len(rows.step) for name, rows in self._rows.items()}
+
+    def column(self, name: str) -> Iterator[np.ndarray[Any, np.dtype[Any]]]:
+        """Yield one column of each metric, in the order of `lengths`; nothing is copied."""
+        return (getattr(rows, name) for rows in self._rows.values())
+
+    @cached_property
+    def joined(self) -> Columns:
+        """The rows of all metrics, one metric after the other."""
+        parts = list(self._rows.values()) or [_NOTHING]
+        return Columns._make(np.concatenate(column) for column in zip(*parts, strict=True))
 
     @classmethod
     def of(cls, observations: Iterable[Observation]) -> "History":
@@ -146,17 +176,18 @@ class History:
         return cls(columns, sources)
 
     def __len__(self) -> int:
-        return len(self.joined.step)
+        return sum(self.lengths.values())
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics that were logged."""
-        return tuple(self._slices)
+        return tuple(self._rows)
 
     @cached_property
     def segments(self) -> tuple[int, ...]:
         """The launch numbers that occur, in order."""
-        return tuple(int(number) for number in unique(self.joined.segment))
+        found = [distinct(rows.segment).tolist() for rows in self._rows.values()]
+        return tuple(sorted(set(chain.from_iterable(found))))
 
     def curve(self, metric: str) -> Curve:
         """Return one metric over the whole run; empty if it was not logged.
@@ -165,30 +196,24 @@ class History:
         of steps that two launches logged, only the later launch's are in the curve. `segment`
         has them all. With one launch the arrays are views into the columns.
         """
-        where = self._slices.get(metric)
-        if where is None:
+        rows = self._rows.get(metric)
+        if rows is None:
             return _EMPTY
         if metric not in self._curves:
-            self._curves[metric] = _without_discarded(
-                self._all.at(where), self.joined.segment[where]
-            )
+            self._curves[metric] = _without_discarded(rows.curve, rows.segment)
         return self._curves[metric]
 
     def segment(self, metric: str, number: int) -> Curve:
         """Return one metric as one launch logged it; empty if that launch did not log it."""
-        where = self._slices.get(metric)
-        if where is None:
+        rows = self._rows.get(metric)
+        if rows is None:
             return _EMPTY
-        mine = np.searchsorted(self.joined.segment[where], [number, number + 1])
-        return self._all.at(slice(where.start + int(mine[0]), where.start + int(mine[1])))
+        first, end = np.searchsorted(rows.segment, [number, number + 1]).tolist()
+        return rows.curve.at(slice(first, end))
 
     def renamed(self, names: Mapping[str, str]) -> "History":
         """Return a history of the metrics in `names` alone, each under its new name."""
-        rows = {
-            new: Columns._make(column[self._slices[old]] for column in self.joined)
-            for old, new in names.items()
-            if old in self._slices
-        }
+        rows = {new: self._rows[old] for old, new in names.items() if old in self._rows}
         return History(rows, self.sources)
 
     @cached_property
@@ -203,7 +228,7 @@ class History:
         return pd.DataFrame(
             {
                 "metric": pd.Categorical.from_codes(
-                    codes, categories=pd.Index(list(self._slices), dtype=object)
+                    codes, categories=pd.Index(list(self._rows), dtype=object)
                 ),
                 "step": self.joined.step,
                 "value": self.joined.value,
@@ -217,7 +242,7 @@ class History:
         )
 
 
-def distinct(values: IntArray) -> IntArray:
+def distinct(values: "np.ndarray[Any, np.dtype[Whole]]") -> "np.ndarray[Any, np.dtype[Whole]]":
     """Return the different values of an array of shape (n,), ascending.
 
     As `np.unique` does, in a tenth of its time where the values ascend already: steps do.
@@ -251,10 +276,12 @@ def columns(
 
 
 def _sorted(rows: Columns) -> Columns:
-    order = np.lexsort((rows.step, rows.segment))  # stable
-    if (order[1:] > order[:-1]).all():
+    step, segment = rows.step, rows.segment
+    alike = segment[1:] == segment[:-1]
+    if ((segment[1:] > segment[:-1]) | (alike & (step[1:] >= step[:-1]))).all():
         return rows
-    return Columns._make(column[order] for column in rows)
+    order = np.lexsort((step, segment))  # stable
+    return rows.at(order)
 
 
 def _without_discarded(curve: Curve, segment: SmallIntArray) -> Curve:

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Literal
 
-from runlens.naming import Meaning, classify, words
+from runlens.naming import Meaning, classify, in_english, words
 from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL
 from runlens.naming.classify import AVERAGES, split_of
 from runlens.naming.quantities import PARTS
@@ -58,15 +58,12 @@ METRICS = (
            ("validation_loss", "lm_loss_validation", "dev_loss"),
            "close to train_loss (axolotl)"),
     Metric("eval_train_loss", "nats", "lower", "training loss in evaluation mode (nanoGPT)"),
-    Metric("train_ppl", "", "lower", "exp(train_loss)",
-           ("ppl", "perplexity")),
+    Metric("train_ppl", "", "lower", "exp(train_loss)", ("ppl", "perplexity")),
     Metric("grad_norm", "", "", "L2 norm of all gradients, before clipping unless noted",
            ("gnorm", "gradient_norm", "actor_grad_norm", "grad_2_0_norm_total", "global_grad_norm",
            "total_grad_norm", "grad_norm_total", "norm_grad", "optim_total_grad_norm"),
            "0.1-2.0 LoRA of a 7B model; 0.1-10 SFT, 0.001-1.0 GRPO (axolotl)"),
-    Metric("clip_share", "fraction", "lower", "share of updates that were clipped",
-           (),
-           "< 0.5"),
+    Metric("clip_share", "fraction", "lower", "share of updates that were clipped", (), "< 0.5"),
     Metric("learning_rate", "", "", "of the first parameter group",
            ("lr", "actor_lr", "last_lr", "info_last_lr", "policy_learning_rate", "lr_pg0",
            "learning_rate_0", "lr_abs", "train_samples_lr", "x_lr0")),
@@ -251,6 +248,9 @@ def naming(logged: str, framework: str = "") -> Naming:
     """
     if len(logged) > LONGEST:
         return Naming(logged)  # no framework's, and long to look through
+    if not logged.isascii():
+        meant = in_english(logged, only=True)
+        return naming(meant, framework) if classify(meant).quantity else Naming(logged)
     name = plain(logged)
     rank = _RANK.search(name)
     if rank and name not in _CANONICAL:

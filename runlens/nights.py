@@ -221,14 +221,14 @@ class Issue:
         return self.state != "resolved"
 
     def what_changed(self, rows: Mapping[str, RunRow]) -> str:
-        """``Since learning_rate 2e-4 -> 5e-4 (sft-12 was well)``; empty where nothing did."""
+        """``Since learning_rate 2e-4 -> 5e-4 (last good run: sft-12)``; empty where nothing did."""
         if not self.changes:
             return ""
         some = ", ".join(map(str, self.changes[:CHANGES]))
         left = len(self.changes) - CHANGES
         more = f" and {left:,} more" if left > 0 else ""
         good = rows[self.last_good].name if self.last_good in rows else self.last_good
-        return f"Since {some}{more} ({good} was well)"
+        return f"Since {some}{more} (last good run: {good})"
 
     def ended_on(self, night: int) -> bool:
         """Whether it was resolved on a night."""
@@ -247,7 +247,7 @@ class Night(NamedTuple):
 
 
 class Waste(NamedTuple):
-    """GPU-hours that gave nothing, of the runs of one day, cause and user."""
+    """GPU-hours that were wasted, of the runs of one day, cause and user."""
 
     date: str  # on which they ended, UTC; empty: not known
     cause: str  # slug of the rule, or "past-best"

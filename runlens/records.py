@@ -1,19 +1,18 @@
-"""`NamedTuple` of `typing` and `dataclass` of `dataclasses`, made in a tenth of the time.
+"""`NamedTuple` of `typing`, made in a tenth of the time.
 
 A diagnosis loads some hundred and seventy named tuples. `typing` takes 0.15 ms for each, to check
 its annotations and to compile its constructor from text. Here nothing is checked, which mypy does,
 and all of as many fields share one compiled constructor, which gets the names when it is first
-called. `dataclasses` takes 0.8 ms to compile six methods, until Python 3.13, which compiles them at
-once. Here the constructor is compiled when it is first called, and the others know the names.
+called.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-__all__ = ["NamedTuple", "dataclass"]
+__all__ = ["NamedTuple"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 14):
     from typing import NamedTuple  # noqa: TID251 - since 3.14 annotations are read late, by `typing` alone
@@ -90,83 +89,3 @@ else:
             return type(name, (_Record, *bases[1:]), space)
 
     NamedTuple = type.__new__(_Maker, "NamedTuple", (), {})
-
-
-if TYPE_CHECKING or sys.version_info >= (3, 13):
-    from dataclasses import dataclass
-else:
-    import dataclasses
-    from operator import attrgetter
-    from reprlib import recursive_repr
-
-    def dataclass(
-        made: type | None = None,
-        /,
-        *,
-        frozen: bool = False,
-        eq: bool = True,
-        repr: bool = True,  # noqa: A002 - as there
-    ) -> type | Callable[[type], type]:
-        """Make a data class, which all functions of `dataclasses` know."""
-        if made is None:
-            return lambda made: dataclass(made, frozen=frozen, eq=eq, repr=repr)
-        dataclasses.dataclass(init=False, repr=False, eq=False)(made)
-        told = made.__dataclass_params__
-        told.init, told.repr, told.eq, told.frozen = True, repr, eq, frozen
-        fields = dataclasses.fields(made)
-        methods = {"__init__": _constructor(made, fields, frozen=frozen)}
-        if repr:
-            methods["__repr__"] = _shown(tuple(one.name for one in fields if one.repr))
-        if eq:
-            methods |= _compared(tuple(one.name for one in fields if one.compare))
-            methods |= {} if frozen else {"__hash__": None}
-        if frozen:
-            methods |= _fixed(made, frozenset(one.name for one in fields))
-        for name, method in methods.items():
-            if name not in vars(made):
-                setattr(made, name, method)
-        return made
-
-    def _constructor(
-        made: type, fields: tuple[dataclasses.Field[Any], ...], *, frozen: bool
-    ) -> Callable[..., None]:
-        def __init__(self: object, /, *values: object, **named: object) -> None:  # noqa: N807 - one
-            space = vars(sys.modules[made.__module__])
-            after = hasattr(made, "__post_init__")
-            whole = dataclasses._init_fn(fields, fields, (), frozen, after, "self", space, False)  # noqa: SLF001
-            whole.__qualname__ = f"{made.__qualname__}.__init__"
-            made.__init__ = whole
-            whole(self, *values, **named)
-
-        return __init__
-
-    def _shown(names: tuple[str, ...]) -> Callable[[object], str]:
-        @recursive_repr()
-        def __repr__(self: object) -> str:  # noqa: N807 - it is one
-            pairs = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-            return f"{type(self).__qualname__}({pairs})"
-
-        return __repr__
-
-    def _compared(names: tuple[str, ...]) -> dict[str, Callable[..., Any]]:
-        values = attrgetter(*names) if len(names) > 1 else lambda one: [getattr(one, *names)]
-
-        def __eq__(self: object, other: object) -> bool:  # noqa: N807 - it is one
-            if other.__class__ is not self.__class__:
-                return NotImplemented
-            return values(self) == values(other)
-
-        return {"__eq__": __eq__, "__hash__": lambda self: hash(tuple(values(self)))}
-
-    def _fixed(made: type, names: frozenset[str]) -> dict[str, Callable[..., None]]:
-        def __setattr__(self: object, name: str, value: object) -> None:  # noqa: N807 - it is one
-            if type(self) is made or name in names:
-                raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-            super(made, self).__setattr__(name, value)
-
-        def __delattr__(self: object, name: str) -> None:  # noqa: N807 - it is one
-            if type(self) is made or name in names:
-                raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
-            super(made, self).__delattr__(name)
-
-        return {"__setattr__": __setattr__, "__delattr__": __delattr__}

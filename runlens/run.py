@@ -1,7 +1,7 @@
 """A training run: the one type that sources make and everything after them reads."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from runlens.errors import one_line
 from runlens.history import Curve, History
 from runlens.metrics import Better
-from runlens.records import NamedTuple, dataclass
+from runlens.records import NamedTuple
 from runlens.views import view
 
 if TYPE_CHECKING:

@@ -229,7 +229,8 @@ def _columns(run: Run, has: str) -> str:
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }
     shown = [
-        f"{name} ({loss(float(value.min()))} to {loss(float(value.max()))})"
+        f"{name} ({loss(float(value.min()))} to {loss(float(value.max()))}"
+        f"{_not_finite(run.curve(name))})"
         for name, value in list(told.items())[:SHOWN_COLUMNS]
     ]
     if not shown:
@@ -240,6 +241,13 @@ def _columns(run: Run, has: str) -> str:
         f"The log {has} {', '.join(shown)}{more}. If one of them is the {spoken(ours)}, name it "
         f"with --column {ours}=NAME."
     )
+
+
+def _not_finite(curve: Curve) -> str:
+    """Say where a column became NaN or infinite, which is a fault whatever the column is."""
+    lost = curve.step[~np.isfinite(curve.value)]
+    points = f"{len(lost):,} of {count(len(curve), 'point')}"
+    return f", not finite at {points} from step {step(lost[0])} on" if len(lost) else ""
 
 
 class Seen(NamedTuple):

@@ -173,6 +173,13 @@ def test_the_checkpoint_before_a_step_is_the_last_one() -> None:
     assert fixes.checkpoint_before(with_some, 4) is None
 
 
+def test_a_checkpoint_that_was_written_over_is_none() -> None:
+    """A loop that saves into one folder keeps the last weights alone."""
+    saved = tuple(Event("checkpoint", at, data={"path": "out/best"}) for at in (4, 9))
+    assert fixes.checkpoint_before(run(events=saved), 8) is None
+    assert fixes.checkpoint_before(run(events=saved), 9) == (9, "best")
+
+
 @pytest.mark.parametrize(("value", "rounded"), [(6.6667e-05, 6.7e-05), (0.1, 0.1), (123.0, 120.0)])
 def test_new_settings_have_two_digits(value: float, rounded: float) -> None:
     """More would look measured."""

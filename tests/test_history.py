@@ -1,6 +1,7 @@
 """The frame and the curves are the same observations."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -18,6 +19,24 @@ def test_curve_is_sorted_keeps_nan_and_copies_nothing() -> None:
     np.testing.assert_array_equal(curve.value, [2.0, math.nan])
     assert np.shares_memory(curve.value, HISTORY.segment("train_loss", 0).value)
     assert len(HISTORY.curve("never logged")) == 0
+
+
+def test_a_copy_in_another_process_is_the_same() -> None:
+    """Joined or not."""
+    for joined in (False, True):
+        one = History.of(Observation(*row) for row in OBSERVATIONS)
+        assert not joined or len(one.joined.step) == 3
+        other = pickle.loads(pickle.dumps(one))  # noqa: S301 - our own
+        assert other.lengths == one.lengths == {"eval_loss": 1, "train_loss": 2}
+        for mine, its in zip(other.joined, one.joined, strict=True):
+            np.testing.assert_array_equal(mine, its)
+        np.testing.assert_array_equal(other.curve("train_loss").step, [10, 20])
+
+
+def test_nobody_writes_into_a_curve() -> None:
+    """Rules share it, and what was computed of it."""
+    with pytest.raises(ValueError, match="read-only"):
+        HISTORY.curve("train_loss").value[0] = 1.0
 
 
 def test_frame_has_the_columns_of_the_design() -> None:

@@ -118,20 +118,6 @@ def test_what_explains_is_not_imported_where_nothing_was_found(tmp_path: Path) -
     assert len(ours) <= MOST_OF_OURS, "each module takes 0.3 ms: import late what few runs need"
 
 
-def test_a_diagnosis_makes_no_data_class_by_python(tmp_path: Path) -> None:
-    """Each takes 0.8 ms, ours 0.1 (`runlens.records`); ruff bans named tuples of `typing`."""
-    code = (
-        "import sys, dataclasses; from runlens.cli import main; "
-        f"main(['demo', '-o', {str(tmp_path / 'page.html')!r}], standalone_mode=False); "
-        "made = getattr(sys.modules['runlens.records'], 'dataclass'); "
-        "print('SLOW', *(name for name, one in sys.modules.items() if name.startswith('runlens') "
-        "and made is not dataclasses.dataclass and vars(one).get('dataclass') is "
-        "dataclasses.dataclass))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.rpartition("SLOW")[2].split() == []
-
-
 def test_commands_use_one_thread_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set before numpy is loaded, and only where the user has not."""
     for name in THREADS:

@@ -30,7 +30,7 @@ CALLED = re.compile(
 )
 # ... or right before it: a difference, a border, a length, a name that holds a digit
 BEFORE = re.compile(
-    r"(?:\b(?:by|spread of|rise of|tooth|teeth of(?: about)?|within|every|patience=|below|above|"
+    r"(?:\b(?:by|spread of|rise of|swings? of(?: about)?|within|every|patience=|below|above|"
     r"beyond|over|under|steps and keep|approach|same first|labels? are all|is not|"
     r"seen|max_grad_norm(?: is)?|learning rate to|Set \w+ to|trend of|multiple of|up to|"
     r"overflow at)|\(p |"
@@ -41,7 +41,8 @@ BEFORE = re.compile(
 AFTER = re.compile(
     r"\s?(?:%|×|-fold\b|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|"
     r"passes\b|samples\b|"
-    r"teeth\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|logged points|"
+    r"such swings\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|"
+    r"logged points|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|is too much|"
     r"of \d|(?:to \S+ )?(?:of one process|for (?:GRPO|DPO|SGD|fine-|pre-|continued|policies)))"
 )

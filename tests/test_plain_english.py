@@ -20,6 +20,9 @@ ROOT = Path(__file__).parents[1] / "runlens"
 LONGEST = 40  # characters of a rule's title
 GONE = {
     "mend": r"\bmend(s|ed|ing)?\b",
+    "alarm from N": r"\balarm (from|level|at or below)\b",
+    "left its plan": r"\b(left|leaves) its plan\b",
+    "closest match": r"\bclosest match\b",
     "learnt": r"\blearnt\b",
     "by heart": r"\bby heart\b",
     "was lost, of a loss": r"\bloss was lost\b",
@@ -146,7 +149,7 @@ VERB = re.compile(
     r"logs?|got|gets?|slowed|runs|finished|memorised|concerns|took|kept|stands|would|lose|need|"
     r"cuts|clips|delay|separates|pulls|starts|left|sees|counts|fails|memorises|look|names|bounds|recovered|repeats|"
     r"averages|restores|lies|lie|grow|made|halves|keeps|shows|holds|lets|frees|defaults|updates|check|uses?|"
-    r"suits|gave|mean|limits|explains|"
+    r"suits|gave|mean|limits|explains|swung|cost|ends|hint|prove|changes|"
     r"(?!need)[a-z]{2,}[^e\\W]ed)\b"
 )
 

@@ -65,7 +65,7 @@ def test_a_best_model_that_learned_nothing_is_not_kept(curves: Any, *, better: b
     assert fixes.never_better(Signals(run)) is better
     made = diagnose(run).do_first
     assert any("max_steps" in line for line in shown(made)) is not better
-    assert any("Use the weights" in what for what, _ in made.steps) is not better
+    assert any("Use a checkpoint" in what for what, _ in made.steps) is not better
 
 
 def test_a_gain_before_the_first_evaluation_is_not_known() -> None:
@@ -83,7 +83,7 @@ def test_what_a_wrong_evaluation_calls_best_is_not_used(kind: str, *, weights: b
     lead = next(one for one in diagnose(run).findings if one.rule == "hockey-stick")
     cause = Cause("x", "most likely", "y", kind=kind)
     made = first_steps(run, Signals(run), [Incident((lead,))], (cause,))
-    assert any("Use the weights" in what for what, _ in made.steps) is weights
+    assert any("Use a checkpoint" in what for what, _ in made.steps) is weights
 
 
 def test_a_rate_far_above_the_usual_goes_down_to_it() -> None:

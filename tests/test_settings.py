@@ -150,7 +150,7 @@ def test_a_silenced_finding_is_an_info_with_its_reason(tmp_path: Path) -> None:
     found = {f.rule: f for f in diagnose(FIXTURES / "hockey-stick", settings=settings).findings}
     assert found["hockey-stick"].severity == "info"
     assert found["hockey-stick"].seen.startswith(
-        "Silenced until 2026-10-31: the set is small; ticket 12. "
+        "Silenced until 2026-10-31: the set is small; ticket 12."
     )
 
 

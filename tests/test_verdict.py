@@ -135,6 +135,12 @@ def test_columns_whose_names_say_which_way_is_better_are_told(
     assert told.health == "unknown"
 
 
+def test_a_column_that_became_nan_is_named_as_such() -> None:
+    """Whatever it is, it is told with the step (issue threads paste a lone column)."""
+    told = of(drawn("columns", noise=0.0, column_a="0:1 50:2 60:nan 90:nan").run())
+    assert "column_a (1.000 to 2.000, not finite at 4 of 10 points from step 60 on)" in told.second
+
+
 def test_without_a_loss_six_columns_are_named() -> None:
     """With their ranges, not one that counts rows and not one that never moves."""
     curves: dict[str, Any] = {f"column_{letter}": "0:1 90:2" for letter in "abcdefgh"}

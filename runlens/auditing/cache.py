@@ -30,6 +30,7 @@ FORMAT = 1
 DOCUMENT = "runs.json"
 TYPES = {"step": "i8", "value": "f8", "epoch": "f8", "time": "f8", "segment": "i2", "source": "i2"}
 NARROW = ("i1", "i2", "i4")
+BLOCK = 1 << 18  # numbers that are compared at once
 QUICK = 1  # level of deflate
 UNFINISHED = ".new"  # end of the name of an entry that is being written
 FORGOTTEN = 3600.0  # seconds after which whoever wrote it is dead
@@ -159,16 +160,19 @@ def _read(path: Path) -> list[Run]:
 
 
 def _shared(name: str, runs: Sequence[Run]) -> tuple[AnyArray, list[int]]:
-    """Return the different parts of a column, joined, and which of them each metric has."""
+    """Return the different parts of a column, joined, and which of them each metric has.
+
+    They are told apart by their hash: of a run of many metrics each copy takes much memory.
+    """
     known: dict[bytes, int] = {}
+    parts: list[AnyArray] = [np.zeros(0, TYPES[name])]
     chosen = []
-    for run in runs:
-        column, start = getattr(run.history.joined, name).astype(TYPES[name], copy=False), 0
-        for length in run.history.lengths.values():
-            part = column[start : start + length].tobytes()
-            chosen.append(known.setdefault(part, len(known)))
-            start += length
-    return np.frombuffer(b"".join(known), TYPES[name]), chosen
+    for part in (part for run in runs for part in run.history.column(name)):
+        own = np.ascontiguousarray(part, TYPES[name])
+        chosen.append(known.setdefault(sha256(own.data).digest(), len(known)))
+        if len(known) == len(parts):
+            parts.append(own)
+    return np.concatenate(parts), chosen
 
 
 def _column(name: str, data: bytes, lengths: Sequence[int], chosen: Sequence[int]) -> AnyArray:
@@ -193,7 +197,9 @@ def _narrow(column: AnyArray) -> AnyArray:
     if column.dtype.kind == "f":
         with np.errstate(all="ignore"):
             half = column.astype("f4")
-        return half if (half.astype("f8").view("i8") == column.view("i8")).all() else column
+        blocks = (slice(at, at + BLOCK) for at in range(0, len(column), BLOCK))
+        exact = (half[one].astype("f8").view("i8") == bits[one] for one in blocks)
+        return half if all(one.all() for one in exact) else column
     low, high = (column.min(), column.max()) if len(column) else (0, 0)
     fits = (kind for kind in NARROW if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
     return column.astype(next(fits, column.dtype))

@@ -231,7 +231,8 @@ def _file(plan: Plan, chosen: Chosen) -> None:
     try:
         about = Path(plan.source).stat()
     except OSError as error:
-        why = f"cannot be looked at ({error.strerror or error})"
+        missing = isinstance(error, FileNotFoundError)
+        why = "it does not exist" if missing else f"it cannot be read ({error.strerror or error})"
         plan.failed = Unread(plan.source, why, "check the path, or mount what holds it")
         return
     plan.present = 1

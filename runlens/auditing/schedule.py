@@ -238,11 +238,16 @@ class _Workers:
 def prepare() -> None:
     """Begin to import what workers need, where there will be some: it goes on meanwhile."""
     if METHOD == "forkserver":
-        from multiprocessing import forkserver  # not on Windows
+        from multiprocessing import forkserver, resource_tracker  # not on Windows
 
         get_context(METHOD).set_forkserver_preload([f"{__package__}.needed"])  # once for all
         with suppress(OSError):  # it is tried again, and told of, when the workers start
-            forkserver.ensure_running()
+            resource_tracker.ensure_running()  # it unblocks Ctrl-C when it starts
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:  # Ctrl-C is ours, while it imports too: the server of workers inherits the block
+                forkserver.ensure_running()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:

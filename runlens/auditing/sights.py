@@ -117,7 +117,7 @@ def _worst_first(seen: Seen) -> tuple[object, ...]:
 
 def _title(sight: Sight) -> str:
     runs = count(len({one.row.key for one in sight.seen}), "run")
-    return f"{title_of(sight.rule)}: {runs} of {told(sight.group)}."
+    return f"{title_of(sight.rule)} in {runs} of {told(sight.group)}."
 
 
 def _of_crossed(one: CrossFinding, by_key: Mapping[str, RunRow]) -> Sight:
@@ -137,13 +137,14 @@ def _of_crossed(one: CrossFinding, by_key: Mapping[str, RunRow]) -> Sight:
 
 def shrunk(state: SourceState) -> Sight:
     """Return the incident of a source that lost more than half of its places on one night."""
-    left = "holds none" if not state.runs else f"holds {state.runs:,}"
+    were = f"the {count(state.known, 'place')} known in it"
+    left = f"shows only {state.runs:,} of" if state.runs else "is empty: it shows none of"
     return Sight(
         SHRANK,
         state.source,
         state.source,
         "critical",
-        f"{state.source} {left} of the {count(state.known, 'place')} that are known in it.",
+        f"{state.source} {left} {were}.",
         [],
         "Nothing of it is taken for deleted. Mount what is not mounted, or check the key; if it was"
         " deleted on purpose, acknowledge this issue (runlens audit ack).",

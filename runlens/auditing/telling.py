@@ -1,6 +1,6 @@
 """What a night is in one sentence, and what the runs of last night came to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from runlens import cost
@@ -86,17 +86,27 @@ def _news(issues: Sequence[Issue], rows: Sequence[RunRow], sources: Sequence[Sou
     loud = [issue for issue in loud if issue.rule not in SHARED] or loud  # it tells of another
     if not loud and sources and all(one.tries for one in sources):
         return f"Nothing is known of last night; {count(known, 'issue')} from before."
+    if not loud and not known:
+        return f"No open issue in {count(len(rows), 'run')}."
     if not loud:
         return f"Nothing new: {count(len(rows), 'run')} known, {count(known, 'ongoing issue')}."
-    worst = min(loud, key=lambda one: (one.loudness, -one.gpu_hours, -len(one.runs)))
+    by_key = {row.key: row for row in rows}
+    worst = min(loud, key=lambda one: rank(one, by_key))
     if worst.rule == SHRANK:
         return worst.title
-    spent = f", {worst.gpu_hours:,.0f} GPU-hours after onset" if worst.gpu_hours >= 1 else ""
+    spent = f", {worst.gpu_hours:,.0f} GPU-hours wasted" if worst.gpu_hours >= 1 else ""
     runs = f"{count(len(worst.runs), 'run')} of {told(worst.group)}"
-    where = f"{title_of(worst.rule)} in {runs}{spent}"
+    shared = f". {worst.suspect.rstrip('.')}" if worst.suspect else ""
+    where = f"{title_of(worst.rule)} in {runs}{spent}{shared}"
     if sources and all(one.first or one.tries for one in sources):
         return f"First night: {count(len(loud), 'new issue')}. The worst is {where}."
     return f"{_counted(loud)} since last night. The worst is {where}."
+
+
+def rank(issue: Issue, rows: Mapping[str, RunRow]) -> tuple[float, ...]:
+    """Return the rank of an issue: severity first, then what tonight's runs of it cost."""
+    tonight = [rows[key] for key in issue.tonight if key in rows]
+    return issue.loudness, -cost.lost(tonight).gpu_hours, -issue.gpu_hours, -len(tonight)
 
 
 def _counted(news: Sequence[Issue]) -> str:

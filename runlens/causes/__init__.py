@@ -2,12 +2,12 @@
 
 A cause is a hypothesis: which findings it explains, which signs it predicts, what excludes it. The
 step asks all that explain what was found, drops what is excluded, and ranks the rest by what speaks
-for them. An input that left its plan before the first symptom leads; what has no positive sign is
+for them. An input that changed before the first symptom leads; what has no positive sign is
 never likely; where nothing speaks clearly the cause is `unknown`, with the experiment that tells.
 
     told = causes.explained(run, signals, incidents)
     told.incidents[0].findings[0].causes[0].kind    # "rate-leaves-plan"
-    told.story    # rate leaves its plan 60, gradient norm x10 92, NaN 98
+    told.story    # the rate goes off schedule 60, gradient norm x10 92, NaN 98
 """
 
 from runlens.causes.ranking import HYPOTHESES, Explained, explained, judge

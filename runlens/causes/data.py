@@ -18,6 +18,7 @@ from runlens.causes.patterns import LOST, OVERFIT, STUCK, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.knowledge import chat_templates
+from runlens.rules.evaluation import worsened
 from runlens.rules.loss import chance
 from runlens.rules.loss.loss_spike import LONGEST, POINTS, SPIKES
 from runlens.wording import loss, number, percent, step
@@ -51,7 +52,7 @@ def _memorised(scene: Scene) -> Signs:
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
         done = f"the run made {passes:.1f} passes over the data"
-        at = f", and eval loss was best after {best:.1f} passes" if best is not None else ""
+        at = f", and evaluation was best after {best:.1f} passes" if best is not None else ""
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     if seen_twice and len(evals) and len(train) and scene.has("hockey-stick", "eval-gap"):
@@ -89,6 +90,8 @@ def _one_pass(scene: Scene) -> str:
         return "train loss did not fall: nothing was memorised"
     if rose := _both_rose(scene):
         return rose
+    if far := worsened.beyond_memorising(scene.curve("eval_loss")):
+        return f"eval loss ended {number(far, 2)} times above its minimum: memorising adds far less"
     passes = scene.all_passes
     if passes is None or passes >= ONE_PASS or scene.has("epoch-staircase"):
         return ""
@@ -347,7 +350,8 @@ WRONG = Hypothesis(
     STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped"},
     _wrong,
     "20 rows printed as the model sees them carry the right labels",
-    "Overfit one batch of 8 rows. If its loss does not approach 0, print 20 rows with their labels",
+    "Overfit one batch of 8 samples. If its loss does not approach 0, print 20 rows with their "
+    "labels",
 )
 MASKED = Hypothesis(
     "labels-masked",

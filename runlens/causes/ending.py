@@ -112,7 +112,7 @@ def _memory(scene: Scene) -> Signs:
     raised = _exception(scene)
     if raised is not None and raised.data.get("stage") == STATES and scene.has("oom-cliff"):
         what = "The states of the optimizer do not fit beside the model"
-        said = "the error was raised in an optimizer step, where Adam allocates its states"
+        said = "memory ran out in an optimizer step, where Adam allocates its states"
         yield Sign(said, LEADS + 1, what)
     if scene.has("oom-cliff"):
         yield Sign(scene.title("oom-cliff"), SETTLES)
@@ -150,7 +150,7 @@ def _machine(scene: Scene) -> Signs:
         text = f"{raised.data.get('exception')}"
         saving = raised.data.get("stage") in WRITES
         if _DISK.search(text) or (saving and _WRITE.search(text)):
-            said = quoted(shortened(text, QUOTED)) + (_during(WRITES[0]) if saving else "")
+            said = f"it failed while {WRITES[0]}" if saving else quoted(shortened(text, QUOTED))
             full = _FULL.search(text)
             yield Sign(said, SETTLES, "The disk is full" if full else "The write was refused")
         elif _DEVICE.search(text):
@@ -176,7 +176,7 @@ def _limit(scene: Scene) -> Signs:
     elif said := _line(scene, HUNG_UP):
         yield Sign(quoted(said), SETTLES, "The terminal that started the run was closed")
     elif said := _line(scene, _SIGNALLED):
-        yield Sign(quoted(said), SETTLES, "A signal from outside")
+        yield Sign(quoted(said), SETTLES, "A signal from another process")
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
         yield Sign(quoted(said), STRONG, "Killed from outside")
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
@@ -206,8 +206,10 @@ def _code(scene: Scene) -> Signs:
     what, frame, stage = (
         str(raised.data.get(key) or "") for key in ("exception", "frame", "stage")
     )
-    where = f"the error was raised at {frame}" if ".py:" in frame else ""
-    place = f"{where or 'the error was raised'}{_during(stage)}" if where or stage else ""
+    where = f"the traceback ends at {frame}" if ".py:" in frame else ""
+    during = _during(stage)
+    place = f"{where}{',' if during else ''}{during}" if where else ""
+    place = place or (f"it happened{during}" if during else "")
     if known is not None:  # the table names the error better; where it was raised is added
         yield Sign(place, STRONG) if place else None
         return
@@ -233,7 +235,7 @@ def _resumed(scene: Scene) -> Signs:
     begun, off = scene.launch, scene.departure
     if begun and off and abs(off.first.step - begun.after) <= 2 * scene.slack:
         yield Sign(
-            f"the learning rate left its plan at step {step(begun.after)}, at the resume",
+            f"the learning rate went off schedule at step {step(begun.after)}, at the resume",
             LEADS,
         )
     elif begun and scene.symptom - begun.after <= 0.02 * max(scene.run.last_step, 1):
@@ -262,7 +264,7 @@ MACHINE = Hypothesis(
 )
 LIMIT = Hypothesis(
     "time-limit",
-    "A limit or a signal from outside",
+    "A time limit or a kill signal",
     ENDED,
     _limit,
     "the scheduler's record of the job names no limit and no signal",

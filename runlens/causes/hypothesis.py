@@ -12,7 +12,7 @@ HINT = 1.0  # fits, and fits others as well: never enough to name a cause
 SPEAKS = 2.0  # is usual with this cause and unusual without it
 STRONG = 3.0  # is rare without it
 SETTLES = 4.0  # says it alone
-LEADS = 6.0  # an input that left its plan before the first symptom
+LEADS = 6.0  # an input that went off schedule before the first symptom
 
 
 class Sign(NamedTuple):

@@ -6,7 +6,9 @@ from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import EVALUATED, STUCK
 from runlens.causes.scene import Scene
-from runlens.rules.loss import capped, chance
+from runlens.rules.evaluation import worsened
+from runlens.rules.loss import capped, chance, repeats
+from runlens.rules.rl import policy
 from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import RL_TASKS
 from runlens.signals import held_out
@@ -35,6 +37,12 @@ def _frozen(scene: Scene) -> Signs:
         if len(norm) and float(median(norm)) > LITTLE:
             said += ", although gradients flow"
         yield Sign(said, LEADS, "The optimizer does not hold the model's parameters")
+    if scene.has("not-learning") and (
+        again := repeats.words(scene.signals, scene.curve("train_loss"))
+    ):
+        yield Sign(again, LEADS, "No update is kept: weights are not updated, or reset each epoch")
+    if scene.has("reward-flat") and (still := policy.unmoved(scene.signals)):
+        yield Sign(still, LEADS, "No update moves the policy")
     yield _part(scene)
 
 
@@ -81,6 +89,9 @@ def _evaluated(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("nan-eval") and len(train) and not scene.has("nan-loss", "hidden-nan"):
         yield Sign("train loss is finite on the same weights", LEADS)
+    if scene.has("nan-eval") and "psnr" in (scene.rules["nan-eval"].metric or ""):
+        said = "PSNR is infinite where the error is exactly 0"
+        yield Sign(said, LEADS + 1, "Images compared with themselves")
     if scene.has("eval-leak"):
         yield Sign("the evaluation set may be the easier one", HINT)
     if not scene.has("eval-flat", "hockey-stick", "eval-gap") or not len(evals) or not len(train):
@@ -97,6 +108,9 @@ def _evaluated(scene: Scene) -> Signs:
             else "before any training"
         )
         yield Sign(f"{said}{when}", SETTLES)
+    if scene.has("hockey-stick") and (far := worsened.beyond_memorising(evals)):
+        said = f"eval loss ended {number(far, 2)} times above its minimum while train loss fell"
+        yield Sign(said, LEADS, "Evaluation mode, batch statistics or the evaluation code")
     if scene.has("eval-flat"):
         yield Sign("", SPEAKS)  # its title says so
 
@@ -116,7 +130,7 @@ SMALL = Hypothesis(
     STUCK,
     _small,
     "a model twice as wide stops at the same loss",
-    "Overfit one batch of 8 rows. If it cannot, the model is at fault",
+    "Overfit one batch of 8 samples. If it cannot, the model is at fault",
 )
 EVALUATION = Hypothesis(
     "evaluation",
@@ -124,5 +138,5 @@ EVALUATION = Hypothesis(
     EVALUATED,
     _evaluated,
     "a training row scored by the evaluation has its training loss",
-    "Run the evaluation on ten training rows, and compare one evaluation row with one of them",
+    "Evaluate on ten training rows: if that loss is as bad, the evaluation code differs",
 )

@@ -32,7 +32,7 @@ def _tight(scene: Scene) -> Signs:
     if over >= TIGHT:
         weight = SETTLES if over >= FAR_TIGHT and scene.has("clip-saturation") else SPEAKS
         told = f"the clipping limit is {limit:g} and the median norm {number(float(median(norm)))}"
-        yield Sign(f"{told}, so most steps are cut to {percent(1 / over)} of their length", weight)
+        yield Sign(f"{told}, so most steps are scaled down to {percent(1 / over)}", weight)
 
 
 def _default_limit(scene: Scene) -> str:

@@ -19,6 +19,7 @@ FLAT_SCORE = 0.1  # of its range of 0 to 1 that a true measure must gain
 CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
+EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
 COLD = 0.8  # sampling temperature
 TRUE_MEASURES = ("train_accuracy", "eval_accuracy", "accuracy", "success_rate")
 
@@ -49,7 +50,8 @@ def _constant(scene: Scene) -> Sign | None:
     if not scene.has("reward-stuck-zero"):
         points = f"{int(np.sum(value == usual))} of {len(value)} points"
         said = f"the mean reward is {number(usual)} at {points}"
-    return Sign(said, LEADS, "The reward is the same for every completion")
+    what = "episode" if scene.run.task == "rl" else "completion"
+    return Sign(said, LEADS, f"The reward is the same for every {what}")
 
 
 def _by_length(scene: Scene) -> Sign | None:
@@ -118,7 +120,8 @@ def _stale(scene: Scene) -> Signs:
     if scene.has("importance-ratio-divergence"):
         yield Sign(scene.title("importance-ratio-divergence"), SETTLES)
     often = scene.number("num_iterations", "inner_epochs", "ppo_epochs", "num_ppo_epochs")
-    if scene.has("clip-ratio-high"):
+    on_policy = scene.run.task not in {"ppo", "rl"}  # these use a batch for several epochs
+    if scene.has("clip-ratio-high") and (on_policy or (often and often[1] > EPOCHS)):
         updates = f"each batch is used for {often[1]:g} updates" if often and often[1] > 1 else ""
         said = [scene.title("clip-ratio-high"), updates]
         yield Sign("; ".join(one for one in said if one), STRONG)

@@ -68,6 +68,7 @@ LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss ab
 MOST = 4  # causes that are told
 SAME = 40  # characters at the front of a line by which it is known again
 SIGNS = 3  # of a cause
+NAMED_WITHIN = 60  # characters of a name in brackets behind a sign: a sentence is none
 CLEAR = 1.0  # evidence by which the first must lead to be the most likely
 
 
@@ -189,7 +190,7 @@ def _distinct(signs: Sequence[Sign]) -> list[Sign]:
 
 def _words(sign: Sign, what: str) -> str:
     """Return a sign, with its own name where that of the cause is another."""
-    if sign.what in {"", what}:
+    if sign.what in {"", what} or len(sign.what) > NAMED_WITHIN:
         return sign.text
     return f"{sign.text} ({uncapitalised(sign.what)})"
 
@@ -207,7 +208,7 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     return Cause(
         "Not known",
         "possible",
-        f"the closest match is {' or '.join(fits)}, which the logs do not prove"
+        f"the logs suggest {' or '.join(fits)}, but do not prove it"
         if fits
         else "nothing in the logs points to one cause",
         kind=UNKNOWN,

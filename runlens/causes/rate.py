@@ -18,6 +18,7 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
+from runlens.signals import held_out
 from runlens.usual_rates import SMALL_MODEL
 from runlens.wording import loss, percent, step, times
 from runlens.wording import rate as as_rate
@@ -37,13 +38,29 @@ KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
 
 
+def _grows(scene: Scene) -> Sign | None:
+    """Say that the schedule multiplies the rate by more than 1 each time."""
+    rate, before = scene.signals.inputs.rate, scene.curve("learning_rate")
+    if not rate.growth or not len(before):
+        return None
+    first, now = float(before.value[0]), scene.rate or 0.0
+    if now < LEFT * first:
+        return None
+    said = f"the rate grew from {as_rate(first)} to {as_rate(now)} by step {step(scene.until)}, "
+    said += f"by {percent(rate.growth - 1)} at each change"
+    return Sign(said, LEADS + 1, "The schedule raises the learning rate")
+
+
 def _left(scene: Scene) -> Signs:
+    if grows := _grows(scene):
+        yield grows
+        return
     off = scene.departure
     if off is not None and scene.launch is None:
         way = times(off.factor) if off.factor >= 1 else f"{percent(off.factor)} of"
         yield Sign(
             f"the rate was {as_rate(off.before.value)} before step {step(off.first.step)} and "
-            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}, {way} the planned "
+            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}, {way} the scheduled "
             "rate",
             LEADS,
         )
@@ -105,7 +122,7 @@ def _against_usual(scene: Scene, rate: float | None) -> Sign | None:
 def _reached(scene: Scene, rate: float) -> str:
     """Name the rate at the first symptom: its peak, or what it had climbed to by then."""
     if rate >= (scene.signals.peak_learning_rate or 0.0):
-        return f"the peak rate is {as_rate(rate)}"
+        return f"the peak rate was {as_rate(rate)}"
     return f"the rate had climbed to {as_rate(rate)} by step {step(scene.until)}"
 
 
@@ -119,7 +136,7 @@ def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign |
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    said = f"{most.why}, and {as_rate(most.rate)} is too much for any model"
+    said = f"{most.why}, and {as_rate(most.rate)} is too much for nearly any model"
     return Sign(said if named else f"{_reached(scene, rate)}; {said}", weight)
 
 
@@ -195,6 +212,8 @@ def _steps_of_policy(scene: Scene) -> Sign | None:
 
 def _harmless(scene: Scene) -> str:
     """Say what shows that the rate broke nothing: it had decayed, or the model is whole."""
+    if _grows(scene):
+        return f"it began at {as_rate(float(scene.curve('learning_rate').value[0]))}, and grew"
     if scene.has("preference-collapse") and (kept := _accuracy_kept(scene)):
         return f"the model is intact: {kept[1]}" if kept[0] >= KEPT else ""
     if "warmup-shock" in scene.everywhere or not scene.has(
@@ -295,14 +314,19 @@ def _cold(scene: Scene) -> Signs:
         yield Sign(f"the warm-up ends at step {step(warm.end)} of {step(total)}", HINT)
 
 
+def _evaluated_well(scene: Scene) -> str:
+    """Say that evaluation did not get worse: updates that are too large spoil the weights."""
+    return held_out.unmoved(scene.signals, scene.symptom) if scene.has(*THROWN) else ""
+
+
 LEFT_ITS_PLAN = Hypothesis(
     "rate-leaves-plan",
-    "The learning rate left its plan",
+    "The learning rate went off schedule",
     MOVED | {"schedule-mismatch", "lr-zero", "hockey-stick"},
     _left,
-    "the rate is as planned when the scheduler is printed step by step",
-    "Step the scheduler alone through all planned steps and plot its rate. The curve "
-    "should match the plan",
+    "the scheduler alone gives the configured rates",
+    "Run the scheduler alone over all planned steps and plot its rate. The curve should match "
+    "the configured schedule",
 )
 GONE = Hypothesis(
     "rate-zero",
@@ -338,4 +362,5 @@ COLD = Hypothesis(
     _cold,
     "the same happens with a warm-up over 5 % of the steps",
     "Repeat the first 5 % of the run with the rate warming up all the way",
+    _evaluated_well,
 )

@@ -1,6 +1,6 @@
 """The story of an incident in time: what left its course first, and what followed.
 
-``the learning rate left its plan at step 60 and the gradient norm rose 10-fold at step 92``
+``the learning rate went off schedule at step 60 and the gradient norm rose 10-fold at step 92``
 """
 
 from collections.abc import Iterator
@@ -25,25 +25,25 @@ WORDS = {  # short words of what a finding begins
     "entropy-collapse": "entropy collapsed",
     "reward-collapse": "reward fell",
     "kl-blow-up": "KL grew",
-    "length-growth": "completions grew",
+    "length-growth": "completions grew longer",
     "length-collapse": "completions shrank",
     "completions-clipped": "completions were cut",
-    "zero-reward-std": "all rewards of a group were equal",
+    "zero-reward-std": "the rewards of each group became equal",
     "clip-ratio-high": "the clip ratio was high",
-    "hockey-stick": "eval loss turned up",
+    "hockey-stick": "eval loss began to rise",
     "eval-flat": "eval loss did not follow",
     "nan-eval": "eval loss became NaN",
     "plateau": "the loss was flat",
     "not-learning": "the loss did not fall",
-    "stuck-at-chance": "the loss was at chance",
-    "sawtooth": "the loss swung",
-    "oscillation": "the loss swung",
-    "clip-saturation": "clipping set in",
+    "stuck-at-chance": "the loss stayed at chance",
+    "sawtooth": "the loss began to swing",
+    "oscillation": "the loss began to swing",
+    "clip-saturation": "nearly all gradients were clipped",
     "memory-growth": "memory grew",
     "throughput-drop": "the run slowed down",
     "loss-scale-collapse": "the loss scale fell",
     "grad-zero": "the gradient was 0",
-    "oom-cliff": "the run was out of memory",
+    "oom-cliff": "memory ran out",
     "hang": "the run hung",
     "killed": "the run was killed",
     "crashed": "an exception was raised",
@@ -76,7 +76,9 @@ def _put_in(scene: Scene, causes: tuple[Cause, ...]) -> Iterator[Domino]:
     kind = causes[0].kind if causes else ""
     if kind == "rate-leaves-plan" and scene.departure:
         yield Domino(
-            float(scene.departure.first.step), "the learning rate left its plan", "learning_rate"
+            float(scene.departure.first.step),
+            "the learning rate went off schedule",
+            "learning_rate",
         )
     if kind == "resume-state" and scene.launch:
         yield Domino(float(scene.launch.after), "the run was resumed")

@@ -3,6 +3,7 @@
 Imports stand inside the commands, so that `runlens --version` loads neither numpy nor pandas.
 """
 
+import gc
 import os
 from enum import IntEnum
 from importlib import import_module
@@ -43,6 +44,7 @@ COMMANDS = {
 }
 
 
+SEARCHED = 100_000  # objects, some 10 MB
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -90,6 +92,10 @@ class Lazy(click.Group):
 
         for threads in THREADS:  # for the arrays of a run, more than one only burn CPU
             os.environ.setdefault(threads, "1")
+        # ... and pages of 2 MB are cleared for arrays that live for a moment
+        os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+        # ... and nothing is worth a search for unused objects after each 700 new ones
+        gc.set_threshold(SEARCHED)
         with ending.one_line_each(alone=not args and extra.get("args") is None):
             return super().main(*args, **extra)
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from runlens.settings import Settings
 
 LEVELS = ("critical", "warning", "info")
+# Once that much was given back, the C library of Linux keeps what arrays of up to this size leave
+# for the next one (mallopt(3), M_MMAP_THRESHOLD: 32 MiB at most); nothing is written to it.
+ARRAYS = 2**25 - 2**16
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 
 
@@ -93,6 +96,7 @@ def command(
 
     short_lived()
     every = how["every"] or takes_all(form)
+    bytes(ARRAYS)
     diagnosed: list[tuple[Diagnosis, str]] = []
     examined: list[Run] = []
     try:

@@ -86,6 +86,7 @@ def believe(
     share: float = 2**0.5,
     equal: float = 0.0,
     delta: float | None = None,
+    evidence: float | None = None,
 ) -> Belief | None:
     """Return what to believe; None where nothing is known of the spread.
 
@@ -97,6 +98,8 @@ def believe(
             their differences.
         equal: probability, before the curves are seen, that the configurations are one.
         delta: difference that counts as none; two deviations between repeats where None.
+        evidence: the difference that what is believed rests on, where that is not `difference`
+            itself: a steadier one (ends.py).
 
     """
     sigma, weight, noise, limit = _ruler(spread, share)
@@ -104,7 +107,8 @@ def believe(
         return None
     error = share * sigma
     repeats, likeliest = spread.measured > 0, np.full_like(error, noise)
-    mean, variance, posterior = _posterior(difference, sigma, weight, error, equal)
+    seen = difference if evidence is None else evidence
+    mean, variance, posterior = _posterior(seen, sigma, weight, error, equal)
     fresh = _normal(mean / np.sqrt(variance + 2 * sigma[:, None] ** 2))
     sign = math.copysign(1.0, difference)
     solid = variance > 0
@@ -197,29 +201,6 @@ def _posterior(
     seen = np.exp(log_seen - log_seen.max()) * before * weight[:, None]
     shrink = width**2 / total
     return shrink * difference, shrink * error[:, None] ** 2, seen / seen.sum()
-
-
-def student_limit(freedom: int, cover: float = COVER) -> float:
-    """Return the t within which Student's distribution has `cover` of its mass, by bisection.
-
-    For whole degrees of freedom the mass is a finite sum: Abramowitz and Stegun, 26.7.3 and 26.7.4.
-    """
-    low, high = 0.0, math.pi / 2  # of the angle whose tangent is t over the root of `freedom`
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _student_mass(middle, freedom) < cover else (low, middle)
-    return math.tan(high) * math.sqrt(freedom)
-
-
-def _student_mass(angle: float, freedom: int) -> float:
-    odd = freedom % 2
-    term = math.cos(angle) if odd else 1.0
-    total = 0.0
-    for power in range(2 + odd, freedom + 1, 2):
-        total += term
-        term *= math.cos(angle) ** 2 * (power - 1) / power
-    total *= math.sin(angle)
-    return (angle + total) * 2 / math.pi if odd else total
 
 
 def _normal(value: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 Score = prior of the kind of setting x size of the change x fit to where the runs part. The fit is
 one table for all runs (`_FITS`): 3 where the curves show the setting at work, 0.1 where they show
 that it is not what parted them, 1 where they say nothing. A finding that only one of the runs has
-and that names the setting adds half.
+and that names the setting adds half. Seeds come after all that may explain a difference.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from runlens.comparing.groups import PRIOR, Group, size
 from runlens.comparing.rows import Row, rows
 from runlens.comparing.signs import Signs, parts_at
+from runlens.comparing.terms import REPEATS
 from runlens.comparison import DiagnosisDiff, Parting, SettingDifference
 from runlens.config_keys import canonical_key
 from runlens.diagnosis import Finding
@@ -31,6 +32,15 @@ class Fit(NamedTuple):
     why: str = ""
 
 
+class Scored(NamedTuple):
+    """A setting with its fit and its score."""
+
+    row: Row
+    factor: float
+    score: float
+    why: str
+
+
 def differing(
     a: Run, b: Run, partings: Sequence[Parting], diff: DiagnosisDiff
 ) -> tuple[SettingDifference, ...]:
@@ -39,12 +49,21 @@ def differing(
     Rank 0, at the end: names, paths, logging. What only one run records is left out.
     """
     signs = Signs(a, b, partings)
-    scored = [(_scored(row, signs, diff), row) for row in rows(signs)]
-    weighty = [one for one in scored if PRIOR[one[1].group]]
-    weighty.sort(key=lambda one: (-one[0].factor, one[1].pair.key))
-    names = [row for _, row in scored if not PRIOR[row.group]]
-    ranked = [_difference(row, rank, fit.why) for rank, (fit, row) in enumerate(weighty, 1)]
+    known = rows(signs)
+    weighty = [_scored(row, signs, diff) for row in known if PRIOR[row.group]]
+    others = any(map(_may_explain, weighty))
+    weighty.sort(key=lambda one: (one.row.group == "seed" and others, -one.score, one.row.pair.key))
+    names = [row for row in known if not PRIOR[row.group]]
+    ranked = [_difference(one.row, rank, one.why) for rank, one in enumerate(weighty, 1)]
     return (*ranked, *(_difference(row, 0, "") for row in names))
+
+
+def _may_explain(one: Scored) -> bool:
+    """Whether a setting makes another training, and the curves do not show that it is not at work.
+
+    A seed parts two runs from the first step on, whatever else differs; it makes none the better.
+    """
+    return one.row.group not in REPEATS and one.factor > EXCLUDED
 
 
 def _difference(row: Row, rank: int, why: str) -> SettingDifference:
@@ -52,15 +71,13 @@ def _difference(row: Row, rank: int, why: str) -> SettingDifference:
     return SettingDifference(row.pair.key, a.value, b.value, rank, why, a.origin, b.origin)
 
 
-def _scored(row: Row, signs: Signs, diff: DiagnosisDiff) -> Fit:
-    """Return the score of a setting, in place of the factor, and why."""
-    if not PRIOR[row.group]:
-        return Fit(0.0)
+def _scored(row: Row, signs: Signs, diff: DiagnosisDiff) -> Scored:
+    """Return the score of a setting that bears on the training, and why."""
     fit = Fit(EXCLUDED, row.excused) if row.excused else _fit(row, signs)
     named = _named(row.pair.key, diff)
     score = PRIOR[row.group] * size(row.pair, row.group) * fit.factor * (NAMED if named else 1.0)
     said = [part for part in (fit.why, row.note if row.note not in fit.why else "", named) if part]
-    return Fit(score, "; ".join(said) or NOTHING_SHOWS)
+    return Scored(row, fit.factor, score, "; ".join(said) or NOTHING_SHOWS)
 
 
 def _fit(row: Row, signs: Signs) -> Fit:

@@ -28,6 +28,7 @@ CHI2 = 0.455  # median of chi-squared with one degree of freedom
 GROWTH = 1.4  # of the window, a trial
 AGREE = 2.6  # errors within which a longer mean agrees with a shorter one
 LONGEST = 0.5  # of all points: a window is never longer
+OF_HALF = 0.75  # of a difference that turns by chance: weight of the last halves' means
 SPIKE = 5  # points of the running median; three points in a row are no spike
 HIGH = 0.9  # decile of the absolute values that is their scale
 WINSOR = 4.0  # deviations to which single points are drawn in
@@ -44,6 +45,7 @@ class End(NamedTuple):
     scale: float  # ninth decile of the absolute values of the last half
     points: int
     window: int  # points that make up the end
+    half: float  # mean of the last half
 
 
 def end(value: FloatArray, *, held_out: bool) -> End | None:
@@ -58,13 +60,26 @@ def end(value: FloatArray, *, held_out: bool) -> End | None:
         tail = value[-max(JITTER_OF, count // 2) :]
         turning = _turning(tail)
         jitter = _at_any_spacing(value, _jitter(tail), turning)
-        return End(last, 0.0, jitter, turning, abs(first - last), scale, count, 1)
+        half = float(value[-max(1, count // 2) :].mean())
+        return End(last, 0.0, jitter, turning, abs(first - last), scale, count, 1, half)
     value = _without_spikes(value)
     noise, long_run = _noise(value)
     level, window = _level(value, long_run)
     error = float(long_run / window**0.5)
     turning = _turning(value[-max(JITTER_OF, count // 2) :])
-    return End(level, error, noise, turning, abs(first - level), scale, count, window)
+    return End(level, error, noise, turning, abs(first - level), scale, count, window, level)
+
+
+def difference(a: End, b: End) -> float:
+    """Return the difference B - A that the ends are evidence of.
+
+    A last evaluation that turns by chance is one draw of many: the halves before it say more of the
+    configurations. The more both turn the more the means of the last halves count, three quarters
+    where they turn as white noise does; a curve that glides counts by its last value alone.
+    """
+    by_chance = min((a.turning + b.turning) / 2 / TURNS, 1.0)
+    weight = OF_HALF * by_chance
+    return (1 - weight) * (b.value - a.value) + weight * (b.half - a.half)
 
 
 def _jitter(tail: FloatArray) -> float:

@@ -170,15 +170,18 @@ def _pair(
         diff,
         (_critical(judged_a), _critical(judged_b)),
     )
+    told = verdict.of(found)
     return Pair(
         a=judged_a,
         b=judged_b,
-        verdict=verdict.of(found),
+        verdict=told,
         align=axis.kind,
         align_why=axis.why,
         unit=unit_of((a, b), axis.kind),
         checks=tuple(found.checks),
-        measures=tuple(found.measures),
+        measures=_of_no_use(found.measures)
+        if told.result in several.CLAIMS and not told.metric
+        else tuple(found.measures),
         partings=by_step if axis.kind == "step" else _cleared(by_step, a, b, axis),
         mover=mover.mover(a, b, by_step, settings),
         settings=settings,
@@ -190,6 +193,11 @@ def _pair(
         },
         problems=axis.problems,
     )
+
+
+def _of_no_use(rows: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Take the probability from the row that decides no more: what it rests on came before."""
+    return tuple(row._replace(p_b_better=None) if row.decides else row for row in rows)
 
 
 def _strip(strip: Difference, metric: str, rows: Sequence[Measure]) -> Difference:

@@ -60,6 +60,8 @@ def leaderboard(
     top = known[order[0]]
     judged = judged or [verdict_of(run, settings) for run in runs]
     drawn = heights(runs, name, lower=terms.better(name) == "lower")
+    best = [_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread))
+            for i in order]  # fmt: skip
     rows = [
         BoardRow(
             run=runs[i].name,
@@ -69,12 +71,12 @@ def leaderboard(
             health=str(judged[i].health),
             says=judged[i].sentence,
             settings=differing[i],
-            p_best=_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread)),
+            p_best=chance,
             group=numbers[i],
             place=i,
             heights=drawn[i],
         )
-        for i in order
+        for i, chance in zip(order, _falling(best), strict=True)
     ]
     return Leaderboard(
         metric=name,
@@ -155,6 +157,19 @@ def _p_best(top: float | None, value: float | None, sign: float, spread: Spread)
         return None
     believed = believe(sign * (value - top), spread)
     return None if believed is None else 1 - believed.p_higher
+
+
+def _falling(chances: Sequence[float | None]) -> list[float | None]:
+    """Return probabilities that do not rise from the best run on.
+
+    A configuration of which one run is known may scatter more than those above it, as far as the
+    prior goes; that is no evidence that it is the best.
+    """
+    least, found = 1.0, list[float | None]()
+    for chance in chances:
+        least = least if chance is None else min(least, chance)
+        found.append(None if chance is None else least)
+    return found
 
 
 def _expected(known: Sequence[float | None], spread: Spread, top: float | None) -> float | None:

@@ -13,6 +13,7 @@ from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.deciding import LONGER, deciding
 from runlens.comparing.direction import is_held_out, rank, words
 from runlens.comparing.ends import End, end
+from runlens.comparing.ends import difference as steadier
 from runlens.comparing.parting import is_clock
 from runlens.comparing.seed_groups import Levels
 from runlens.comparing.seeds import Kind, best
@@ -222,7 +223,9 @@ def _believed(
         spread = terms.noise.spread(metric, kind, spread)
     difference = ends[1].value - ends[0].value
     equal = terms.equal if ends[0].error else _equal(pair, metric)
-    return believe(difference, spread, equal=equal, delta=terms.delta), spread.source
+    evidence = steadier(*ends) if kind == "last" else None
+    believed = believe(difference, spread, equal=equal, delta=terms.delta, evidence=evidence)
+    return believed, spread.source
 
 
 def _equal(pair: Pairing, metric: str) -> float:

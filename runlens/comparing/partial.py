@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runlens.comparing.belief import student_limit
 from runlens.comparing.canonical import number, typed
 from runlens.comparison import BoardRow, Effect
 from runlens.history import FloatArray
 from runlens.run import Setting
+from runlens.signals.student import student_limit
 
 BY_LOG = 3.0  # times: numbers that span as much are taken by their logarithm
 SPARE = 3  # runs beyond the columns of the model: fewer leave no error to judge by

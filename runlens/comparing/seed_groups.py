@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runlens.comparing.belief import ALONE, COVER, POWER, Belief, Spread, believe, student_limit
+from runlens.comparing.belief import ALONE, COVER, POWER, Belief, Spread, believe
 from runlens.comparing.canonical import Settings, typed
 from runlens.comparing.groups import group
 from runlens.comparing.seeds import Kind, reached
@@ -18,6 +18,7 @@ from runlens.comparing.spread import measured
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Run
+from runlens.signals.student import student_limit
 from runlens.wording import count, number
 
 SINGLE = 2  # runs on both sides together

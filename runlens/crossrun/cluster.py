@@ -61,7 +61,7 @@ class Blame(NamedTuple):
     """Runs with a setting against all others: how many of each have the fault."""
 
     setting: str  # "fp16 = True", "learning_rate >= 1e-3"
-    other: str  # "fp16 = False", "learning_rate below 1e-3", "others"
+    other: str  # "fp16 = False", "learning_rate < 1e-3", "others"
     runs: tuple[int, ...]  # indices of the runs with the setting and the fault
     bad: int
     all: int
@@ -126,8 +126,8 @@ def _splits(
         for cut in _cuts(np.unique(level), limits.most_cuts):
             above = level >= cut
             size = number(float(cut))
-            yield f"{key} from {size}", f"{key} below {size}", above
-            yield f"{key} below {size}", f"{key} from {size}", ~above
+            yield f"{key} >= {size}", f"{key} < {size}", above
+            yield f"{key} < {size}", f"{key} >= {size}", ~above
         return
     texts = [repr(one) for one in column]
     values = sorted(dict(zip(texts, column, strict=True)).items())

@@ -3,7 +3,8 @@
 What is seen
     Of the runs on one node most broke, of those elsewhere few: "6 of 7 runs on node-17 broke; 3 of
     210 elsewhere". The same of a GPU by its serial number, a kind of GPU, a driver, an image, a git
-    commit, a version of a library.
+    commit, a version of a library. A node or GPU that was good and went bad is told with the day:
+    "9 of 9 runs on node-17 broke since 2026-03-07; 2 of 90 elsewhere".
 Why it matters
     No run tells it by itself, and each of their owners looks for a fault of their own.
 Looks alike
@@ -11,10 +12,12 @@ Looks alike
     which the image changed; a night on which the file system was gone, everywhere. So runs are
     compared with their like alone: nodes and GPUs among runs of one job that began on one day,
     software among runs of one recipe, and there without the day on which most of them broke. Where
-    a single job broke, it must have run elsewhere too. Many values are tried at once: the false
-    discovery rate over all of them is controlled. What always goes together cannot be told apart:
-    all of it is named. Runs stopped by hand tell nothing. It is over when so many runs in a row are
-    without a fault that chance does not explain it.
+    a single job broke, it must have run elsewhere too. A recipe that broke wherever it ran tells
+    nothing of a machine, and its runs are not counted. Many values are tried at once: the false
+    discovery rate over all of them is controlled, and over all days on which a machine may have
+    gone bad. What always goes together cannot be told apart: all of it is named. Runs stopped by
+    hand tell nothing. It is over when so many runs in a row are without a fault that chance does
+    not explain it.
 Limits
     fewest: faulty runs with it, and runs without it. rate: share of faulty ones against that of the
     others, at least. q: false discovery rate by Benjamini and Hochberg (1995), of exact stratified
@@ -25,8 +28,10 @@ Fixes
     it with one of the runs that broke, elsewhere.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
+from datetime import UTC, datetime
 from functools import cached_property
 
 import numpy as np
@@ -53,6 +58,7 @@ from runlens.wording import count, number, percent
 DAY = 86_400.0
 ANY = "broke"  # the fault of which every lead is one
 MACHINE = frozenset({env.NODE, env.SERIAL, env.GPU})  # compared among runs of one day too
+GOES_BAD = frozenset({env.NODE, env.SERIAL})  # one day; a version is bad from its first run on
 SAID = {
     env.NODE: ("on {}", "elsewhere"),
     env.SERIAL: ("on the GPU {}", "on others"),
@@ -63,6 +69,7 @@ SAID = {
     env.CUDA: ("with CUDA {}", "with others"),
 }
 SHORT = 10
+CHANCE = 3.0  # natural logarithm of 20
 
 
 class Limits(Struct, frozen=True):
@@ -94,6 +101,9 @@ class _Test(NamedTuple):
     shared: tuple[Shared, ...]  # what all of these runs have, and no other run
     fault: str  # `ANY`, or the slug of a rule
     has: BoolArray  # by run, whether it is one of them
+    among: BoolArray  # whether it is compared
+    since: float = -math.inf  # the start of the first of them, where those before it were good
+    ways: int = 1  # days that it could have been
     p: float = 1.0
 
 
@@ -135,10 +145,13 @@ class _Fleet:
         told = np.zeros(len(self.rows), dtype=bool)
         while left:
             best = min(left, key=lambda one: (one.p, one.fault != ANY, one.shared))
+            dated = [one for one in left if one.shared == best.shared and one.ways > 1]
+            best = min(dated, key=lambda one: one.p, default=best)
             if not self._over(best):
                 yield self._finding(project, best)
             told |= best.has
-            again = (self._tested(one._replace(has=one.has & ~told), ~told) for one in left)
+            others = (one for one in left if one.shared != best.shared)
+            again = (self._tested(one._replace(has=one.has & ~told), ~told) for one in others)
             left = [one for one in again if one.p <= limit and self._clear(one)]
 
     def _tests(self) -> Iterator[_Test]:
@@ -159,18 +172,68 @@ class _Fleet:
                 named_first = tuple(sorted(some, key=_first))
                 for fault, bad in self.faults.items():
                     if bad.sum() >= few:
-                        yield self._tested(_Test(named_first, fault, has), everywhere)
+                        among = self._telling(fault, has)
+                        test = _Test(named_first, fault, has & among, among)
+                        yield self._tested(test, everywhere)
+                        if late := self._went_bad(test):
+                            yield self._tested(late, everywhere)
+
+    def _telling(self, fault: str, has: BoolArray) -> BoolArray:
+        """Return by run whether its recipe was well somewhere, or ran nowhere else."""
+        well, recipes = self._well[fault], self._recipes
+        told = well.copy()
+        told[has & ~well] = ~np.isin(recipes[has & ~well], recipes[~has & ~well])
+        return told
+
+    @cached_property
+    def _well(self) -> dict[str, BoolArray]:
+        """Return by fault and run whether some run of its recipe is without it."""
+        return {
+            fault: (np.bincount(self._recipes, weights=~bad) > 0)[self._recipes]
+            for fault, bad in self.faults.items()
+        }
+
+    def _went_bad(self, test: _Test) -> _Test | None:
+        """Return the test of the runs since a machine went bad, where those before were better.
+
+        The day is the likeliest (two rates in place of one). By chance one is as likely as that
+        in 5 % of machines: the gain of the logarithm is more than 3, beyond that of the choice.
+        """
+        if test.shared[0].name not in GOES_BAD:
+            return None
+        with_it = np.flatnonzero(test.has)
+        with_it = with_it[np.argsort(self.started[with_it], kind="stable")]
+        bad = self.faults[test.fault][with_it]
+        if bad.sum() < self.limits.fewest:
+            return None
+        hits = np.concatenate([[0], np.cumsum(bad)])
+        starts = [int(at) for at in np.flatnonzero(bad) if at]
+        whole = _likelihood(int(hits[-1]), len(bad))
+        gains = [
+            _likelihood(int(hits[at]), at)
+            + _likelihood(int(hits[-1] - hits[at]), len(bad) - at)
+            - whole
+            for at in starts
+        ]
+        best = int(np.argmax(gains)) if gains else 0
+        if not gains or gains[best] <= CHANCE + math.log(len(bad)):
+            return None
+        since = float(self.started[with_it[starts[best]]])
+        late = test.has & (self.started >= since)
+        return test._replace(has=late, since=since, ways=len(bad))
 
     def _tested(self, test: _Test, among: BoolArray) -> _Test:
         """Return a test with its chance among some runs; of software without its worst day too."""
         hit = test.has & self.faults[test.fault]
+        among = among & test.among
         jobs = np.unique(self.job[hit])
         elsewhere = len(jobs) > 1 or np.isin(self.job[among & ~test.has], jobs).any()
         if hit.sum() < self.limits.fewest or not elsewhere:
             return test._replace(p=1.0)
         p = self._chance(test, among, self._recipes)
         if test.shared[0].name in MACHINE:
-            return test._replace(p=max(p, self._chance(test, among, self._days)))
+            p = max(p, self._chance(test, among, self._days))
+            return test._replace(p=min(1.0, p * test.ways))
         days, many = np.unique(self.day[hit], return_counts=True)
         calm = among & (self.day != days[many.argmax()])
         return test._replace(p=max(p, self._chance(test, calm, self._recipes)))
@@ -190,13 +253,18 @@ class _Fleet:
         """The runs of one job and recipe; those that have no like are compared together."""
         return alike((_job(row), _recipe(row)) for row in self.rows)
 
+    def _others(self, test: _Test) -> BoolArray:
+        """Return by run whether it is compared: in the same time, without it."""
+        others: BoolArray = test.among & ~test.has & (self.started >= test.since)
+        return others
+
     def _clear(self, test: _Test) -> bool:
-        bad, limits = self.faults[test.fault], self.limits
-        with_it, others = int(test.has.sum()), int((~test.has).sum())
+        bad, limits, compared = self.faults[test.fault], self.limits, self._others(test)
+        with_it, others = int(test.has.sum()), int(compared.sum())
         hit = int((test.has & bad).sum())
         if hit < limits.fewest or others < limits.fewest:
             return False
-        return hit / with_it > limits.rate * int((~test.has & bad).sum()) / others
+        return hit / with_it > limits.rate * int((compared & bad).sum()) / others
 
     def _over(self, test: _Test) -> bool:
         """Whether the latest runs with it are well, and chance does not explain it."""
@@ -207,33 +275,44 @@ class _Fleet:
     def _finding(self, project: str, test: _Test) -> CrossFinding:
         bad, (best, *same) = self.faults[test.fault], test.shared
         hit = [self.rows[at] for at in np.flatnonzero(test.has & bad)]
-        hit.sort(key=lambda row: (-(cost.wasted(row) or 0.0), row.key))
-        with_it, others = int(test.has.sum()), int((~test.has).sum())
-        others_bad = int((~test.has & bad).sum())
+        compared = self._others(test)
+        with_it, others = int(test.has.sum()), int(compared.sum())
+        others_bad = int((compared & bad).sum())
         these, elsewhere = best.said
-        broke = f" {ANY}" if test.fault == ANY else f": {title_of(test.fault)}"
-        leads = [one for row in hit if (one := lead(row))]
-        kinds = Counter(one.rule for one in leads).most_common()
+        since = (
+            f" since {datetime.fromtimestamp(test.since, UTC):%Y-%m-%d}" if test.ways > 1 else ""
+        )
+        fault = "" if test.fault == ANY else f" ({title_of(test.fault)})"
+        leads = {row.key: one for row in hit if (one := lead(row))}
+        kinds = Counter(one.rule for one in leads.values()).most_common()
+        usual = kinds[0][0]  # its runs come first: the first one is quoted
+        hit.sort(key=lambda r: (leads[r.key].rule != usual, -(cost.wasted(r) or 0.0), r.key))
         faults = named(f"{title_of(slug)} {many}" for slug, many in kinds)
         like = "recipe and of one day" if best.name in MACHINE else "recipe"
         together = f" Not to be told apart from it: {named(one.said[0] for one in same)}."
         hours = cost.lost(hit)
         return CrossFinding(
             "fleet",
-            "warning",
+            "critical" if any(one.alarm == "critical" for one in leads.values()) else "warning",
             project,
             f"{best.name} {shortened(best.value)}",
-            f"{len(hit)} of {count(with_it, 'run')} {these}{broke};"
+            f"{len(hit)} of {count(with_it, 'run')} {these} broke{since}{fault};"
             f" {others_bad} of {others} {elsewhere}.",
             tuple(row.key for row in hit),
-            f"{hit[0].name}: {leads[0].title}",
+            f"{hit[0].name}: {leads[hit[0].key].title}",
             f"{percent(len(hit) / with_it)} against {percent(others_bad / others)}, p"
             f" {number(test.p, 2)} by an exact test among runs of one {like} (false discovery rate"
             f" {percent(self.limits.q)}). Faults: {faults}." + (together if same else ""),
             hours.gpu_hours,
             hours.untimed,
-            about=test.fault,
+            about=ANY,  # a node is one issue, whichever fault it goes with best tonight
         )
+
+
+def _likelihood(hits: int, runs: int) -> float:
+    """Return the logarithm of the greatest likelihood of so many faulty ones of some runs."""
+    parts = ((some, some / runs) for some in (hits, runs - hits) if some)
+    return sum(some * math.log(share) for some, share in parts)
 
 
 def _first(shared: Shared) -> tuple[int, Shared]:

@@ -15,8 +15,10 @@ Limits
     of the siblings (median absolute deviation of the logarithm): 3.5 is that of Iglewicz and
     Hoaglin (1993), How to detect and handle outliers; here with the bias for few values taken out
     of the scale. effect: it must end worse by this share of the usual level too, since the scale
-    of few values is itself uncertain (simulated: benchmarks/crossrun.py). within: siblings did as
-    many steps, up to this share.
+    of few values is itself uncertain (simulated: benchmarks/crossrun.py). chance: at most this,
+    by Student's t for one more run of the siblings, times all runs, any of which may lie far off
+    (Bonferroni; Grubbs 1969); the median deviation alone is small now and then where runs scatter
+    evenly. within: siblings did as many steps, up to this share.
 Fixes
     Compare it with a sibling (`runlens compare`); repeat it with another seed before its settings
     are blamed.
@@ -49,6 +51,7 @@ from runlens.crossrun.rule import (
 from runlens.metrics import spoken
 from runlens.nights import RunRow
 from runlens.run import RL_TASKS
+from runlens.signals.student import student_limit
 from runlens.wording import number, percent
 
 
@@ -58,6 +61,7 @@ class Limits(Struct, frozen=True):
     fewest: int = 5
     z: float = 3.5
     effect: float = 0.10
+    chance: float = 0.01
     within: float = 0.20
 
 
@@ -100,7 +104,14 @@ def _far(metric: str, rows: list[RunRow], limits: Limits) -> dict[str, float]:
         z = abs(at - middle) / spread if spread > 0 else math.inf
         if worse_by(metric, value, usual) > limits.effect and z > limits.z:
             found[row.key] = z
-    return found
+    near = [at for row, at in zip(rows, level, strict=True) if row.key not in found]
+    if len(near) < 2:  # noqa: PLR2004 - one value has no spread
+        return {}
+    sure = student_limit(len(near) - 1, 1 - 2 * limits.chance / len(rows))  # of both sides
+    sure *= max(statistics.stdev(near), spread) * math.sqrt(1 + 1 / len(near))
+    usual_level = statistics.fmean(near)
+    kept = {row.key for row, at in zip(rows, level, strict=True) if abs(at - usual_level) > sure}
+    return {key: z for key, z in found.items() if key in kept}
 
 
 def _finding(

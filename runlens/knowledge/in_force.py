@@ -33,3 +33,8 @@ def effective_batch(run: Run) -> float | None:
     """Return the samples of one update of one process; None where the batch is not known."""
     batch, steps = run.number("per_device_train_batch_size"), accumulation(run)
     return batch * steps if batch and steps else None
+
+
+def scale_matters(run: Run) -> bool:
+    """Whether a step is as long as its gradient: under SGD; Adam and its kin divide by it."""
+    return str(run.setting("optim") or "").lower().startswith("sgd")

@@ -5,6 +5,7 @@
 """
 
 from runlens.naming.classify import SURE, Meaning, classify
+from runlens.naming.languages import in_english
 from runlens.naming.words import words
 
-__all__ = ["SURE", "Meaning", "classify", "words"]
+__all__ = ["SURE", "Meaning", "classify", "in_english", "words"]

@@ -17,15 +17,15 @@ def spelled(table: dict[str, str]) -> dict[str, str]:
 
 # one spelling of each word; plurals and short forms of logs
 SYNONYMS = spelled({
-    "train": "training trn trains trained learn",
+    "train": "training trn trains trained learn trainings entrenamiento entrainement treinamento",
     "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
-           "heldout holdout va",
+           "heldout holdout va validacion validacao validierung validierungs",
     "test": "testing tst",
-    "loss": "losses los",
+    "loss": "losses los verlust perte pertes perdida perda",
     "cost": "costs",
     "objective": "obj_fn",
     "criterion": "crit",
-    "acc": "accuracy accuracies accu accy",
+    "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perp",
@@ -139,6 +139,7 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("categorical", "acc"): "acc",
     ("sparse", "categorical", "acc"): "acc",
     ("std", "dev"): "std",
+    ("mini", "batch"): "batch",
     ("standard", "std"): "std",
     ("std", "val"): "std",  # std_dev
     ("success", "rate"): "successrate",
@@ -224,4 +225,7 @@ GLUED = {
     "recon",
     "cls",
     "reg",
+    "trainings",  # German
+    "validierungs",
+    "verlust",
 }

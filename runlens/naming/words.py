@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import GLUED, PHRASES, SYNONYMS
 from runlens.patterns import lazy_re
 
@@ -13,12 +14,6 @@ _LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
-# what Chinese logs call things; a longer word before one that begins alike
-_CHINESE = {
-    "训练集": "train", "训练": "train", "验证集": "val", "验证": "val", "测试集": "test",
-    "测试": "test", "评估": "val", "损失": "loss", "准确率": "acc", "精度": "acc",
-    "学习率": "lr", "奖励": "reward", "平均": "mean", "困惑度": "ppl", "轮次": "epoch",
-}  # fmt: skip
 LONGEST = 200  # characters of a name; far above those of 3,034 labelled ones
 KEPT = 65_536  # names: the widest tables have some 20,000, and each is asked for four times
 LONGEST_GLUED = 24  # characters of a word that may be several: "trainloss"
@@ -35,9 +30,7 @@ def words(name: str) -> tuple[str, ...]:
     """
     if len(name) > LONGEST:
         return ()
-    if not name.isascii():
-        for word, meaning in _CHINESE.items():
-            name = name.replace(word, f" {meaning} ")
+    name = in_english(name)
     text = _TERMS.sub(
         lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
     )

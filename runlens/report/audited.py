@@ -22,7 +22,7 @@ STATUS_WORDS = {
     "unused": "nobody runs it any more",
 }
 STATE_NOTES: dict[IssueState, str] = {
-    "new": "first seen tonight",
+    "new": "not seen before",
     "back": "was resolved before",
     "ongoing": "seen before, still open",
     "resolved": "gone since the last night",
@@ -130,7 +130,7 @@ def lede(audit: Audit) -> str:
     if spent.gpu_hours and lost.gpu_hours >= LEAST:
         share = percent(min(1.0, lost.gpu_hours / spent.gpu_hours))
         said += f"{hours(lost.gpu_hours)} of {hours(spent.gpu_hours)} GPU-hours ({share}) "
-        said += "gave nothing: after a fault, or past the best evaluation. "
+        said += "were wasted: after a fault, or past the best evaluation. "
     if audit.unread:
         said += f"{count(len(audit.unread), 'place')} could not be read."
     return said.strip()

@@ -3,7 +3,17 @@
 import math
 from collections.abc import Sequence
 
-from runlens.comparison import LABELS, CompareVerdict, Comparison, Measure, Pair, Result, Unit
+from runlens.comparison import (
+    LABELS,
+    CompareVerdict,
+    Comparison,
+    Leaderboard,
+    Measure,
+    Pair,
+    Result,
+    SettingDifference,
+    Unit,
+)
 from runlens.diagnosis import Diagnosis
 from runlens.metrics import base, is_loss
 from runlens.report.values import value_of
@@ -23,7 +33,9 @@ RESULT_WORDS: dict[Result, str] = {
 BEST_FIRST: tuple[Result, ...] = (
     "better", "identical", "equivalent", "cannot_tell", "mixed", "worse", "not_comparable"
 )  # fmt: skip
+AXES = frozenset({"step", "tokens", "time"})  # of rows that say how soon B reaches what A reached
 OPEN = frozenset({"identical", "equivalent", "cannot_tell", "mixed"})  # neither better nor worse
+TOGETHER = " + "  # between settings that changed together
 DECIMALS, SMALL = 3, 1e-2  # of a loss; a smaller difference has digits of its own
 NOISE_WORDS = {"seeds": "between repeats", "prior": "of runs like these", "": ""}
 
@@ -104,7 +116,7 @@ def times_noise(measure: Measure) -> str:
 
 def beside_noise(measure: Measure) -> str:
     """Return ``2.8 × the noise, limit 2``."""
-    return f"{times_noise(measure)}, limit {number(measure.limit)}"
+    return f"{times_noise(measure)}, limit {number(measure.limit, 2)}"
 
 
 def told(measure: Measure, label: str, pair: Pair) -> str:
@@ -122,6 +134,9 @@ def told(measure: Measure, label: str, pair: Pair) -> str:
         return "equal"
     if measure.difference is None:
         return "–"
+    if to_target(measure):
+        low, high = measure.interval or (-math.inf, math.inf)
+        return "cannot tell" if low <= 0 <= high else f"{label} {'later' if low > 0 else 'sooner'}"
     if measure.noise is None:
         return "no noise known" if measure.better else f"{_side(measure, label)}; no noise known"
     if measure.favours and not measure.clear:
@@ -132,6 +147,11 @@ def told(measure: Measure, label: str, pair: Pair) -> str:
         return f"{_direction(measure, label)}, {beside_noise(measure)}; only seeds differ"
     words = "equivalent" if measure.outcome == "equivalent" else "cannot tell"
     return f"{words}: {beside_noise(measure)}"
+
+
+def to_target(measure: Measure) -> bool:
+    """Whether a row is how far B had to go to what A reached, whose bounds are its interval."""
+    return measure.metric in AXES and bool(measure.better)
 
 
 def raw(measure: Measure, pair: Pair) -> bool:
@@ -150,6 +170,14 @@ def _side(measure: Measure, label: str) -> str:
 
 def _direction(measure: Measure, label: str) -> str:
     return f"{label} {'higher' if (measure.difference or 0) > 0 else 'lower'}"
+
+
+def likeliest(pair: Pair, board: Leaderboard | None) -> SettingDifference | None:
+    """Return the setting that differs and explains most: of all runs, else of the two alone."""
+    effects = board.effects if board else ()
+    shares = {name: one.share for one in effects for name in one.setting.split(TOGETHER)}
+    weighty = [row for row in pair.settings if row.rank]
+    return min(weighty, key=lambda row: (-shares.get(row.key, 0.0), row.rank), default=None)
 
 
 def deciding(pair: Pair) -> Measure | None:

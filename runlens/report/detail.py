@@ -8,7 +8,9 @@ from runlens.config_keys import written
 from runlens.diagnosis import Advice, Diagnosis, Evidence, Finding, Fix
 from runlens.report.facts import (
     checks,
+    deciding,
     end_words,
+    named,
     sentence,
     sentences,
     shortened,
@@ -25,11 +27,6 @@ STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
 REASON = 120  # characters of why the run is in its state
 LABEL = 44  # characters of the first column of evidence
 VALUE = 160  # characters of a value that is text
-
-
-def named(finding: Finding, diagnosis: Diagnosis) -> str:
-    """Return what a finding is called: the title of its rule, or its slug."""
-    return diagnosis.titles.get(finding.rule) or finding.rule
 
 
 def steps(top: Top) -> list[str]:
@@ -81,7 +78,7 @@ def _finding(
 
 def _proof(finding: Finding, once: Once, options: Options) -> Iterator[str]:
     """Yield how sure a finding is, what was measured, its causes, and what it is not."""
-    rows = [_row(one) for one in finding.evidence if _news(one.value, once)]
+    rows = [_row(one) for one in deciding(finding.evidence) if _news(one.value, once)]
     sure = f"{'Confidence':<{LABEL}} {sure_word(finding.confidence)}"
     for row in [f"{'When':<{LABEL}} {span(finding)}", sure, *rows]:
         yield from wrapped(row, options, " " * (LABEL + 3), "  ")
@@ -108,8 +105,8 @@ def _row(item: Evidence) -> str:
     shown = shortened(evidence_value(item, item.value), VALUE)
     alarm = ""
     if item.limit is not None and item.beyond:  # a value that raised no alarm is context
-        side = "from" if item.above else "at or below"
-        alarm = f" (alarm {side} {evidence_value(item, item.limit)})"
+        side = "≥" if item.above else "≤"
+        alarm = f" (threshold {side} {evidence_value(item, item.limit)})"
     at = f", step {step(item.step)}" if item.step is not None else ""
     return f"{item.what:<{LABEL}} {shown}{alarm}{at}"
 

@@ -5,7 +5,16 @@ from itertools import groupby
 
 from runlens.cause import RANKS, UNKNOWN, Cause, Rank
 from runlens.cost import HOUR, SPARED
-from runlens.diagnosis import DATED_AT_BEST, ENDED, Confidence, Diagnosis, Finding, Incident, Moment
+from runlens.diagnosis import (
+    DATED_AT_BEST,
+    ENDED,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Incident,
+    Moment,
+)
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.report.missing import MERGED, OTHER_TASKS
@@ -91,8 +100,8 @@ def story(diagnosis: Diagnosis) -> str:
     if not loud(diagnosis) or len(diagnosis.story) < 2:  # noqa: PLR2004 - one is no story
         return ""
     at_once = groupby(diagnosis.story, key=lambda one: step_words(one.step))
-    return listed(
-        [f"{listed([one.what for one in some])} at step {where}" for where, some in at_once]
+    return ", then ".join(
+        f"{listed([one.what for one in some])} at step {where}" for where, some in at_once
     )
 
 
@@ -122,6 +131,16 @@ def certainties(lead: Finding) -> list[Certainty]:
     others = len(lead.causes) - 1
     of = f"{count(others, 'other')} considered" if others else "the only one considered"
     return [*made, Certainty("cause", rank, GRADES - 1 - RANKS.index(rank), of)]
+
+
+def named(finding: Finding, diagnosis: Diagnosis) -> str:
+    """Return what a finding is called: by its own heading, its rule's title, or its slug."""
+    return finding.heading or diagnosis.titles.get(finding.rule) or finding.rule
+
+
+def deciding(rows: Sequence[Evidence]) -> Sequence[Evidence]:
+    """Return the evidence beyond its threshold; of a finding that needs none, all of it."""
+    return [one for one in rows if one.limit is not None and one.beyond] or rows
 
 
 def lost(diagnosis: Diagnosis) -> str:

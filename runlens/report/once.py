@@ -23,6 +23,8 @@ _REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")
 # words that name a metric, and those that report the same one in another way
 _METRICS = frozenset(word for name in NAMES for word in name.split("_"))
 _METRICS -= {"max", "mean", "min", "of", "seq", "step", "std", "zero"}
+WHERE = "the traceback ends"  # a sign that only says where; the headline says why
+QUOTES, QUOTED = 'the log says "', 60  # how a quoted line begins; its characters to know it by
 SHORT = 1  # digits of a whole number that stands twice by chance: "step 0", "1 of 8"
 
 
@@ -88,6 +90,8 @@ class Once(Struct):
 
     def _said(self, words: str) -> bool:
         plain = _plain(words)
+        if plain.startswith(QUOTES):  # a line of a log, which every place cuts in another way
+            plain = plain.removeprefix(QUOTES)[:QUOTED]
         return not plain or any(plain in one for one in self.told)
 
 
@@ -122,7 +126,8 @@ class Top(NamedTuple):
             known = bool(lead.causes) and once.knows(lead.causes[0].what)
             if not known or signs:
                 once.tell(name)
-                facts.append(("Why", sentences("" if known else name, signs, to_find_out)))
+                label = "Where" if known and signs.casefold().startswith(WHERE) else "Why"
+                facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
         how = story(diagnosis)
         once.tell(how)

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from runlens.config_keys import KEYS, written
 from runlens.diagnosis import Diagnosis
-from runlens.report.detail import named
-from runlens.report.facts import loud
+from runlens.report.facts import loud, named
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
 from runlens.report.text import MAIN, SHOWN_PROBLEMS

@@ -15,8 +15,8 @@ LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
 def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
     """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN.
 
-    Only losses and gradient norms are drawn by their logarithm, and where they span much; a
-    learning rate is drawn from 0, as on the page.
+    A learning rate has no noise: of it the highest of each cell is drawn, from 0, as on the page.
+    Only losses and gradient norms are drawn by their logarithm, and where they span much.
     """
     if not values:
         return ""
@@ -25,7 +25,8 @@ def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool 
     parts = [
         values[len(values) * i // cells : len(values) * (i + 1) // cells] for i in range(cells)
     ]
-    heights = [_height(part) for part in parts]
+    share = 1.0 if starts_at_zero(metric) else 0.5
+    heights = [_height(part, share) for part in parts]
     known = [height for height in heights if height is not None]
     if not known:
         return ("x" if ascii_only else GONE) * cells
@@ -45,6 +46,8 @@ def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool 
     )
 
 
-def _height(part: Sequence[float]) -> float | None:
+def _height(part: Sequence[float], share: float) -> float | None:
+    """Return the value below which `share` of a cell lies; None where one is not finite."""
     finite = sorted(value for value in part if math.isfinite(value))
-    return finite[len(finite) // 2] if len(finite) == len(part) else None
+    at = min(int(share * len(finite)), len(finite) - 1)
+    return finite[at] if len(finite) == len(part) else None

@@ -11,7 +11,6 @@ from runlens.report.detail import (
     changes,
     do_first,
     findings,
-    named,
     steps,
     what_was_read,
 )
@@ -20,6 +19,7 @@ from runlens.report.facts import (
     end_words,
     fitting,
     loud,
+    named,
     sentence,
     sentences,
     span,
@@ -122,7 +122,7 @@ def _short(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
 def _why(top: Top, options: Options) -> Iterator[str]:
     for name, told_ in top.facts:
         words = told_ if options.verbose else fitting(told_, WHY)
-        yield from wrapped(f"{name + ':':<6}{clean(words)}", options, " " * 6)
+        yield from wrapped(f"{name + ':':<5} {clean(words)}", options, " " * 6)
 
 
 def _story(top: Top, options: Options) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _lost(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
-        loss_ = f" Not read: {lost}." if lost else ""
+        loss_ = f" Skipped: {lost}." if lost else ""
         yield from wrapped(f"! {sentences(f'{where} {text}')}{loss_}", options, "  ")
     if len(problems) > most:
         yield f"! {count(len(problems) - most, 'more problem')} (-v lists them)"

@@ -98,7 +98,7 @@ LISTED = (
     Listed("warmup-shock", "Warm-up shock", "LRS", ("train_loss",), LOSS_TASKS),
     Listed("schedule-mismatch", "Schedule mismatch", "LRS", ("learning_rate",)),
     Listed("entropy-collapse", "Entropy collapse", "RLX", ("entropy",), RL_TASKS),
-    Listed("reward-stuck-zero", "Reward stuck at zero", "RLX", ("reward",), RL_TASKS),
+    Listed("reward-stuck-zero", "Constant reward", "RLX", ("reward",), RL_TASKS),
     Listed("reward-flat", "Flat reward", "RLX", ("reward",), RL_TASKS),
     Listed("reward-collapse", "Reward collapse", "RLX", ("reward",), RL_TASKS),
     Listed(

@@ -7,7 +7,7 @@ last word ``~0.3/100`` lays a wave of amplitude 0.3 and period 100 steps over it
 """
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
@@ -16,7 +16,6 @@ from runlens.cause import OF_CLASS
 from runlens.diagnosis import Severity
 from runlens.history import FloatArray, History, columns
 from runlens.metrics import base, naming
-from runlens.records import dataclass
 from runlens.run import Configured, Event, Run, Setting, State, Task
 
 EVERY = 10  # steps between points

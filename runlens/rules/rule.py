@@ -1,13 +1,14 @@
 """What a rule is: a page, limits, a pure function, and drawn cases for and against it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
 from runlens.diagnosis import Finding, Outcome, Severity
-from runlens.records import NamedTuple, dataclass
+from runlens.records import NamedTuple
 from runlens.rules.cases import Case, drawn, message
 from runlens.rules.relations import Relations
 from runlens.run import RL_TASKS, Run, Task

@@ -68,8 +68,7 @@ class Signals:
 
     def interval(self, metric: str) -> int:
         """Return the usual number of steps between two points of a metric; at least 1."""
-        steps = np.diff(self.curve(metric).step)
-        return max(1, int(median(steps))) if len(steps) else 1
+        return self.keep(("interval", metric), lambda: _interval(self.curve(metric)))
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -132,3 +131,8 @@ class Signals:
         loss = self.run.curve("train_loss")
         sparse = len(loss) > 1 and first <= 1.5 * self.interval("train_loss")
         return lost or (last > 0 and first > PARTIAL_FROM * last and not sparse)
+
+
+def _interval(curve: Curve) -> int:
+    steps = np.diff(curve.step)
+    return max(1, int(median(steps))) if len(steps) else 1

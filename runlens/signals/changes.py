@@ -1,12 +1,11 @@
 """Where something began: jumps, hinges, crossings, spikes. Indices into the curve given."""
 
-from functools import lru_cache
-
 import numpy as np
 
 from runlens.arrays import median, medians, quantile, unique
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
+from runlens.signals.latest import latest
 from runlens.signals.noise import odd, running_median, sigma_diff
 
 RECOVERED = 0.3  # share of a spike's height below which it is over
@@ -34,16 +33,15 @@ def spikes(value: FloatArray, z_limit: float = 8.0, tail_multiple: float = 4.0) 
     out), which keeps heavy-tailed noise quiet. Neighbours are joined.
     """
     width = odd(min(max(11, len(value) // 20), 51))
-    base, residual, local, tail = _around(np.asarray(value, dtype=np.float64).tobytes(), width)
+    base, residual, local, tail = _around(np.asarray(value, dtype=np.float64), width)
     hit = (residual > z_limit * local) & (residual > tail_multiple * tail)
     starts = np.flatnonzero(hit & ~np.concatenate([[False], hit[:-1]]))
     return _described(starts, value, base, width)
 
 
-@lru_cache(maxsize=1)  # a rule asks with several limits in turn
-def _around(data: bytes, width: int) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Return base, residual and local noise of the float64 values in `data`, and the upper tail."""
-    value = np.frombuffer(data, dtype=np.float64)
+@latest(1)  # a rule asks with several limits in turn
+def _around(value: FloatArray, width: int) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return base, residual and local noise of values, shape (n,), and the upper tail."""
     base = running_median(value, width)
     residual = value - base
     noise = max(sigma_diff(value), 1e-12)

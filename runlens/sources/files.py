@@ -6,9 +6,10 @@ Nothing here unpickles, executes, follows a link out of the run, or raises for b
 import json
 import os
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -73,17 +74,24 @@ def _regular(path: Path, root: Path) -> bool:
         return False
 
 
-def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
-    """Return the first `limit` bytes; raise Unreadable with the reason in words."""
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read bytes; raise Unreadable, within too, with the reason in words."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise Unreadable("is not a regular file")
         with path.open("rb") as handle:
-            data = handle.read(limit)
+            yield handle
     except PermissionError:
         raise Unreadable("no permission to read it; try chmod +r, or another user") from None
     except OSError as error:
         raise Unreadable(f"cannot be read ({error.strerror or error})") from None
+
+
+def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
+    """Return the first `limit` bytes; raise Unreadable with the reason in words."""
+    with opened(path) as handle:
+        data = handle.read(limit)
     if not data:
         raise Unreadable("is empty (0 bytes)")
     if data.startswith(LFS):

@@ -1,7 +1,7 @@
 """What a reader of one format is, and what it hands over."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import inf, isfinite
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
@@ -10,7 +10,7 @@ import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.metrics import Better
-from runlens.records import NamedTuple, dataclass
+from runlens.records import NamedTuple
 from runlens.run import Event, Problem, Setting
 
 Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.environment`
@@ -187,6 +187,8 @@ def as_number(value: object) -> float | None:
     Booleans are no numbers. Integers beyond the range of float64 become infinity.
     """
     if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str) and "_" in value:  # Python reads "1_1.8" as 11.8
         return None
     if isinstance(value, int | float | str):
         try:

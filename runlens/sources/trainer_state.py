@@ -8,20 +8,28 @@ one before: a kill or a full disk leaves it cut, and the rows before the cut are
 """
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.run import Event, Problem
-from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, step_in_name
-from runlens.sources.json_columns import Part, parts
+from runlens.sources.files import (
+    MAX_TEXT,
+    Unreadable,
+    flat,
+    opened,
+    parse_json,
+    read_bytes,
+    step_in_name,
+)
+from runlens.sources.json_columns import Part, in_parts
 from runlens.sources.json_salvage import salvaged
 from runlens.sources.reading import Series, SourceReading, as_number, series
 
@@ -53,7 +61,7 @@ def read(path: Path) -> SourceReading:
     """Read one trainer state."""
     reading = SourceReading(path, "trainer_state", framework="transformers")
     try:
-        state = _state(read_bytes(path), reading)
+        state = _state(path, reading)
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
@@ -76,12 +84,16 @@ def read(path: Path) -> SourceReading:
     return reading
 
 
-def _state(data: bytes, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is of any type
+def _state(path: Path, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return the state; of one that was cut or damaged, the rows that are whole; or Unreadable."""
+    with opened(path) as file:
+        short = os.fstat(file.fileno()).st_size <= MAX_TEXT
+        if short and (state := in_parts(file, LOG, frozenset({SUMMARY}))) is not None:
+            return state
+    data = read_bytes(path)
     try:
-        if data.count(_LOG) > 1:
-            return _with_longest_log(data, _parsed(data), reading)
-        return _in_parts(data) or _parsed(data)
+        state = _parsed(data)
+        return _with_longest_log(data, state, reading) if data.count(_LOG) > 1 else state
     except Unreadable as error:
         found = salvaged(data, LOG)
         if not found.rows:
@@ -115,17 +127,6 @@ def _with_longest_log(data: bytes, state: Any, reading: SourceReading) -> Any:  
     lost = f"{sum(map(len, logs)) - len(longest):,} rows"
     reading.problems.append(Problem(str(reading.path), text, lost))
     return {**state, LOG: longest}
-
-
-def _in_parts(data: bytes) -> dict[str, Any] | None:
-    """Return the state, its log as a tuple of parts; None where this is not what JSON allows."""
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        state = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-        log = state.pop(LOG, None)
-        if log is not None and memoryview(log)[0] == ord("["):
-            found = {key: msgspec.json.decode(value) for key, value in state.items()}
-            return {**found, LOG: tuple(parts(log, frozenset({SUMMARY})))}
-    return None
 
 
 def _parsed(data: bytes) -> Any:  # noqa: ANN401 - JSON is of any type
@@ -176,17 +177,21 @@ def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
         reading.config["early_stopping_patience"] = int(patience)
     if patience is not None and waited is not None and waited >= patience:
         hints.early_stopping = (
-            f"EarlyStoppingCallback waited {waited:g} of {patience:g} evaluations"
+            f"EarlyStoppingCallback ran out of patience ({patience:g} evaluations)"
         )
 
 
 class _Rows(NamedTuple):
     """Numbers of one name; all arrays have shape (n,)."""
 
-    row: IntArray  # in the log
+    row: IntArray  # of the log
     step: FloatArray
     value: FloatArray
     epoch: FloatArray
+
+    def at(self, rows: BoolArray | IntArray) -> "_Rows":
+        """Return some of the rows."""
+        return _Rows._make(column[rows] for column in self)
 
 
 def _read_log(log: Iterable[Part], reading: SourceReading) -> None:
@@ -200,7 +205,8 @@ def _read_log(log: Iterable[Part], reading: SourceReading) -> None:
         else:
             first = _take_rows(part, first, found, bad, reading)
     _tell_bad(sorted(bad), first, reading)
-    reading.series = {name: _series(some) for name, some in found.items() if some}
+    kept: dict[tuple[int, ...], FloatArray] = {}
+    reading.series = {name: _series(some, kept) for name, some in found.items() if some}
     if reading.hints.summary and not reading.series:
         text = "has only its final summary row and no logged step; log more often (logging_steps)"
         reading.problems.append(Problem(str(reading.path), text))
@@ -215,9 +221,16 @@ def _take_columns(
     number = np.arange(first, first + len(step))
     good = np.abs(step) < MOST_STEPS
     bad += number[~good].tolist()
+    shared: dict[bytes, _Rows] = {}  # of metrics that were logged in the same rows
     for name, value in columns.items():
-        if name not in NOT_METRICS:
-            _add(found, name, good & ~np.isnan(value), _Rows(number, step, value, epoch))
+        logged = good & ~np.isnan(value)
+        if name not in NOT_METRICS and logged.any():
+            rows = _Rows(number, step, value, epoch)
+            if not logged.all():
+                which = logged.tobytes()
+                shared[which] = shared.get(which) or rows.at(logged)
+                rows = shared[which]._replace(value=value[logged])
+            found.setdefault(name, []).append(rows)
     return first + len(step)
 
 
@@ -249,17 +262,10 @@ def _take_rows(
             if name not in NOT_METRICS:
                 values = [row[name] for row in rows]
                 logged = good & _logged(name, values)
-                _add(found, name, logged, _Rows(at, step, _numbers(values), epoch))
+                if logged.any():
+                    some = _Rows(at, step, _numbers(values), epoch)
+                    found.setdefault(name, []).append(some if logged.all() else some.at(logged))
     return first + len(log)
-
-
-def _add(found: dict[str, list[_Rows]], name: str, logged: BoolArray, rows: _Rows) -> None:
-    """Add the rows in which a name was logged."""
-    mine = found.setdefault(name, [])
-    if logged.all():
-        mine.append(rows)
-    elif logged.any():
-        mine.append(_Rows._make(part[logged] for part in rows))
 
 
 def _numbers(values: list[Any]) -> FloatArray:
@@ -279,12 +285,20 @@ def _logged(name: str, values: list[Any]) -> BoolArray:
     return np.array([as_number(v) is not None or (null and v is None) for v in values])
 
 
-def _series(parts: list[_Rows]) -> Series:
-    joined = _Rows._make(np.concatenate(column) for column in zip(*parts, strict=True))
-    if (joined.row[1:] < joined.row[:-1]).any():
-        order = np.argsort(joined.row)
-        joined = _Rows._make(column[order] for column in joined)
-    return series(joined.step, joined.value, joined.epoch)
+def _series(parts: list[_Rows], kept: dict[tuple[int, ...], FloatArray]) -> Series:
+    """Join the parts of a metric; `kept` has the columns that were joined, by what they are of."""
+
+    def joined(column: tuple[FloatArray, ...], dtype: type) -> Any:  # noqa: ANN401 - of that type
+        key = tuple(map(id, column))
+        if key not in kept:
+            kept[key] = np.concatenate(column, dtype=dtype, casting="unsafe")
+        return kept[key]
+
+    types = (np.int64, np.int64, np.float64, np.float64)
+    rows = _Rows._make(map(joined, zip(*parts, strict=True), types))
+    if (rows.row[1:] < rows.row[:-1]).any():
+        rows = rows.at(np.argsort(rows.row))
+    return series(rows.step, rows.value, rows.epoch)
 
 
 def _tell_bad(bad: list[int], rows: int, reading: SourceReading) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tracemalloc
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -282,3 +283,27 @@ def test_limits_change_the_judgement_and_columns_the_reading() -> None:
     assert versions.judging(plain) != versions.judging(limits)
     assert versions.reading(plain) != versions.reading(columns)
     assert versions.judging(plain) != versions.judging(columns)
+
+
+def test_saving_a_run_of_many_metrics_makes_few_copies(tmp_path: Path) -> None:
+    """All columns of 200 metrics joined were as much again as the run itself; they stay apart."""
+    step = np.arange(5_000)
+    drawn = np.random.default_rng(1)
+    nothing = np.zeros(len(step), np.int16)
+    metrics = {
+        f"m{at}": Columns(
+            step,
+            drawn.random(len(step)),
+            drawn.random(len(step)),
+            drawn.random(len(step)),
+            nothing,
+            nothing,
+        )
+        for at in range(200)
+    }
+    run = Run("wide", "wide", History(metrics, ["a"]))
+    tracemalloc.start()
+    assert Cache(tmp_path).save("wide", [run])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * 8 * 200 * len(step)

@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_mounted_loses_nothing(lab: Lab) -> None:
         ]
         assert found.unlisted, "the exit code is 3"
         assert len(found.runs) == 11
-        assert found.issues[0].title == "runs holds none of the 11 places that are known in it."
+        assert found.issues[0].title == "runs is empty: it shows none of the 11 places known in it."
     lab.unmounted.clear()
     found = lab.audit(FOLDER)
     assert found is not None
@@ -143,8 +143,8 @@ def test_what_comes_of_an_issue_answers_the_message_that_told_it_first(lab: Lab)
         lab.change(ONE, f"clean{at}", fault=None)
     lab.audit(ONE)
     assert [(thread, body.partition(":")[0]) for thread, body in lab.replied] == [
-        ("1", "CRITICAL, growing (+1 tonight), since 2026-01-02"),
-        ("1", "fixed"),
+        ("1", "CRITICAL, growing (1 more run), since 2026-01-02"),
+        ("1", "Fixed"),
     ]
     assert len(lab.delivered) == 3
 

@@ -235,7 +235,7 @@ def test_an_issue_says_what_it_cost_and_which_run_is_worst() -> None:
     (issue,) = issues(rows, (), Tonight(Night(1, ""), price=2.0))
     assert issue.runs == ("runs/early", "runs/late", "runs/untimed")
     assert issue.worst == "early: nan-loss from step 500."
-    assert issue.title.endswith(": 3 runs of sft · acme/tiny · acme/words · trl.")
+    assert issue.title.endswith(" in 3 runs of sft · acme/tiny · acme/words · trl.")
     assert (issue.gpu_hours, issue.money, issue.untimed) == (8.0, 16.0, 1)
 
 

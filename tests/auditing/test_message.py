@@ -1,11 +1,13 @@
 """What a team reads at 7 AM: when it is told, in which order, and in how many words."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from runlens.auditing.ledger import ledger
 from runlens.auditing.message import LINE, PLACE, Links, changed, is_told, message
+from runlens.auditing.telling import verdict
 from runlens.nights import Audit, Change, Issue, SourceState, Unread
 from tests.report import audits
 from tests.report.diagnoses import HOSTILE
@@ -88,24 +90,22 @@ def test_the_message_says_what_broke_whose_it_is_and_where_to_read_on() -> None:
     assert told.lines == (
         (
             "4 of last night's 41 runs broke, 30 finished well;"
-            " 72 of 120 GPU-h gave nothing, 144 in money (Divergence 72)."
+            " 72 of 120 GPU-h wasted, a cost of 144 (Divergence 72)."
         ),
         (
-            "CRITICAL @anna, new: Divergence: 4 runs of sft · qwen3-8b · ultrachat · trl."
+            "CRITICAL @anna, new: Divergence in 4 runs of sft · qwen3-8b · ultrachat · trl."
             " sft-8b-lr2e-4-s00030: Divergence from step 400: train loss rose from 2.980 to 16.80."
-            " 4 of 4 runs with lr 5e-4 have it. 72 GPU-h after onset."
+            " 4 of 4 runs with lr 5e-4 have it. 72 GPU-h wasted."
             " https://ci.example/audit/#issue=divergence-4 https://wandb.ai/acme/llm/runs/r00030"
         ),
         (
-            "CRITICAL, back: NaN loss: 1 run of sft · qwen3-8b · ultrachat · trl."
-            " sft-8b-lr2e-4-s00050: NaN loss from step 400: the last finite loss was 1.834."
-            " 18 GPU-h after onset. https://ci.example/audit/#issue=nan-loss-1"
+            "CRITICAL, back, since 2026-11-18: NaN loss in 1 run of sft · qwen3-8b · ultrachat ·"
+            " trl. sft-8b-lr2e-4-s00050: NaN loss from step 400: the last finite loss was 1.834."
+            " 18 GPU-h wasted. https://ci.example/audit/#issue=nan-loss-1"
         ),
         "Could not be read: wandb:acme/llm/2pq (history empty: 0 rows).",
-        (
-            "Over: over: Constant gradient clipping: 0 runs of sft · qwen3-8b · ultrachat · trl."
-            " Known: 2 ongoing."
-        ),
+        "Over: Constant gradient clipping in 0 runs of sft · qwen3-8b · ultrachat · trl.",
+        "Known issues: 2 ongoing.",
         "Report: https://ci.example/audit/",
     )
     assert told.runs == keys
@@ -134,6 +134,51 @@ def test_an_issue_that_is_known_as_one_only_tonight_tells_when_it_began() -> Non
         assert told in message(night).lines[1], since
 
 
+def test_an_issue_has_one_beginning_from_night_to_night() -> None:
+    """The day on which its first run broke, not that of the first message; and it is said once."""
+    rows = audits.night().runs
+    some = [replace(rows[n], ended=1_772_900_000.0 + 86_400 * n) for n in (0, 1, 2)]
+    known = audits.issue("nan-loss", tuple(row.key for row in some), state="ongoing")
+    known = replace(known, detail="growing", tonight=known.runs[2:], first_date="2026-03-09T02:00")
+    night = replace(issues(known), runs=tuple(some), since="2026-03-09T02:00:00+00:00")
+    assert ", growing (1 more run), since 2026-03-07: NaN loss" in message(night).lines[1]
+    dated = replace(known, title="3 of 3 runs on n1 broke since 2026-03-07; 0 of 9 elsewhere.")
+    assert message(replace(night, issues=(dated,))).lines[1].count("since 2026-03-07") == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "detail", "said"),
+    [
+        ("nan-loss", "fixed", "Fixed: "),
+        ("nan-loss", "deleted", "Deleted with its runs: "),
+        ("nan-loss", "unused", "Nobody runs it any more: "),
+        ("outlier", "fixed", "No longer the case: "),
+    ],
+)
+def test_what_is_over_says_how(rule: str, detail: Any, said: str) -> None:
+    """Nobody fixed a run that is an outlier no more since others lie beside it."""
+    ended = replace(audits.issue("nan-loss", ("a",), state="resolved", detail=detail), rule=rule)
+    assert message(issues(ended)).lines[-2].startswith(f"{said}NaN loss in 1 run of ")
+
+
+def test_the_sentence_of_a_night_names_what_leads_the_message_and_its_cause() -> None:
+    """The one that cost more tonight, not in all nights; and what its runs share."""
+    rows = audits.night().runs
+    old = replace(audits.issue("nan-loss", (rows[30].key,), fingerprint="o"), gpu_hours=900.0)
+    share = "6 of 6 runs on n1 broke since 2026-03-07; 0 of 9 elsewhere."
+    new = replace(audits.issue("divergence", (rows[31].key,)), tonight=(rows[31].key,))
+    said = verdict(
+        [replace(old, state="ongoing", detail="growing"), replace(new, suspect=share)], rows
+    )
+    assert "The worst is Divergence in 1 run of " in said
+    assert said.endswith(f"GPU-hours wasted. {share}")
+    assert (
+        message(replace(issues(old, new), runs=rows))
+        .lines[1]
+        .startswith("CRITICAL, new: Divergence")
+    )
+
+
 def test_faults_of_several_jobs_with_one_cause_in_the_fleet_are_told_as_that_cause() -> None:
     """With all whose they are, last night's first, as grave as the gravest; and what changed."""
     title = "5 of 6 runs on node-17 broke; 1 of 90 elsewhere."
@@ -156,13 +201,13 @@ def test_faults_of_several_jobs_with_one_cause_in_the_fleet_are_told_as_that_cau
     told = message(replace(issues(*some), runs=tuple(rows), broke=(keys[3],)))
     assert told.lines[1].startswith(f"CRITICAL @ben, @anna, new: {title} {rows[33].name}: ")
     assert len([line for line in told.lines if line.startswith(("CRITICAL", "WARNING"))]) == 2
-    assert f"Since learning_rate 2e-4 -> 5e-4 ({rows[8].name} was well)." in told.lines[2]
+    assert f"Since learning_rate 2e-4 -> 5e-4 (last good run: {rows[8].name})." in told.lines[2]
 
 
 def test_a_night_on_which_nothing_was_listed_says_nothing_of_runs() -> None:
     """Nobody knows whether one broke."""
     told = message(replace(audits.quiet(), sources=(REFUSED._replace(tries=1),)))
-    assert [line.partition(":")[0] for line in told.lines] == ["NOT READ", "Known"]
+    assert [line.partition(":")[0] for line in told.lines] == ["NOT READ", "Known issues"]
 
 
 def test_several_nights_are_not_called_last_night() -> None:

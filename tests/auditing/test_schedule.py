@@ -144,6 +144,29 @@ def test_no_worker_survives_its_parent(tmp_path: Path) -> None:
     assert not alive
 
 
+@pytest.mark.skipif(schedule.METHOD != "forkserver", reason="the server of workers is POSIX's")
+def test_an_interrupt_while_workers_are_made_ready_is_no_traceback() -> None:
+    """A terminal sends Ctrl-C to all processes; once, that of the server of workers told of it."""
+    script = (
+        "import os, signal, time\n"
+        "from runlens.auditing import schedule\n"
+        "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+        "schedule.prepare()\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "for _ in range(40):\n"
+        "    os.killpg(0, signal.SIGINT)\n"
+        "    time.sleep(0.02)\n"
+        "if __name__ == '__main__':\n"
+        "    with schedule._pool(1) as pool:\n"
+        "        print(pool.submit(max, 1, 2).result())\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, start_new_session=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
+
+
 def test_a_broken_start_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a script that starts an audit while it is imported."""
     monkeypatch.setattr(schedule, "_begin", os.abort)

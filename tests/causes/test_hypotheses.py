@@ -15,7 +15,7 @@ from runlens.causes.hypothesis import Hypothesis
 from runlens.engine import diagnose
 from runlens.rules import RULES
 from runlens.rules.rule import Case, drawn, message
-from runlens.run import Event, Setting, State
+from runlens.run import Event, Setting, State, Task
 from runlens.sources.console.messages import MESSAGES
 
 LOST = "0:2.2 490:1.2 500:nan 900:nan"
@@ -56,6 +56,62 @@ CASES: dict[str, tuple[str, Case]] = {
             train_loss="0:3 400:1.5 500:4 900:9",
             learning_rate="0:8e-4 900:8e-4",
             config={"learning_rate": 8e-4, "num_processes": 8, "lora_r": 16},
+        ),
+    ),
+    "an eval loss that leaps ten thousandfold while training goes on": (
+        "evaluation",
+        drawn(
+            "x",
+            task="classification",
+            train_loss="0:16 400:5",
+            eval_loss="50:44 100:40 200:490000 400:490000",
+            config={"num_train_epochs": 20},
+            steps_per_epoch=20,
+        ),
+    ),
+    "an eval loss that rises twentyfold over many passes": (
+        "memorised",
+        drawn(
+            "x",
+            task="classification",
+            train_loss="0:1 400:0.01",
+            eval_loss="50:0.1 100:0.05 400:1",
+            config={"num_train_epochs": 20},
+            steps_per_epoch=20,
+        ),
+    ),
+    "a rate multiplied by more than one at each epoch": (
+        "rate-leaves-plan",
+        drawn(
+            "x",
+            noise={"train_loss": 0.02},
+            train_loss="0:3 400:1.5 500:4 900:9",
+            learning_rate=" ".join(f"{90 * k}:{1e-3 * 1.4**k:.6g}" for k in range(11)),
+        ),
+    ),
+    "a clip ratio that is high in PPO, and nothing that is stale": (
+        "rate-too-high",
+        drawn(
+            "x",
+            task="ppo",
+            reward="0:1 300:5 500:1 900:1",
+            clip_ratio="0:0.1 290:0.1 300:0.5 900:0.5",
+            kl_step="0:0.01 290:0.01 300:0.4 900:0.4",
+            config={"ppo_epochs": 4},
+        ),
+    ),
+    "updates that leave policy and entropy as they were": (
+        "frozen-weights",
+        Case(
+            "x",
+            {
+                "reward": "0:1 "
+                + " ".join(f"{10 * k}:{(1, -1, -1, 1, -1, 1, 1)[k % 7]}" for k in range(1, 40)),
+                "kl_step": "0:0 400:0",
+                "entropy": "0:0.3497 400:0.3497",
+            },
+            noise=0.0,
+            task="rl",
         ),
     ),
     "the chat template of another family": (
@@ -258,7 +314,7 @@ def test_a_rate_that_left_its_plan_leads_over_all_that_followed() -> None:
     found = diagnose(case.run())
     assert (found.causes[0].kind, found.causes[0].rank) == ("rate-leaves-plan", "most likely")
     steps = [domino.step for domino in found.story]
-    assert found.story[0].what == "the learning rate left its plan"
+    assert found.story[0].what == "the learning rate went off schedule"
     assert found.story[0].metric == "learning_rate"
     assert steps == sorted(steps)
     assert found.story[-1].what == "the loss became NaN"
@@ -451,3 +507,21 @@ def test_a_rate_above_the_usual_is_not_too_low() -> None:
             learning_rate=f"0:{rate} 1500:{rate}",
         ).run()
         assert ("rate-too-low" in {cause.kind for cause in diagnose(run).causes}) is named
+
+
+@pytest.mark.parametrize(("task", "epochs", "stale"), [
+    ("ppo", 10, False), ("ppo", 11, True), ("grpo", 1, True),
+])  # fmt: skip
+def test_a_clip_ratio_tells_of_stale_samples_where_a_batch_is_used_too_often(
+    task: Task, epochs: int, *, stale: bool
+) -> None:
+    """PPO uses each batch for several epochs; one update of GRPO has a ratio of 1."""
+    case = drawn(
+        "x",
+        task=task,
+        reward="0:1 300:5 500:1 900:1",
+        clip_ratio="0:0.1 290:0.1 300:0.5 900:0.5",
+        config={"ppo_epochs": epochs},
+    )
+    kinds = [cause.kind for cause in diagnose(case.run()).causes]
+    assert ("stale-policy" in kinds) is stale

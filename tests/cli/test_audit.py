@@ -42,7 +42,7 @@ def test_quiet_is_one_line(tmp_path: Path) -> None:
     tree(tmp_path / "runs", 1)
     result = lens("audit", "runs", "--store", "a.db", "--quiet")
     assert result.stdout.count("\n") == 1
-    assert "Nothing new: 1 run" in result.stdout
+    assert result.stdout == "No open issue in 1 run.\n"
     assert result.stderr == ""
 
 

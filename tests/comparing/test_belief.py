@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from runlens.comparing.belief import Belief, Rare, Spread, believe, student_limit
+from runlens.comparing.belief import Belief, Rare, Spread, believe
 from runlens.comparing.measures import SAME
 from runlens.comparing.spread import samples_on_grid
+from runlens.signals.student import student_limit
 
 KNOWN = Spread(1.0, 0.01)
 

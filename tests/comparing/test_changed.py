@@ -194,7 +194,8 @@ def test_seeds_explain_a_difference_from_the_first_step_alone() -> None:
     """Where the losses are equal for a while, the seed did not part them."""
     late = "0:2.2 300:1.4 310:1.6 1000:1.4"
     first = run(with_(seed=43, weight_decay=0.1), noise="two")
-    assert ranked(run(ARGUMENTS), first)[0] == "seed"
+    why = {row.key: row.why for row in changed(run(ARGUMENTS), first)}
+    assert why["seed"].startswith("the losses differ from the first logged step")
     then = run(with_(seed=43, weight_decay=0.1), {"train_loss": late})
     found = changed(run(ARGUMENTS), then)
     assert [row.key for row in found if row.rank] == ["weight_decay", "seed"]
@@ -319,3 +320,14 @@ def test_no_curve_breaks_the_ranking(corners: str) -> None:
         found = changed(one, other)
         assert checks(one, other)
         assert isinstance(mover(one, other, partings(one, other, "step"), found), str)
+
+
+def test_a_seed_is_not_the_likeliest_where_another_setting_may_be() -> None:
+    """It parts the runs from the first step, and no run is better for it."""
+    a = run(with_(seed=1, weight_decay=0.0), noise="one")
+    b = run(with_(seed=2, weight_decay=0.1), noise="two")
+    assert ranked(a, b) == ["weight_decay", "seed"]
+    idle = {"grad_norm": "0:0.2 1000:0.1"}
+    a = run(with_(seed=1, max_grad_norm=1.0), idle, noise="one")
+    b = run(with_(seed=2, max_grad_norm=2.0), idle, noise="two")
+    assert ranked(a, b) == ["seed", "max_grad_norm"]  # no norm is as high as either limit

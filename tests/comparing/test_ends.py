@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from runlens.comparing.ends import End, end
+from runlens.comparing.ends import End, difference, end
 from runlens.comparing.spread import prior
 from runlens.history import FloatArray
 from tests.comparing.drawn_runs import falling
@@ -62,20 +62,20 @@ def test_the_last_evaluation_is_the_end() -> None:
 
 def test_the_prior_goes_with_jitter_and_size() -> None:
     """An eighth of the jitter quarters it, as does a 64th of way and values; as fitted."""
-    known = End(1.0, 0.0, 0.01, 0.6, 1.0, 1.0, 20, 1)
+    known = End(1.0, 0.0, 0.01, 0.6, 1.0, 1.0, 20, 1, 1.0)
     base = prior((known, known))
     assert base.deviation == pytest.approx(0.47 * 0.01 ** (2 / 3))
     assert base.doubt == 0.6
     assert base.rare == pytest.approx((0.15, 7.4 * base.deviation, 1.2))
     for other in (known._replace(jitter=0.00125), known._replace(span=1 / 64, scale=1 / 64)):
         assert prior((other, other)).deviation == pytest.approx(base.deviation / 4)
-    one = End(3.0, 0.0, 0.0, 0.0, 0.0, 3.0, 1, 1)
+    one = End(3.0, 0.0, 0.0, 0.0, 0.0, 3.0, 1, 1, 3.0)
     assert prior((one, one)).deviation == pytest.approx(0.03)
 
 
 def test_a_curve_that_glides_tells_little() -> None:
     """Its jitter is its bend; half of the turns of noise are half of what they tell."""
-    chance = End(1.0, 0.0, 0.01, 0.5, 1.0, 1.0, 20, 1)
+    chance = End(1.0, 0.0, 0.01, 0.5, 1.0, 1.0, 20, 1, 1.0)
     gliding, between = chance._replace(turning=0.0), chance._replace(turning=0.25)
     assert prior((gliding, gliding)).doubt == 1.3
     assert prior((between, between)).doubt == pytest.approx((0.6 + 1.3) / 2)
@@ -104,7 +104,23 @@ def test_turns_of_a_curve() -> None:
 
 def test_the_prior_of_a_mean_is_its_error_and_what_seeds_add() -> None:
     """A wild start makes a run no less sure: of span and size the smaller counts."""
-    mean = End(0.5, 0.01, 0.05, 0.6, 4.0, 0.5, 200, 60)
+    mean = End(0.5, 0.01, 0.05, 0.6, 4.0, 0.5, 200, 60, 0.5)
     expected = math.hypot(0.01, 0.12 * math.sqrt(0.01 * 0.5))
     assert prior((mean, mean)).deviation == pytest.approx(expected)
     assert prior((mean, mean._replace(span=0.02))).deviation < expected
+
+
+def test_one_last_evaluation_that_chance_moved_does_not_decide() -> None:
+    """Halves that turn by chance count, where the last value is one draw of many."""
+    jitter = np.random.default_rng(4).normal(0, 0.01, (2, 40))
+    a, b = 0.5 + jitter[0], 0.5 + jitter[1]
+    b[-1] = 0.46
+    assert abs(difference(of(a, held_out=True), of(b, held_out=True))) < 0.4 * abs(b[-1] - a[-1])
+
+
+def test_curves_that_glide_are_told_apart_by_where_they_end() -> None:
+    """What lay further apart before has come together: that is no evidence of the end."""
+    at = np.arange(1, 31)
+    a, b = 1 + 3 / at, 1 + 5 / at
+    found = difference(of(a, held_out=True), of(b, held_out=True))
+    assert found == pytest.approx(b[-1] - a[-1])

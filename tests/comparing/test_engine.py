@@ -97,3 +97,16 @@ def test_repeats_are_found_by_pattern(tmp_path: Path) -> None:
     assert [one.name for one in found] == ["seed-1", "seed-2", "seed-3"]
     with pytest.raises(NothingReadable):
         places.repeats([str(tmp_path / "no-*")], Settings())
+
+
+def test_where_one_loss_became_nan_no_metric_of_before_says_how_likely_that_is() -> None:
+    """The verdict rests on what was lost; the probability of a metric of before would deny it."""
+    broken = falling(300, 2)
+    broken[200:] = np.nan
+    evals = 1.5 + 0.01 * np.random.default_rng(1).normal(size=(2, 20))
+    a = run({"train_loss": falling(300, 1), "eval_loss": evals[0]})
+    b = run({"train_loss": broken, "eval_loss": evals[1]})
+    pair = compare(a, b).pairs[0]
+    assert pair.verdict.result == "worse"
+    assert pair.verdict.p_b_better is None
+    assert [row.p_b_better for row in pair.measures if row.decides] == [None]

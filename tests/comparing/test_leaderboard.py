@@ -175,3 +175,12 @@ def test_one_wild_configuration_does_not_make_all_others_as_good() -> None:
     wild = [one(2.0, 3.0, 0), one(9.0, 3.0, 1)]
     chances = {row.run: row.p_best or 0.0 for row in leaderboard([*runs, *wild]).rows}
     assert max(chance for name, chance in chances.items() if name.startswith("0.3")) < 0.05
+
+
+def test_a_run_that_lies_behind_is_not_likelier_the_best() -> None:
+    """One run of a small model glides: what nobody knows of its noise is no chance to be best."""
+    runs = sweep(12)
+    config = {"learning_rate": 4e-3, "hidden_size": 2, "seed": 50}
+    alone = run({"eval_loss": 2.4 + 6 / np.arange(1, 21)}, "small", config=config)
+    chances = [row.p_best or 0.0 for row in leaderboard([*runs, alone]).rows]
+    assert chances == sorted(chances, reverse=True)

@@ -7,7 +7,7 @@ from runlens.comparing.ends import End
 from runlens.comparing.spread import prior
 from runlens.knowledge.seed_deviations import LEAST_DOUBT, ROWS, Expected, expected
 
-GLIDES = End(2.0, 0.0, 0.01, 0.0, 1.0, 2.0, 20, 1)
+GLIDES = End(2.0, 0.0, 0.01, 0.0, 1.0, 2.0, 20, 1, 2.0)
 
 
 def test_every_row_says_where_it_is_from() -> None:

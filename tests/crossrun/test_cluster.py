@@ -54,7 +54,7 @@ def test_a_number_is_blamed_from_where_the_fault_begins() -> None:
         for one in runs("learning_rate", rate, *((2, 0) if rate >= 5e-4 else (0, 2)))
     ]
     (finding,) = ask(rows)
-    assert "6 of 6 runs with learning_rate from 5e-4: NaN loss; 0 of 10" in finding.title
+    assert "6 of 6 runs with learning_rate >= 5e-4: NaN loss; 0 of 10" in finding.title
 
 
 def test_settings_that_change_together_are_all_named() -> None:

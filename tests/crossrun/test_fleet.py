@@ -47,6 +47,7 @@ def test_runs_on_one_node_broke() -> None:
     (finding,) = ask(fleet(*bad))
     assert finding.title == "6 of 7 runs on node-17 broke; 3 of 213 elsewhere."
     assert finding.group == "node node-17"
+    assert finding.severity == "critical"  # as what broke there
     assert len(finding.runs) == 6
     assert finding.gpu_hours == pytest.approx(6 * 6)
     assert "among runs of one recipe and of one day" in finding.why
@@ -72,7 +73,10 @@ def test_one_fault_goes_with_a_version_where_many_others_are_about() -> None:
         )
     ]
     (finding,) = ask(rows)
-    assert finding.title == "28 of 28 runs with torch 2.7.0: Out of memory; 0 of 28 with others."
+    assert (
+        finding.title
+        == "28 of 28 runs with torch 2.7.0 broke (Out of memory); 0 of 28 with others."
+    )
 
 
 def test_the_runs_of_a_cause_are_no_evidence_for_another() -> None:
@@ -116,6 +120,57 @@ def test_a_recipe_that_came_with_the_image_is_no_fault_of_the_image() -> None:
     assert ask([*others, *well, *bad]) == ()
     same = [replace(one, config=others[0].config) for one in bad]
     assert [one.group for one in ask([*others, *well, *same])] == ["image new"]
+
+
+def gone_bad(*others: RunRow) -> list[RunRow]:
+    """Draw a node that was good for three nights and breaks all runs of three jobs since."""
+    jobs = ("a", "b", "c")
+    made = [
+        one
+        for night in range(NIGHTS)
+        for job in jobs
+        for node in range(5)
+        for one in runs(int(night > 2 and node == 1), 1, night, group=job, node=f"n{node}")
+    ]
+    return [*made, *others]
+
+
+def test_a_node_that_went_bad_is_told_with_the_day() -> None:
+    """The runs before it, and those of the same days elsewhere, are not mixed with it."""
+    rows = [one for one in gone_bad() if one.environment["node"] != ("n1",) or one.findings]
+    before = [one for night in (0, 1, 2) for one in runs(0, 3, night, group="a", node="n1")]
+    (finding,) = ask([*rows, *before])
+    assert finding.title == "12 of 12 runs on n1 broke since 2023-11-17; 0 of 48 elsewhere."
+    assert ask([*before, *(one for one in rows if not one.findings)]) == ()
+
+
+def test_a_recipe_that_breaks_everywhere_is_not_counted_for_a_node() -> None:
+    """Its owner is not told of a node when the fault is in a setting."""
+    recipe = {"learning_rate": 5e-2}
+    hopeless = [
+        replace(one, config={**one.config, **recipe}, user="anna")
+        for night in range(2, NIGHTS)
+        for node in range(5)
+        for one in runs(1, 0, night, group="anna", node=f"n{node}")
+    ]
+    (with_it,) = ask(gone_bad(*hopeless))
+    (without,) = ask(gone_bad())
+    assert with_it.title == without.title
+    assert not {one.key for one in hopeless} & set(with_it.runs)
+
+
+def test_a_node_is_one_finding_whichever_fault_goes_with_it_best() -> None:
+    """Else it were fixed and new on one night."""
+    first = gone_bad()
+    mixed = [
+        replace(one, findings=(found("divergence", time=one.started),))
+        if one.findings and at % 3 == 0
+        else one
+        for at, one in enumerate(first)
+    ]
+    assert {(one.group, one.about) for one in (*ask(first), *ask(mixed))} == {("node n1", "broke")}
+    (finding,) = ask(mixed)
+    assert "nan-loss" in finding.worst  # the usual fault is quoted, whatever the others cost
 
 
 def test_it_is_over_when_chance_does_not_explain_the_runs_that_are_well() -> None:

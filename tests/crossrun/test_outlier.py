@@ -72,6 +72,16 @@ def test_few_siblings_say_nothing() -> None:
     assert ask([*siblings()[:3], row("far", loss=1.4)]) == ()
 
 
+def test_siblings_that_scatter_evenly_have_no_outlier() -> None:
+    """Where the middle ones happen to lie close, the median deviation alone is too small."""
+    middle = [1.175 + 0.006 * at for at in range(-5, 6)]
+    levels = (1.06, 1.08, 1.1, 1.12, *middle, 1.26, 1.29, 1.32, 1.35)
+    rows = [row(str(at), at, loss=level) for at, level in enumerate(levels)]
+    far = row("far", loss=1.4)
+    assert ask([*rows, far]) == ()
+    assert RULE.check([*rows, far], Limits(chance=0.9), START)  # as it was told once
+
+
 def test_wide_siblings_hide_it() -> None:
     """40 % worse where runs scatter by 20 % is no outlier; a limit can be moved."""
     wide = [row(str(at), loss=1 + 0.2 * (at - 3)) for at in range(7)]

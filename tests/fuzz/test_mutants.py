@@ -24,6 +24,14 @@ SEED = 20_261_121
 MOST_MEMORY = 300  # MiB more than before
 
 
+@pytest.mark.parametrize("number", [218_977, 235_965], ids=["name of bytes", "nothing but steps"])
+def test_mutants_that_were_not_survived_once(number: int) -> None:
+    """A damaged database with bytes for the name of a table; a CSV of one column, which counts."""
+    outcome = mutants.run(range(number, number + 1), 5101)
+    assert outcome.mutants == 1
+    assert outcome.failures == []
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutants_are_survived(part: int) -> None:
     """Read, merged, diagnosed, and some of them rendered; a mutant can be made again by number."""

@@ -80,7 +80,7 @@ def issue(rule: str, runs: tuple[str, ...], **changes: Any) -> Issue:
         rule=rule,
         severity=severity,
         group=GROUPS[0],
-        title=f"{title}: {count(len(runs), 'run')} of {GROUPS[0]}.",
+        title=f"{title} in {count(len(runs), 'run')} of {GROUPS[0]}.",
         runs=runs,
         worst=f"{name}: {title} from step 400: {seen}.",
         first_night=12,
@@ -217,7 +217,7 @@ def many(runs: int = 2000, seed: int = 11) -> Audit:
             by_rule.setdefault((rule, row.group), []).append(row.key)
     issues = [
         issue(rule, tuple(keys), group=group, fingerprint=f"{rule}{group}",
-              title=f"{FAULTS[rule][1]}: {len(keys)} runs of {group}.",
+              title=f"{FAULTS[rule][1]} in {len(keys)} runs of {group}.",
               state="new" if number < 3 else "ongoing", first_night=7)
         for number, ((rule, group), keys) in enumerate(by_rule.items())
     ]  # fmt: skip

@@ -128,14 +128,15 @@ def test_an_issue_has_its_state_its_cost_and_its_worst_run() -> None:
     """New, back, ongoing in this order; the resolved one is folded."""
     page = Document(render(audits.night()))
     table = page.all("table", class_="stack issues")[0].text
-    assert "Divergence: 4 runs of sft" in table
+    assert "Divergence in 4 runs of sft" in table
     assert "Worst: sft-8b-lr2e-4-s00030: Divergence from step 400" in table
     assert "ongoing since night 9" in table
     assert "1 without times" in table
     assert "144.00" in table
-    order = [table.index(words) for words in ("Divergence:", "NaN loss:", "Overfitting:", "Five")]
+    heads = ("Divergence in", "NaN loss in", "Overfitting in", "Five")
+    order = [table.index(words) for words in heads]
     assert order == sorted(order)
-    assert "Constant gradient clipping: 0 runs" not in table
+    assert "Constant gradient clipping in 0 runs" not in table
     assert any("1 resolved issue" in one.text for one in page.all("summary"))
 
 

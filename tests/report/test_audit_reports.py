@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from runlens.nights import Unread
 from runlens.report.audit import json, markdown, text
 from runlens.report.terminal import Options
 from tests.report import audits
@@ -81,7 +82,7 @@ def test_text_says_the_night_what_is_new_and_what_was_not_read() -> None:
     assert lines[0].endswith("night 12, 21 November 2026")
     assert lines[1].startswith("1 new issue since last night")
     assert "Issues: 1 new, 1 back, 2 ongoing, 1 resolved" in lines
-    assert "New, first seen tonight" in lines
+    assert "New, not seen before" in lines
     flat = " ".join(said.split())
     assert "72.0 GPU-hours after onset. Cost 144.00." in flat
     assert "! /data/runs/a: permission denied; let the user" in flat
@@ -117,7 +118,9 @@ def test_no_terminal_obeys_a_name(shape: str, width: int) -> None:
 def test_the_quiet_form_is_one_line() -> None:
     """Health and sentence."""
     said = text.verdict(audits.quiet())
-    assert said == "NOTHING NEW: Nothing new: 40 runs read, 2 ongoing issues.\n"
+    assert said == "Nothing new: 40 runs read, 2 ongoing issues.\n"
+    missed = replace(audits.quiet(), unread=(Unread("a", "empty"), Unread("b", "empty", tries=2)))
+    assert text.verdict(missed) == f"{said.rstrip()} 1 place could not be read.\n"
     assert text.verdict(audits.hostile()).count("\n") == 1
 
 

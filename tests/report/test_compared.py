@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from runlens.report.compared import at, difference, names, of_many, ranked, told
+from runlens.comparison import Effect, Leaderboard, SettingDifference
+from runlens.report.compared import at, difference, likeliest, names, of_many, ranked, told
+from runlens.report.comparison.words import briefly
 from tests.report.comparisons import measure, pair, sweep, verdict
 from tests.report.diagnoses import diagnosis, overfitting
 
@@ -55,6 +57,36 @@ def test_a_measure_says_no_more_than_its_noise_allows(
     one = measure(**changes)
     whole = pair(overfitting(), diagnosis(), measures=(one,), verdict=verdict(result))  # type: ignore[arg-type]
     assert told(one, "B", whole) == words
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [((-300.0, -100.0), "B sooner"), ((40.0, 90.0), "B later"), ((-90.0, 40.0), "cannot tell"),
+     (None, "cannot tell")],
+)  # fmt: skip
+def test_how_soon_a_level_is_reached_is_told_by_its_bounds(
+    interval: tuple[float, float] | None, words: str
+) -> None:
+    """It has no noise of its own, and none is asked for."""
+    one = measure(metric="step", what="Steps to A's last eval loss", a=600.0, b=400.0,
+                  difference=-200.0, noise=None, interval=interval, better="lower",
+                  clear=False, outcome="", note="67 % of A's")  # fmt: skip
+    whole = pair(overfitting(), diagnosis(), measures=(one,))
+    assert told(one, "B", whole) == words
+    assert briefly(one, whole, "B") == "67 % of A's"
+
+
+def test_what_explains_most_of_a_sweep_is_likeliest_in_each_of_its_runs() -> None:
+    """The table names no other setting than its summary; without a summary the pair's own order."""
+    rows = tuple(
+        SettingDifference(key, 1, 2, rank, "")
+        for rank, key in enumerate(("learning_rate", "width"), 1)
+    )
+    one = pair(overfitting(), diagnosis(), settings=rows)
+    effect = Effect("depth + width", 0.8, 1, 2)
+    board = Leaderboard("eval_loss", "lower", (), None, "", None, (effect,))
+    found = [likeliest(one, known) for known in (None, board)]
+    assert [row.key for row in found if row] == ["learning_rate", "width"]
 
 
 def test_places_are_written_in_the_unit_of_the_axis() -> None:

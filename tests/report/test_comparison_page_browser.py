@@ -11,6 +11,9 @@ from tests.report.comparisons import SHAPES, of_hostile, sweep, two
 
 pytestmark = pytest.mark.browser
 
+SHIFT = """window.shift = 0; new PerformanceObserver(list => {
+  for (const one of list.getEntries()) window.shift += one.value;
+}).observe({type: 'layout-shift', buffered: true});"""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -49,7 +52,7 @@ def test_hostile_words_are_inert(browser: Browser, tmp_path: Path) -> None:
     path.write_text(render(of_hostile()), encoding="utf-8")
     page = browser.open(path)
     assert page.value("document.querySelectorAll('img, iframe, a[href^=javascript]').length") == 0
-    assert page.value("document.scripts.length") == 4  # data, page, workbench
+    assert page.value("document.scripts.length") == 5  # first, data, page, workbench
     assert page.value("document.styleSheets.length") == 1
     assert "</script><script>alert(1)</script>" in page.value(
         "document.querySelector('h1').textContent"
@@ -253,3 +256,24 @@ def test_paper_cuts_nothing(shape: str, browser: Browser, tmp_path: Path) -> Non
     assert page.value("document.getElementById('bench').getClientRects().length") == 0
     folded = "[...document.querySelectorAll('#details > div > details')]"
     assert page.value(f"{folded}.every(one => !one.getClientRects().length)")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_workbench_has_its_place_before_the_script_fills_it(
+    width: int, browser: Browser, tmp_path: Path
+) -> None:
+    """Nothing jumps while the page of many runs loads."""
+    path = tmp_path / "compare.html"
+    path.write_text(render(sweep(12)), encoding="utf-8")
+    page = browser.open(path, width, first=SHIFT)
+    assert page.value("document.getElementById('bench-canvas').width") > 0
+    assert page.value("window.shift") < 0.01
+
+
+def test_without_script_no_empty_workbench_stands_there(browser: Browser, tmp_path: Path) -> None:
+    """The curves below it are complete; controls that do nothing are not shown."""
+    path = tmp_path / "compare.html"
+    path.write_text(render(sweep(12)), encoding="utf-8")
+    page = browser.open(path, scripts=False)
+    assert page.value("document.getElementById('bench').offsetHeight") == 0
+    assert page.value("document.getElementById('board-views').offsetHeight") == 0

@@ -15,6 +15,7 @@ from runlens.diagnosis import (
 )
 from runlens.report import facts, markdown, overview, text
 from runlens.report.html import render
+from runlens.report.once import Once
 from runlens.report.terminal import Options, cut
 from runlens.run import Event, State
 from tests.report.diagnoses import HOSTILE, crashed, diagnosis, finding, overfitting, with_values
@@ -185,3 +186,11 @@ def test_a_cut_name_keeps_its_folder_and_its_end() -> None:
     narrow, wide = (overview.overview(several, Options(width)).split() for width in (80, 120))
     assert narrow[1] == "run-thurs…-ugaeu18w"
     assert wide[1] == name
+
+
+def test_a_line_of_the_log_is_quoted_once() -> None:
+    """However each place cuts it, and with or without the name of its exception."""
+    once, line = Once(), "/opt/env/lib/python3.11/site-packages/flash_attn.so: undefined symbol"
+    once.tell(f'The log says "ImportError: {line}: _ZN3c10 …".')
+    assert once.new(f'the log says "{line}: _ZN3c1011StorageImpl …"') == ""
+    assert once.new('the log says "RuntimeError: another line of it"') != ""

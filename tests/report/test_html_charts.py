@@ -379,4 +379,4 @@ def test_marks_of_a_rate_that_leaves_its_plan_lie_in_its_lane() -> None:
     drawn = timeline(seen("nan-loss"))
     assert drawn is not None
     marks = {panel.title: [mark.text for mark in panel.marks] for panel in drawn.panels}
-    assert marks == {"Loss": ["onset"], "Gradient norm": [], "Learning rate": ["left its plan"]}
+    assert marks == {"Loss": ["onset"], "Gradient norm": [], "Learning rate": ["went off schedule"]}

@@ -149,12 +149,12 @@ def test_evidence_shows_value_limit_and_source() -> None:
     page = Document(render(overfitting()))
     rows = [row for row in page.all("tr") if "Rise of eval loss" in row.text]
     assert "20\u202f%" in rows[0].text
-    assert "from 5.0\u202f%" in rows[0].text
+    assert "≥ 5.0\u202f%" in rows[0].text
     assert "rise of 5 %" in rows[0].text
     assert "eval_loss, step 1,000" in rows[0].text
     assert rows[0].attributes["class"] == "bad"
     below = next(row for row in page.all("tr") if row.text.startswith("Entropy0.01"))
-    assert "at or below 0.05" in below.text
+    assert "≤ 0.05" in below.text
 
 
 def test_fixes_show_old_and_new_and_invent_nothing() -> None:

@@ -39,6 +39,11 @@ def test_a_cell_shows_its_median() -> None:
     assert spark("train_loss", [0.0, 0.0, 99.0, 1.0, 1.0, 1.0], 2) == "▁█"
 
 
+def test_a_jump_of_the_learning_rate_is_seen() -> None:
+    """A rate has no noise: one high record among many is what the report tells of."""
+    assert spark("learning_rate", [1.0] * 5 + [25.0] + [1.0] * 6, 2) == "█▁"
+
+
 def test_wide_ranges_are_logarithmic() -> None:
     """A loss that explodes keeps its shape before it."""
     assert spark("train_loss", [1.0, 10.0, 100.0, 1000.0], 4) == "▁▃▆█"

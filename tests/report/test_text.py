@@ -101,7 +101,7 @@ def test_losses_are_told_before_anything_else_is_said() -> None:
     """Where, what and how much; three of them, the rest by count."""
     lost = [Problem(f"file-{n}.json", "is cut", f"{n} of 9 rows") for n in range(4)]
     text = render(replace(SICK, problems=tuple(lost)))
-    assert "! file-0.json is cut. Not read: 0 of 9 rows." in text
+    assert "! file-0.json is cut. Skipped: 0 of 9 rows." in text
     assert "! 1 more problem (-v lists them)" in text
     assert text.index("! file-2") < text.index("1 check passed")
     assert "file-3.json" not in text
@@ -113,8 +113,8 @@ def test_verbose_has_evidence_causes_fixes_and_checks() -> None:
     text = " ".join(render(SICK, Options(120, verbose=True)).split())
     for part in (
         "Confidence high (0.8)",
-        "Rise of eval loss 20 % (alarm from 5.0 %)",
-        "Entropy 0.01 (alarm at or below 0.05)",
+        "Rise of eval loss 20 % (threshold ≥ 5.0 %)",
+        "Entropy 0.01 (threshold ≤ 0.05)",
         "Why: Too many epochs (most likely).",
         "Ruled out - Divergence",
         "- Train for fewer epochs. Change num_train_epochs from 3 to 2.",

@@ -259,7 +259,7 @@ SAID = {
             steps_per_epoch=100,
         ),
         (
-            "rows | the run made 6.0 passes over the data, and eval loss was best after 2.0",
+            "rows | the run made 6.0 passes over the data, and evaluation was best after 2.0",
             "fix num_train_epochs: 6 -> 2",
             "fix load_best_model_at_end: None -> True",
             "fix early_stopping_patience: None -> 3",
@@ -280,7 +280,7 @@ SAID = {
         bad("eval-flat", "another template"),
         (
             "Template, tokenizer or label mask differs",
-            "Run the evaluation on ten training rows",
+            "Evaluate on ten training rows",
             "do Print one decoded evaluation sample with its label mask",
             "not Evaluation rows from the training set | it would fall with them",
         ),

@@ -26,5 +26,6 @@ def test_fewer_updates_a_batch_are_proposed() -> None:
 def test_a_median_of_the_high_points_is_told_as_one() -> None:
     """Half of the points lie low: the share told is not that of all ratios."""
     corners = " ".join(f"{k}:0.4 {k + 10}:0.02" for k in range(0, 600, 20))
-    said = outcome_of(drawn("half", task="grpo", noise=0, clip_ratio=corners)).findings[0].title
-    assert "At the high points a median of 40\u202f% of the ratios were clipped" in said
+    found = outcome_of(drawn("half", task="grpo", noise=0, clip_ratio=corners)).findings[0]
+    assert "30\u202f% of the ratios were clipped at 30 of 60 points" in found.title
+    assert "median of those points is 40\u202f%" in found.seen

@@ -82,12 +82,27 @@ def test_a_limit_is_widened_past_the_median_norm() -> None:
     case = drawn(
         "s",
         noise=NOISE,
+        config={"max_grad_norm": 0.1, "learning_rate": 1e-4},
+        train_loss=LOSS,
+        grad_norm="0:2 900:2",
+    )
+    fixes = said(case).findings[0].fixes
+    assert [(fix.setting, fix.new) for fix in fixes] == [("max_grad_norm", 4.1)]
+
+
+def test_the_steps_of_sgd_are_not_made_twenty_times_longer() -> None:
+    """Its step is the rate times the limit: a wider limit alone would throw a run that learns."""
+    case = drawn(
+        "sgd",
+        noise=NOISE,
+        task="regression",
         config={"max_grad_norm": 1.0, "learning_rate": 1e-1, "optim": "sgd"},
         train_loss=LOSS,
         grad_norm="0:20 900:20",
     )
-    fixes = said(case).findings[0].fixes
-    assert [(fix.setting, fix.new) for fix in fixes] == [("max_grad_norm", 41.0)]
+    finding = said(case).findings[0]
+    assert finding.severity == "warning"
+    assert not any(fix.setting for fix in finding.fixes)
 
 
 def test_flat_loss_lowers_the_learning_rate_first() -> None:

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.rules.loss.epoch_staircase import RULE
-from runlens.rules.rule import drawn
+from runlens.rules.rule import Case, drawn
 from runlens.run import Run, State
 from runlens.signals import Signals
 
@@ -23,3 +25,18 @@ def test_plan_tells_the_epochs_where_no_epoch_is_logged() -> None:
     assert ask(run).status == "unmet"
     outcome = ask(replace(run, state=State(planned_steps=900, planned_epochs=3)))
     assert outcome.findings[0].onset.step in {300, 310}
+
+
+@pytest.mark.parametrize(
+    ("evals", "told"),
+    [
+        ("150:1.7 300:1.5 900:1.2", set()),
+        ("150:1.7 300:1.5 900:1.6", {"num_train_epochs", ""}),
+        ("", {""}),
+    ],
+)
+def test_fewer_epochs_only_where_evaluation_no_longer_improves(evals: str, told: set[str]) -> None:
+    """Steps alone are usual in fine-tuning: the passes may still pay."""
+    curves = {"train_loss": STAIRS} | ({"eval_loss": evals} if evals else {})
+    case = Case("s", curves, noise=0.002, config={"num_train_epochs": 3}, steps_per_epoch=300)
+    assert {fix.setting for fix in ask(case.run()).findings[0].fixes} == told

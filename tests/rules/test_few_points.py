@@ -39,7 +39,7 @@ def test_a_setback_of_loss_and_evaluation_is_the_models() -> None:
     outcome = ask(SPIKE, table(train_loss=loss, eval_loss=loss))
     assert outcome.findings[0].severity == "warning"
     assert outcome.findings[0].onset.step == 4
-    assert "against 1.200 before" in outcome.findings[0].title
+    assert "from 1.200 before" in outcome.findings[0].title
     assert ask(SPIKE, table(train_loss=loss, eval_loss=FALLS)).status == "passed"
     assert ask(SPIKE, table(train_loss=loss)).status == "passed"
 

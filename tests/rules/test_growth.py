@@ -83,8 +83,9 @@ def drawn_twice(case: Case, taken: Callable[[int, int], IntArray]) -> tuple[Run,
 
 def seconds(rule: Rule[Any], run: Run) -> float:
     """Return the CPU seconds of an examination that finds nothing kept."""
-    noise._medians.cache_clear()  # noqa: SLF001 - what an earlier examination left
-    noise._sigma.cache_clear()  # noqa: SLF001 - see above
+    noise._medians.clear()  # noqa: SLF001 - what an earlier examination left
+    noise._smoothed.clear()  # noqa: SLF001 - see above
+    noise._sigma.clear()  # noqa: SLF001 - see above
     signals = Signals(run)
     before = time.process_time()
     examine(rule, run, signals)

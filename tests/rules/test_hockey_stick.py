@@ -92,7 +92,7 @@ def test_a_gain_of_chance_is_still_overfitting(accuracy: str, samples: int, nois
     """Two standard errors of the set, twice its noise: below that nothing has improved."""
     found = judged(accuracy, samples, noise)
     assert (found.severity != "info", "overfits" in found.title) == (True, True)
-    assert any(row.what.startswith("Gain of eval accuracy") for row in found.evidence)
+    assert any(row.what.startswith("Change of eval accuracy") for row in found.evidence)
 
 
 ABOVE = "50:0.9 250:0.6 600:1.2"
@@ -190,7 +190,7 @@ def test_a_best_of_zero_and_below_has_no_share(lowest: float) -> None:
     )
     run = replace(drawn("zero", train_loss=TRAIN).run(), history=history)
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
-    assert f"Eval loss rose from its minimum of {loss(lowest)} to" in found.title
+    assert f"Eval loss rose from its best of {loss(lowest)} to" in found.title
 
 
 def test_a_leap_by_orders_of_magnitude_is_no_less_for_staying_level() -> None:

@@ -39,4 +39,6 @@ def test_r2_of_a_mean_alone_is_a_second_sign(explained: float, severity: str) ->
 @pytest.mark.parametrize(("now", "poor"), [(0.08, True), (0.12, False)])
 def test_nine_wrong_answers_of_ten_are_poor(now: float, *, poor: bool) -> None:
     """However far an accuracy has come."""
-    assert Score("eval_accuracy", 0.01, now, now - 0.01, 0.01, 0.01, 0, 900).poor is poor
+    step, better = np.array([10, 900]), np.array([0.01, now])
+    score = Score("eval_accuracy", 0.01, now, now - 0.01, 0.01, 0.01, 0, 900, step, better)
+    assert score.poor is poor

@@ -43,5 +43,5 @@ def test_a_policy_that_gets_worse_is_told_as_that() -> None:
     """No rate is raised, no task is called too hard."""
     case = drawn("worse", noise=0.02, task="rl", reward="0:-1100 200:-1150 600:-1600")
     found = outcome_of(case).findings[0]
-    assert "worse than at the start" in found.seen
+    assert "got worse" in found.seen
     assert not any("too hard" in cause.what for cause in found.causes)

@@ -227,7 +227,7 @@ def test_an_error_of_the_settings_came_before_the_first_step(stage: str, where: 
     [
         ({"max_grad_norm": 0.0}, "nothing bounds the step"),
         ({"max_grad_norm": 1.0}, "limits it to 1."),
-        ({"framework": ""}, "is not recorded"),
+        ({"framework": ""}, "does not say"),
     ],
 )
 def test_clipping_bounds_a_step_only_where_it_is_on(limit: dict[str, Any], said: str) -> None:

@@ -184,3 +184,16 @@ def test_a_part_at_zero_does_not_end_the_run() -> None:
     assert found.metric == "aux_loss"
     assert not any("Stop this run" in what for what, _ in diagnosis.do_first.steps)
     assert not any("reached zero" in cause.evidence_for for cause in found.causes)
+
+
+def test_exact_zeros_of_an_unknown_task_beside_an_evaluation_that_gets_worse() -> None:
+    """An error in a unit of its own has a floor; what is 0 to its last digit has none."""
+    evals = "50:1.49 100:1.58 400:1.74"
+    rounds = {"train_loss": "0:0.3 50:0 400:0", "eval_loss": evals}
+    small = {"train_loss": "0:0.3 50:0.001 400:0.001", "eval_loss": evals}
+    finding = said(Case("s", rounds, noise=0.0, task="other")).findings[0]
+    assert finding.severity == "info"
+    assert said(Case("s", small, noise=0.0, task="other")).status == "passed"
+    assert said(
+        Case("s", {"train_loss": rounds["train_loss"]}, noise=0.0, task="other")
+    ).status == ("passed")

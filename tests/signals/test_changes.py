@@ -48,6 +48,18 @@ def test_noise_has_no_spikes() -> None:
     assert sum(len(spikes(value).first) > 0 for value in curves) <= 1
 
 
+def test_cliffs_of_a_very_long_curve_are_no_spikes() -> None:
+    """Down and up again, at any distance from where medians are ranked; a spike is found."""
+    value = falling(150_000)
+    for first in range(20_000, 120_000, 9_001):
+        value[first : first + 4_000] += 4
+    found = spikes(value)
+    assert not found.recovered.any()
+    value[140_001] += 4
+    found = spikes(value)
+    assert found.first[found.recovered].tolist() == [140_001]
+
+
 def test_several_spikes_are_told_apart_and_neighbours_joined() -> None:
     """Two points of one spike are one spike."""
     value = falling()

@@ -138,3 +138,18 @@ def test_a_run_without_inputs_has_none() -> None:
     assert what.rate.plan is None
     assert what.rate.at(10) is None
     assert (what.batch, what.rows, what.precision, what.changes) == (None, None, None, ())
+
+
+def test_a_rate_that_grows_by_one_factor_is_told_from_a_warm_up() -> None:
+    """Per epoch or per step; a line adds the same each time, and half a run of it is no growth."""
+
+    def growth(factors: FloatArray) -> float | None:
+        return inputs(learning_rate=1e-3 * factors).rate.growth
+
+    epoch = (STEP // 40).astype(float)
+    assert growth(np.power(1.15, epoch)) == pytest.approx(1.15)
+    assert growth(np.power(1.01, STEP / 2)) == pytest.approx(1.01)
+    assert growth(1 + STEP / 100) is None
+    assert growth(np.power(0.9, epoch)) is None
+    assert growth(np.power(1.01, epoch)) is None
+    assert growth(np.where(STEP < 200, np.power(1.15, epoch), 1.0)) is None

@@ -115,3 +115,13 @@ def test_nothing_said_changes_nothing() -> None:
     """Each name means itself."""
     names = ["step", "epoch", "time", "loss", "train_loss"]
     assert meanings(names, {}) == {name: name for name in names}
+
+
+@pytest.mark.parametrize(("scale", "taken"), [(1.0, True), (0.2, False)])
+def test_a_held_out_cross_entropy_as_high_as_the_training_loss(
+    tmp_path: Path, scale: float, *, taken: bool
+) -> None:
+    """A training loss seldom names its kind: their levels tell one loss from another."""
+    rows = [f"{n},{3 / n:.4f},{scale * (2.2 + abs(n - 6) / 20):.4f}" for n in range(1, 21)]
+    (tmp_path / "epoch_log.csv").write_text("epoch,train_loss,val_mean_ce\n" + "\n".join(rows))
+    assert read(tmp_path).logged("eval_loss") is taken

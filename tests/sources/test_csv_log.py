@@ -294,6 +294,18 @@ def test_exported_curve_is_named_by_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("last", "whole"),
+    [("6,3.9799", True), ("6,3.97", False), ("6,3", False), ("6", False), ("6,3.97991", False)],
+)
+def test_a_last_row_without_a_line_end(tmp_path: Path, last: str, whole: bool) -> None:
+    """It is whole where its number has as many decimals as all above it: programs join lines."""
+    rows = [f"{n},4.{n}049" for n in range(1, 6)]
+    reading = read_text(tmp_path, "\n".join(["step,loss", *rows, last]))
+    assert len(reading.series["loss"].value) == 5 + whole
+    assert whole == (not reading.problems)
+
+
+@pytest.mark.parametrize(
     ("text", "word"),
     [
         ("step,loss,lr\n1,0.5,0.1\n2,0.4", "ends in the middle of a row"),

@@ -269,3 +269,13 @@ def test_a_line_that_names_the_epochs_is_the_plan(tmp_path: Path) -> None:
     rows = [f"[train] epoch:{n} iter:0/18 loss:{2 / (n + 1):.4f}" for n in range(8)]
     run = run_of(tmp_path, "Total Epoch:30 Image_size:(256, 256) Training num:288", *rows)
     assert (run.state.done_epochs, run.state.planned_epochs) == (8, 30)
+
+
+def test_a_markdown_file_with_a_whole_progress_bar_is_the_log_of_its_folder(tmp_path: Path) -> None:
+    """Its few rows are no example in a text: nobody pastes forty updates of a bar into one."""
+    bar = "".join(f"\r  0%|   | {at}/29790 [00:{at:02d}<31:29:58, 3.81s/it]" for at in range(44))
+    (tmp_path / "run_terminal.md").write_text(
+        "# Training Logs\n\n```text\n" + bar + "\nTraceback (most recent call last):\n"
+        '  File "train.py", line 7, in <module>\n    trainer.train()\nKeyboardInterrupt\n```\n'
+    )
+    assert read(tmp_path).state.kind == "killed"

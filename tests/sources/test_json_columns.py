@@ -2,6 +2,7 @@
 
 import json
 import math
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -66,10 +67,42 @@ def test_rows_of_known_names_come_as_columns(monkeypatch: pytest.MonkeyPatch) ->
     rows[20], rows[30]["loss"] = {"step": 20, "eval_loss": 1.0}, "0.5"
     data = msgspec.json.encode(rows)
     monkeypatch.setattr(json_columns, "PART", len(data) // 10)
-    found = list(json_columns.parts(msgspec.Raw(data), frozenset()))
+    state = json_columns.in_parts(BytesIO(b'{"log": ' + data + b"}"), "log", frozenset())
+    assert state is not None
+    found = state["log"]
     kinds = [type(part) for part in found]
     assert kinds.count(list) == 3  # the first, that with the new name, that with the text
     assert len(found) >= 8
     columns = [part for part in found if isinstance(part, dict)]
     assert sum(len(part["step"]) for part in columns) > 20
     assert math.isnan(columns[-1]["eval_loss"][0])
+
+
+ROW = {"step": 1, "loss": 0.5}
+LOG = json.dumps([ROW | {"step": step} for step in range(1, 41)])
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        (f'{{"log_history": {LOG}, "trial": {LOG}}}', 40),  # a list behind it, as long
+        (f'{{"trial": {LOG}, "log_history": {LOG}}}', 40),  # before it
+        (f'{{"trial": {{"log_history": {LOG}}}, "global_step": 40}}', 0),  # within something else
+        (f'{{"log_history": [{{"step": 1, "loss": 1}}], "log_history": {LOG}}}', 40),  # twice
+        (f'{{"log_history": {LOG}, "log_history": [{{"step": 1, "loss": 1}}]}}', 40),
+        (f'{{"log_history": {LOG}', 40),  # cut
+        (f'{{"log_history": {LOG}}} and more', 40),
+        (f'{{"log_history": {LOG[:-1]}, {{"step": 41, "loss": NaN}}]}}', 41),
+        ('{"log_history": []}', 0),
+        ('{"log_history": [7, {"step": 1, "loss": 1}]}', 1),
+    ],
+)
+@pytest.mark.parametrize("size", [20, 100, 500, 2**18])
+def test_states_of_any_order(
+    text: str, steps: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little is held at once."""
+    monkeypatch.setattr(json_columns, "PART", size)
+    reading = read(text)
+    found = reading.series.get("loss")
+    assert (0 if found is None else len(found.step)) == steps

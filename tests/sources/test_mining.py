@@ -154,7 +154,7 @@ def test_full_bars_count_nothing(tmp_path: Path) -> None:
             "   Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.377",
             ["AP IoU=0.50:0.95 | area= all | maxDets=100"],
         ),
-        ("G/D loss: 1.2/0.3", ["G/D loss", "G/D loss[1]"]),
+        ("G/D loss: 1.2/0.3", ["G loss", "D loss"]),
         ("Epoch(val) [12][14659]  bbox_mAP: 0.377", ["epoch", "val", "val/bbox_mAP"]),
         ("Accuracy of the network on the 10000 test images: 54 %", ["share", "test/Accuracy"]),
         ("12 epochs done, loss=0.4", ["epoch", "loss"]),

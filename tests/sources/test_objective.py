@@ -106,9 +106,11 @@ def test_a_loss_comes_before_its_parts(tmp_path: Path, columns: tuple[str, str])
 
 
 def test_an_evaluation_of_another_kind_is_not_that_of_the_loss(tmp_path: Path) -> None:
-    """Their distance would say nothing."""
-    run = run_of(tmp_path, "loss", "val_mse")
-    assert set(run.history.metrics) == {"train_loss", "eval_mse"}
+    """Their distance would say nothing, unless they begin at one level."""
+    for level, name in ((40, "eval_mse"), (1, "eval_loss")):
+        rows = [f"{n},{2 / n + 1:.4f},{level * (2 / n + 1):.4f}" for n in range(1, 9)]
+        (tmp_path / "metrics.csv").write_text("\n".join(["epoch,loss,val_mse", *rows, ""]))
+        assert set(read(tmp_path).history.metrics) == {"train_loss", name}
 
 
 def test_a_bound_that_rises_is_no_loss(tmp_path: Path) -> None:
@@ -181,7 +183,32 @@ def test_a_perplexity_is_the_power_of_a_loss(tmp_path: Path) -> None:
     assert "train_loss" not in run_of(tmp_path, "train_ppl", "acc").history.metrics
     rows = [f"{n},{1 / n + 1:.4f},{24 / n + 2:.4f}" for n in range(1, 9)]
     (tmp_path / "metrics.csv").write_text("\n".join(["epoch,train_loss,val_ppl", *rows, ""]))
-    assert "eval_loss" not in read(tmp_path).history.metrics
+    run = read(tmp_path)
+    assert run.curve("eval_loss").value[0] == pytest.approx(log(26), abs=1e-4)
+    said = next(str(problem) for problem in run.problems)
+    assert "names no evaluation loss, so the logarithm of eval_ppl was taken" in said
+
+
+@pytest.mark.parametrize(
+    ("generator", "real", "judged"),
+    [("G_GAN", 0.7, True), ("G_GAN", -0.7, False), ("speed", 0.7, False)],
+)
+def test_the_halves_of_a_discriminator_are_its_loss(
+    tmp_path: Path, generator: str, real: float, judged: bool
+) -> None:
+    """Beside the loss of a generator; below zero they are scores (pix2pix logs no sum)."""
+    head = "================ Training Loss (Mon Nov  1 16:57:01 2021) ================"
+    rows = [
+        f"(epoch: {n}, iters: 100, time: 0.2, data: 0.1) {generator}: 0.9{n} D_real: {real} "
+        f"D_fake: 0.{n}"
+        for n in range(1, 9)
+    ]
+    (tmp_path / "loss_log.txt").write_text("\n".join([head, *rows, ""]))
+    run = read(tmp_path)
+    assert ("d_loss" in run.history.metrics) == judged
+    if judged:
+        assert run.curve("d_loss").value[1] == pytest.approx((0.7 + 0.2) / 2)
+        assert "the mean of D_real and D_fake was taken" in str(run.problems)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_early_stopping_by_design_is_seen(tmp_path: Path) -> None:
         }
     }
     path = written(tmp_path, [{"step": 1, "loss": 1.0}], stateful_callbacks=callback)
-    assert "waited 3 of 3" in trainer_state.read(path).hints.early_stopping
+    assert "ran out of patience (3 evaluations)" in trainer_state.read(path).hints.early_stopping
 
 
 def test_a_checkpoint_state_is_a_snapshot(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ KINDS = {
     "runlens_runs": "runs by health",
     "runlens_last_night_runs": "runs of last night by what became of them",
     "runlens_last_night_gpu_hours": "GPU-hours of the runs that ended last night",
-    "runlens_last_night_wasted_gpu_hours": "of these hours, those that gave nothing",
+    "runlens_last_night_wasted_gpu_hours": "of these hours, those that were wasted",
     "runlens_unread_places": "places of which nothing could be read",
 }
 

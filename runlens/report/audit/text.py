@@ -22,9 +22,13 @@ def render(audit: Audit, options: Options | None = None) -> str:
 
 
 def verdict(audit: Audit, options: Options | None = None) -> str:
-    """Return the sentence of the night as one line."""
+    """Return the sentence of the night as one line, with the places that are newly unreadable."""
     health, word = audited.health(audit)
-    line = f"{(word or health).upper()}: {audit.verdict}"
+    said = word or health.capitalize()
+    line = audit.verdict if audit.verdict.startswith(said) else f"{said.upper()}: {audit.verdict}"
+    sources = {one.source for one in audit.sources}
+    missed = sum(one.tries <= 1 and one.place not in sources for one in audit.unread)
+    line += f" {count(missed, 'place')} could not be read." if missed else ""
     return characters(clean(line) + "\n", options or Options())
 
 

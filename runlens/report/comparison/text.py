@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from runlens.comparison import STILL, Check, Comparison, Pair, Result
+from runlens.comparison import STILL, Check, Comparison, Leaderboard, Pair, Result
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.report import compared
 from runlens.report.comparison import words
@@ -48,7 +48,8 @@ def _lines(comparison: Comparison, options: Options) -> Iterator[Line]:
     yield ""
     yield f"Against A: {compared.tally(comparison)}"
     for index in compared.ranked(comparison):
-        yield from _row(comparison.pairs[index], compared.label(index), names[index + 1], options)
+        name, board = names[index + 1], comparison.board
+        yield from _row(comparison.pairs[index], compared.label(index), name, board, options)
     yield ""
     if not options.verbose:
         yield "Each run against A in full: -v"
@@ -63,7 +64,9 @@ def _run(label: str, name: str, run: Diagnosis, options: Options) -> list[str]:
     return wrapped(text + run.verdict.sentence, options, "   ")
 
 
-def _row(pair: Pair, label: str, name: str, options: Options) -> Iterator[Line]:
+def _row(
+    pair: Pair, label: str, name: str, board: Leaderboard | None, options: Options
+) -> Iterator[Line]:
     measure = compared.deciding(pair)
     numbers = ""
     if measure:
@@ -73,9 +76,8 @@ def _row(pair: Pair, label: str, name: str, options: Options) -> Iterator[Line]:
     head = f"  {label}  {cut(clean(name), TABLE_NAME):<{TABLE_NAME}}  "
     result = compared.RESULT_WORDS[pair.verdict.result].upper()
     yield (head, (f"{result:<15}", STYLES[pair.verdict.result]), f" {numbers}")
-    likely = next((words.change(one, label) for one in pair.settings if one.rank == 1), "")
-    if likely:
-        yield from wrapped(likely, options, HANG + "  ", HANG)
+    if likely := compared.likeliest(pair, board):
+        yield from wrapped(words.change(likely, label), options, HANG + "  ", HANG)
 
 
 def _pair(

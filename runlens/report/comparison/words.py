@@ -31,12 +31,14 @@ def judged(measure: Measure, pair: Pair, label: str) -> str:
 
 
 def briefly(measure: Measure, pair: Pair, label: str) -> str:
-    """Return the same in a word or two: ``16, B better``, ``2.4``, ``not known``."""
+    """Return the same in a word or two: ``16, B better``, ``2.4``, ``65 % of A's``."""
     if compared.raw(measure, pair):
         return "no verdict"
     if measure.difference is None or not measure.difference:
         return "" if measure.difference is None else "equal"
     if measure.times is None:
+        if compared.to_target(measure):
+            return measure.note
         return "not known" if measure.better else ""
     times = number(measure.times, 2)
     winner = {"a": "A better", "b": f"{label} better"}.get(measure.favours)

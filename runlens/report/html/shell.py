@@ -13,6 +13,8 @@ from runlens.version import __version__
 TITLE = 160  # characters in the title of the window
 PLACE = 240  # characters of the name and the place in the head of the page
 
+# before anything is drawn: what the script shows has its place from the start, and nothing jumps
+ON = "document.documentElement.className='on'"
 _STATIC = "default-src 'none'; style-src '{}'; base-uri about:; form-action 'none'"
 
 
@@ -59,16 +61,18 @@ def document(
     shown = list(sections)
     more = ((assets.tables, tables), (assets.bench, bench))
     scripts = [assets.script(), *(one() for one, wanted in more if wanted)] if scripted else []
+    first = [ON] if scripted and bench else []
     head = el(
         "head",
         el("meta", charset="utf-8"),
-        _meta({"http_equiv": "Content-Security-Policy"}, policy(scripts)),
+        _meta({"http_equiv": "Content-Security-Policy"}, policy([*first, *scripts])),
         _meta({"name": "viewport"}, "width=device-width,initial-scale=1"),
         _meta({"name": "referrer"}, "no-referrer"),
         _meta({"name": "robots"}, "noindex"),
         _meta({"name": "color-scheme"}, "light dark"),
         el("title", cut(title, TITLE)),
         el("style", _ours(assets.style())),
+        [el("script", _ours(one)) for one in first],
     )
     body = el(
         "body",

@@ -76,10 +76,10 @@ def spoken(metric: str) -> str:
 
 
 def limit(item: Evidence) -> str:
-    """Return the limit with the side on which the pattern lies: ``from 5 %``; a dash for none."""
+    """Return the limit with the side on which the pattern lies: ``≥ 5 %``; a dash for none."""
     if item.limit is None:
         return DASH
-    return f"{'from' if item.above else 'at or below'} {evidence_value(item, item.limit)}"
+    return f"{'≥' if item.above else '≤'} {evidence_value(item, item.limit)}"
 
 
 def setting(value: Setting) -> str:

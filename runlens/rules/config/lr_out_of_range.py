@@ -30,8 +30,8 @@ from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
 from runlens.wording import number, rate, step, times, too_few
 
-SUITS_HIGH = "Such a rate suits only a very small model or a very large batch."
-SUITS_LOW = "Such a rate suits only weights that should barely change."
+SUITS_HIGH = "A rate this high suits only a very small model or a very large batch."
+SUITS_LOW = "A rate this low hardly changes the weights."
 
 
 class Limits(Struct, frozen=True):
@@ -45,6 +45,10 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the peak with the range of the method."""
     peak = signals.peak_learning_rate
+    configured = run.number("learning_rate")
+    hidden = _peak_unseen(run, signals, limits)
+    if peak and configured and hidden:
+        peak = max(peak, configured)
     if not peak or peak < 0:
         return unmet("no learning rate is logged or recorded")
     usual = usual_rates(run)
@@ -59,7 +63,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
         return passed(f"the peak is {rate(peak)}; {spanned} are usual{where}")
     high = peak > usual.high
-    if not high and (hidden := _peak_unseen(run, signals, limits)):
+    if hidden and not high and not configured:
         return unmet(f"the peak is not configured, and {hidden}")
     edge = usual.high if high else usual.low
     side = f"{times(peak / edge)} the top of the usual range"
@@ -81,10 +85,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _peak_unseen(run: Run, signals: Signals, limits: Limits) -> str:
-    """Say why the highest logged rate may not be the peak; empty where it is, or is configured."""
+    """Say why the highest logged rate may not be the peak; empty where it is."""
     curve = signals.curve("learning_rate")
-    if run.number("learning_rate"):
-        return ""
     if len(curve) < limits.fewest:
         return too_few(len(curve), "learning rate", limits.fewest)
     if curve.step[0] > limits.late * max(run.last_step, run.state.planned_steps or 0):
@@ -118,6 +120,11 @@ GOOD = (
     drawn("LoRA", learning_rate="0:0 50:2e-4 600:0", config={"adapter": "qlora"}),
     drawn("adapter not recorded", learning_rate="0:0 50:3e-4 600:0"),
     drawn("falls to 0", learning_rate="0:2e-4 600:1e-8"),
+    drawn(
+        "one rate of the end of a schedule",
+        learning_rate="580:2.9e-6 600:0",
+        config={"adapter": "full", "learning_rate": 1e-5},
+    ),
     drawn("GRPO", task="grpo", learning_rate="0:1e-6 600:1e-6"),
     drawn(
         "SGD",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from runlens.history import Curve, FloatArray
+from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train
 from runlens.signals import Signals
 from runlens.signals.noise import inflation
@@ -11,6 +12,9 @@ from runlens.signals.trend import mann_kendall
 
 MEMORISED = 0.5  # of training loss at the best: below it no new stage of the data explains a hump
 DOUBLED = 1.0  # of the best: evaluations that wander do not double
+BY_HEART = 0.1  # of its start: a training loss below it comes from repetition, as in eval-flat
+SINCE = 0.1  # rise since the score stood, as where only two evaluations follow the best
+WITNESS = 0.1  # chance of the order of one of two curves that agree
 # scales of slow wandering. Of 960 drawn evaluations with a memory of 0.9 and more 26 % were found
 # from 60 points on, 10 % beyond this; of 46 labelled ones three lie below, as noisy as those
 CLEAR = 6.0
@@ -26,6 +30,29 @@ def proved(
     shape = signals.shape(metric)
     lowest, end = float(shape.trend.min()), shape.final_level().value
     return end - lowest >= share * abs(lowest) and shape.rose_after_best().chance < order
+
+
+def agreed(value: FloatArray, score: Score | None) -> bool:
+    """Whether a loss and a score of one set both get worse in their order from the best on.
+
+    `value` is the loss, with the score of the same stretch. Two witnesses need less proof each.
+    """
+    if score is None or len(value) > EXACT:
+        return False
+    (up, chance), (down, by_score) = kendall(value), kendall(score.better)
+    return up > 0 > down and max(chance, by_score) / 2 < WITNESS
+
+
+def gained_nothing(evals: Curve, bottom: Bottom, train: Train | None, score: Score) -> bool:
+    """Whether the loss rose on while the score stood: its best lies in the first half since.
+
+    That is what is left of a gain early after the best, once the training set is memorised.
+    """
+    if train is None or train.end >= BY_HEART * train.start:
+        return False
+    best, last = float(evals.step[bottom.at]), float(evals.step[-1])
+    then = float(evals.value[int(np.searchsorted(evals.step, score.stood, side="right")) - 1])
+    return last - score.best >= (last - best) / 2 and bottom.end > (1 + SINCE) * then
 
 
 def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: float) -> bool:

@@ -200,14 +200,13 @@ def _finding(
             ),
             Evidence("Gap to train loss at the end", _gap(evals, pair), unit="%"),
         ),
-        seen=f"Train loss fell by {percent(pair.fall / max(abs(pair.first), 1e-12))} between the "
-        f"first and the last of {len(evals)} evaluations. Eval loss did not follow.",
+        seen="",
         causes=_causes(run, pair, first, frozen=frozen, heart=heart),
         fixes=_fixes(run, frozen=frozen),
         ruled_out=tuple(ruled_out),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.05 * len(evals)) * min(1.0, 0.6 + 0.2 * pair.fall / needed), 2),
-            f"{len(evals)} evaluations; train loss fell {pair.fall / needed:.1f} × the alarm level",
+            f"{len(evals)} evaluations; train loss fell {pair.fall / needed:.1f} × the threshold",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, first, loss(first)),)),
     )

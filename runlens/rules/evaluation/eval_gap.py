@@ -91,7 +91,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if end < needed:
         return passed(
             f"eval loss ends {loss(abs(end))} {'above' if end >= 0 else 'below'} train loss "
-            f"(alarm from {loss(needed)})"
+            f"(threshold {loss(needed)})"
         )
     bottom = bottom_of(evals)
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
@@ -173,7 +173,6 @@ def _finding(
     at = min(last_false(gap >= limits.opened * end) + 1, len(gap) - 1)
     onset = float(evals.step[at])
     final = float(evals.value[-1])
-    tau = kendall(gap)
     return Finding(
         severity="info",
         title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
@@ -182,11 +181,10 @@ def _finding(
         onset=Moment(onset),
         evidence=(
             Evidence("Gap at the end", end, needed, "30 % of train loss, and 0.3 nat", metric),
-            Evidence("Trend of the gap (Kendall's tau)", tau, limits.tau, "more up than down"),
             Evidence("Gap at the first evaluations", start, where=metric),
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
-        seen=f"Eval loss itself ended {_from_best(evals)}.",
+        seen=f"Eval loss ended {_from_best(evals)}.",
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
@@ -194,7 +192,7 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.03 * len(evals)) * min(1.0, 0.6 + 0.4 * (end / needed - 1)), 2),
-            f"{len(evals)} evaluations; the gap is {end / needed:.1f} × the alarm level",
+            f"{len(evals)} evaluations; the gap is {end / needed:.1f} × the threshold",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )

@@ -92,7 +92,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return _below(run, metric, evals, train, ratio, limits)
     return passed(
         f"eval loss ends at {percent(end) if end < MANY_TIMES else times(end)} of train loss "
-        f"(alarm below {percent(limits.low)})"
+        f"(threshold {percent(limits.low)})"
     )
 
 
@@ -223,7 +223,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
 
 def _confidence(count: int, margin: float) -> Confidence:
     value = min(1.0, 0.5 + 0.05 * count) * min(1.0, 0.2 + 0.5 * margin)
-    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} × the alarm level")
+    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} × the threshold")
 
 
 def _chart(metric: str, onset: float, value: float) -> Chart:
@@ -234,7 +234,7 @@ def _fixes() -> tuple[Fix, ...]:
     return (
         fixes.action(
             "Hash the rows of both sets and drop the duplicates from evaluation",
-            "a row that was trained on measures nothing",
+            "rows seen in training say nothing about generalisation",
         ),
         fixes.action("Split by source, before augmentation or packing", "", "one run"),
     )

@@ -116,7 +116,6 @@ def _finding(
         onset=Moment(onset),
         evidence=(
             Evidence("Loss of the other task", fell, limits.fall, "", name, unit="%"),
-            Evidence("In standard errors", errors, limits.errors, "beyond its scatter", name),
             Evidence("Improvement of the trained task", gain, limits.gain, "", task, unit="%"),
         ),
         seen="The model learns the new task at the cost of what it could do before.",

@@ -12,9 +12,10 @@ Looks alike
     nothing was memorised. If a score of the set (accuracy, F1, BLEU, word error rate) still
     improves after the bottom, by one point of 100, twice its noise and two standard errors of a
     set of that size, the model has only become over-confident: that is said as info. Where it
-    stays, no answer got worse: a warning at most. Of several scores the metric_for_best_model
-    counts, then F1 and its like before accuracy, those of the whole set before single classes.
-    An evaluation of the best model, loaded at the end, is left out.
+    stays, no answer got worse: a warning at most, as where it stood for half of the steps since
+    while the loss rose on and the training set is memorised. Of several scores the
+    metric_for_best_model counts, then F1 and its like before accuracy, those of the whole set
+    before single classes. An evaluation of the best model, loaded at the end, is left out.
 Limits
     rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
     noise in a small set, so two later evaluations are needed and three noise scales).
@@ -38,12 +39,10 @@ Fixes
 
 from msgspec import Struct
 
-from runlens import experiments, fixes
 from runlens.diagnosis import (
     Chart,
     Evidence,
     Finding,
-    Fix,
     Mark,
     Moment,
     Outcome,
@@ -52,9 +51,9 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
+from runlens.rules.evaluation import overfit_advice, worsened
 from runlens.rules.evaluation import score as scores
-from runlens.rules.evaluation import worsened
-from runlens.rules.evaluation.climbs import climbs, proved, wanders
+from runlens.rules.evaluation.climbs import agreed, climbs, gained_nothing, proved, wanders
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import (
     Bottom,
@@ -66,10 +65,17 @@ from runlens.rules.evaluation.sets import (
     worst_set,
 )
 from runlens.rules.relations import Relations
-from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.wording import loss, step, too_few
+
+SAID = {
+    "": "The run overfits",
+    "Worsening evaluation": "Evaluations get worse",
+    "Exploding evaluation": "Eval loss explodes",
+    "Over-confident model": "The model gets over-confident",
+}
 
 
 class Limits(Struct, frozen=True):
@@ -105,20 +111,21 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return unmet(too_few(len(evals), "evaluation", limits.fewest))
     rise = bottom.end - bottom.best
     share = limits.few_rise if later == 2 else limits.rise  # noqa: PLR2004 - see the page
-    sure = proved(signals, metric, evals.value, bottom.at, share, limits.order)
+    score = scores.since(signals, metric, onset, limits.fewest)
+    sure = proved(signals, metric, evals.value, bottom.at, share, limits.order) or agreed(
+        evals.value[bottom.at :], score
+    )
     noises = 0.0 if sure else limits.noise_multiple
     needed = max(share * abs(bottom.best), noises * bottom.noise)
     if rise < needed:
-        return passed(
-            f"{name} ends {loss(max(rise, 0))} above its best (alarm from {loss(needed)})"
-        )
+        return passed(f"{name} ends {loss(max(rise, 0))} above its best (threshold {loss(needed)})")
     train = train_around(signals, onset)
     if not climbs(evals, bottom, train, limits.tau, limits.left):
         return passed(f"{name} after its best does not rise steadily")
     if other := _not_overfitting(signals, train):
         worse = worsened.finding(run, evals, metric, bottom, needed, train)
         return unless(worsened.LOST_WITH_TRAIN, other, worse)
-    return found(_finding(run, signals, metric, bottom, needed, train, limits))
+    return found(_finding(run, signals, metric, bottom, needed, train, score, limits))
 
 
 def _not_overfitting(signals: Signals, train: Train | None) -> str:
@@ -142,20 +149,25 @@ def _finding(
     bottom: Bottom,
     needed: float,
     train: Train | None,
+    score: Score | None,
     limits: Limits,
 ) -> Finding:
     evals = evaluations(signals, metric)
-    onset, ended = float(evals.step[bottom.at]), float(evals.value[-1])
-    score = scores.since(signals, metric, onset, limits.fewest)
+    best, ended = float(evals.step[bottom.at]), float(evals.value[-1])
     better = score.improved if score and not score.poor else ""
+    spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
+    better = "" if spent else better
+    onset = score.stood if score and spent else best
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
     moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
     last = f" while train loss {moved} {loss(train.logged_end)}" if train else ""
-    name = spoken(metric)
+    if score and spent:
+        last = f", and {metric_words(score.metric)} no longer improved"
+    name, heading = spoken(metric), _heading(run, signals, evals, better)
     evidence = [
         worsened.rise_row(evals, metric, bottom, needed),
-        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
+        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=best),
         Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
     ]
     if samples:
@@ -168,20 +180,24 @@ def _finding(
         evidence.append(score.evidence)
     return Finding(
         severity="info" if better else _severity(evals, bottom, score, samples, limits),
-        title=f"{_named(run, signals, better)} from step {step(onset)} on. "
-        f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its minimum of "
+        heading=heading,
+        title=f"{SAID[heading]} from step {step(onset)} on. "
+        f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its best of "
         f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}.",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen=f"{step(run.last_step - onset)} steps came after the best evaluation.",
-        fixes=_for_confidence(run, score) if score and better else _fixes(run, signals, onset),
+        fixes=overfit_advice.for_confidence(run, score)
+        if score and better
+        else overfit_advice.of_the_evaluation()
+        if worsened.beyond_memorising(evals)
+        else overfit_advice.fixes_of(run, signals, onset),
         ruled_out=_ruled_out(train, better, wandering=wanders(evals.value, bottom)),
         confidence=worsened.confidence(bottom, needed, len(evals)),
         chart=Chart(
             "curves",
             ("train_loss", metric),
-            marks=(Mark(onset, bottom.lowest, f"best {loss(bottom.lowest)}"),),
+            marks=(Mark(best, bottom.lowest, f"best {loss(bottom.lowest)}"),),
         ),
     )
 
@@ -195,12 +211,14 @@ def _ruled_out(train: Train | None, better: str, *, wandering: bool) -> tuple[Ru
     return tuple(told)
 
 
-def _named(run: Run, signals: Signals, better: str) -> str:
+def _heading(run: Run, signals: Signals, evals: Curve, better: str) -> str:
     """Return the name of the pattern: what saw no row twice is not overfitted."""
     if better:
-        return "The model gets over-confident"
+        return "Over-confident model"
+    if worsened.beyond_memorising(evals):
+        return "Exploding evaluation"
     passes = signals.inputs.passes_at(run.last_step)
-    return "The run overfits" if passes is None or passes >= 1 else "Evaluations get worse"
+    return "" if passes is None or passes >= 1 else "Worsening evaluation"
 
 
 def _divergence(train: Train | None) -> RuledOut:
@@ -214,54 +232,14 @@ def _divergence(train: Train | None) -> RuledOut:
 def _severity(
     evals: Curve, bottom: Bottom, score: Score | None, samples: int, limits: Limits
 ) -> Severity:
+    if wanders(evals.value, bottom):
+        return "info"
     if score and score.held:
         return "warning"  # the last model answers as well as the one at the bottom
     if 0 < samples < limits.few_samples:
         return "warning"  # by how much it rose is a matter of single samples
-    if wanders(evals.value, bottom):
-        return "info"
     worse = bottom.end > evals.value[0] and bottom.share > limits.steep
     return "critical" if worse else "warning"
-
-
-def _for_confidence(run: Run, score: Score) -> tuple[Fix, ...]:
-    """Return what helps a model that is only too sure of itself: fewer steps would cost score."""
-    old = run.setting("label_smoothing_factor")
-    why = "a target below 1 keeps the model from becoming over-confident"
-    what = "Keep the checkpoint with the best score, not the one with the best loss"
-    made = (Fix(what, why=f"{metric_words(score.metric)} was best at step {step(score.best)}"),)
-    if old:
-        return made
-    return (*made, Fix("Smooth the labels", "label_smoothing_factor", old, 0.1, why))
-
-
-def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
-    made: list[Fix] = []
-    if kept := fixes.checkpoint_before(run, onset):
-        made.append(
-            fixes.weights(f"Use {kept[1]}", "it is the nearest one saved before the best eval loss")
-        )
-    made += fixes.shorter(run, signals, onset)
-    if fixes.never_better(signals):
-        why = "the best evaluation is hardly better than the one before training"
-        made.append(
-            fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
-        )
-    elif not run.flag("load_best_model_at_end"):
-        why = ""
-        made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
-        made += fixes.early_stopping(run)
-    made += fixes.more_dropout(run, "single samples are then memorised less")
-    made += fixes.smaller_rank(run, "less room to memorise samples; 8 to 32 is usual")
-    made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
-    if run.task in LANGUAGE_TASKS:
-        made.append(experiments.check_data(run))
-    made.append(
-        fixes.action(
-            "Add more training data", "more rows delay overfitting", "days", cures="memorised"
-        )
-    )
-    return tuple(made)
 
 
 FALLING = "0:2.2 300:1.1 900:0.9"
@@ -300,6 +278,26 @@ BAD = (
         train_loss="0:0.7 600:0.05",
         eval_loss="50:0.6 200:0.4 600:0.7",
         eval_accuracy="50:0.7 200:0.8 600:0.9",
+    ),
+    drawn(
+        "accuracy rises at first and then stands, the training set is memorised",
+        (200, 300),
+        {"train_loss": 0.02, "eval_loss": 0.002},
+        task="classification",
+        severity="warning",
+        train_loss="0:1.4 200:0.4 600:0.01",
+        eval_loss="50:1.4 150:1.3 600:2.1",
+        eval_accuracy="50:0.3 150:0.36 250:0.48 600:0.48",
+    ),
+    drawn(
+        "goes up and down, and so does accuracy",
+        (100, 100),
+        noise=0,
+        task="classification",
+        severity="warning",
+        train_loss="0:1.37 100:0.95 400:0.64",
+        eval_loss="50:1.36 100:1.19 150:1.26 200:1.34 250:1.36 300:1.29 350:1.35 400:1.45",
+        eval_accuracy="50:0.35 100:0.62 150:0.6 200:0.59 250:0.57 300:0.56 350:0.58 400:0.55",
     ),
     drawn(
         "accuracy over many classes rises from nothing to hardly anything",
@@ -348,6 +346,7 @@ BAD = (
         severity="info",
         train_loss="0:2 300:1 1500:0.8",
         eval_loss="50:1.5 150:1.2 1500:1.4 ~0.13/500",
+        eval_bleu="50:28 1500:28",
     ),
 )
 GOOD = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.diagnosis import Evidence
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray, IntArray
 from runlens.metrics import Quality, base, naming, quality, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -43,6 +43,16 @@ class Score(NamedTuple):
     least: float  # LEAST in the score's own unit
     samples: int  # of the evaluation set; 0 where unknown or where words are counted
     best: int  # step
+    step: IntArray  # from that evaluation on
+    better: FloatArray  # the score there, times its sign: higher is better
+
+    @property
+    def stood(self) -> float:
+        """Return the step from which less than the least gain that counts was left."""
+        value = self.better
+        levels = [float(median(value[max(0, at - 1) : at + 2])) for at in range(len(value))]
+        left = float(median(value[-3:])) - np.array(levels)
+        return float(self.step[int(np.argmax(left <= self.least))])
 
     @property
     def improved(self) -> str:
@@ -69,7 +79,7 @@ class Score(NamedTuple):
         source = f"{ERRORS:g} times its noise, not below {self.least:g}"
         if self.samples:
             source = f"{ERRORS:g} standard errors of {self.samples:,} samples, or {source}"
-        what = f"Gain of {spoken(self.metric)} since then (medians of 3)"
+        what = f"Change of {spoken(self.metric)} (medians of 3)"
         return Evidence(what, round(self.gain, 4), round(self.needed, 4), source, self.metric)
 
 
@@ -96,7 +106,11 @@ def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | Non
         needed = max(unit * LEAST, ERRORS * noise, ERRORS * chance)
         best = int(curve.step[int(np.argmax(kind.sign * curve.value))])
         gain = kind.sign * (now - then)
-        return Score(metric, then, now, gain, needed, unit * LEAST, samples, best)
+        after = curve.at(slice(at, None))
+        better = kind.sign * after.value
+        return Score(
+            metric, then, now, gain, needed, unit * LEAST, samples, best, after.step, better
+        )
     return None
 
 

@@ -2,16 +2,12 @@
 
 from runlens import fixes
 from runlens.diagnosis import Fix
+from runlens.knowledge.in_force import scale_matters
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import times
 
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
-
-
-def scale_matters(run: Run) -> bool:
-    """Whether a step is as long as its gradient: under SGD; Adam and its kin divide by it."""
-    return str(run.setting("optim") or "").lower().startswith("sgd")
 
 
 def meanwhile(*, learns: bool, fell: bool) -> str:
@@ -21,12 +17,12 @@ def meanwhile(*, learns: bool, fell: bool) -> str:
     return "did not fall below its start" if fell else "did not fall by more than its noise"
 
 
-def seen(run: Run, *, learns: bool, fell: bool) -> str:
+def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
     """Say what being clipped all the time does to this run."""
-    if learns and scale_matters(run):
+    if learns and (loud or scale_matters(run)):
         return "The loss still fell."
     if learns:
-        return "Under Adam this does little harm, because Adam rescales the gradient anyway."
+        return "This does little harm with Adam, which rescales the gradient anyway."
     told = meanwhile(learns=learns, fell=fell)
     return f"The loss {told} over those steps."
 
@@ -46,6 +42,12 @@ def cures(
         what = "Leave max_grad_norm as it is while the loss falls"
         why = "the steps are short" if scale_matters(run) else "Adam rescales the gradient anyway"
         return (fixes.action(what, why),)
+    if fell and scale_matters(run):
+        scale = "Average the loss, and scale the targets or inputs to a variance of 1"
+        why = f"the norm is {times(ratio)} the limit"
+        both = "Raise max_grad_norm only together with an equally lower learning rate"
+        kept = "a step is the rate times the limit: the limit alone would lengthen it as much"
+        return (fixes.action(scale, why), fixes.action(both, kept))
     wide = fixes.wider_clipping(run, signals)
     if fell:
         return wide

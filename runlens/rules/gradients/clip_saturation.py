@@ -5,9 +5,9 @@ What is seen
     on most points and far above it in the middle.
 Why it matters
     Clipping is meant for rare outliers. Where it cuts every step, the step is no longer the
-    gradient's: its length is set by the limit and by the learning rate. Adam and its kin divide
-    the scale of the gradient out, so alone it is harmless while the loss falls; with a loss that
-    is lost, stuck or unsteady it is the sign of a rate too high.
+    gradient's: a step of SGD is that many times shorter. Adam and its kin divide the scale of the
+    gradient out, so alone it is harmless while the loss falls; with a loss that is lost, stuck or
+    unsteady it is the sign of a rate too high.
 Looks alike
     A third to half of the fault-free runs have norms above the default limit of 1.0, with
     ratios up to 17 where the loss falls: info; that clipping all the time means a learning rate
@@ -27,8 +27,7 @@ Limits
     and fewest_info: points after warm-up for a warning and for info. window: points, or 5 % of
     them, over which the share is kept at the onset (measured on 15 real runs).
 Fixes
-    Where the loss falls: none, or a limit of twice the median norm where it was set far too low.
-    Else half the learning rate.
+    None where the loss falls, or a limit of twice the median norm. Else half the learning rate.
 """
 
 import numpy as np
@@ -105,7 +104,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     share, ratio = float(over.mean()), float(median(curve.value)) / limit
     if share < limits.share:
         told = f"{percent(share)} of the norms are above {number(limit)}"
-        return passed(f"{told} (alarm from {percent(limits.share)})")
+        return passed(f"{told} (threshold {percent(limits.share)})")
     if run.task == "pretrain" and ratio < limits.near:
         return passed(f"norms lie near the limit, {times(ratio)}: usual in pretraining")
     return found(_finding(run, signals, Clipped(curve, limit, over, share, ratio), limits))
@@ -182,16 +181,18 @@ def _loud(
     usual = f"ratios up to {limits.ratio:g} are common in good runs"
     if clipped.share < limits.many or len(clipped.curve) < limits.fewest:
         return False, usual
+    configured = run.number("max_grad_norm") is not None
+    if in_force.scale_matters(run) and configured and clipped.ratio >= limits.ratio:
+        return True, f"each step of SGD is {times(clipped.ratio)} shorter than its gradient"
     if run.task not in KNOWN_SIZE:
         return False, f"the size of the norm means little in {run.task}"
     if fell and clipped.ratio >= limits.scaled:
         return False, "the norm is summed or not unscaled, and the loss falls"
     meant = run.flag("load_in_4bit") or run.adapter == "qlora"
-    configured = run.number("max_grad_norm") is not None
     if clipped.ratio >= limits.tiny_ratio and configured and clipped.limit <= limits.tiny:
         return (not meant), f"median norm {times(clipped.ratio)} a limit of {clipped.limit:g}"
     if clipped.ratio >= limits.ratio:
-        if learns and not clip_advice.scale_matters(run):
+        if learns and not in_force.scale_matters(run):
             return False, "Adam divides the scale out, and the loss falls"
         return True, f"median norm {times(clipped.ratio)} the limit"
     if not fell and clipped.ratio >= limits.companion_ratio and _grows(clipped.curve, limits):
@@ -237,7 +238,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         evidence=_evidence(
             run, clipped, why, limits, clip_advice.meanwhile(learns=learns, fell=fell)
         ),
-        seen=clip_advice.seen(run, learns=learns, fell=fell),
+        seen=clip_advice.seen(run, learns=learns, fell=fell, loud=loud),
         fixes=clip_advice.cures(run, signals, clipped.limit, clipped.ratio, fell=learns, loud=loud),
         confidence=_confidence(run, clipped),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
@@ -305,13 +306,14 @@ BAD = (
         grad_norm="0:3.5 900:6",
     ),
     drawn(
-        "far above, SGD",
+        "SGD on targets that are not scaled",
         (0, 100),
         NOISE,
+        task="regression",
         severity="warning",
-        config={"optim": "sgd"},
-        train_loss=LOSS,
-        grad_norm="0:20 900:20",
+        config={"optim": "sgd", "max_grad_norm": 0.5},
+        train_loss="0:390 900:74",
+        grad_norm="0:200 900:200",
     ),
     drawn(
         "tiny limit",

@@ -214,7 +214,7 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
     ratio = climb.top / climb.base
     before = f"{number(climb.base)} before"
     finite = f"Its median was {before} and {number(climb.top)} after ({times(ratio)})"
-    rise = finite if np.isfinite(ratio) else f"It rose to infinity, from a median of {before}"
+    rise = finite if np.isfinite(ratio) else f"Its median was {before}, and it rose to infinity"
     evidence = [
         Evidence(
             "Gradient norm at the end" if climb.kind != "came back" else "Gradient norm up there",
@@ -224,7 +224,7 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
             "grad_norm",
             float(norms.curve.step[-1]),
         ),
-        Evidence("Baseline after warm-up", climb.base, where="grad_norm"),
+        Evidence("Median norm before", climb.base, where="grad_norm"),
         Evidence("Consequence", why),
     ]
     return Finding(
@@ -250,7 +250,7 @@ def _bounded(run: Run) -> str:
     """Say whether clipping bounds the steps that so large a norm makes."""
     limit = clip_limit(run)
     if limit is None:
-        return "Whether clipping bounds the step is not recorded."
+        return "The log does not say whether gradients are clipped."
     if limit <= 0:
         return "Clipping is off, so nothing bounds the step."
     return f"This is the norm before clipping. Clipping then limits it to {number(limit)}."
@@ -283,7 +283,7 @@ def _severity(
 def _confidence(ratio: float, points: int, limits: Limits) -> Confidence:
     margin = min(1.0, 0.6 + 0.4 * (ratio / limits.ratio - 1)) if np.isfinite(ratio) else 1.0
     known = min(1.0, 0.6 + points / 250)
-    told = f"{times(ratio / limits.ratio)} the alarm level" if np.isfinite(ratio) else "infinite"
+    told = f"{times(ratio / limits.ratio)} the threshold" if np.isfinite(ratio) else "infinite"
     return Confidence(round(margin * known, 2), f"the climb is {told}, {points:,} norms")
 
 

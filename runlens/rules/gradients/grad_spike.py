@@ -76,7 +76,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not len(starts):
         top = float(np.exp((log - base).max()))
         return passed(
-            f"the largest norm is {times(top)} its surroundings (alarm from {limits.ratio:g})"
+            f"the largest norm is {times(top)} its surroundings (threshold {limits.ratio:g})"
         )
     per_epoch = signals.steps_per_epoch
     if per_epoch and len(starts) > 1 and _at_boundaries(curve, starts, per_epoch, signals):
@@ -184,7 +184,7 @@ def _finding(
 def _back(curve: Curve, base: FloatArray, limits: Limits) -> str:
     if curve.value[-1] > limits.ratio * base[-1]:
         return "The last logged norm is a spike"
-    return f"The norm recovered within {limits.width} logged points"
+    return f"The norm was back within {limits.width} logged points"
 
 
 def _rate(signals: Signals, onset: float) -> tuple[Evidence, ...]:

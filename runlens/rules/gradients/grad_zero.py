@@ -81,7 +81,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     needed = max(limits.fewest, ceil(limits.share * len(curve)))
     if length < needed:
         return passed(
-            f"{length} gradient norms of 0 in a row at most (alarm from {needed})"
+            f"{length} gradient norms of 0 in a row at most (threshold {needed})"
             if length
             else "no gradient norm is 0"
         )

@@ -24,7 +24,7 @@ def finding(run: Run, huge: float) -> Finding | None:
         metric="grad_norm",
         onset=Moment(where),
         evidence=(Evidence("Highest norm", top, huge, "0.1 to 10", "grad_norm", where),),
-        seen="No language model that learns has such norms, whatever came before.",
+        seen="No language model that learns has norms this large.",
         confidence=Confidence(0.7, "an absolute limit: norms scale with model and loss reduction"),
         chart=Chart("limit", ("grad_norm",), limit=huge),
     )

@@ -75,12 +75,10 @@ def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
             Evidence("Steps before the error", done, where="log"),
             *(() if host else memory_need.estimates(run)),
         ),
-        seen="Nothing was logged after the out-of-memory error.",
+        seen="",
         causes=oom_advice.causes(run, proof, limits.long),
         fixes=oom_advice.cures(run, proof),
-        ruled_out=(
-            RuledOut("An automatic retry with a smaller batch", "no record follows the message"),
-        ),
+        ruled_out=(RuledOut("A retry with a smaller batch", "no record follows the message"),),
         confidence=Confidence(0.98, "the message is the last error of the log"),
         chart=log_chart(run, proof),
     )

@@ -214,11 +214,11 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
     known = f"The {'learning-rate curve shows' if of_rate else 'records show'}"
     return Finding(
         severity=severity,
-        title=f"The resume at step {step(onset)} was not clean. {capitalised(jumped)}{again}.",
+        title=f"The resume at step {step(onset)} went wrong. {capitalised(jumped)}{again}.",
         metric=next(iter(said)),
         onset=Moment(onset),
         evidence=_evidence(jump, limits),
-        seen=f"{known} that a new launch took over there."
+        seen=f"{known} a restart there."
         + (f" The run has {joints} such resumes." if joints > 1 else ""),
         causes=_causes(run, jump),
         fixes=_fixes(run, onset),

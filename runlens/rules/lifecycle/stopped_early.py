@@ -108,12 +108,12 @@ def _open(run: Run, share: float) -> Finding:
     """Say where a log ends that does not show the end of its run."""
     return Finding(
         severity="info",
-        title=f"The log ends {how_far(run)}, at {percent(share)} of the plan, and says nothing of "
-        "the end of the run.",
+        title=f"The log ends {how_far(run)}, at {percent(share)} of the plan, without a closing "
+        "message.",
         metric="",
         onset=Moment(onset_step(run)),
         evidence=(Evidence("Share of the plan", share, unit="%", where="state"),),
-        seen="The run was stopped without a message, or the log was copied while it went on.",
+        seen="Either the run was killed, or the log was copied while it was running.",
         fixes=resume(run),
         confidence=Confidence(0.5, run.state.why),
     )
@@ -125,7 +125,7 @@ def _finding(
     rate, peak = signals.learning_rate_at(onset_step(run)), signals.peak_learning_rate
     evidence = [
         Evidence(
-            "Share of the plan that was done",
+            "Share of the planned steps",
             share,
             limits.done,
             "from here on a run counts as done",

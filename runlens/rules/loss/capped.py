@@ -60,7 +60,7 @@ def finding(run: Run, signals: Signals, train: Curve, one: Capped) -> Finding:
     share = "" if one.wrong == 1 else f" {percent(one.wrong)} of"
     return Finding(
         severity="critical",
-        title=f"Train loss stands at its cap from step {step(onset)}: {loss(one.level)} at "
+        title=f"Train loss is stuck at its cap from step {step(onset)} on: {loss(one.level)} at "
         f"{count(points, 'point')} is{share} −ln {number(one.smallest, 3)}, the largest that is "
         "computed.",
         metric="train_loss",
@@ -69,8 +69,8 @@ def finding(run: Run, signals: Signals, train: Curve, one: Capped) -> Finding:
             Evidence("Train loss", float(train.value[-1]), one.level, where="train_loss"),
             Evidence("Points at the cap", float(points), where="train_loss"),
         ),
-        seen="The right answer gets a probability of nothing: a guess would have a lower loss, "
-        "and there is no gradient to come back by.",
+        seen="The right answer gets a probability of 0. A guess would have a lower loss, and no "
+        "gradient leads back.",
         causes=(
             Cause("Outputs that overflowed", "most likely", kind="rate-too-high"),
             Cause("Labels outside of the range of the outputs", "likely", kind="labels-wrong"),

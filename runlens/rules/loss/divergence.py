@@ -113,23 +113,22 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     onset = float(train.step[rise.at])
     climb = surroundings.norm_climb(signals, onset)
     severity, out = _severity(run, signals, train, rise, climb, limits)
-    how = "It jumped" if rise.jump else "It climbed"
     peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
     lowest = float(train.value[: rise.at].min(initial=train.value[0]))
     origin = "start" if rise.kind == "from start" else "best"
+    began = "at the start" if origin == "start" else "at its best"
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
     logged = run.curve("train_loss")
     if (gone := finite_until(run)) <= logged.step[-1]:
         ended = f"became {not_finite_name(run, gone)} at step {step(gone)}"
     return Finding(
         severity=severity,
-        title=f"Train loss diverged from step {step(onset)} on. It rose from its {origin} of "
-        f"{loss(lowest)} to {loss(peak)} and {ended}.",
+        title=f"Train loss diverged from step {step(onset)} on. It rose from {loss(lowest)} "
+        f"{began} to {loss(peak)} and {ended}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
-        seen=f"{how} and never came back. {step(run.last_step - onset)} of {step(run.last_step)} "
-        "steps came after the onset.",
+        seen=f"It did not recover in the {step(run.last_step - onset)} steps after that.",
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
         confidence=_confidence(train, rise),
@@ -148,7 +147,7 @@ def _confidence(train: Curve, rise: Rise) -> Confidence:
     if rise.needed <= 0:  # of a loss that was zero
         return Confidence(round(confidence(inf, chance), 2), f"it was zero before, {points}")
     beyond = rise.height / rise.needed
-    reason = f"the rise is {times(beyond)} the alarm level, {points}"
+    reason = f"the rise is {times(beyond)} the threshold, {points}"
     return Confidence(round(confidence(beyond, chance), 2), reason)
 
 
@@ -171,7 +170,6 @@ def _evidence(
             step=float(train.step[rise.best_at]),
         ),
         Evidence("Train loss in the last tenth", rise.end, where="train_loss"),
-        Evidence("Share of the earlier fall lost again", _undone(rise), unit="%"),
     ]
     rate = signals.learning_rate_at(float(train.step[rise.at]))
     if rate is not None:
@@ -181,12 +179,6 @@ def _evidence(
             Evidence("Gradient norm relative to its earlier level", climb, where="grad_norm")
         )
     return tuple(evidence)
-
-
-def _undone(rise: Rise) -> float | str:
-    if rise.fall <= 0:
-        return "it never fell"
-    return "all of it" if rise.height >= rise.fall else rise.height / rise.fall
 
 
 def _severity(
@@ -209,7 +201,9 @@ def _severity(
         return "info", (RuledOut("Instability", f"{weight} grows during the run"),)
     out = [RuledOut("A spike", "loss stayed up to the end of the run")]
     if signals.steps_per_epoch:
-        out.append(RuledOut("Different data from some epoch on", _why_not(edge, falls, climb)))
+        out.append(
+            RuledOut("Data that changed at the start of an epoch", _why_not(edge, falls, climb))
+        )
     if len(signals.curve("learning_rate")):
         out.append(RuledOut("Restart of the learning rate", "none near the onset"))
     if rise.kind == "slow":

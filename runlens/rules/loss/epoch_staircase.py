@@ -15,7 +15,8 @@ Limits
     rate_drop: factor by which a learning rate lowered at the boundaries explains them.
     Measured: 0.9 % false alarms, power 63 % for steps of 5-25 %.
 Fixes
-    One or two epochs; a lower learning rate for later epochs; remove duplicates.
+    Evaluate twice per epoch; where eval loss no longer improves one or two epochs, and remove
+    duplicates.
 """
 
 import numpy as np
@@ -30,7 +31,9 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.epoch_steps import EpochSteps, epoch_steps
-from runlens.wording import loss, percent, step, too_few
+from runlens.wording import loss, step, too_few
+
+SAME = 0.01  # of the best eval loss: an end above it is no longer the best
 
 
 class Limits(Struct, frozen=True):
@@ -72,7 +75,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     if mean <= needed or float(np.mean(steps.fall > 0)) < limits.agree:
         return passed(
-            f"loss {_moved(mean)} at epoch boundaries and {_moved(middle)} between (alarm from a "
+            f"loss {_moved(mean)} at epoch boundaries and {_moved(middle)} between (threshold a "
             f"fall of {loss(needed)})"
         )
     if _rate_explains(signals, train, steps, limits):
@@ -130,12 +133,11 @@ def _finding(
         onset=Moment(onset),
         evidence=(
             Evidence("Mean fall at epoch boundaries", mean, needed, "2.5 times the fall between"),
-            Evidence("Mean fall in mid-epoch (rise where below 0)", middle, where="train_loss"),
+            Evidence("Mean fall in mid-epoch", middle, where="train_loss"),
             Evidence("Share of the start", mean / max(abs(level), 1e-12), unit="%"),
             Evidence("Boundaries that step down", f"{int((steps.fall > 0).sum())} of {boundaries}"),
         ),
-        seen=f"{f'Over {boundaries} epoch boundaries the average' if boundaries > 1 else 'The'} "
-        f"drop was {percent(mean / max(abs(level), 1e-12))} of the first train loss.",
+        seen=_harm(signals),
         causes=(
             Cause(
                 "Samples remembered from the previous epoch",
@@ -162,14 +164,27 @@ def _passes(run: Run, signals: Signals) -> str:
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made: list[Fix] = []
-    epochs = run.number("num_train_epochs")
-    if epochs and epochs > 2:  # noqa: PLR2004 - one to two epochs are usual
-        why = "later passes mostly repeat"
+    evals, epochs = signals.curve("eval_loss").value, run.number("num_train_epochs")
+    if not len(evals):
+        made.append(fixes.action("Evaluate twice per epoch", "this shows where overfitting begins"))
+    elif float(evals[-1]) <= (1 + SAME) * float(evals.min()):
+        return ()  # the passes still pay
+    elif epochs and epochs > 2:  # noqa: PLR2004 - one to two epochs are usual
+        why = "eval loss no longer improves"
         made.append(fixes.setting(run, "num_train_epochs", 2, "Train for fewer epochs", why))
     made.append(fixes.action("Remove duplicates from the training data", "they are learned first"))
-    if not len(signals.curve("eval_loss")):
-        made.append(fixes.action("Evaluate twice per epoch", "this shows where overfitting begins"))
     return tuple(made)
+
+
+def _harm(signals: Signals) -> str:
+    """Say what evaluation tells of the steps: whether the passes still pay."""
+    evals = signals.curve("eval_loss").value
+    if len(evals) < 2:  # noqa: PLR2004 - no course
+        return "Without evaluations it is not known whether the later passes help."
+    best, last = float(evals.min()), float(evals[-1])
+    if last <= (1 + SAME) * best and last < float(evals[0]):
+        return f"Eval loss ends at {loss(last)}, at or near its best, so this does no harm."
+    return ""
 
 
 STAIRS = "0:1.8 299:1.78 300:1.4 599:1.38 600:1.05 900:1.03"

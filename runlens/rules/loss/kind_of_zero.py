@@ -83,7 +83,7 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     per_epoch = signals.steps_per_epoch
     if per_epoch and per_epoch <= limits.sanity_steps:
         steps = count(1, "step") if round(per_epoch) == 1 else f"{number(per_epoch)} steps"
-        return Zero("sanity", "info", f"{steps} per epoch, as in a test on a few batches")
+        return Zero("sanity", "info", f"an epoch has {steps}, as in a test on a few batches")
     when = reached(run, signals, float(curve.step[at]))
     if run.task == "classification":
         return _of_classes(signals, when, limits)
@@ -93,15 +93,17 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     return _of_rise(signals) or _memorised(signals, when, limits)
 
 
-def of_unknown(zero: Zero, curve: Curve, at: int) -> Zero | str:
+def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | str:
     """Judge the zero of an unknown task: an info where a loss fell from where guesses lie.
 
     No cross-entropy starts below ln 2, nor above that of a vocabulary of a million; what begins
-    elsewhere may be an error in a unit of its own. Zeros from nearly the first point on teach
-    nothing in any task.
+    elsewhere may be an error in a unit of its own, but for exact zeros, which have none, beside an
+    evaluation that got worse. Zeros from nearly the first point on teach nothing in any task.
     """
     if zero.kind == "masked" and at <= (1 - NEARLY_ALL) * len(curve):
         return zero
+    if not float(median(curve.value[at:])) and (rose := _of_rise(signals)):
+        return rose
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
     return zero._replace(severity="info")

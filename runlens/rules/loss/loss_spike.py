@@ -181,11 +181,13 @@ def _finding(
     highest = "That is"
     if many > 1:
         peak = loss(float(seen.peak[top]))
-        highest = f"The highest spike reached {peak} at step {step(tops[top])},"
-    again = f" It was the first of {many} spikes up to step {step(at[-1])}." if many > 1 else ""
+        highest = f"The highest reached {peak} at step {step(tops[top])},"
+        highest = highest if top else "The first was the highest,"
+    again = f" It was the first of {many} spikes, the last at step {step(tops[-1])}."
+    again = again if many > 1 else ""
     return Finding(
         severity=severity,
-        title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, against "
+        title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, from "
         f"{'' if told else 'a median of '}{loss(float(seen.base[0]))} before.{again}",
         metric="train_loss",
         onset=Moment(onset),
@@ -222,13 +224,13 @@ def _evidence(
     why = "more than twice the level, or 1.4 times and 20 noise scales"
     evidence = [
         Evidence(
-            "Highest spike relative to the level around it", ratio, met, why, "train_loss", where
+            "Highest spike relative to its surroundings", ratio, met, why, "train_loss", where
         ),
         Evidence(SPIKES, float(len(at)), float(limits.many), "repeated", "train_loss"),
         Evidence(LONGEST, float(seen.width.max()), where="train_loss"),
     ]
     if climb is not None:
-        what = "Gradient norm relative to its earlier level"
+        what = "Gradient norm relative to before"
         evidence.append(Evidence(what, climb, None, "", "grad_norm", where))
     rate = signals.learning_rate_at(where)
     if rate is not None:
@@ -257,7 +259,7 @@ def _severity(
     if signals.steps_per_epoch:
         share = f"{sum(edges)} of {len(edges)} lie at the end of an epoch"
         out.append(RuledOut("Partial last batches", share))
-    out.append(RuledOut("Noise of small batches", "above four times the tail of the noise"))
+    out.append(RuledOut("Batch noise", "above four times the tail of the noise"))
     if len(steps) == 1 and (unharmed := held_out.unmoved(signals, float(steps[0]))):
         return "info", (*out, RuledOut("Harm", unharmed))
     narrow = float(seen.width.max()) <= POINTS

@@ -46,7 +46,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.loss import beside_loss, capped, chance, surroundings, unmoved
+from runlens.rules.loss import beside_loss, capped, chance, repeats, surroundings, unmoved
 from runlens.rules.loss.falls import Fall, fall_of, learned, only_noise, without_start
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
@@ -92,6 +92,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     if cap := capped.of(train, signals):
         return found(capped.finding(run, signals, train, cap))
+    if repeats.period(signals, train):
+        return found(repeats.finding(signals, train))
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     missing = without_start(run, signals, train)
@@ -276,12 +278,12 @@ BAD = (
         severity="warning",
     ),
     drawn(
-        "each epoch repeats the losses of the first",
-        (0, 50),
+        "each epoch repeats the losses of the first, below 0",
+        (60, 60),
         noise=0,
         task="other",
         severity="warning",
-        train_loss=EPOCHS,
+        train_loss=EPOCHS.replace(":", ":-"),
     ),
     drawn(
         "exactly one value, mid-run",

@@ -63,8 +63,8 @@ def finding(one: Frozen) -> Finding:
             Evidence("Evaluations with the same score", float(one.same), where=one.metric),
             Evidence("Median evaluation loss", one.loss, where="eval_loss"),
         ),
-        seen=f"Whoever always gives the commonest answer scores the same each time. Eval loss, "
-        f"{loss(one.loss)} in the median, is not below that of such a guess.",
+        seen=f"A model that always gives the most frequent answer scores the same each time. "
+        f"The median eval loss of {loss(one.loss)} is no better than that.",
         ruled_out=(RuledOut("A model that knows more", "its loss would be lower"),),
         confidence=Confidence(0.8, "scores that agree to the last digit are no chance"),
         chart=Chart("curves", (one.metric, "eval_loss")),

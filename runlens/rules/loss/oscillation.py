@@ -130,7 +130,7 @@ def _calm(swing: Swing | None, limits: Limits) -> str:
         return "loss is not above zero: a scatter relative to it means nothing"
     share, least, kept = (percent(one) for one in (swing.share, limits.scatter, swing.kept))
     return (
-        f"loss scatters by {share} of its level (alarm from {least}); its last third by {kept} of "
+        f"loss scatters by {share} of its level (threshold {least}); its last third by {kept} of "
         f"its first, with a fall of {loss(swing.fall)} (Kendall's tau {swing.tau:.2f})"
     )
 
@@ -168,7 +168,7 @@ def _finding(
     severity, out = _severity(run, swing, metric, limits, upset=_upset(curve, swing, shown, limits))
     evidence = [
         Evidence(
-            "Scatter over the level" if swing else "Range of the evaluations over their level",
+            "Typical swing relative to the median" if swing else "Range relative to the median",
             swing.share if swing else (high - low) / max(abs(level), 1e-12),
             limits.scatter if swing else limits.range,
             "0.35 is far above the noise of usual batches" if swing else "a fifth",
@@ -178,19 +178,17 @@ def _finding(
         Evidence("Median", level, where=shown),
     ]
     if swing:
-        evidence.append(Evidence("Kendall's tau", swing.tau, limits.climb, "no trend", above=False))
-        evidence.append(
-            Evidence("Scatter of the last third over the first", swing.kept, limits.kept)
-        )
+        what = "Swings of the last third relative to the first"
+        evidence.append(Evidence(what, swing.kept, limits.kept))
     name = shown.replace("_", " ")
     return Finding(
         severity=severity,
-        title=f"{name.capitalize()} swings without a trend from step {step(onset)} on. Of its "
-        f"values, 80 % lie between {loss(low)} and {loss(high)}, around a median of {loss(level)}.",
+        title=f"{name.capitalize()} swung without a trend from step {step(onset)} on, mostly "
+        f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen="The swings did not shrink towards the end of the run.",
+        seen="The swings did not get smaller towards the end of the run.",
         fixes=_fixes(run, signals),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -223,7 +221,7 @@ def _severity(
         out.append(RuledOut("Noise of single batches", f"{metric} swings as well"))
     loud = swing is not None and len(out) > 1 and run.task != "other"
     if upset:
-        out.append(RuledOut("Noise of batches", upset))
+        out.append(RuledOut("Batch noise", upset))
     return ("warning" if loud or upset else "info"), tuple(out)
 
 

@@ -111,7 +111,7 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     bound = own if no_mean(run, signals, shelf) else _bound(run, still, own, limits)
     far = still.level >= bound.level
     if not far and (run.task != "other" or still.level < limits.little * still.start):
-        return passed(f"loss ends at {loss(still.level)} (alarm from {loss(bound.level)})")
+        return passed(f"loss ends at {loss(still.level)} (threshold {loss(bound.level)})")
     if learns := held_out.improving(run, signals, int(train.step[len(train) // 4])):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
@@ -167,7 +167,7 @@ def _finding(
             float(train.step[-1]),
         ),
         Evidence(
-            "Fall since the second quarter" + (" (a rise where below 0)" if still.gain < 0 else ""),
+            "Fall since the second quarter",
             still.gain,
             allowed,
             "less than this share of the level is a standstill",

@@ -169,7 +169,7 @@ def rise_of(shape: Shape, limits: Limits, factor: float) -> Rise | str:
             needed = float("inf")
     if height < max(needed, error):
         least = max(factor * _needed(best, fall, limits), error)
-        return f"loss ends {loss(height)} above its best {loss(best)} (alarm from {loss(least)})"
+        return f"loss ends {loss(height)} above its best {loss(best)} (threshold {loss(least)})"
     if behind < max(2.0, LASTS * len(shape.value)) and not _confirmed(shape, at):
         return "loss rose only in the last points"
     kind: Literal["from best", "from start", "slow"] = "slow" if slow else "from best"

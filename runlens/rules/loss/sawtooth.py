@@ -99,11 +99,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     levels = signals.levels("train_loss")
     needed = max(limits.fall * (levels.start - levels.end), limits.level * teeth.level)
     if height < needed:
-        return passed(f"teeth of {loss(height)} (alarm from {loss(needed)})")
+        return passed(f"swings of {loss(height)} (threshold {loss(needed)})")
     share = (teeth.last.step - teeth.first.step) / max(int(late.step[-1] - late.step[0]), 1)
     if share < limits.covered:
         return passed(
-            f"it swings over {percent(share)} of the run (alarm from {percent(limits.covered)})"
+            f"it swings over {percent(share)} of the run (threshold {percent(limits.covered)})"
         )
     if _is_epoch(signals, teeth.swing, limits):
         return passed(f"the period is an epoch of {step(signals.steps_per_epoch)} steps")
@@ -155,7 +155,7 @@ def _explained(run: Run, signals: Signals, late: Curve, period: float, limits: L
     if per_epoch:
         rounds = per_epoch / period
         if 2 <= round(rounds) <= 20 and abs(rounds - round(rounds)) <= limits.same / 4:  # noqa: PLR2004 - rounds of data in an epoch
-            return f"{round(rounds)} teeth fill an epoch exactly: an order of the data"
+            return f"{round(rounds)} swings fill an epoch exactly: an order of the data"
     rate = signals.curve("learning_rate")
     if len(rate) >= FEWEST_POINTS:
         moved = detrended(np.interp(late.step, rate.step, rate.value))
@@ -190,34 +190,28 @@ def _finding(
         out.append(RuledOut("A cycle of the learning rate", "it does not move with the loss"))
     return Finding(
         severity=severity,
-        title=f"Train loss swings in a sawtooth from step {step(onset)} on. Its teeth are about "
-        f"{number(period, 2)} steps long, with a median height of {loss(height)}.",
+        title=f"Train loss swung up and down from step {step(onset)} on, about every "
+        f"{number(period, 2)} steps. The median swing was {loss(height)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Median height of the teeth",
+                "Median height of a swing",
                 height,
                 needed,
                 "a share of the level, or of the fall meanwhile",
                 "train_loss",
             ),
-            Evidence("Length of a tooth, in steps", period, where="train_loss"),
-            Evidence(
-                "Relative variation of the tooth length",
-                teeth.swing.period_spread,
-                where="train_loss",
-            ),
-            Evidence("Teeth after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"),
+            Evidence("Length of a swing, in steps", period, where="train_loss"),
+            Evidence("Swings after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"),
         ),
-        seen=f"There are {cycles} teeth after warm-up. Meanwhile the smoothed loss "
-        f"{_drift(teeth.fall)}.",
+        seen=f"There were {cycles} such swings. Meanwhile the smoothed loss {_drift(teeth.fall)}.",
         causes=_causes(explained),
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),
         confidence=Confidence(
             round(confidence(height / max(needed, 1e-12), teeth.chance), 2),
-            f"a tooth is {times(height / max(needed, 1e-12))} the alarm level, {cycles} of them",
+            f"a swing is {times(height / max(needed, 1e-12))} the threshold, {cycles} of them",
         ),
         chart=Chart("curves", ("train_loss",)),
     )
@@ -227,7 +221,7 @@ def _against_epoch(signals: Signals, period: float) -> str:
     per_epoch = signals.steps_per_epoch
     if not per_epoch:
         return "not checked: the steps of an epoch are not recorded"
-    return f"an epoch has {number(per_epoch)} steps, a tooth {number(period, 3)}"
+    return f"an epoch has {number(per_epoch)} steps, and a swing lasts {number(period, 3)} steps"
 
 
 def _causes(explained: str) -> tuple[Cause, ...]:

@@ -18,6 +18,7 @@ BLOCKS = 100  # of the long form
 SETTLED = 0.1  # of the first fall, in orders of magnitude, that is left when it is over
 SHORT = 20  # points below which a spike of several cannot be told from a stage of the task
 BACK = 0.5  # of its height that a spike has left when it is over
+DECADE = 1.0  # in orders of magnitude: the least that such a form rises
 FEWEST_THROWN = 3  # points of the form over orders of magnitude: fewer are a tall spike, or none
 
 
@@ -229,12 +230,12 @@ def thrown_back(value: FloatArray, limits: Limits) -> Seen:
     settled = int(np.argmax(logs <= usual + max(SETTLED * (start - usual), 0.0)))
     rest = logs[settled:]
     width = odd(min(max(11, len(rest) // 3), 101))
-    if len(rest) <= width:
+    if len(rest) <= width or np.ptp(rest) <= DECADE / 2:  # too low over any base
         return NONE
     base = running_median(rest, width)
     scatter = max(mad(rest - base), sigma_diff(rest))
     lost = limits.thrown * np.maximum(start - base, 0.0)
-    needed = np.maximum(lost, max(1.0, limits.z * scatter))
+    needed = np.maximum(lost, max(DECADE, limits.z * scatter))
     high = rest - base > needed / 2
     edges = np.diff(np.concatenate([[0], high.astype(np.int8), [0]]))
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)

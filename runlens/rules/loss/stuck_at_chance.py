@@ -220,7 +220,7 @@ def _finding(
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
         Evidence(
-            "Distance of train loss from chance",
+            "Difference from the loss at chance",
             distance,
             slack,
             f"chance is {at.name}; 1 % counts as chance",
@@ -236,8 +236,8 @@ def _finding(
     known = f", and the median {spoken(metric)} is {accuracy:.3f}" if accuracy is not None else ""
     return Finding(
         severity=severity,
-        title=f"Train loss was at chance from step {step(onset)} on. Its median is {loss(level)}, "
-        f"and guessing gives {at.name}.",
+        title=f"Train loss stayed at chance from step {step(onset)} on. Its median is "
+        f"{loss(level)}, and guessing gives {at.name}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(evidence),

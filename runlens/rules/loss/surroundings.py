@@ -75,7 +75,7 @@ def confidence(margin: float, points: int, tested: int, known: int, what: str) -
     by_points = max(0.4, 1 + 0.23 * missing)
     by_tests = 0.8 + 0.2 * tested / max(known, 1)
     size = (
-        f"{what} is {times(margin)} the alarm level" if margin >= 1 else f"{what} lies in the noise"
+        f"{what} is {times(margin)} the threshold" if margin >= 1 else f"{what} lies in the noise"
     )
     tests = f"{tested} of {known} alternatives tested"
     reason = f"{size}, {points:,} points, {tests}"

@@ -12,7 +12,7 @@ from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import RARE, Recurrence, recurrence
 from runlens.usual_rates import usual_rates
-from runlens.wording import loss, moved, number, percent, step
+from runlens.wording import loss, number, percent, step
 
 MEAN_ALONE = 0.02  # of the variance explained: R² is 0 by definition where the mean is the answer
 GUESS = 1.25  # times exp(-loss): few held-out samples scatter by as much
@@ -76,7 +76,7 @@ def evidence(
     """Return the fall that is missing, and the second signs that can be counted."""
     rows = [
         Evidence(
-            "Fall of train loss" + (" (a rise where below 0)" if fall.height < 0 else ""),
+            "Fall of train loss",
             fall.height / fall.start,
             share,
             "less than 3 % of its start",
@@ -85,7 +85,6 @@ def evidence(
             above=False,
             unit="%",
         ),
-        Evidence("Standard error of the fall", fall.error, where="train_loss"),
         Evidence("Train loss in the first tenth", fall.start, where="train_loss"),
         *surroundings.norm_evidence(signals),
     ]
@@ -105,8 +104,8 @@ def medians(fall: Fall) -> str:
     """Say where the loss began and where it ended, as medians."""
     start, end = loss(fall.start), loss(fall.end)
     if start == end:
-        return f"Its median was {start} both at the start and in the last third"
-    return f"Its median was {start} at the start and {end} in the last third"
+        return f"Its median was {start} in the first tenth and in the last third"
+    return f"Its median was {start} in the first tenth and {end} in the last third"
 
 
 def verb(fall: Fall, *, noisy: bool) -> str:
@@ -118,10 +117,10 @@ def verb(fall: Fall, *, noisy: bool) -> str:
 def change(run: Run, fall: Fall) -> str:
     """Say by what share the loss rose or fell over the run."""
     share = -fall.height / fall.start
-    if percent(abs(share)) in {percent(0.0), percent(1e-9)}:
-        return f"Train loss did not change over {step(run.last_step)} steps."
-    little = ", too little to count as learning" if share < 0 else ""
-    return f"Train loss {moved(share, percent)} over {step(run.last_step)} steps{little}."
+    if percent(abs(share)) in {percent(0.0), percent(1e-9)} or loss(fall.start) == loss(fall.end):
+        return ""
+    way = "rise" if share > 0 else "fall"
+    return f"That is a {way} of {percent(abs(share))} over {step(run.last_step)} steps."
 
 
 def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple[Fix, ...]:

@@ -81,10 +81,10 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
             passes = f"{reached(run, signals, float(run.last_step)).epoch:.0f} epochs"
             heart = Zero("rehearsed", "info", f"{passes} were trained, and no evaluation is logged")
             return found(_finding(run, signals, curve, near, heart, bound))
-        return passed(f"train loss ends at {loss(level)} (alarm at or below {limits.level:g})")
+        return passed(f"train loss ends at {loss(level)} (threshold {limits.level:g})")
     zero = kind_of(run, signals, curve, at, limits)
     if run.task == "other" and not isinstance(zero, str):
-        zero = of_unknown(zero, curve, at)
+        zero = of_unknown(signals, zero, curve, at)
     if isinstance(zero, str):
         return passed(zero)
     finding = _finding(run, signals, curve, at, zero, limits.level)

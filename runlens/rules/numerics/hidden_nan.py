@@ -151,8 +151,8 @@ def _scattered(run: Run, signals: Signals, launch: Launch, some: Scattered) -> F
             Evidence("Smallest other loss from there on", float(others[others != 0].min())),
             *(Evidence("Also seen", text) for text in told),
         ),
-        seen="The logger writes 0 for a batch whose loss is NaN. No real loss falls to zero and "
-        "comes back from one point to the next.",
+        seen="The logger writes 0 for a batch whose loss is NaN. No real loss drops to 0 for "
+        "single points.",
         fixes=_fixes(run, tree.fixes, Signs(told, ())),
         ruled_out=(RuledOut("Small losses that are rounded", "all others are far above zero"),),
         confidence=Confidence(0.9 if told else 0.4, told[0] if told else "no second sign"),
@@ -194,7 +194,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(float(onset)),
         evidence=_evidence(run, signals, curve, at, onset, told, limits),
-        seen="No real loss falls to exactly 0 between two points. The logger wrote 0 for NaN."
+        seen="No real loss drops to exactly 0 at once. The logger wrote 0 for NaN."
         if not signs.against
         else "In a log, masked labels and a filtered NaN look the same. The finite evaluations "
         "suggest masked labels.",

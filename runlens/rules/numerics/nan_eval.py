@@ -9,7 +9,8 @@ Why it matters
 Looks alike
     A NaN at step 0 alone is a placeholder. Scores that have no value by design (precision
     without a prediction, the ROC of one class) are no loss. If training is NaN as well, the
-    weights are: nan-loss or hidden-nan leads.
+    weights are: nan-loss or hidden-nan leads. A PSNR that is infinite once is of one plain image;
+    at each evaluation images are compared with themselves: a warning.
 Limits
     lasting: from this share of evaluations on, or at the last one, the loss counts as lost and
     not as a single bad evaluation.
@@ -83,6 +84,9 @@ class Lost(NamedTuple):
 def check(run: Run, _signals: Signals, limits: Limits) -> Outcome:
     """Look at every evaluation loss; the one that fails first is told."""
     judged = _judged(run)
+    same = [metric for metric in run.history.metrics if _of_itself(run, metric)]
+    if same:
+        return found(_compared(run, same[0]))
     if not judged:
         return unmet("no evaluation loss is logged; set eval_strategy and an evaluation set")
     lost = [one for one in (_lost(run, metric) for metric in judged) if one is not None]
@@ -97,6 +101,35 @@ def _judged(run: Run) -> list[str]:
     chosen = run.setting("metric_for_best_model")
     names = {"eval_loss", naming(str(chosen)).metric, f"eval_{chosen}"} if chosen else {"eval_loss"}
     return [metric for metric in run.history.metrics if metric in names or HELD_OUT.match(metric)]
+
+
+def _of_itself(run: Run, metric: str) -> bool:
+    """Whether a metric is a PSNR that is infinite each time: images that are equal to the bit."""
+    value = run.curve(metric).value
+    return "psnr" in metric.lower() and len(value) > 1 and bool(np.isposinf(value).all())
+
+
+def _compared(run: Run, metric: str) -> Finding:
+    """Tell a PSNR of images against themselves."""
+    curve = run.curve(metric)
+    onset = int(curve.step[0])
+    name = capitalised(spoken(metric).replace("_", " "))
+    return Finding(
+        severity="warning",
+        title=f"{name} was infinite from step {step(onset)} on, at all {len(curve):,} evaluations.",
+        metric=metric,
+        onset=Moment(float(onset)),
+        evidence=(Evidence("Evaluations that are infinite", float(len(curve)), where=metric),),
+        seen="PSNR is infinite only for two equal images, so it says nothing of the model.",
+        fixes=(
+            fixes.look(
+                "Print the file names and the largest difference of output and target of one image",
+                "a path that is read twice, and a crop that leaves nothing, give an error of 0",
+            ),
+        ),
+        confidence=Confidence(1.0, "the value itself is logged"),
+        chart=Chart("curves", (metric,)),
+    )
 
 
 def _lost(run: Run, metric: str) -> Lost | None:
@@ -280,9 +313,22 @@ BAD = (
         train_loss="0:2.2 400:1.2 410:nan 900:nan",
         eval_loss="50:2 400:1.4 450:nan 900:nan",
     ),
+    drawn(
+        "images compared with themselves",
+        (50, 50),
+        severity="warning",
+        train_loss=TRAIN,
+        eval_psnr="50:inf 900:inf",
+    ),
 )
 GOOD = (
     drawn("healthy", train_loss=TRAIN, eval_loss="50:2 900:1.1"),
+    drawn(
+        "one plain image",
+        train_loss=TRAIN,
+        eval_loss="50:2 900:1.1",
+        eval_psnr="50:21 400:inf 450:23 900:25",
+    ),
     drawn("placeholder at step 0", train_loss=TRAIN, eval_loss="0:nan 50:2 900:1.1"),
     drawn(
         "score without a value",

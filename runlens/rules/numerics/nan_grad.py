@@ -98,7 +98,7 @@ def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int
     """Return (index of the first loud point, why); (-1, why not) where a scaler explains them."""
     start, length = longest_true(bad)
     if length >= limits.row:
-        return start, f"{length} of them come in a row"
+        return start, f"{length} of these points are consecutive"
     if np.isfinite(lost_at) and bad[-limits.row :].any():
         late = len(bad) - min(limits.row, len(bad)) + int(np.argmax(bad[-limits.row :]))
         kind = not_finite_name(run, lost_at)
@@ -140,7 +140,7 @@ def _finding(
         evidence=_evidence(curve, bad, at, loud >= 0, why, skipped, limits),
         seen="The backward pass failed, or the loss scale overflowed."
         if loud >= 0
-        else "The scaler skips such an update.",
+        else "The scaler skips these updates.",
         end=Moment(float(curve.step[bad][-1])),
         fixes=(
             *tree.fixes,

@@ -57,7 +57,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             metric=best,
             onset=Moment(),
             evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),
-            seen="Checks that passed mean little on so short a run.",
+            seen="A passed check means little on a run this short.",
             fixes=_fixes(run, signals, best),
             confidence=Confidence(0.95, "the points are counted"),
         )

@@ -75,9 +75,8 @@ def _finding(
     severity: Severity = "info" if whole else "warning"
     return Finding(
         severity=severity,
-        title=f"The clip ratio was high from step {step(onset)} on. At the high points a median of "
-        f"{percent(level)} of the ratios were clipped, above the alarm level of "
-        f"{percent(limits.alarm)}.",
+        title=f"The clip ratio was high from step {step(onset)} on. More than "
+        f"{percent(limits.alarm)} of the ratios were clipped at {policy.share_words(above)}.",
         metric="clip_ratio",
         onset=Moment(onset),
         evidence=(
@@ -96,7 +95,7 @@ def _finding(
                 unit="%",
             ),
         ),
-        seen=f"The clip ratio was above {percent(limits.alarm)} at {policy.share_words(above)}.",
+        seen=f"The median of those points is {percent(level)}.",
         causes=_causes(run, signals, onset),
         fixes=_fixes(run, signals),
         confidence=policy.confidence(level / limits.alarm, len(curve)),

@@ -120,10 +120,10 @@ def _finding(
     needed = limits.alarm if cut.severity == "warning" else limits.info_from
     needed = limits.pinned if metric == "len_mean" else needed
     first = Evidence(
-        "Completions cut at the limit, median since the onset",
+        "Completions cut at the limit (median)",
         cut.share,
         needed,
-        "alarm value" if cut.severity == "warning" else "end of the healthy range",
+        "threshold" if cut.severity == "warning" else "end of the healthy range",
         metric,
         unit="%",
     )
@@ -140,8 +140,6 @@ def _finding(
     if limit:
         rows.append(Evidence("Length limit", limit.tokens, source=limit.source))
     gain = policy.gain_of(signals)
-    if gain:
-        rows.append(Evidence("Change of the reward, in standard deviations", gain.units))
     return Finding(
         severity=cut.severity,
         title=f"From step {step(onset)} on, {what}.",

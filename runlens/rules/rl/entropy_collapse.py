@@ -148,7 +148,7 @@ def _finding(
     gain: Gain | None,
     limits: Limits,
 ) -> Finding:
-    onset, since = float(curve.step[fall.at]), float(median(curve.value[fall.at :]))
+    onset = float(curve.step[fall.at])
     severity, ruled_out = _severity(run, signals, fall, gain, limits)
     what = "Entropy" if metric == "entropy" else "Standard deviation of the actions"
     began = (
@@ -161,20 +161,16 @@ def _finding(
         source = "definition of the pattern"
     rows = [
         Evidence(f"{what} at the end", fall.end, fall.limit, source, metric, above=False),
-        Evidence("Reference level at the start", fall.start, where=metric),
-        Evidence("Points since the onset", float(len(curve) - fall.at), where=metric),
+        Evidence(f"{what} at the start", fall.start, where=metric),
     ]
-    if gain:
-        rows.append(Evidence("Trend of the reward (Kendall's tau)", gain.tau, where="reward"))
     return Finding(
         severity=severity,
-        title=f"{what} {began}. It began at {number(float(curve.value[0]), 3)} and was "
+        title=f"{what} {began}, from {number(float(curve.value[0]), 3)} at the start to "
         f"{policy.last_words(curve)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"Its median from step {step(onset)} on is {number(since, 3)}. "
-        f"{capitalised(_reward_words(gain))}.",
+        seen=f"{capitalised(_reward_words(gain))}.",
         fixes=_fixes(run, signals),
         ruled_out=ruled_out,
         confidence=policy.sure(

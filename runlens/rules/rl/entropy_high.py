@@ -83,9 +83,8 @@ def _finding(
         evidence=(
             Evidence("Entropy at the end", end, limits.high, "0.05 to 0.5 is usual", "entropy"),
             Evidence("Entropy at the start", start, where="entropy"),
-            Evidence(
-                "Change of the reward, in standard deviations", gain.units, limits.gain, above=False
-            ),
+            Evidence("Mean reward in the first tenth", gain.start, where="reward"),
+            Evidence("Mean reward in the last tenth", gain.end, where="reward"),
         ),
         seen=f"The policy did not become more certain. {capitalised(policy.gain_words(gain))}.",
         fixes=(

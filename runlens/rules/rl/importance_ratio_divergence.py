@@ -88,7 +88,7 @@ def _by_difference(gap: Curve, limits: Limits) -> Apart | None:
     often = above.sum() >= limits.points and above.mean() >= limits.share
     if longest_true(above)[1] < limits.points and not often:
         return None
-    return Apart("logp_diff", above, limits.alarm, "alarm value")
+    return Apart("logp_diff", above, limits.alarm, "threshold")
 
 
 def _by_ratio(signals: Signals, least: Curve, gap: Curve, limits: Limits) -> Apart | None:
@@ -146,12 +146,12 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     severity: Severity = "info" if by_ratio and gain is not None and gain.rising else "warning"
     return Finding(
         severity=severity,
-        title=f"From step {step(onset)} on, completions came from a stale policy. The {name} was "
+        title=f"From step {step(onset)} on, sampler and trainer disagreed. The median {name} was "
         f"{number(level, 3)} at {policy.share_words(apart.bad)}.",
         metric=apart.metric,
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"The sampler and the trainer disagreed from step {step(onset)} on.",
+        seen="",
         causes=_causes(run, onset),
         fixes=_fixes(run),
         confidence=policy.confidence(

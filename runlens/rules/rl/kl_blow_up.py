@@ -112,7 +112,7 @@ def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
     elif metric == "kl_step":
         limit, source = limits.update, "usual is below 0.05"
     else:
-        limit, source = limits.alarm, "alarm value"
+        limit, source = limits.alarm, "threshold"
     held = running_median(value, limits.width) > limit
     began = _began_high(value, held, limit)
     started = _lasting(held & (np.arange(len(held)) >= began), limits)
@@ -163,7 +163,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     value = curve.value
     at = min(rise.at, len(curve) - 1)
     onset = float(curve.step[at])
-    peak = int(np.argmax(value))
+    peak = at + int(np.argmax(value[at:]))
     above = value > rise.limit
     end = float(median(value[-max(3, len(value) // 10) :]))
     came_back = end <= CLIMB_FROM * rise.limit
@@ -177,7 +177,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         metric=metric,
         onset=Moment(onset),
         evidence=(
-            _highest(curve, metric, rise),
+            _highest(curve.after(int(onset)), metric, rise),
             Evidence("Points above the threshold", float(above.sum()), where=metric),
             *(() if was is None else (Evidence("Median before the onset", was, where=metric),)),
             Evidence("At the end", end, where=metric),
@@ -186,7 +186,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}.",
         causes=_causes(metric, value),
         fixes=_fixes(run, signals, metric),
-        ruled_out=(RuledOut("Outliers of the estimator", "the running median lies above as well"),),
+        ruled_out=(RuledOut("A few noisy KL estimates", "the running median lies above as well"),),
         confidence=policy.confidence(value[peak] / rise.limit, len(curve)),
         chart=Chart("limit", (metric, "reward"), limit=rise.limit),
     )

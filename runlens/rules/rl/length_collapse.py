@@ -74,8 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if lasted < policy.lasting(len(length), limits.lasting):
         least = float(length.value.min())
         return passed(
-            f"the lowest mean length was {number(least, 3)} tokens "
-            f"(alarm at or below {number(limit, 3)})"
+            f"the lowest mean length was {number(least, 3)} tokens (threshold {number(limit, 3)})"
         )
     return found(_finding(run, signals, start, limit, at, lasted))
 

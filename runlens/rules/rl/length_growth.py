@@ -129,7 +129,7 @@ def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Findin
     top = f", and the limit is {number(climb.limit.tokens)}" if climb.limit else ""
     return Finding(
         severity=severity,
-        title=f"Completions grew longer from step {step(onset)} on. Their mean length went from "
+        title=f"Completions grew longer from step {step(onset)} on, from a mean of "
         f"{number(climb.start, 3)} to {number(climb.end, 3)} tokens{top}.",
         metric="len_mean",
         onset=Moment(onset),

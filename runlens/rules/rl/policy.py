@@ -213,6 +213,20 @@ def small_steps(signals: Signals, onset: float) -> bool:
     return bool(seen) and all(seen)
 
 
+def unmoved(signals: Signals) -> str:
+    """Say that no update moved the policy: KL of each is 0, and entropy one value to its digits.
+
+    One of them alone proves nothing: KL before a single epoch is 0, a fixed spread has one entropy.
+    """
+    kl = signals.curve("kl_step").value
+    names = [name for name in signals.run.history.metrics if "entropy" in name.lower()]
+    values = [value for name in names if len(value := signals.curve(name).value) >= FEWEST]
+    if len(kl) < FEWEST or kl.any() or not values or any(np.ptp(value) for value in values):
+        return ""
+    level = number(float(values[0][0]), 4)
+    return f"KL of each of {len(kl)} updates is 0, and entropy stayed at {level}"
+
+
 def blind_critic(signals: Signals) -> str:
     """Say what shows a value function that explains nothing of large rewards; else empty."""
     explained, reward = signals.curve("explained_variance").value, signals.curve("reward").value
@@ -307,9 +321,9 @@ def confidence(margin: float, points: int, reason: str = "") -> Confidence:
     by_points = min(1.0, 0.5 + 0.005 * points)
     tail = f", {reason}" if reason else ""
     shown = (
-        f"{times(max(margin, 1.0))} the alarm level"
+        f"{times(max(margin, 1.0))} the threshold"
         if np.isfinite(margin)
-        else "far beyond the alarm level"
+        else "far beyond the threshold"
     )
     return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} logged points{tail}")
 
@@ -318,9 +332,9 @@ def sure(effect: float, chance: float, points: int, reason: str = "") -> Confide
     """Return how sure a finding is, by its effect over its threshold and the chance of noise."""
     tail_ = f", {reason}" if reason else ""
     shown = (
-        f"{times(max(effect, 1.0))} the alarm level"
+        f"{times(max(effect, 1.0))} the threshold"
         if np.isfinite(effect)
-        else "far beyond the alarm level"
+        else "far beyond the threshold"
     )
     text = f"{shown}, {points:,} logged points{tail_}"
     return Confidence(round(shape.confidence(effect, chance), 2), text)

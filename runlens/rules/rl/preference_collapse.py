@@ -226,7 +226,7 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
         seen=margin,
         causes=causes_of(run, signals, kind.name),
         fixes=fixes_of(run, signals, kind.name),
-        ruled_out=(RuledOut("Noise of small batches", "the mean of half a run counts"),)
+        ruled_out=(RuledOut("Batch noise", "the mean of half a run counts"),)
         if kind.name in {"chance", "reversed"}
         else (),
         confidence=policy.confidence(1.5, len(curve), FORMS.get(kind.name, kind.name)),

@@ -117,7 +117,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if peak.drop < peak.needed(limits) and not _partly(shape.value, peak, limits):
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
-            f"{number(peak.best, 3)} (alarm from {number(peak.needed(limits), 2)})"
+            f"{number(peak.best, 3)} (threshold {number(peak.needed(limits), 2)})"
         )
     if peak.chance > limits.hint and not _beyond_steps(shape.value, peak):
         return passed(f"the fall after step {where} may be noise (chance {peak.chance:.1g})")
@@ -174,10 +174,9 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     severity: Severity = "info" if unproved else "critical"
     kept = fixes.checkpoint_before(run, top)
     needed = peak.needed(limits)
-    after = float(reward.step[-1]) - onset
     best = policy.top_words(reward, peak.at)
     first = number(float(reward.value[0]), 3)
-    begun = f"It was {first} at the first step. " if peak.at else ""
+    begun = f"It began at {first}." if peak.at else ""
     return Finding(
         severity=severity,
         title=f"Reward {_fell(peak, needed, onset)}. It was {best} and "
@@ -185,7 +184,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(reward, peak, needed),
-        seen=f"{begun}{step(after)} steps ran after the fall began.",
+        seen=begun,
         fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if unproved
@@ -230,7 +229,6 @@ def _rows(reward: Curve, peak: Peak, needed: float) -> tuple[Evidence, ...]:
             "First reward", float(reward.value[0]), where="reward", step=float(reward.step[0])
         ),
         Evidence("Last reward", float(reward.value[-1]), where="reward", step=last),
-        Evidence("Noise scale", peak.noise, where="reward"),
     )
 
 

@@ -182,9 +182,8 @@ def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Findi
         )
         for sign in signs
     ]
-    rows.append(
-        Evidence("Change of the reward, in standard deviations", gain.units, where="reward")
-    )
+    rows.append(Evidence("Mean reward in the first tenth", gain.start, where="reward"))
+    rows.append(Evidence("Mean reward in the last tenth", gain.end, where="reward"))
     return Finding(
         severity="warning",
         title=f"Reward rose at the cost of the task from step {step(onset)} on. Meanwhile {told}.",

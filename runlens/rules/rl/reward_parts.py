@@ -12,7 +12,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rl.policy import Gain
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, step
+from runlens.wording import capitalised, number, step
 
 TASK = lazy_re(r"correct|accura|answer|exact|solve|success|equation|pass(ed|_|$)")
 FORM = lazy_re(r"format|form_|len|style|penal|repet|std")
@@ -38,9 +38,7 @@ def of_task(run: Run, signals: Signals, fewest: int) -> Iterator[Part]:
             yield Part(metric, name, gain, float(value.max()))
 
 
-def finding(
-    run: Run, signals: Signals, whole: Gain, part: Part, tau: float, *, quiet: bool
-) -> Finding:
+def finding(run: Run, signals: Signals, whole: Gain, part: Part, *, quiet: bool) -> Finding:
     """Tell of a reward that rises by its form while the task is solved no more often."""
     curve, gain = signals.curve(part.metric), part.gain
     onset = float(curve.step[0])
@@ -48,14 +46,14 @@ def finding(
     moved = f"{start} on average in the first tenth of the run and {end} in the last"
     return Finding(
         severity="info" if quiet else "warning",
-        title=f"Reward rose, {part.name} did not from step {step(onset)} on: {moved}.",
+        title=f"Reward rose from step {step(onset)} on, but {part.name} did not: {moved}.",
         metric=part.metric,
         onset=Moment(onset),
         evidence=(
-            Evidence("Trend of the part (Kendall's tau)", gain.tau, tau, "no trend", above=False),
+            Evidence("Gain of the part", gain.end - gain.start, where=part.metric),
             Evidence("Gain of the whole reward", whole.end - whole.start, where="reward"),
         ),
-        seen=f"The whole {policy.gain_words(whole)}: other parts of it rose.",
+        seen=f"{capitalised(policy.gain_words(whole))}, because its other parts rose.",
         fixes=(
             fixes.action(f"Give {part.name} more weight than the other reward functions", moved),
             fixes.look("Read the highest-rewarded completions: right form, wrong answer?"),

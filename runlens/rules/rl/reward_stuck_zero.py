@@ -9,9 +9,10 @@ Why it matters
 Looks alike
     Rewards that are centred on 0 vary within their groups (reward_std). Small rewards that differ
     from point to point may be a unit: said as info. A sparse environment needs many frames until
-    its first success: loud only after a tenth of the plan, or many frames. A log that begins late
-    may be of a task that is solved. A penalty that is 0 was never earned. A reward that is constant
-    above zero belongs to zero-reward-std.
+    its first success: loud only after a tenth of the plan, or many frames, or where its return has
+    more than two decimals and never differs: many rewards, and nothing is tried. A log that begins
+    late may be of a task that is solved. A penalty that is 0 was never earned. A reward that is
+    constant above zero belongs to zero-reward-std.
 Limits
     zero: a reward of at most this size is none. share: of the points that must be so. floor_share:
     of the points that must have one and the same value, at or below zero. frames: share of the plan
@@ -29,15 +30,12 @@ Fixes
 import numpy as np
 from msgspec import Struct
 
-from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import (
-    Cause,
     Chart,
     Confidence,
     Evidence,
     Finding,
-    Fix,
     Moment,
     Outcome,
     RuledOut,
@@ -47,11 +45,11 @@ from runlens.history import BoolArray, Curve
 from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
-from runlens.rules.rl import policy
+from runlens.rules.rl import policy, stuck_advice
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step, too_few
+from runlens.wording import listed, number, percent, step, too_few
 
 OF_SPREAD = frozenset(("std", "max", "min", "time", "timing"))
 PENALTIES = ("penal", "repet", "overlong", "too_long", "toolong", "soft_punish")
@@ -174,19 +172,29 @@ def _severity(
     if not stuck.exact:
         return "info", "the values differ: rewards that small are no proof"
     if run.task == "rl":
-        return _of_classic(run, signals, curve, limits)
+        return _of_classic(run, signals, curve, stuck, limits)
     if len(curve) < limits.rare_points and stuck.hit.mean() < limits.share:
         return "info", f"only {len(curve)} points, not all of them at that level"
     return ("critical" if stuck.hit.mean() >= limits.share else "warning"), ""
 
 
-def _of_classic(run: Run, signals: Signals, curve: Curve, limits: Limits) -> tuple[Severity, str]:
+def _dense(curve: Curve, stuck: Stuck) -> bool:
+    """Whether every return is the same sum of many rewards, to its third decimal and further."""
+    value = float(curve.value[0])
+    return bool(stuck.hit.all() and round(value, 2) != value)
+
+
+def _of_classic(
+    run: Run, signals: Signals, curve: Curve, stuck: Stuck, limits: Limits
+) -> tuple[Severity, str]:
     entropy = signals.curve("entropy").value
     if policy.starts_late(curve):
         return "info", f"what came before step {step(float(curve.step[0]))} is not known"
     share = run.state.done_share
     if curve.step[-1] >= limits.long_steps if share is None else share >= limits.frames:
         return "warning", ""
+    if _dense(curve, stuck):
+        return "warning", ""  # nothing is tried
     if len(entropy) >= limits.fewest and not np.ptp(entropy):
         return "warning", ""  # the policy does not move by a digit
     settled = limits.set_share * float(entropy[0]) if len(entropy) >= limits.fewest else 0.0
@@ -210,8 +218,8 @@ def _finding(
     severity, quiet = _severity(run, signals, curve, stuck, limits)
     name, often = "Reward", policy.share_words(stuck.hit)
     if parts:  # some of several reward functions
-        names = ", ".join(part.partition(":")[2] for part, _ in parts)
-        name = f"The reward of {names}"
+        names = listed([part.partition(":")[2] for part, _ in parts])
+        name = f"The reward{'s' if len(parts) > 1 else ''} {names}"
         severity = "info" if rising or severity == "info" else "warning"
     return Finding(
         severity=severity,
@@ -220,9 +228,9 @@ def _finding(
         metric=metric,
         onset=Moment(onset),
         evidence=_rows(curve, metric, stuck),
-        seen=f"The highest value was {number(float(curve.value.max()))}.",
-        causes=_causes(run, signals),
-        fixes=_fixes(run, signals),
+        seen="" if stuck.exact else f"The highest value was {number(float(curve.value.max()))}.",
+        causes=stuck_advice.causes(run, signals),
+        fixes=stuck_advice.cures(run, signals, dense=_dense(curve, stuck)),
         ruled_out=_ruled_out(signals, metric),
         confidence=Confidence(0.95 if not quiet else 0.6, quiet or often),
         chart=Chart("limit", (metric,), limit=stuck.level),
@@ -242,67 +250,6 @@ def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
         Evidence("Highest value", float(curve.value.max()), where=metric),
         Evidence("Mean", float(curve.value.mean()), where=metric),
     )
-
-
-def _shown(run: Run) -> tuple[Fix, ...]:
-    if run.task != "grpo" or run.flag("log_completions") or run.flag("trl.log_completions"):
-        return ()
-    what, why = "Log the completions", "this shows what is rewarded, and what is not"
-    return (fixes.setting(run, "log_completions", True, what, why),)
-
-
-def _clipped(signals: Signals) -> float | None:
-    value = signals.curve("len_clipped").value
-    return float(median(value)) if len(value) else None
-
-
-def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
-    if run.task == "rl":
-        return (
-            Cause("Success too rare to be met by chance", "most likely", kind="reward-function"),
-            Cause("A reward that the environment never sends", "likely", kind="reward-function"),
-        )
-    cut = _clipped(signals)
-    is_cut = cut is not None and cut > 0.8 and not policy.runs_on(signals)  # noqa: PLR2004 - axolotl's
-    why = f"{percent(cut or 0)} of the completions are cut at the limit"
-    return policy.ranked(
-        Cause("Completions cut before the answer", "most likely", why, kind="length-limit")
-        if is_cut
-        else None,
-        Cause(
-            "Reward function that does not match the completions",
-            "likely" if is_cut else "most likely",
-            "not one was rewarded" if signals.curve("reward").value.max(initial=0) <= 0 else "",
-            kind="reward-function",
-        ),
-    )
-
-
-def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    if run.task == "rl":
-        return (
-            fixes.action("Give a reward for progress, not only for success", cost="one run"),
-            fixes.look("Check the sum of rewards of one episode by hand"),
-        )
-    made = [
-        fixes.look(
-            "Call the reward function on a known-correct answer", "it must return more than 0"
-        ),
-        *_shown(run),
-        fixes.look("Print ten completions beside what the reward function looks for"),
-        fixes.look("Print the arguments of the reward function", "every column must arrive"),
-        fixes.look("Check which checkpoint the inference server serves"),
-    ]
-    limit, cut = policy.length_limit(run, signals), _clipped(signals)
-    is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - axolotl's alarm value
-    if limit and cut is not None and is_cut and not policy.runs_on(signals):
-        new, why = int(2 * limit.tokens), f"{percent(cut)} of the completions are cut"
-        made.insert(
-            0,
-            Fix("Raise the completion limit", "max_completion_length", int(limit.tokens), new, why),
-        )
-    easier = "Start with easier prompts, or train on examples first"
-    return (*made, fixes.action(easier, "the first successes come by chance", "one run"))
 
 
 BAD = (
@@ -326,6 +273,17 @@ BAD = (
         (0, 10),
         task="grpo",
         severity="warning",
+    ),
+    drawn(
+        "the same return of a dense reward",
+        (0, 10),
+        0.0,
+        task="rl",
+        severity="warning",
+        reward="0:-5584.85515 600:-5584.85515",
+    ),
+    drawn(
+        "a cost of time alone", (0, 10), 0.0, task="rl", severity="info", reward="0:-9.99 600:-9.99"
     ),
     drawn("sparse environment", (0, 10), task="rl", severity="info", reward="0:0 600:0"),
     drawn(
@@ -380,7 +338,7 @@ GOOD = (
 
 RULE = Rule(
     slug="reward-stuck-zero",
-    title="Reward stuck at zero",
+    title="Constant reward",
     family="RLX",
     severity="critical",
     page=__doc__,

@@ -91,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         if near is not None:
             return found(_nearly(run, signals, curve, near, limit))
     mean, least = percent(float(value.mean())), percent(counting[-1])
-    return passed(f"{mean} of the groups had equal rewards on average (alarm from {least})")
+    return passed(f"{mean} of the groups had equal rewards on average (threshold {least})")
 
 
 def _since(dead: BoolArray, limits: Limits) -> int | None:
@@ -145,12 +145,12 @@ def _finding(
     solved = "The prompts are solved, so " if level.saturated else ""
     return Finding(
         severity=severity,
-        title=f"From step {step(onset)} on, all completions of a prompt got the same reward, at "
-        f"{policy.share_words(since)}. {level.words[0].upper()}{level.words[1:]}.",
+        title=f"At {policy.share_words(since)} from step {step(onset)} on, all completions of a "
+        f"prompt got the same reward. {level.words[0].upper()}{level.words[1:]}.",
         metric=metric,
         onset=Moment(onset),
         evidence=_rows(curve, metric, at, dead, limits),
-        seen=f"{solved or 'Without a spread of rewards '}there is no advantage to learn from.",
+        seen=f"{solved or 'With equal rewards '}there is no advantage to learn from.",
         causes=_causes(run, signals, level, onset),
         fixes=_fixes(run, level),
         ruled_out=()

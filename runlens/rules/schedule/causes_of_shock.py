@@ -12,7 +12,7 @@ def cures(run: Run, signals: Signals) -> tuple[Fix, ...]:
     warm, total = signals.warmup, run.state.planned_steps or run.last_step
     short = not warm.present or warm.end < 0.05 * total  # from there on a longer one is no cure
     return (
-        *fixes.learning_rate(run, signals, 1 / 3, "loss rises at the peak rate"),
+        *fixes.learning_rate(run, signals, 1 / 3, ""),
         *(fixes.longer_warmup(run, "the optimizer settles before the peak") if short else ()),
         *fixes.clipping(run, signals, "this bounds a single step"),
     )

@@ -77,7 +77,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     covered = (int(rate.step[first + length - 1]) - int(rate.step[first])) / whole
     if share <= limits.share or covered <= limits.tail:
         return passed(
-            f"{percent(share)} of the points are zero (alarm from {percent(limits.share)}); "
+            f"{percent(share)} of the points are zero (threshold {percent(limits.share)}); "
             f"the lowest is {as_rate(float(rate.value.min()))}"
         )
     if other := _other_group(run, signals):
@@ -200,7 +200,7 @@ def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
             if configured is not None
             else "the rate is 0 at the start"
         )
-        what = "Learning rate set to zero, or no scheduler step"
+        what = "Learning rate set to zero, or scheduler.step() never called"
         return (Cause(what, "most likely", why, kind="rate-zero"),)
     made: list[Cause] = []
     resumed = [e.step for e in run.events_of("resume") if e.step is not None]

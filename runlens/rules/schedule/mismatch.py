@@ -62,7 +62,7 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
         configured = run.number("learning_rate") if another else None
         put = f", and put it back to {rate(configured)}" if configured else ""
         find = fixes.look(
-            f"Find what set the learning rate at step {step(made[0].at)}{put}",
+            f"{fixes.FIND_SETTER} at step {step(made[0].at)}{put}",
             "possible sources are a callback, a second scheduler and a rebuilt optimizer",
         )
         return (find, back) if kept and (another or made[0].jumped) else (find,)

@@ -44,7 +44,7 @@ from runlens.rules.schedule import mismatch, shapes
 from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
-from runlens.wording import percent, step, times
+from runlens.wording import capitalised, percent, step, times
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
@@ -129,7 +129,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
         Mismatch(
             float(rate.step[first + 1]),
             f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}",
-            "Factor by which the rate rose between two records"
+            "Rise of the rate in one step, as a factor"
             if before > 0
             else "Rise of the learning rate from 0, share of its peak",
             ratio if before > 0 else after / peak,
@@ -264,24 +264,25 @@ def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     ]
 
 
-_HEAD = {"warning": "The schedule broke", "info": "The schedule differs from the configured one"}
+_HEAD = {"warning": "The learning rate went off schedule", "info": "The rate was off schedule"}
 
 
 def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
     first = made[0]
     name = _name(run) or "not recorded"
-    head = "The schedule restarted" if first.what == RISE else _HEAD[severity]
+    head = "The learning-rate schedule restarted" if first.what == RISE else _HEAD[severity]
+    told = first.text.replace("the learning rate ", "it ", 1)
     return Finding(
         severity=severity,
-        title=f"{head} at step {step(first.at)}. {first.text[:1].upper()}{first.text[1:]}.",
+        title=f"{head} at step {step(first.at)}. {capitalised(told)}.",
         metric="learning_rate",
         onset=Moment(first.at),
-        evidence=mismatch.evidence(made),
-        seen="".join(f"{one.text[:1].upper()}{one.text[1:]}. " for one in made[1:]) + _planned(run),
+        evidence=mismatch.evidence(made[:1]),  # the others follow from the first
+        seen=_planned(run),
         fixes=mismatch.cures(run, made, name),
         confidence=Confidence(
             round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),
-            f"{times(first.value / first.limit)} the alarm level; the scheduler is {name}",
+            f"{times(first.value / first.limit)} the threshold; scheduler {name}",
         ),
         chart=Chart("curves", ("learning_rate",)),
     )

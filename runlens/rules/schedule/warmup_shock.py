@@ -108,7 +108,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(
             f"{until} train loss "
             + (f"rose by {loss(rise.height)} at most" if rise.height > 0 else "did not rise")
-            + f" (alarm from {loss(needed)})"
+            + f" (threshold {loss(needed)})"
         )
     rate, peak = signals.learning_rate_at(float(train.step[rise.until])), signals.peak_learning_rate
     if rate is not None and peak and rate < limits.rate * peak:
@@ -253,7 +253,7 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.2 * rise.height / needed), 2),
-            f"the rise is {rise.height / needed:.1f} × the alarm level",
+            f"the rise is {rise.height / needed:.1f} × the threshold",
         ),
         chart=Chart(
             "curves",
@@ -267,7 +267,7 @@ def _evidence(signals: Signals, train: Curve, rise: Rise, needed: float) -> tupl
     warm, peak = signals.warmup, signals.peak_learning_rate
     evidence = [
         Evidence(
-            "Rise of train loss",
+            "Rise of train loss (medians)",
             rise.height,
             needed,
             "its errors, 5 % of the level, and half the fall so far or twice the level",

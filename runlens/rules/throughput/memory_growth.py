@@ -55,7 +55,7 @@ MEMORY = ("gpu_mem", "gpu_mem_reserved", "host_mem")  # allocated is the surest
 SPOKEN = {
     "gpu_mem": "GPU memory",
     "gpu_mem_reserved": "Reserved GPU memory",
-    "host_mem": "Memory of the process",
+    "host_mem": "Process memory",
 }
 
 
@@ -118,7 +118,7 @@ def _steady(curve: Curve, limits: Limits) -> str:
     needed = max(limits.growth * level, limits.at_least)
     tau = mann_kendall(kept.value)[0]
     if tau <= limits.tau:
-        return f"memory does not climb steadily: Kendall {tau:.2f}"
+        return "memory does not climb steadily"
     third = kept.value[-(len(kept) // 3) :]
     width = max(3, len(third) // 5)
     late = float(median(third[-width:]) - median(third[:width]))
@@ -133,7 +133,7 @@ def _steady(curve: Curve, limits: Limits) -> str:
     if rest <= needed:
         return (
             f"memory grew {number(max(rest, 0.0))} GiB between its {limits.jumps} largest jumps "
-            f"(alarm from {number(needed)})"
+            f"(threshold {number(needed)})"
         )
     return ""
 
@@ -168,13 +168,6 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
                 "10 % of the level, and 0.5 GiB",
                 metric,
                 float(curve.step[-1]),
-            ),
-            Evidence(
-                "Steadiness (Kendall's tau)",
-                mann_kendall(kept.value)[0],
-                limits.tau,
-                "steady",
-                metric,
             ),
             Evidence("Memory at the end, GiB", last, where=metric, step=float(curve.step[-1])),
         ),

@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     lost = _lost(run, made, drop)
     if lost is not None and lost < limits.seconds:
-        return passed(f"the slow phase cost {duration(lost)} (alarm from {limits.seconds:g} s)")
+        return passed(f"the slow phase cost {duration(lost)} (threshold {limits.seconds:g} s)")
     begun = _updates_begin(run, signals, made, drop, limits)
     if begun is not None:
         return passed(
@@ -123,7 +123,7 @@ def _from_row_to_row(run: Run, signals: Signals, limits: Limits) -> Finding | No
     rows = count(len(made.rate), "row")
     return Finding(
         severity="info",
-        title=f"Each row was slower than the one before, from step {step(onset)}: from "
+        title=f"Each logged row was slower than the one before, from step {step(onset)}: from "
         f"{number(first, 3)} to {number(last, 3)} {made.unit} in {rows}.",
         metric=made.metric,
         onset=Moment(onset),
@@ -132,7 +132,7 @@ def _from_row_to_row(run: Run, signals: Signals, limits: Limits) -> Finding | No
                 "Last speed over the first", last / first, limits.alert, above=False, unit="%"
             ),
         ),
-        seen=f"{rows} are too few to tell a trend from chance; they are told for their size.",
+        seen=f"{rows} are too few to exclude chance.",
         causes=_causes(signals, onset),
         fixes=_fixes(run),
         confidence=Confidence(0.6, f"{rows}, all in one direction"),
@@ -206,13 +206,13 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"The run slowed down at step {step(onset)}. Its median speed fell from {speeds} "
-        f"and stayed low {until}.",
+        f"{until}.",
         metric=metric,
         onset=Moment(onset),
         end=None if lasting else Moment(last),
         evidence=(
             Evidence(
-                "Speed of the slowest tenth relative to the first quarter",
+                "Slowest tenth relative to the first quarter",
                 share,
                 limits.alert if severity == "warning" else limits.slow,
                 "half the speed is the usual alert",
@@ -224,8 +224,7 @@ def _finding(
             Evidence(f"Speed before, {made.unit}", drop.base, where=made.metric),
             Evidence(f"Speed in the slow phase, {made.unit}", drop.rate, where=made.metric),
         ),
-        seen=f"That is {percent(1 - share)} less"
-        + (f", and it cost {duration(lost)}." if lost is not None else "."),
+        seen=f"That cost {duration(lost)}." if lost is not None else "",
         causes=_of_environment(lasting=lasting) if run.task == "rl" else _causes(signals, onset),
         fixes=_fixes(run),
         ruled_out=(

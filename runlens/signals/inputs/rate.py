@@ -37,6 +37,7 @@ MOST = 0.8  # share of the records that lie on a constant rate: teeth on it are 
 TOP = 0.999  # share of the highest rate from which a warm-up is at its peak
 LEAP = 3.0  # factor between two records that no decay has
 ENDED = 0.01  # share of the peak that a factor is taken of where less was planned
+DOUBLED = 2.0  # last rate over the first, from which a rise by one factor is told from a line
 ZERO = 1e-12
 
 
@@ -65,6 +66,23 @@ class Rate(Struct, frozen=True, eq=False, dict=True):
     def peak(self) -> float | None:
         """The highest rate logged, else the configured one; None where neither is known."""
         return float(self.curve.value.max()) if len(self.curve) else self.configured
+
+    @cached_property
+    def growth(self) -> float | None:
+        """The factor by which the rate grew at each change, one factor all the way; None else.
+
+        A warm-up adds the same amount each time: its factors shrink. In logarithms of the rate
+        that is a bend of 5 % of its height where the rate doubles, and more beyond.
+        """
+        value = self.curve.value
+        at = np.append(0, np.flatnonzero(np.diff(value)) + 1)
+        if len(at) < FEWEST or value[0] <= ZERO or value[-1] < DOUBLED * value[0]:
+            return None
+        steps, logs = self.curve.step[at].astype(float), np.log(value[at])
+        straight = np.interp(steps, steps[[0, -1]], logs[[0, -1]])
+        if np.abs(logs - straight).max() > FITS * (logs[-1] - logs[0]):
+            return None
+        return float(np.exp((logs[-1] - logs[0]) / (len(at) - 1)))
 
     @property
     def over_configured(self) -> float | None:
@@ -171,13 +189,21 @@ def _off(curve: Curve, plan: Plan, factor: float = OFF, share: float = OFF_PEAK)
 
     Trainers log the rate of the step before or of the one to come.
     """
-    step, value = curve.step.astype(np.float64), curve.value
-    reach = 1.0 + float(median(np.diff(step))) if len(step) > 1 else 1.0
-    near = np.stack([plan.at(step - reach), plan.at(step), plan.at(step + reach)])
-    low, high, room = near.min(axis=0), near.max(axis=0), share * plan.peak
-    above = (value > factor * high) & (value > high + room)
-    below = (value * factor < low) & (value < low - room)
-    off: BoolArray = above | below
+    step, value, room = curve.step.astype(np.float64), curve.value, share * plan.peak
+
+    def beyond(value: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+        above = (value > factor * high) & (value > high + room)
+        below: BoolArray = (value * factor < low) & (value < low - room)
+        return above | below
+
+    planned = plan.at(step)
+    off = beyond(value, planned, planned)
+    if not off.any():
+        return off
+    step = step[off]
+    reach = 1.0 + float(median(np.diff(curve.step))) if len(curve) > 1 else 1.0
+    near = np.stack([plan.at(step - reach), planned[off], plan.at(step + reach)])
+    off[off] = beyond(value[off], near.min(axis=0), near.max(axis=0))
     return off
 
 

@@ -24,7 +24,7 @@ How rules use it:
 
 from runlens.signals.shape.chance import EXACT, above, confidence, kendall, student
 from runlens.signals.shape.data import Change, Effect, Event, Level, Noise, Phase, Point, Swing
-from runlens.signals.shape.frozen import RARE, Recurrence, recurrence
+from runlens.signals.shape.frozen import RARE, Recurrence, exact_period, recurrence
 from runlens.signals.shape.make import shape_of
 from runlens.signals.shape.plain import plain
 from runlens.signals.shape.shape import Shape
@@ -44,6 +44,7 @@ __all__ = [
     "Swing",
     "above",
     "confidence",
+    "exact_period",
     "kendall",
     "plain",
     "recurrence",

@@ -11,6 +11,7 @@ from runlens.records import NamedTuple
 FEWEST = 5  # equal points
 SHARE = 0.03  # of the curve
 RARE = 1e-3  # chance that a log rounded as this one repeats so often
+AGAIN = 0.95  # of the points: at its borders an epoch may show a bar that is half refreshed
 DECIMALS = 7  # beyond them a float32 shows its own rounding, not the log's
 SAMPLED = 100  # distinct values that show how a log rounds
 LIVE = 0.01  # of its level: a loss on batches scatters at least so far (half of it for epochs)
@@ -33,6 +34,35 @@ def frozen_ends(value: FloatArray) -> tuple[int, int]:
         return points if points >= least and equal ** (points - 1) * len(value) < RARE else 0
 
     return still(start), still(end)
+
+
+def exact_period(value: FloatArray) -> int:
+    """Return after how many points a curve comes again as it was, digit for digit; 0 if never.
+
+    The last points are sought in what came before. From there to the end nearly all points must
+    equal those one period earlier, over a whole period at least and more than chance gives: a log
+    that rounds to few values shows the same one often.
+    """
+    count = len(value)
+    if count < 3 * FEWEST or not np.ptp(value):
+        return 0
+    probe = value[-FEWEST:]
+    windows = np.lib.stride_tricks.sliding_window_view(value[:-1], FEWEST)
+    if len(np.unique(probe)) == 1:
+        return 0
+    for at in np.flatnonzero((windows == probe).all(axis=1))[::-1].tolist():
+        lag = count - FEWEST - at
+        if lag < FEWEST:
+            continue
+        if 2 * lag > count:
+            break
+        same = value[lag:] == value[:-lag]
+        _, counts = np.unique(value, return_counts=True)
+        by_chance = float(((counts / count) ** 2).sum())
+        hits = int(same.sum())
+        if hits >= AGAIN * len(same) and _at_least(hits, len(same), by_chance) < RARE:
+            return int(lag)
+    return 0
 
 
 class Recurrence(NamedTuple):

@@ -32,7 +32,7 @@ from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
 from runlens.sources.console.telling import tells
-from runlens.sources.console.text import Bar, Text, cleaned, first_stamp, from_notebook, stamp, tail
+from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
 from runlens.sources.trainings import numbered
@@ -75,8 +75,8 @@ _OF_TRAINING = lazy_re(
     re.IGNORECASE,
 )
 
-_IN_NUMBERS = "-+.,0123456789eE"
-_NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
+# one update of a progress bar: text with an example shows a few of them, a log PASTED and more
+_BAR = lazy_re(rb"\d/\d+ \[\d+:\d\d")
 
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
@@ -122,6 +122,8 @@ def looks_like_log(path: Path, rows: int = 1) -> bool:
         return False
     ends = from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
+        return True
+    if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
     return _rows_in(path if tells(path.stem) else Path(), ends) >= rows
 
@@ -285,16 +287,18 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         framework = _framework(log.others, rows)
         return _Measured(records, placed, told, run_bars, skipped, framework, (), (), dicts=True)
     from runlens.sources.console import lines  # 25 modules, of no use to a log of dicts
-    from runlens.sources.console.bare import TOLD, bare
+    from runlens.sources.console.bare import TOLD, bare, named_by_file
     from runlens.sources.console.rows import placed as placed_rows
+    from runlens.sources.console.torn import without_torn_number
     from runlens.sources.console.twins import held_out, of_held_out
 
-    others, states = _without_torn_number(log)
+    others, states = without_torn_number(log)
     found = lines.read(others, states)
     if not found.records and reading.path.name:
         found = placed_rows(bare(others, reading.path.stem))
         if found.records:
             reading.problems.append(Problem(str(reading.path), TOLD, "their names"))
+    found = found._replace(records=named_by_file(found.records, reading.path.stem))
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])
     records, placed = Records.of(found.records), found.placed
@@ -346,26 +350,6 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
 def _series(log: Sorted, found: _Measured) -> dict[str, Series]:
     times = _times(log.text, found.records.at, found.told)
     return table(found.records, found.placed, times, found.skipped, found.framework)
-
-
-def _without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
-    """Leave out the number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
-    others, bars = log.others, list(log.bars)
-    last = len(log.text) - 1
-    if others and others[-1][0] == last:
-        others = [*others[:-1], (last, _untorn(others[-1][1]))]
-    if bars and bars[-1].at == last:
-        postfix = bars[-1].postfix
-        no_bracket = log.text.line(last).endswith(postfix)
-        bars[-1] = bars[-1]._replace(postfix=_untorn(postfix) if no_bracket else postfix)
-    return others, bars
-
-
-def _untorn(line: str) -> str:
-    """Return a line without the number at its end, which may be the beginning of another."""
-    kept = len(line.rstrip(_IN_NUMBERS))
-    begins = _NUMBER_BEGINS.search(line, kept)
-    return line[: begins.start()] if begins else line
 
 
 def _times(text: Text, at: IntArray, told: BoolArray) -> FloatArray:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
+from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
@@ -19,7 +20,8 @@ LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 TOLD = "holds bare numbers: each line was taken for a row"
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
-_APART = lazy_re(r"[,;\s]+")
+_APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
+_UNNAMED = lazy_re(r"column \d+")
 _LIST = lazy_re(r"\s*(?:([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*)?\[([^\[\]]*)\]?[\s,]*$")
 _List = tuple[int, str, tuple[float, ...]]
 
@@ -37,11 +39,30 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return _of_lists([some for at, line in others if (some := _list(at, line))], stem)
     if all(value.is_integer() for _, values in same for value in values):
         return []
-    names = tuple(f"column {n}" for n in range(1, width + 1))
-    if width == 1:
+    counts = width > 1 and _count([values[0] for _, values in same])
+    names = tuple(f"column {n}" for n in range(1 + counts, width + 1))
+    if len(names) == 1:
         above = " ".join(line for at, line in others if at < same[0][0])
         names = next(((name,) for name in (stem, *_named(above)) if tells(name)), names)
-    return [Row(at, Counted(), names, values) for at, values in same]
+    return [
+        Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
+        for at, values in same
+    ]
+
+
+def _count(numbers: Sequence[float]) -> bool:
+    """Whether whole numbers rise by one and the same from row to row."""
+    gaps = {after - before for before, after in pairwise(numbers)}
+    return all(number.is_integer() for number in numbers) and len(gaps) == 1 and min(gaps) > 0
+
+
+def named_by_file(records: list[Record], stem: str) -> list[Record]:
+    """Return records whose only number has no name with that of their file: ``train_loss.txt``."""
+    names = {record.names for record in records}
+    only = next(iter(names)) if len(names) == 1 else ()
+    if len(only) != 1 or not _UNNAMED.fullmatch(only[0]) or not tells(stem):
+        return records
+    return [record._replace(names=(stem,)) for record in records]
 
 
 def _named(words: str) -> list[str]:

@@ -41,6 +41,7 @@ _PAIR = lazy_re(
     r"""['"]([^'"{}]{1,120})['"]:\s*['"]?"""
     r"""([-+]?(?:\d[\d.eE+-]*|\.\d[\d.eE+-]*|nan|NaN|inf|Infinity)|\d+/\d+)['"]?\s*[,}]"""
 )
+_BRACE = lazy_re(r"""(?:['"](?P<name>[^'"{}]{1,120})['"]:\s*)?\{|\}""")
 _ROW = lazy_re(r"""['"](?:train_|valid_)?(?:epoch|step|global_step|num_updates|iter)""")
 _METRIC = lazy_re(
     r"loss|reward|learning_rate|\blr\b|acc|grad|eval|ppl|perplexity|score|train_runtime|kl|entropy"
@@ -72,6 +73,8 @@ def row(at: int, line: str, *, numbered: bool = False) -> DictRow | None:
     start = line.find("{'")
     start = line.find('{"') if start < 0 else start
     pairs = _PAIR.findall(line, start) if start >= 0 and _ROW.search(line, start) else ()
+    if pairs and line.find("{", start + 1) > 0:
+        pairs = _nested(line[start:])
     if not pairs:
         return None
     names, values = zip(*pairs, strict=True)
@@ -86,6 +89,22 @@ def row(at: int, line: str, *, numbered: bool = False) -> DictRow | None:
     if step < 0 and epoch != epoch:  # noqa: PLR0124 - the fastest test for NaN, and each row makes it
         return None
     return DictRow(Record(at, names, values, epoch), said.kind, step)
+
+
+def _nested(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of dicts in a dict, each with the names above it: ``val/loss``."""
+    found: list[tuple[str, str]] = []
+    above: list[str] = []
+    begin = 0
+    for brace in _BRACE.finditer(text):
+        pairs = _PAIR.findall(text[begin : brace.end()])
+        found += [("/".join([*filter(None, above), name]), value) for name, value in pairs]
+        begin = brace.end()
+        if brace[0] != "}":
+            above.append(brace["name"] or "")
+        elif above:
+            above.pop()
+    return found
 
 
 def _numbered(text: str) -> int:

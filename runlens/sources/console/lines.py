@@ -9,22 +9,38 @@ all kinds in one log that with the most numbers is taken.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.keras import keras
+from runlens.sources.console.learned import (
+    alike_placed,
+    better,
+    counted_twice,
+    lacks,
+    loses_nothing,
+)
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
+from runlens.sources.console.mining.phrases import in_ascii
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
-from runlens.sources.console.postfix import Reached, as_lines, epochs_of, from_bars, table_rows
+from runlens.sources.console.postfix import (
+    Reached,
+    as_lines,
+    epochs_of,
+    from_bars,
+    table_rows,
+    without_second,
+)
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import Restarts, numbered_anew
 from runlens.sources.console.rows import Epochs, Found, Row, placed
@@ -40,8 +56,6 @@ from runlens.sources.console.yolo import yolo
 from runlens.sources.trainings import of_launches
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
-MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
-FAR_MORE = 10  # times from which it is believed although it lacks something
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
 _BARE_EPOCH = lazy_re(
@@ -55,6 +69,7 @@ _LABELLED = lazy_re(
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
+_BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
 _LIGHTNING = lazy_re(
     r"Epoch (\d{1,9}), global step (\d{1,15}): '?([\w/]+)'? (?:reached ("
     + NUMBER
@@ -67,6 +82,12 @@ _Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, val
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
+    before = ["", *(line for _, line in others)]
+    others = [
+        (at, in_ascii(line))
+        for (at, line), above in zip(others, before, strict=False)
+        if not (above.endswith(":") and _BEST.search(above))
+    ]
     return _with_lost_norms(_found(others, bars), others)
 
 
@@ -80,32 +101,20 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if not known.records and not telling(row.names for row in learned):
         learned = max(learned, mine(as_lines(bars)), key=len)
         learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
-    if not known.records or (not known.framework and _better(learned, known)):
+    if known.records and not known.framework and lacks(known, dict(others)):
+        every = mine(others)
+        if loses_nothing(every, known) and alike_placed(again := _parted(every, others), known):
+            return again
+    if not known.records or (not known.framework and better(learned, known)):
         return _parted(numbered_anew(mine(others) if taken else learned, others), others)
     return _with(known, learned)
-
-
-def _better(learned: Sequence[Row], known: Found) -> bool:
-    """Whether a learned layout has far more of what trainings are judged by, and lacks little.
-
-    Rows that count batches themselves would lose their steps beside those of a known layout.
-    """
-    mine, theirs = [row.names for row in learned], [record.names for record in known.records]
-    more, less = telling(mine), telling(theirs)
-    alone = all(row.counted.batch >= 0 for row in learned) or more > FAR_MORE * less
-    if more > MORE * less:
-        return alone or _measured(theirs) <= _measured(mine)
-    return len(learned) > FAR_MORE * len(theirs) and all(_counted_twice(r.counted) for r in learned)
-
-
-def _measured(names: Iterable[Sequence[str]]) -> set[str]:
-    return {naming(name).metric for some in set(names) for name in some if tells(name)}
 
 
 def _with(known: Found, learned: list[Row]) -> Found:
     """Add the rows of other layouts to those of a known one, each at the step that it shows."""
     names = {naming(name).metric for record in known.records for name in record.names}
-    rows = [row for row in learned if not any(naming(name).metric in names for name in row.names)]
+    rows = [row._replace(names=_held_out(row.names, names)) for row in learned]
+    rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
     place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
     kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]
@@ -113,6 +122,18 @@ def _with(known: Found, learned: list[Row]) -> Found:
         return known
     added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
     return _inserted(known, added)
+
+
+def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
+    """Return names with the data of the first, where other rows have the same of the training.
+
+    ``Validation loss=0.5, accuracy=0.8`` beside rows with an accuracy of their own.
+    """
+    split = classify(names[0]).split
+    if split not in {"val", "test"}:
+        return names
+    alike = (not classify(n).split and naming(n).metric in known for n in names)
+    return tuple(f"{split}/{n}" if one else n for n, one in zip(names, alike, strict=True))
 
 
 def _inserted(known: Found, added: Sequence[_Added]) -> Found:
@@ -165,7 +186,7 @@ def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return of_rows
     for records, framework in (
         from_tables(others),
-        (from_bars(bars, reached), "lightning" if reached else ""),
+        (from_bars(without_second(bars), reached), "lightning" if reached else ""),
         (from_tensors(others), ""),
     ):
         if len(records) > 1 or (records and len(others) <= EXCERPT):
@@ -222,7 +243,7 @@ class _Kind(NamedTuple):
 
 def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
     epoch = epochs = -1
-    begun = False
+    begun = waiting = False
     parse = Templates(_parsed)
     for at, line in others:
         if len(line) > MAX_WIDTH:
@@ -232,7 +253,10 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             continue
         kind, counters, values = found
         if kind.header:
+            if epoch < 0 and waiting:
+                return  # the epoch is named below its lines: they are mined
             epoch, epochs = counters[-2:]
+        waiting = waiting or (kind.labelled and epoch < 0 and not begun)
         if kind.labelled and (epoch >= 0 or begun):
             yield Row(at, Counted(epoch=epoch, epochs=epochs), kind.names, values)
         elif kind.names and not kind.labelled:
@@ -294,17 +318,13 @@ def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
     layouts = Counter(row.names for row in rows)
     kept = [row for row in rows if layouts[row.names] > 1]
     if not kept:
-        return [row for row in rows if few and _counted_twice(row.counted)]
+        return [row for row in rows if few and counted_twice(row.counted)]
     first = kept[0]
     return [
         row
         for row in rows
         if layouts[row.names] > 1 or (_alike(row.counted, first.counted) and not _ahead(row, first))
     ]
-
-
-def _counted_twice(counted: Counted) -> bool:
-    return counted.epoch >= 0 and max(counted.step, counted.batch) >= 0
 
 
 def _ahead(row: Row, first: Row) -> bool:

@@ -13,7 +13,7 @@ _PAIR = lazy_re(
     r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|(?:tf\.)?[Tt]ensor\()?("
     + NUMBER
     + r"|(?:[-+]?(?:nan|inf|NaN|Inf)\b(?! iterations)))"
-    r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/])(?!:\s*[-+]?[\d.]|\s\d\ds\b)"
+    r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/]|\.\d)(?!:\s*[-+]?[\d.]|\s\d\ds\b)"
 )
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
 _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")

@@ -27,6 +27,7 @@ _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
 _TIMES = lazy_re(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
 _NUMBER = lazy_re(r"[:=]\s?[-+]?\d")  # behind its name
 _LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
+TURNS = 4  # bars, from which two lengths by turns are those of training and held-out data
 MOST = 2  # a loss that changes in one of so many states of its bar is that of each batch
 _CELLS = lazy_re(r"\s*\d+(?:/\d+)?(?:\s+[-+.\w]*\d[-+.\w]*|\s+[-+]?(?:nan|inf))+\s*")
 _HELD_OUT = lazy_re(r"valid|sanity|test|predict|eval", re.IGNORECASE)
@@ -56,6 +57,20 @@ def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tupl
         if not isnan(item.value)  # NaN: not among the best, so not printed
     ]
     return sorted(found, key=lambda item: item[1].at)
+
+
+def without_second(bars: Sequence[Bar]) -> Sequence[Bar]:
+    """Leave out of bars without a label the second of each epoch, which counts another number.
+
+    They come by turns: the one of the training, then that of held-out data.
+    """
+    if any(bar.label.strip() for bar in bars):
+        return bars
+    totals = [total for total, _ in groupby(bar.total for bar in bars)]
+    first, second = totals[::2], totals[1::2]
+    if len(totals) < TURNS or len(set(first)) > 1 or len(set(second)) > 1:
+        return bars
+    return [bar for bar in bars if bar.total == first[0]]
 
 
 def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple[int, Record]]:
@@ -124,6 +139,9 @@ class _Count:
         self._steps = median(item.step / (item.epoch + 1) for item in reached) if reached else 0.0
         endless = (bar.done for bar in bars if not bar.total and not _HELD_OUT.search(bar.label))
         self._whole = max(endless, default=0)  # of an epoch, where its bar does not know
+        plain = [b for b in bars if b.total and not b.label.strip()]
+        full = len(plain) == len(bars) and all(b.done == b.total for b in bars)
+        self._pass = {b.at: n for n, b in enumerate(plain)} if full else {}  # only ends are left
         self._held_out = max((b.total for b in bars if _HELD_OUT.search(b.label)), default=0)
 
     def epoch(self, bar: Bar) -> float:
@@ -142,6 +160,7 @@ class _Count:
             return int(named[1])
         label = _EPOCH.search(bar.label)
         epoch = max(0, int(label[1]) - self._first) if label and not self._overall else 0
+        epoch = self._pass.get(bar.at, epoch)
         if not self._steps:
             return epoch * (bar.total or self._whole) + bar.done
         if not bar.total:

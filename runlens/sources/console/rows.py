@@ -16,6 +16,7 @@ from runlens.sources.console.trainings import Apart, Counts, tell_apart
 
 CROWD = 3  # rows without a counter in a row that are no summaries of an epoch
 RANKS = 3  # falls by one interval from which several ranks print: a resume falls once
+COUNTED = "has rows without a step number, so they were counted"
 ONCE_AN_EPOCH = 1.5  # rows an epoch up to which the epoch is taken for the step
 
 
@@ -230,8 +231,7 @@ def _steps(
     for row in rows:
         counts[row.names] += 1
         numbers.append(counts[row.names])
-    doubt = "has rows without a step number, so they were counted"
-    return np.array(numbers, dtype=np.int64), True, doubt
+    return np.array(numbers, dtype=np.int64), True, COUNTED
 
 
 def _without_still_step(rows: list[Row]) -> list[Row]:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from runlens.metrics import METRICS
+from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 
 # parts of words, and words that mean something else within longer ones
 _STEMS = (
     "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
+    "|verlust|perte|perdida|perda|exactitud|genauigkeit|acuracia"
     "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
-    "|损失|准确率|精度|奖励|困惑度"
 )
 _WORDS = (
     "acc|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
@@ -34,6 +35,7 @@ _OTHER = lazy_re(
 
 def tells(name: str) -> bool:
     """Whether a name is that of something by which trainings are judged."""
+    name = in_english(name)
     return _TELLING.search(name) is not None and _OTHER.search(name) is None
 
 

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
+from runlens.naming.languages import words_of_logs
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console import histories
 
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail
@@ -37,6 +39,7 @@ _STAMP = lazy_re(
 _HOUR = lazy_re(r"\d:\d\d:\d")  # of a stamp: what few lines have is sought first
 _STAMP_WITHIN = 60  # characters from the start of a line
 _ENDLESS = lazy_re(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
+ENCODINGS = ("gb18030", "shift_jis", "euc_kr", "big5", "cp1251")  # of Windows, beside UTF-8
 SAMPLED = 200_000  # bytes at the start of a log in which its prefix is looked for
 MOST_COMPARED, FEWEST_COMPARED = 400, 3  # lines
 LONGEST_PREFIX = 120  # characters
@@ -139,10 +142,13 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data = data.decode("utf-16", errors="replace").encode("utf-8", errors="replace")
     if b"\0" in data:
         data = data.replace(b"\0", b"")
+    data = _in_utf8(data)
     if notebook := _KAGGLE.match(data) is not None:
         data = _from_kaggle(data.decode("utf-8", errors="replace"))
     elif (printed := from_notebook(data)) is not None:
         data, notebook = printed, True
+    elif (rows := histories.lines_of(data)) is not None:
+        data, notebook = rows, True
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
     counted = True
@@ -150,6 +156,28 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         counted = b"\n" in data  # else each return ends a line of the file
         data = _RETURNS.sub(b"\r", data)
     return data, counted and not notebook
+
+
+def _in_utf8(data: bytes) -> bytes:
+    """Return the bytes of a log in UTF-8: of other encodings the one that has words of logs."""
+    sample = data[:SAMPLED].rpartition(b"\n")[0]
+    if sample.isascii():
+        return data
+    try:
+        sample.decode()
+    except UnicodeDecodeError:
+        found = {name: _words(sample, name) for name in ENCODINGS}
+        best = max(ENCODINGS, key=found.__getitem__)
+        return data.decode(best, errors="replace").encode() if found[best] else data
+    return data
+
+
+def _words(sample: bytes, encoding: str) -> int:
+    """Count the words of logs in bytes of an encoding; 0 where they are none of it."""
+    try:
+        return words_of_logs(sample.decode(encoding))
+    except UnicodeDecodeError:
+        return 0
 
 
 def from_notebook(data: bytes) -> bytes | None:

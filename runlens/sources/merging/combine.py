@@ -340,23 +340,36 @@ class Clock(NamedTuple):
     value: FloatArray
 
     @classmethod
+    def of_parts(cls, parts: Iterable[tuple[Part, FloatArray]]) -> "Clock":
+        """Join what columns of several parts know."""
+        return cls.of((part.key, known) for part, known in parts if np.isfinite(known).any())
+
+    @classmethod
     def of(cls, parts: Iterable[tuple[IntArray, FloatArray]]) -> "Clock":
         """Join what several parts know; the first to know a step counts."""
-        known: list[Clock] = []
+        known = cls(np.array([], dtype=np.int64), np.array([], dtype=np.float64))
         for key, value in parts:
             solid = np.isfinite(value)
-            if not solid.any():
-                continue
-            own = cls(key, value) if solid.all() else cls(key[solid], value[solid])
-            if not any(np.array_equal(own.key, other.key) for other in known):
-                known.append(own)
-        if not known:
-            return cls(np.array([], dtype=np.int64), np.array([], dtype=np.float64))
-        key, value = (np.concatenate(column) for column in zip(*known, strict=True))
-        if (key[1:] > key[:-1]).all():
-            return cls(key, value)
-        own_key, first = np.unique(key, return_index=True)
-        return cls(own_key, value[first])
+            some = cls(key, value) if solid.all() else cls(key[solid], value[solid])
+            if len(some.key) and not np.array_equal(some.key, known.key):
+                known = known.joined(some)
+        return known
+
+    def joined(self, other: "Clock") -> "Clock":
+        """Add what another knows of other steps."""
+        key, value = other
+        if not (key[1:] > key[:-1]).all():
+            key, first = np.unique(key, return_index=True)
+            value = value[first]
+        if not len(self.key):
+            return Clock(key, value)
+        at = np.searchsorted(self.key, key)
+        new = self.key[np.minimum(at, len(self.key) - 1)] != key
+        if not new.any():
+            return self
+        return Clock(
+            np.insert(self.key, at[new], key[new]), np.insert(self.value, at[new], value[new])
+        )
 
     def fill(self, key: IntArray, column: FloatArray) -> FloatArray:
         """Return `column` with its gaps filled from what is known of the same step."""

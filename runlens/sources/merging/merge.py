@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from runlens.arrays import unique
 from runlens.errors import NothingReadable
 from runlens.faults import survived
-from runlens.history import Columns, FloatArray, History
+from runlens.history import Columns, FloatArray, History, distinct
 from runlens.metrics import NAMES, Better, base, naming
 from runlens.naming import classify
 from runlens.redaction import purged, redacted
@@ -141,7 +140,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     group = with_rewinds(with_steps_of_bars(group))
     readings = [one.reading for one in group]
     sources = [redacted(shown(reading.path, place)) for reading in readings]
-    (metrics, taken, negated), problems, starts = _metrics(group)
+    (metrics, taken, negated, derived), problems, starts = _metrics(group)
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
@@ -162,7 +161,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     events = _events(readings, starts, place)
     ended = [one.reading for one in of_last_launch(group)]
     plan = _plan(readings, config, history)
-    problems += [Problem(sources[0], text) for text in guessed(taken, negated)]
+    problems += [Problem(sources[0], text) for text in guessed(taken, negated, derived)]
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     happened, began = _events(ended, (), place), not LEARNT.isdisjoint(metrics)
@@ -251,10 +250,10 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
     """Return the columns of each metric, with epoch and time filled, and the launches' starts."""
     starts = boundaries(group)
     parts = parts_of(group, range(len(group)), starts)
-    epochs = [(part.key, part.series.value) for part in parts.pop("epoch", [])]
+    epochs = [(part, part.series.value) for part in parts.pop("epoch", [])]
     every = [part for some in parts.values() for part in some]
-    epoch = Clock.of(epochs + [(part.key, part.series.epoch) for part in every])
-    time = Clock.of([(part.key, part.series.time) for part in every])
+    epoch = Clock.of_parts([*epochs, *((part, part.series.epoch) for part in every)])
+    time = Clock.of_parts([(part, part.series.time) for part in every])
     metrics: dict[str, Columns] = {}
     disagreements: list[Disagreement] = []
     lost: list[Problem] = []
@@ -376,11 +375,12 @@ def _when(event: Event) -> tuple[float, float, str]:
 def _segments(metrics: dict[str, Columns]) -> tuple[Segment, ...]:
     spans: dict[int, list[float]] = {}
     for rows in metrics.values():
-        for number in unique(rows.segment).tolist():
-            mine = rows.segment == number
-            times = rows.time[mine]
-            began = float(np.nanmin(times)) if np.isfinite(times).any() else np.inf
-            low, high = int(rows.step[mine].min()), int(rows.step[mine].max())
+        numbers = distinct(rows.segment).tolist()
+        for number in numbers:
+            mine = rows if len(numbers) == 1 else rows.at(rows.segment == number)
+            times = mine.time[np.isfinite(mine.time)]
+            began = float(times.min()) if len(times) else np.inf
+            low, high = int(mine.step.min()), int(mine.step.max())
             span = spans.setdefault(number, [low, high, began])
             span[:] = [min(span[0], low), max(span[1], high), min(span[2], began)]
     return tuple(

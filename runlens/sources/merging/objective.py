@@ -5,6 +5,7 @@ reward of an agent that logs none. Which was taken is kept, so that a user can o
 """
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from runlens.naming.classify import AVERAGES, BY_LETTER
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.wording import listed
 
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
 _OWN_LOSS = lazy_re(r"^(?!.*(?:eval|val|test|policy|value|actor|critic)).*\btrain.*loss")
@@ -29,12 +31,20 @@ OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", 
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
 TIMED = {"time", "data_time"}  # of an iteration, and of it what the data loader took: detectron2
 LOGS_OF = {"train_loss": "train_ppl", "eval_loss": "eval_ppl"}
-WORDS = {"train_loss": "training loss", "eval_loss": "evaluation loss", "reward": "reward"}
+NONE: Mapping[str, str] = MappingProxyType({})
+WORDS = {
+    "train_loss": "training loss",
+    "eval_loss": "evaluation loss",
+    "reward": "reward",
+    "d_loss": "discriminator loss",
+}
+DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
 RARE = 3  # training losses to an accuracy from which it is measured now and then
+LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 FEWEST = 5  # values from which a curve is told from a count
 
 
@@ -44,6 +54,7 @@ class Chosen(NamedTuple):
     metrics: dict[str, Columns]
     taken: dict[str, str]  # canonical -> the name that stood there
     negated: frozenset[str] = frozenset()  # names of which the negative was taken
+    derived: Mapping[str, str] = NONE  # canonical -> of what it was computed, in words
 
 
 def chosen(metrics: Mapping[str, Columns]) -> Chosen:
@@ -69,9 +80,37 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         ours.get(name, name): rows._replace(value=-rows.value) if name in upward else rows
         for name, rows in metrics.items()
     }
+    derived = {}
     for loss, ppl in logs.items():
         renamed[loss] = metrics[ppl]._replace(value=np.log(metrics[ppl].value))
-    return Chosen(renamed, taken, frozenset(upward))
+        derived[loss] = f"the logarithm of {ppl}"
+    if halves := _halves_of_discriminator(renamed):
+        real, fake = (renamed[name] for name in halves)
+        renamed["d_loss"] = real._replace(value=(real.value + fake.value) / 2)
+        derived["d_loss"] = f"the mean of {listed(halves)}"
+    return Chosen(renamed, taken, frozenset(upward), derived)
+
+
+def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
+    """Return the losses on real and on made samples beside a generator's, of which one is the mean.
+
+    As pix2pix trains it (Isola et al. 2017, "we divide the objective by 2") and logs its halves
+    alone. Below zero they are scores of a critic.
+    """
+    if "d_loss" in metrics or "g_loss" not in metrics:
+        return ()
+    found = {
+        half: name
+        for name in metrics
+        for half in ("real", "fake")
+        if half in words(name) and DISCRIMINATOR & set(words(name))
+    }
+    halves = tuple(found[half] for half in ("real", "fake") if half in found)
+    if len(halves) < len(("real", "fake")):
+        return ()
+    real, fake = (metrics[name] for name in halves)
+    of_one = np.array_equal(real.step, fake.step)
+    return halves if of_one and min(np.nanmin(real.value), np.nanmin(fake.value)) >= 0 else ()
 
 
 def _is_driven_up(name: str, metrics: Mapping[str, Columns]) -> bool:
@@ -87,8 +126,6 @@ def _is_perplexity(metrics: Mapping[str, Columns], loss: str, ppl: str) -> bool:
     """Whether a run logs a perplexity, which is never below 1, and not the loss it is made of."""
     if OTHER_MEASURES & metrics.keys() or loss in metrics or ppl not in metrics:
         return False
-    if loss == "eval_loss" and "train_loss" in metrics:
-        return False  # what is beside it may have other terms
     return bool(np.nanmin(metrics[ppl].value, initial=np.inf) >= 1)
 
 
@@ -124,16 +161,23 @@ def without_negative_shares(metrics: Mapping[str, Columns]) -> dict[str, Columns
     }
 
 
-def guessed(taken: Mapping[str, str], negated: Collection[str] = ()) -> list[str]:
+def guessed(
+    taken: Mapping[str, str], negated: Collection[str] = (), derived: Mapping[str, str] = NONE
+) -> list[str]:
     """Say which names were taken for a loss or a reward that they do not say for sure.
 
-    Of those among `negated` it is the negative that was taken.
+    Of those among `negated` it is the negative that was taken; `derived` are computed of others.
     """
-    return [
-        f"names no {WORDS[ours]}, so {'the negative of ' * (name in negated)}{name} was taken; "
-        f"if another column is it, name it with --column {ours}=NAME"
+    said = {
+        ours: f"{'the negative of ' * (name in negated)}{name}"
         for ours, name in taken.items()
         if not classify(name).sure and not _OWN_LOSS.search(name.lower())
+    }
+    said |= derived
+    return [
+        f"names no {WORDS[ours]}, so {what} was taken; if another column is it, name it with "
+        f"--column {ours}=NAME"
+        for ours, what in said.items()
     ]
 
 
@@ -179,13 +223,26 @@ def _held_out(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], trai
     if OF_BATCHES in metrics:
         return OF_BATCHES
     of_kind = {known[train].kind} if train else set()
+    plain = () if train else metrics.get("train_loss", ())
     found = [
         name
         for name in _objectives(known)
         if known[name].split in {"val", "test"}
-        and (_allowed(known[name], of_kind) if train or "train_loss" in metrics else True)
+        and (
+            _allowed(known[name], of_kind) or _as_high(plain, metrics[name])
+            if train or "train_loss" in metrics
+            else True
+        )
     ]
     return min(found, key=lambda n: (known[n].split == "test", known[n].rank), default="")
+
+
+def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
+    """Whether a held-out loss of a named kind begins where a training loss without one does."""
+    if not train:
+        return False
+    one, other = _ends(train)[0], _ends(held_out)[0]
+    return bool(one > 0 and one / LEVELS <= other <= one * LEVELS)
 
 
 def _by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:

@@ -33,7 +33,7 @@ def open_end(history: History, done_epochs: float | None) -> OpenEnd:
     """Return why rows look as if the run had ended by itself; empty where they do not."""
     if _schedule_ended(history.curve("learning_rate").finite()):
         return OpenEnd("the learning rate came to the end of its schedule", whole=False)
-    if at := round_end(history, done_epochs):
+    if history.metrics and (at := round_end(history, done_epochs)):
         newest = max(int(history.curve(name).step[-1:].max(initial=0)) for name in history.metrics)
         there = at.startswith("epoch") or at == f"step {in_words(newest)}"
         return OpenEnd(f"the last row is {'at' if there else 'next to'} the round {at}")

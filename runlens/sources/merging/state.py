@@ -270,10 +270,10 @@ def _broken_off(
         )
     logs = [r for r in readings if r.kind == "console" and r.hints.ended_step is not None]
     if logs:
-        why = f"{logs[-1].path.name} ends at {plan.words}, without a word on the end of the run"
+        why = f"{logs[-1].path.name} ends at {plan.words}, without a closing message"
         return "stopped_early", why, "guess"
     if any(hint.snapshot for hint in hints) and not any(_beyond(hint) for hint in hints):
-        return "unknown", f"the newest state is that of a checkpoint ({plan.words})", "guess"
+        return "unknown", f"the newest file is a checkpoint ({plan.words})", "guess"
     return (
         "unknown",
         f"no record says how the run ended; the last row is at {plan.words}",

@@ -87,7 +87,11 @@ class Database:
         self._connection = connection
         self._most = most
         named = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
-        plain = [name for name, sql in named if not str(sql).upper().startswith("CREATE VIRTUAL")]
+        plain = [
+            name
+            for name, sql in named
+            if isinstance(name, str) and not str(sql).upper().startswith("CREATE VIRTUAL")
+        ]  # damage makes bytes of a name
         self.tables: Tables = {name: self._columns(name) for name in plain}
 
     def _columns(self, table: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.run import Problem
+from runlens.sources.broken_off import without_torn_cell
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables.columns import (
@@ -241,25 +242,12 @@ def table(reading: SourceReading, text: str, columns: Columns = AS_FOUND) -> Tab
         told = "has git's marks of a merge that failed: its two versions follow one another"
         reading.problems.append(Problem(str(reading.path), told))
     torn = not text.endswith(("\n", "\r"))
-    rows = _without_last_cell(rows) if torn else rows
+    rows = without_torn_cell(rows) if torn else rows
     parts, readable = _Parts(header, columns), _up_to_damage(rows, reading)
     while batch := list(islice(readable, BATCH)):
         parts.add(batch)
     parts.tell(reading, torn=torn)
     return parts.table()
-
-
-def _without_last_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Leave out the cell at which a file breaks off: ``0.1`` may be the half of ``0.125``."""
-    waiting: list[list[str]] = []
-    try:
-        for row in rows:
-            yield from waiting
-            waiting = [row]
-    except csv.Error:  # it breaks off behind the row that waits
-        yield from waiting
-        raise
-    yield from (row[:-1] for row in waiting)
 
 
 def _up_to_damage(rows: Iterator[list[str]], reading: SourceReading) -> Iterator[list[str]]:
@@ -334,6 +322,8 @@ class _Parts:
     def _column(self, name: str, cells: tuple[str, ...]) -> None:
         """Turn cells into numbers: at once where all are, else those that are."""
         try:
+            if "_" in "".join(cells):
+                raise ValueError  # noqa: TRY301 - Python reads "1_1.8" as 11.8
             value = np.array([float(cell) for cell in cells])
             places = np.arange(len(cells))
         except ValueError:

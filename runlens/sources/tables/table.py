@@ -97,7 +97,7 @@ def fill(reading: SourceReading, table: Table) -> None:
     slack = slack_of(axis.step[main.row])
     if slack:
         text = (
-            "has most steps more than once, as logs of several processes do; each was counted once"
+            "has most steps more than once, as several processes write to it; each was counted once"
         )
         reading.problems.append(Problem(str(reading.path), text))
     launch = launches(table.rows, axis.step, main.row, slack)
@@ -109,7 +109,7 @@ def fill(reading: SourceReading, table: Table) -> None:
         rows, value = column.row[kept], column.value[kept]
         reading.series[name] = Series(axis.step[rows], value, epoch[rows], time[rows], launch[rows])
     if left and not slack:
-        text = "has some steps more than once with different numbers; the first of each was used"
+        text = "has some steps twice with different values; the first value was used"
         reading.problems.append(Problem(str(reading.path), text, count(left, "number")))
     _tell_plan(reading, table, axis, epoch)
     reading.precision = _precision(metrics.values(), reading.precision)
@@ -171,10 +171,11 @@ def _placeholders(value: FloatArray) -> BoolArray:
 def _axis(table: Table, main: Column) -> Axis:
     """Take the best column that goes on as a step does; else number the rows."""
     columns = sorted((key, name) for name in table.columns if (key := counter(name)))
+    exact = any(counts(table.columns[name].value) for _, name in columns)
     within: Axis | None = None
     for _, name in columns:
         step = _dense(table, name)
-        if step is None:
+        if step is None or (exact and _falls(step[main.row])):
             continue
         begun = _within_epochs(table, step, main)
         if len(begun) and plain(name) not in EPOCHS:
@@ -191,6 +192,11 @@ def _axis(table: Table, main: Column) -> Axis:
     measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
     measured[np.concatenate([column.row for column in table.columns.values()])] = 1
     return Axis(np.maximum(np.cumsum(measured) - 1, 0), "", "they were numbered row by row")
+
+
+def _falls(step: IntArray) -> bool:
+    """Whether steps fall again and again: beside ``Episode``, ``Steps`` are those of each."""
+    return bool(np.count_nonzero(np.diff(step) < 0) > LAG)
 
 
 def counts(value: FloatArray) -> bool:
@@ -383,7 +389,7 @@ def _done_epochs(axis: Axis, epoch: FloatArray) -> float | None:
 
 def _precision(columns: Iterable[Column], known: Precision) -> Precision:
     """Return "rounded" where all numbers were written with five digits or fewer."""
-    value = np.concatenate([column.value for column in columns])
+    value = np.concatenate([np.empty(0), *(column.value for column in columns)])
     value = value[np.isfinite(value) & (np.floor(value) != value)]
     if len(value) < ENOUGH:
         return known

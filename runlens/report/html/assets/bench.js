@@ -211,7 +211,7 @@ function curves(B) {
   function paint() { boxes.forEach(function (b, run) { b.parentNode.querySelector("i").style.background = ink(run) }) }
   night.addEventListener("change", paint);
   addEventListener("hashchange", function () { load(); draw() });
-  box.hidden = false; paint(); soft.value = metric().smooth; load(); views.push(draw);
+  paint(); soft.value = metric().smooth; load(); views.push(draw);
 }
 
 /* settings against what was reached: one setting as points, all of them as lines */
@@ -302,7 +302,7 @@ function board(S) {
   }
   [points, lines].forEach(function (c) { c.addEventListener("pointerleave", function () { light(-1); tell(-1) }) });
   pick.addEventListener("input", scatter);
-  at("board-views").hidden = false; tell(-1); views.push(scatter, parallel);
+  tell(-1); views.push(scatter, parallel);
 }
 
 if (data.bench) curves(data.bench);

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from runlens.report.html.charts.model import INK_NAMES, Figure, Line, Panel
 from runlens.report.html.charts.ready import logarithmic, titled
 from runlens.report.html.element import cut
@@ -37,7 +39,7 @@ def data(figure: Figure) -> dict[str, Any]:
     ]
     colours = {"critical": "crit", "warning": "warn", "info": "info"}
     return {
-        "xs": [[_exact(step) for step in some] for some in steps],
+        "xs": [_all_exact(some) for some in steps],
         "series": series,
         "steps": steps[longest],
         "panels": panels,
@@ -67,6 +69,12 @@ def _series(line: Line, steps: int) -> dict[str, Any]:
 def _short(value: float) -> float:
     rounded = float(f"{value:.{DIGITS}g}")
     return _exact(rounded if math.isfinite(rounded) else value)
+
+
+def _all_exact(steps: tuple[float, ...]) -> list[float]:
+    some = np.array(steps)
+    whole = (np.abs(some) < EXACT).all() and (some == np.floor(some)).all()
+    return some.astype(np.int64).tolist() if whole else [_exact(step) for step in steps]
 
 
 def _exact(value: float) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from runlens.diagnosis import SEVERITIES, Diagnosis, Finding, Mark, Severity, ThinCurve
 from runlens.metrics import NAMES, base
+from runlens.report.facts import named
 from runlens.report.html.charts import select
 from runlens.report.html.charts.model import (
     Area,
@@ -63,7 +64,7 @@ def timeline(diagnosis: Diagnosis) -> Figure | None:
 
 
 def _turns(diagnosis: Diagnosis) -> list[Mark]:
-    """Return where the learning rate does what the story tells of it: ``leaves its plan``."""
+    """Return where the learning rate does what the story tells of it: ``went off schedule``."""
     curve = diagnosis.curves.get("learning_rate")
     if curve is None:
         return []
@@ -204,7 +205,7 @@ def lane(finding: Finding, diagnosis: Diagnosis, last: float, run: str = "") -> 
     """Return the lane of a finding; `run` names the run, where several are drawn."""
     start = finding.onset.step or 0.0
     end = finding.end.step if finding.end and finding.end.step is not None else last
-    name = cut(diagnosis.titles.get(finding.rule) or finding.rule, 40 if run else 60)
+    name = cut(named(finding, diagnosis), 40 if run else 60)
     name = f"{run}: {name}" if run else name
     return Lane(
         finding.severity,

@@ -107,7 +107,7 @@ def _chart(trend: Sequence[Trend]) -> Markup | None:
         [f"night {t.night}: {count(t.issues, 'open issue')}" for t in shown],
         [f"night {t.night}: {t.wasted:,.1f} of {t.gpu_hours:,.1f} GPU-hours" for t in shown],
     )
-    titles = "Runs that broke", "Open issues, warnings and worse", "GPU-hours that gave nothing"
+    titles = "Runs that broke", "Open issues, warnings and worse", "GPU-hours wasted"
     charts = [
         el("div", el("dt", title), el("dd", _bars(some, each), " ", el("span", most, class_="n")))
         for title, some, each, most in zip(titles, (shares, issues, lost), said, top, strict=True)

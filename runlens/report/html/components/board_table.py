@@ -67,7 +67,6 @@ def _drawings(keys: list[str]) -> Markup:
         ),
         el("p", HELP, class_="sub sm", id="board-read", role="status"),
         id="board-views",
-        hidden=True,
     )
 
 

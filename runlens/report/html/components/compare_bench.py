@@ -142,7 +142,6 @@ def bench(comparison: Comparison) -> Markup:
         el("p", said, class_="sub sm", id="bench-read", role="status"),
         el("fieldset", el("legend", "Runs"), runs, both, class_="bench-runs"),
         id="bench",
-        hidden=True,
     )
 
 

@@ -43,7 +43,7 @@ def _one(finding: Finding, run: str, pair: Pair) -> Markup:
 
 def _finding(finding: Finding, pair: Pair, *said: Child) -> Markup:
     titles = {**pair.b.titles, **pair.a.titles}
-    name = titles.get(finding.rule) or finding.rule
+    name = finding.heading or titles.get(finding.rule) or finding.rule
     head = el("p", tag(finding.severity, cut(name, 60)), class_="sm fnd")
     return join(head, said)
 

@@ -1,12 +1,13 @@
 """Many runs against A: one table, one chart, a small chart a metric and a run, details folded."""
 
-from runlens.comparison import LABELS, Comparison, Measure, Pair
+from runlens.comparison import LABELS, Comparison, Leaderboard, Measure, Pair
 from runlens.report.compared import (
     beside_noise,
     best,
     deciding,
     difference,
     label,
+    likeliest,
     ranked,
     sides,
     worst,
@@ -63,6 +64,7 @@ def ranking(comparison: Comparison) -> Markup:
             comparison.pairs[index],
             label(index),
             named(label(index), name[index + 1], inks.get(index + 1, "so")),
+            comparison.board,
             alone=not one_measure,
         )
         for index in ranked(comparison)
@@ -92,7 +94,9 @@ def _baseline(comparison: Comparison, name: str, *, alone: bool) -> tuple[Child,
     )
 
 
-def _row(pair: Pair, run: str, name: Markup, *, alone: bool) -> tuple[Child, ...]:
+def _row(
+    pair: Pair, run: str, name: Markup, board: Leaderboard | None, *, alone: bool
+) -> tuple[Child, ...]:
     """Return the row of a run; `alone`: no other row tells what its measure is."""
     measure = deciding(pair)
     result = pair.verdict.result
@@ -107,7 +111,7 @@ def _row(pair: Pair, run: str, name: Markup, *, alone: bool) -> tuple[Child, ...
         result_tag(result, result_words(result)),
         value,
         _difference_to_a(measure) if measure and result != "not_comparable" else DASH,
-        _likeliest(pair),
+        _likeliest(pair, board),
         tag(pair.b.health),
     )
 
@@ -119,8 +123,8 @@ def _difference_to_a(measure: Measure) -> Child:
     return join(difference(measure), el("span", note, class_="src under"))
 
 
-def _likeliest(pair: Pair) -> Child:
-    row = next((row for row in pair.settings if row.rank == 1), None)
+def _likeliest(pair: Pair, board: Leaderboard | None) -> Child:
+    row = likeliest(pair, board)
     if row is None:
         return "none known"
     change = f"{cut(setting(row.a), VALUE)} to {cut(setting(row.b), VALUE)}"

@@ -32,12 +32,12 @@ def evidence_table(rows: Sequence[Evidence], caption: str = "Evidence.") -> Mark
     places = any(_where(item) for item in rows)
     kinds = {_kind(evidence_value(item, item.value)) for item in rows}
     heads = [("Measure", None), ("Value", "num" if "num" in kinds else None)]
-    heads += [("Alarm", "num")] if limits else []
+    heads += [("Threshold", "num")] if limits else []
     heads += [("Read from", None)] if places else []
     head = el("tr", [el("th", words, scope="col", class_=class_) for words, class_ in heads])
     return el(
         "table",
-        el("caption", f"{caption} Bold: raised the alarm." if limits else caption),
+        el("caption", f"{caption} Bold: beyond its threshold." if limits else caption),
         el("thead", head),
         el("tbody", [_row(item, limits=limits, places=places) for item in rows]),
         class_="stack ev",
@@ -52,7 +52,7 @@ def _row(item: Evidence, *, limits: bool, places: bool) -> Markup:
         "tr",
         el("th", item.what, scope="row"),
         el("td", cut(value, VALUE), class_=_kind(value), data_l="value"),
-        el("td", cut(beyond, VALUE), source, class_=f"{_kind(beyond)} limit", data_l="alarm")
+        el("td", cut(beyond, VALUE), source, class_=f"{_kind(beyond)} limit", data_l="threshold")
         if limits
         else None,
         el("td", small(_where(item)), data_l="", title=_path(item.where)) if places else None,

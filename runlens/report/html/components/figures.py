@@ -127,7 +127,7 @@ def _of_verdict(diagnosis: Diagnosis) -> KeyFigure:
     numbers = [item for one in lead for item in one.evidence if not isinstance(item.value, str)]
     numbers.sort(key=lambda item: not item.beyond)  # judged ones first; the sort is stable
     for item in numbers[:1]:
-        of = f"alarm {limit(item)}" if item.beyond else ""
+        of = f"threshold {limit(item)}" if item.beyond else ""
         return KeyFigure(cut(item.what, 60), evidence_value(item, item.value), of)
     points = _finite(diagnosis.curves.get("grad_norm"))
     if not points:

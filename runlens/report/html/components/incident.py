@@ -120,7 +120,7 @@ def _folded(finding: Finding, diagnosis: Diagnosis, body: Markup, once: Once) ->
 
     Where the sentence stands in the verdict it goes by its title.
     """
-    title = diagnosis.titles.get(finding.rule, "")
+    title = finding.heading or diagnosis.titles.get(finding.rule, "")
     name = cut(once.new(finding.title) or title or finding.title, TITLE)
     why = once.new(finding.confidence.reason)
     sure = f"Confidence: {sure_word(finding.confidence)}{', ' if why else ''}{why}."

@@ -11,6 +11,7 @@ from runlens.report.facts import (
     end_words,
     lost,
     loud,
+    named,
     sentence,
 )
 from runlens.report.html.components.proof import lead_of, proof_of
@@ -56,7 +57,7 @@ def verdict(diagnosis: Diagnosis) -> Markup:
 def about(diagnosis: Diagnosis) -> list[str]:
     """Return what was found by its short name, and what kind of run it is: ``SFT``, its end."""
     lead = lead_of(diagnosis)
-    found = (diagnosis.titles.get(lead.rule) or lead.rule) if lead else ""
+    found = named(lead, diagnosis) if lead else ""
     task = "" if diagnosis.task == "other" else diagnosis.task
     framework = "" if diagnosis.framework == "unknown" else diagnosis.framework
     onset = diagnosis.findings[0].onset.step if diagnosis.findings else None

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from runlens.arrays import unique
 from runlens.config_keys import KEYS, canonical_key
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.counting import (
@@ -27,7 +28,6 @@ from runlens.sources.console.mining.counting import (
     within_epoch,
 )
 from runlens.sources.console.mining.layouts import Layout, headings, layouts
-from runlens.sources.console.mining.phrases import in_ascii
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.rows import Row
@@ -83,7 +83,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
 
     Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
     """
-    others = [(at, in_ascii(line)) for at, line in others if not _MODULE.match(line)]
+    others = [(at, line) for at, line in others if not _MODULE.match(line)]
     few = alone and len(others) <= EXCERPT
     lines = without_prefix(others)
     tables = [_table(layout) for layout in layouts(plain(lines), headings(lines))]
@@ -116,6 +116,12 @@ def _table(layout: Layout) -> _Table:
 
     (step, steps), (epoch, epochs), (batch, batches) = map(column, found)
     names = tuple(_name(layout, place, value, found) for place in range(len(layout.columns)))
+    counts = (total >= 0) & [classify(name).quantity == "accuracy" for name in names]
+    if counts.any():  # 9813/10000 (98%); of an empty set 0/0
+        share = np.where(total > 0, value / np.where(total > 0, total, 1), NOT_KNOWN)
+        value = np.where(counts, share, value)
+        empty = np.all(counts & np.isnan(value), axis=0).tolist()
+        names = tuple("" if none else n for n, none in zip(names, empty, strict=True))
     return _Table(
         layout, layout.line, value, found, step, steps, epoch, epochs, batch, batches, names,
         np.zeros(len(value), dtype=np.int64),
@@ -143,7 +149,7 @@ def _kept(tables: Sequence[_Table], *, excerpt: bool) -> list[_Table]:
         beside = (t for t in tables if t.measures and not t.telling and t.counts.any)
         return [*often, *(t for t in beside if 2 * len(t.line) >= least and _by_name(t))]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
-    plain = [t for t in long if _by_name(t)] or [t for t in long if _bare(t, tables)]
+    plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
     if plain or not excerpt:
         return plain
     some = [t for t in tables if t.bound and _measured(t)]
@@ -151,11 +157,15 @@ def _kept(tables: Sequence[_Table], *, excerpt: bool) -> list[_Table]:
     return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
 
 
-def _bare(table: _Table, tables: Sequence[_Table]) -> bool:
-    """Whether most lines with a number are rows of bare numbers, one of which counts."""
+def _alone(table: _Table, tables: Sequence[_Table]) -> bool:
+    """Whether most lines with a number are rows of bare numbers, or letters, of which one counts.
+
+    Letters are set off from their numbers, and some were computed: ``i=10; l=2.3``.
+    """
     lines = sum(len(other.line) for other in tables)
     unnamed = not any(column.name for column in table.layout.columns)
-    return unnamed and table.counts.any and 2 * len(table.line) > lines
+    lettered = table.bound and bool((table.value != np.floor(table.value)).any())
+    return (unnamed or lettered) and table.counts.any and 2 * len(table.line) > lines
 
 
 def _measured(table: _Table) -> bool:

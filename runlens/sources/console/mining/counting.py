@@ -13,6 +13,7 @@ from runlens.sources.console.mining.phrases import Kind
 from runlens.sources.console.pairs import names_metric
 from runlens.sources.console.records import MAX_STEP
 
+FEWEST_FALLS = 3  # rows: of two a fall is a restart as well
 LATEST = 2  # place in its line at which a counter without a name is looked for
 MOSTLY = 0.8  # share of the rows from which a column that is not named counts
 _TIMELY = lazy_re(
@@ -45,10 +46,22 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
                 named[column.kind] = place
                 glob[column.kind] = mine[1]
     found = Counters(named.get("step", -1), named.get("epoch", -1), named.get("batch", -1))
+    if (
+        found.step >= 0
+        and found.epoch >= 0
+        and _of_each(value[:, found.step], value[:, found.epoch])
+    ):
+        return found._replace(step=-1)
     if found.step < 0 and found.batch < 0:
         place = _by_course(layout, value, total, good, epoch=found.epoch)
         found = found._replace(**{"batch" if found.epoch >= 0 else "step": place})
     return found
+
+
+def _of_each(step: FloatArray, epoch: FloatArray) -> bool:
+    """Whether steps are those that each episode took: they fall while it counts each row."""
+    falls = (np.diff(step) < 0).any() and len(step) >= FEWEST_FALLS
+    return bool(falls and (np.diff(epoch) == 1).all())
 
 
 def _by_course(

@@ -19,9 +19,14 @@ _SPLITTERS = tuple(
     lazy_re(form) for form in (r"\s*[|│┃║]\s*", r"\s*\t\s*", r"\s*[,;]\s*", r"\s{2,}", r"\s+")
 )
 _PIPES, _SPACE = _SPLITTERS[0], _SPLITTERS[-1]
+_PIPE = lazy_re(r"[|│┃║]")
+_TOKEN = lazy_re(r"\S+")
 _LETTER = lazy_re(r"[^\W\d_]")
 _TOLD = lazy_re(r"loss|reward", re.IGNORECASE)
-_ROW = lazy_re(r"\s*(?:[|│┃║>]\s*)*(?:[-+]?\d|\.\d)")
+_ROW = lazy_re(
+    rf"\s*(?:[|│┃║>]\s*)*(?:[-+]?\d|\.\d|(?:{SPLIT.pattern})\s*[|│┃║\t ])", re.IGNORECASE
+)
+_NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
 
 class Head(NamedTuple):
@@ -29,11 +34,18 @@ class Head(NamedTuple):
 
     splitter: re.Pattern[str]
     names: tuple[str, ...]
+    line: str = ""  # as it stands, its names at their places
 
     @property
     def sure(self) -> bool:
         """Whether the line names what trainings print: a table of other data may have scores."""
-        return any(counter(name) or _TOLD.search(name) for name in self.names)
+        return any(counter(name) or _TOLD.search(name) for name in self.names) or self.of_data
+
+    @property
+    def of_data(self) -> bool:
+        """Whether it names nothing but data: its rows name what is measured."""
+        words = self.splitter is not _SPACE
+        return words and all(SPLIT.fullmatch(name) for name in self.names)
 
 
 @lru_cache(maxsize=4096)
@@ -49,13 +61,33 @@ def head(line: str) -> Head | None:
         names = tuple(name.strip("`'\"") for name in splitter.split(text))
         if len(names) > 1:
             good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in names)
-            found = Head(splitter, names)
+            found = Head(splitter, names, line)
             return found if good and found.sure else None
     return None
 
 
+def with_second(names: Head | None, line: str) -> Head | None:
+    """Return a head with the second line of its names; None for a line that is none.
+
+    MATLAB writes ``| Mini-batch |`` above ``|    Loss    |``.
+    """
+    if names is None or names.splitter is not _PIPES or not _PIPE.search(line):
+        return None
+    cells = [cell.strip() for cell in _PIPE.split(line)]
+    if len(cells) > len(names.names) and not cells[-1]:  # its borders
+        cells.pop()
+    if len(cells) > len(names.names) and not cells[0]:
+        cells.pop(0)
+    if len(cells) != len(names.names) or all(cells) or not any(cells):
+        return None
+    joined = zip(names.names, cells, strict=True)
+    return names._replace(names=tuple(f"{above} {cell}".strip() for above, cell in joined))
+
+
 def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None:
     """Return what a row of numbers says under its names; None for what is no such row."""
+    if names and names.of_data:
+        return _measured_row(line, names)
     if names is None or not _ROW.match(line):
         return None
     cells = _cells(line, names)
@@ -79,9 +111,42 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
     return Phrase(tuple(named), ""), tuple(slots)
 
 
+def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | None:
+    """Return what a row says whose first cell names the measure, its head the data of each number.
+
+    ``Training | Validation`` above ``loss | 0.5 | 0.6``.
+    """
+    named = _NAMED_ROW.match(line)
+    found = parts(line[named.end() :]) if named else None
+    if not (named and found) or len(found.slots) != len(names.names):
+        return None
+    if _LETTER.search("".join(found.text)):
+        return None
+    columns = (Column(split_of(data) + named[1]) for data in names.names)
+    return Phrase(tuple(columns), ""), found.slots
+
+
 def _cells(line: str, names: Head) -> list[str]:
     text = line.strip(" \t|│┃║")
     cells = names.splitter.split(text)
     if len(cells) != len(names.names) and names.splitter is not _PIPES:
         cells = _SPACE.split(text)
+        return cells if len(cells) == len(names.names) else _below(line, names)
+    return cells
+
+
+def _below(line: str, names: Head) -> list[str]:
+    """Return the cells of a row with blanks: each begins or ends where its name does."""
+    begins, ends, at = dict[int, int](), dict[int, int](), 0
+    for n, name in enumerate(names.names):
+        at = names.line.find(name, at)
+        begins[at] = n
+        at += len(name)
+        ends[at] = n
+    cells = [""] * len(names.names)
+    for token in _TOKEN.finditer(line):
+        place = begins.get(token.start(), ends.get(token.end(), -1))
+        if place < 0:
+            return []
+        cells[place] = token[0]
     return cells

@@ -10,7 +10,7 @@ from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import begin
 from runlens.sources.console.forms import by_form
-from runlens.sources.console.mining.heads import Head, head, row
+from runlens.sources.console.mining.heads import Head, head, row, with_second
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, phrase, split_of
 from runlens.sources.console.mining.slots import WIDEST, Slot, parts
 
@@ -21,6 +21,11 @@ _TEXTS = 3  # values of a printed dict that are words: it says what the program 
 _TEXT = lazy_re(r"': (?:['\"]|True\b|False\b|None\b)")
 _RULE = lazy_re(r"\s*[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╭╮╰╯╔╗╚╝═║\s:]{3,}$")
 _SECTION = lazy_re(r"\W{2,}[\w -]{2,40}\W*|\W{0,3}[\w -]{2,40}:|\[[\w -]{2,40}\]")
+_BEGUN = lazy_re(  # "validating...", "Running evaluation on the test set"
+    r"\W*(?:(?:start|begin|run|do|perform)\w*\s+)?(?:validat|evaluat|test)(?:ing|ion)"
+    r"(?: (?:on|the|model|set|data|validation|test|epoch|phase)){0,4}\W*",
+    re.IGNORECASE,
+)
 
 _HELD_OUT = lazy_re(  # a record of held-out data begins: what stands in the lines below is of it
     r"\W*((?:val|valid|validation|test|eval|evaluation|dev)) (?:epoch|iter|step)\b", re.IGNORECASE
@@ -103,7 +108,7 @@ def _lines(
         taken = parts(line)
         if not taken.slots:
             if not _RULE.match(line):
-                names = head(line) or names
+                names = with_second(names, line) or head(line) or names
                 section = section if headed else _section(line, section)
             continue
         if under := row(line, names):
@@ -125,7 +130,7 @@ def _has_texts(line: str) -> bool:
 def _section(line: str, before: str) -> str:
     """Return the data that the lines below a heading are of: ``--- validation ---``."""
     text = line.strip(" ")
-    if not _SECTION.fullmatch(text):
+    if not (_SECTION.fullmatch(text) or _BEGUN.fullmatch(text)):
         return before
     return split_of(text) if SPLIT.search(text) else ""
 

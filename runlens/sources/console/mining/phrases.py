@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from runlens.naming.languages import folded, in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.mining.slots import CLOCK, THING
@@ -34,7 +35,7 @@ _COUNTERS: dict[str, Kind] = {
         (
             "epoch", "epochs", "ep", "e", "train epoch", "training epoch", "cur_epoch", "epoc",
             "epoch number", "episode", "episodes", "eps", "current epoch", "end of epoch",
-            "epoch no", "epoch_num", "n_epoch", "generation", "gen",
+            "epoch no", "epoch_num", "n_epoch", "generation", "gen", "epoca", "epoque", "epoche",
         ),
         "epoch",
     ),
@@ -43,6 +44,12 @@ _COUNTERS: dict[str, Kind] = {
         "batch",
     ),
 }  # fmt: skip
+# words of the name of a counter that say nothing else of it: "TotalEnvSteps", "timesteps so far"
+_OF_COUNTERS = {
+    "total", "num", "n", "no", "number", "nr", "cur", "curr", "current", "global", "train",
+    "training", "env", "so", "far", "completed", "idx", "index", "id", "#",
+}  # fmt: skip
+_HUMPS = lazy_re(r"(?<=[a-z])(?=[A-Z])")
 MOST_TEMPLATES = 20_000  # whose meaning is remembered, from one log to the next
 _NEAR = 200  # characters before a number in which its name stands
 _LEVELS = lazy_re(
@@ -52,7 +59,8 @@ _LEVELS = lazy_re(
 )
 _LOGGER = lazy_re(r"[\w.]*(?:\.|__)[\w.]*|\w+(?::\w+){1,3}")
 SPLIT = lazy_re(
-    r"(?<![A-Za-z])(?:(?P<train>tr(?:ai)?n(?:ing)?)"
+    r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
+    r"(?:(?P<train>tr(?:ai)?n(?:ing)?|learn)"
     r"|(?P<val>val(?:id(?:at(?:e|ion|ing))?)?|held[- _]?out)"
     r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
@@ -64,7 +72,10 @@ _BREAKS = lazy_re(
 _SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|de )(?=[a-z])")  # "perte d'entrainement"
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
+# what a sentence has before a name: "and the validation accuracy is 0.8"
+_BEFORE = {"and", "with", "the", "a", "an", "its", "this", "then", "has"}
 _AND = lazy_re(r"and|&|at|of|in|with", re.IGNORECASE)
 _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re.IGNORECASE)
 # a word before a level is the name of a logger
@@ -86,7 +97,7 @@ _BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
-_MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&" + CLOCK + THING
+_MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + CLOCK + THING
 _MOST_TEXT = 240  # characters between two numbers: more is prose
 _UNBOUND = 3  # words of a name with nothing but a space before its number: more is a sentence
 _MOST_WORDS = 5  # of a name: what stands before them is the sentence around it
@@ -113,12 +124,30 @@ def phrase(text: tuple[str, ...], marks: tuple[str, ...]) -> Phrase:
     reader = _Reader(text, marks)
     for place in range(len(marks)):
         reader.take(place)
-    return Phrase(tuple(reader.columns), reader.about)
+    return Phrase(tuple(_dealt(reader.columns)), reader.about)
+
+
+def _dealt(columns: list[Column]) -> list[Column]:
+    """Deal out a name for several numbers: ``loss train/val = 0.5/0.6``, ``Loss/Acc: 0.5/0.8``."""
+    found = list(columns)
+    for place, column in enumerate(columns):
+        words = column.name.split()
+        word = next((word for word in words if "/" in word), "")
+        several = word.split("/")
+        listed = [f"{column.name}[{n}]" for n in range(1, len(several))]
+        if not word or [c.name for c in columns[place + 1 : place + len(several)]] != listed:
+            continue
+        rest = " ".join(other for other in words if other != word)
+        sign = "/" if all(map(SPLIT.fullmatch, several)) else " "
+        for n, part in enumerate(several):
+            name = f"{part}{sign}{rest}" if rest else part
+            found[place + n] = found[place + n]._replace(name=name)
+    return found
 
 
 def in_ascii(line: str) -> str:
-    """Return a line whose Chinese counters are those that `counter` knows."""
-    return line if line.isascii() else _NTH.sub(_numbered, line)
+    """Return a line without accents whose Chinese counters are those that `counter` knows."""
+    return line if line.isascii() else _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
 
 
 def _numbered(found: re.Match[str]) -> str:
@@ -133,13 +162,18 @@ def segments(text: str) -> list[str]:
 
 def split_of(text: str) -> str:
     """Return the data that a text names, as a name begins with it: ``val/``; empty: none."""
-    found = SPLIT.search(text)
+    found = SPLIT.search(in_english(text))
     return f"{found.lastgroup}/" if found else ""
 
 
 def counter(name: str) -> Kind:
     """Return what a name counts; empty: nothing that is known."""
-    return _COUNTERS.get(name.lower().strip(_MARKS), "")
+    name = in_english(name).strip(_MARKS)
+    if found := _COUNTERS.get(name.lower()):
+        return found
+    words = _HUMPS.sub(" ", name).lower().replace("_", " ").split()
+    rest = [word for word in words if word not in _OF_COUNTERS]
+    return _COUNTERS.get(rest[0], "") if len(rest) == 1 < len(words) else ""
 
 
 class _Reader:
@@ -155,6 +189,7 @@ class _Reader:
         self._counting = False  # whether the number before counts
         self._behind = len(marks)  # from this number on the names stand behind
         self._seen: set[str] = set()
+        self._names: set[str] = set()  # of them, as they stand in the line, in lower case
 
     def take(self, place: int) -> None:
         left = _LOGGER_LEVEL.sub("", self.text[place])
@@ -253,6 +288,8 @@ class _Reader:
             return Column("", "batch" if inner else "")
         if not before.name:
             return Column("")
+        if self.marks[place] == "%" and self.marks[place - 1] == "/":
+            return Column("", "share")  # "9813/10000 (98%)"
         if _DEVIATION.match(left):
             return Column(self._named(f"{before.name} std", whole=True))
         if _AVERAGE.match(left) and "(" in left:
@@ -269,8 +306,9 @@ class _Reader:
                 name = self._split + name
             if own:
                 self._said = own
-            elif name in self._seen and (said := getattr(self, "_said", "")):
+            elif name.lower() in self._names and (said := getattr(self, "_said", "")):
                 name = said + name
+            self._names.add(name.lower())
         number = 2
         once = name
         while once in self._seen:
@@ -325,7 +363,7 @@ def _said_name(name: str) -> str:
     if _VERB.fullmatch(name):
         return ""  # "Loss at epoch 3 is 0.5"
     words = name.split()[-_MOST_WORDS:]
-    while len(words) > 1 and _LEVELS.fullmatch(words[0]):
+    while len(words) > 1 and (words[0] in _BEFORE or _LEVELS.fullmatch(words[0])):
         words = words[1:]
     return of_last_sentence(" ".join(words))
 

@@ -45,8 +45,8 @@ _NO_NUMBER = (
 )
 # a point before a capital, or before the end of the line, ends a sentence: "Step: 2000. Reward"
 _DIGITS = (
-    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.(?!\s+[A-Z]|\s*$)\d*)?(?:[eE][-+]?\d+)?"
-    r"|\.\d+(?:[eE][-+]?\d+)?"
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.(?!\s+[A-Z]|\s*$)\d*)?(?:[eE][-+]?\d+|f-?\d+)?"
+    r"|\.\d+(?:[eE][-+]?\d+|f-?\d+)?"
 )
 _COUNTING = (
     r"(?<=epoch)|(?<=step)|(?<=iter)|(?<=batch)|(?<=Epoch)|(?<=Step)|(?<=Iter)|(?<=Batch)"
@@ -76,6 +76,7 @@ _WRAPPED = lazy_re(
 )
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
 _KEPT = lazy_re(r"0\.\d+(?::|$)|max")  # pycocotools name their scores by these
+_SHORT = lazy_re(r"(?:\d|\d\.\d{1,2})e\+\d\d")  # a large whole number of three digits: 1.2e+05
 _SCALE = {"k": 1e3, "K": 1e3, "M": 1e6}
 
 
@@ -189,10 +190,16 @@ def _unnamed(word: re.Match[str]) -> str:
 
 def _slot(line: str, number: _Number) -> Slot:
     text = line[number.begin : number.end].replace(",", "")
+    if "f" in text and text[-1] != "f" and text[-1].isdigit():  # Julia's Float32: 2.5f0
+        text = text.replace("f", "e")
     value = float(text)
     if number.scale != 1:
         value = value / 100 if number.scale < 1 else value * number.scale
-    whole = number.thousands or text.lstrip("+-").isdigit()
+    whole = (
+        number.thousands
+        or text.lstrip("+-").isdigit()
+        or ("e+" in text and _SHORT.fullmatch(text) is not None)
+    )
     if number.total is None:
         return Slot(value, -1.0, whole)
     begin, end = number.total

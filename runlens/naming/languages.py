@@ -1,0 +1,62 @@
+"""Words of other languages that training logs use, in English.
+
+Names keep what they are called in the log; what they mean is asked here. Accents are folded and
+full-width marks are those of ASCII (Unicode's NFKC), so that one spelling of each word is enough.
+"""
+
+import re
+import unicodedata
+
+from runlens.patterns import lazy_re
+
+_ACCENTS = lazy_re("[\u0300-\u036f]")
+_MEANINGS = {  # what is written without an alphabet of letters, or with another than the Latin one
+    "train": "训练集 训练 訓練集 訓練 学習 학습 훈련 обучающ обучени тренировоч трейн",
+    "val": "验证集 验证 驗證集 驗證 评估 検証 검증 валидацион валидаци",
+    "test": "测试集 测试 測試集 測試 テスト 테스트 тестов тест",
+    "loss": "损失函数值 损失函数 损失值 损失 損失值 損失 손실 потери потерь потеря ошибка лосс",
+    "acc": "准确率 准确度 精确度 精度 正确率 準確率 正解率 정확도 точность точности",
+    "lr": "学习率 學習率 学習率 학습률",
+    "reward": "奖励 獎勵 報酬 보상 награда",
+    "mean": "平均 평균 средний средняя средн",
+    "ppl": "困惑度 당혹도 перплексия",
+    "epoch": "轮次 轮数 エポック 에포크 에폭 эпохи эпоха",
+    "step": "步数 ステップ 스텝 шаг",
+    "iter": "迭代次数 迭代 イテレーション итерация",
+    "current": "当前 當前 目前 текущая текущий",
+}
+_ENDINGS = r"[\u0430-\u044f]*"  # of Russian words
+
+
+def folded(text: str) -> str:
+    """Return a text without accents, its full-width marks in ASCII.
+
+    >>> folded("Época 3：pérdida")
+    'Epoca 3:perdida'
+    """
+    split = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", split))
+
+
+_ENGLISH = {folded(word): said for said, words in _MEANINGS.items() for word in words.split()}
+_WORD = lazy_re(
+    "(" + "|".join(sorted(_ENGLISH, key=len, reverse=True)) + ")" + _ENDINGS,
+    re.IGNORECASE,
+)
+
+
+def in_english(text: str, *, only: bool = False) -> str:
+    """Return a text with the words of logs in English; ``only``: without all other letters.
+
+    >>> in_english("测试集loss").split()
+    ['test', 'loss']
+    """
+    if text.isascii():
+        return text
+    said = _WORD.sub(lambda found: f" {_ENGLISH[found[1].lower()]} ", folded(text))
+    return said.encode("ascii", "ignore").decode() if only else said
+
+
+def words_of_logs(text: str) -> int:
+    """Count the words of logs in a text of another language."""
+    return len(_WORD.findall(folded(text)))

@@ -1,0 +1,61 @@
+"""What to do about a model that overfits, or that is only too sure of itself."""
+
+from runlens import experiments, fixes
+from runlens.diagnosis import Fix
+from runlens.metrics import spoken as metric_words
+from runlens.rules.evaluation.score import Score
+from runlens.rules.rule import LANGUAGE_TASKS
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import step
+
+
+def for_confidence(run: Run, score: Score) -> tuple[Fix, ...]:
+    """Return what helps a model that is only too sure of itself: fewer steps would cost score."""
+    old = run.setting("label_smoothing_factor")
+    why = "a target below 1 keeps the model from becoming over-confident"
+    what = "Keep the checkpoint with the best score, not the one with the best loss"
+    made = (Fix(what, why=f"{metric_words(score.metric)} was best at step {step(score.best)}"),)
+    if old:
+        return made
+    return (*made, Fix("Smooth the labels", "label_smoothing_factor", old, 0.1, why))
+
+
+def of_the_evaluation() -> tuple[Fix, ...]:
+    """Return what to look at where a loss rose farther than memorising lifts one."""
+    what = "Score one training batch in model.train() and in model.eval()"
+    stats = "Print the running mean and variance of the normalisation layers"
+    return (
+        fixes.look(what, "losses that are far apart come from batch statistics or dropout"),
+        fixes.look(stats, "a variance near 0 or far from that of a batch scales outputs up"),
+    )
+
+
+def fixes_of(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
+    """Return what to change where a run overfits from step `onset` on."""
+    made: list[Fix] = []
+    if kept := fixes.checkpoint_before(run, onset):
+        made.append(
+            fixes.weights(f"Use {kept[1]}", "it is the nearest one saved before the best eval loss")
+        )
+    made += fixes.shorter(run, signals, onset)
+    if fixes.never_better(signals):
+        why = "the best evaluation is hardly better than the one before training"
+        made.append(
+            fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
+        )
+    elif not run.flag("load_best_model_at_end"):
+        why = ""
+        made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
+        made += fixes.early_stopping(run)
+    made += fixes.more_dropout(run, "single samples are then memorised less")
+    made += fixes.smaller_rank(run, "less room to memorise samples; 8 to 32 is usual")
+    made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
+    if run.task in LANGUAGE_TASKS:
+        made.append(experiments.check_data(run))
+    made.append(
+        fixes.action(
+            "Add more training data", "more rows delay overfitting", "days", cures="memorised"
+        )
+    )
+    return tuple(made)

@@ -1,0 +1,38 @@
+"""The number with which a file breaks off: ``0.1`` may be the half of ``0.125``.
+
+Programs that join their lines write none behind the last one either. There all numbers of a column
+have as many decimals, the last one too.
+"""
+
+import csv
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from runlens.patterns import lazy_re
+
+COMPARED = 50  # rows before the last
+FEWEST_ALIKE = 5  # of them, from which numbers of as many decimals all are no chance
+_DIGIT = lazy_re(r"\d")
+
+
+def is_whole(last: str, before: Sequence[str]) -> bool:
+    """Whether a number has as many decimals, and an exponent, as all those before it."""
+    forms = {_DIGIT.sub("0", one.partition(".")[2]) for one in (last, *before)}
+    return len(before) >= FEWEST_ALIKE and len(forms) == 1 and forms != {""}
+
+
+def without_torn_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Leave out the cell at which a file breaks off, unless it looks as those above it."""
+    latest: deque[list[str]] = deque(maxlen=COMPARED + 1)
+    try:
+        for row in rows:
+            if latest:
+                yield latest[-1]
+            latest.append(row)
+    except csv.Error:  # it breaks off behind the row that waits
+        yield from list(latest)[-1:]
+        raise
+    if latest:
+        *before, last = latest
+        above = [row[-1] for row in before if len(row) == len(last)]
+        yield last if last and is_whole(last[-1], above) else last[:-1]

@@ -1,0 +1,92 @@
+"""Whether a layout that was learned from a log is believed beside one that is known by its words.
+
+A known layout is the fast way, and its steps are sure. A learned one is taken where it has what the
+other lacks and loses nothing of it.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from runlens.metrics import naming
+from runlens.naming import classify
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.phrases import phrase
+from runlens.sources.console.mining.slots import parts
+from runlens.sources.console.rows import COUNTED, Found, Row
+from runlens.sources.console.telling import telling, tells
+
+MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
+FAR_MORE = 10  # times from which it is believed although it lacks something
+
+
+def better(learned: Sequence[Row], known: Found) -> bool:
+    """Whether a learned layout has far more of what trainings are judged by, and lacks little.
+
+    Rows that count batches themselves would lose their steps beside those of a known layout.
+    """
+    mine, theirs = [row.names for row in learned], [record.names for record in known.records]
+    more, less = telling(mine), telling(theirs)
+    alone = all(row.counted.batch >= 0 for row in learned) or more > FAR_MORE * less
+    if more > MORE * less:
+        return alone or _measured(theirs) <= _measured(mine)
+    return len(learned) > FAR_MORE * len(theirs) and all(counted_twice(r.counted) for r in learned)
+
+
+def lacks(known: Found, lines: Mapping[int, str]) -> bool:
+    """Whether a line of a layout names more than was taken of it, or counts what was not."""
+    uncounted = known.placed.doubt == COUNTED
+    firsts = {record.names: record.at for record in reversed(known.records)}
+    for names, at in firsts.items():
+        taken = parts(lines.get(at, ""))
+        columns = phrase(taken.text, taken.marks).columns
+        if _measured([tuple(column.name for column in columns)]) - _measured([names]):
+            return True
+        if uncounted and any(column.kind in {"step", "batch"} for column in columns):
+            return True
+    return False
+
+
+def loses_nothing(learned: Sequence[Row], known: Found) -> bool:
+    """Whether a learned layout has each number of a known one, and others or better steps."""
+    values = {row.at: _by_value(row) for row in learned}
+    for record in known.records:
+        mine = values.get(record.at, {})
+        for name, value in zip(record.names, map(float, record.values), strict=True):
+            if tells(name) and not _same(name, mine.get(value, ""), value):
+                return False
+    placed = sum(max(row.counted.step, row.counted.batch) >= 0 for row in learned)
+    finer = known.placed.doubt == COUNTED and 2 * placed > len(learned)
+    return finer or telling(row.names for row in learned) > telling(
+        record.names for record in known.records
+    )
+
+
+def _by_value(row: Row) -> dict[float, str]:
+    return dict(zip(row.values, row.names, strict=True))
+
+
+def alike_placed(found: Found, known: Found) -> bool:
+    """Whether rows stand in the trainings, and at the steps, at which those of a layout do."""
+    training, theirs = found.placed.training, known.placed.training
+    if training is None or theirs is None or training.max() != theirs.max():
+        return False
+    step = dict(zip((r.at for r in found.records), found.placed.step.tolist(), strict=True))
+    places = zip(known.records, known.placed.step.tolist(), strict=True)
+    return known.placed.doubt == COUNTED or all(step.get(one.at) == at for one, at in places)
+
+
+def _same(name: str, mine: str, value: float) -> bool:
+    """Whether a number has the same name, or one that says of which data it is."""
+    if math.isnan(value):
+        return True
+    metric = naming(name).metric
+    return bool(mine) and (naming(mine).metric == metric or not classify(name).quantity)
+
+
+def _measured(names: Iterable[Sequence[str]]) -> set[str]:
+    return {naming(name).metric for some in set(names) for name in some if tells(name)}
+
+
+def counted_twice(counted: Counted) -> bool:
+    """Whether a counter has an epoch and what goes on within it."""
+    return counted.epoch >= 0 and max(counted.step, counted.batch) >= 0

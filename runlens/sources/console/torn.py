@@ -1,0 +1,44 @@
+"""The number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
+
+from runlens.patterns import lazy_re
+from runlens.sources.broken_off import COMPARED, is_whole
+from runlens.sources.console.sorting import Sorted
+from runlens.sources.console.text import Bar
+
+_DECIMALS = lazy_re(r"\d+\.(\d+)$")
+_DIGITS = lazy_re(r"\d+(?:\.\d+)?")
+_IN_NUMBERS = "-+.,0123456789eE"
+_NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
+
+
+def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
+    """Leave out the number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
+    others, bars = log.others, list(log.bars)
+    last = len(log.text) - 1
+    if others and others[-1][0] == last:
+        *before, (_, line) = others
+        if not _like_before(line, [text for _, text in before[-COMPARED:]]):
+            others = [*before, (last, _untorn(line))]
+    if bars and bars[-1].at == last:
+        postfix = bars[-1].postfix
+        no_bracket = log.text.line(last).endswith(postfix)
+        bars[-1] = bars[-1]._replace(postfix=_untorn(postfix) if no_bracket else postfix)
+    return others, bars
+
+
+def _like_before(line: str, before: list[str]) -> bool:
+    """Whether a line ends in as many decimals as all before it that say the same."""
+    last = _DECIMALS.search(line)
+    if not last:
+        return False
+    said = _DIGITS.sub("0", line[: last.start()])
+    ends = [(found, text) for text in before if (found := _DECIMALS.search(text))]
+    alike = [found[0] for found, text in ends if _DIGITS.sub("0", text[: found.start()]) == said]
+    return is_whole(last[0], alike)
+
+
+def _untorn(line: str) -> str:
+    """Return a line without the number at its end, which may be the beginning of another."""
+    kept = len(line.rstrip(_IN_NUMBERS))
+    begins = _NUMBER_BEGINS.search(line, kept)
+    return line[: begins.start()] if begins else line

@@ -1,0 +1,186 @@
+"""What strangers' logs taught: encodings, bars by turns, episodes, numbers of Python."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read_all
+from runlens.errors import NothingReadable
+from runlens.run import Run
+
+
+def runs_of(folder: Path, name: str, *lines: str, end: str = "\n") -> list[Run]:
+    """Write a log and read it."""
+    (folder / name).write_text("\n".join(lines) + end, encoding="utf-8")
+    return read_all(folder / name)
+
+
+def curve(run: Run, name: str) -> list[tuple[int, float]]:
+    """Return steps and values of a metric."""
+    found = run.curve(name)
+    return list(zip(found.step.tolist(), found.value.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "line"),
+    [
+        ("gb18030", "当前Batch：{n}0/600 | 当前epoch:0/5 | 当前损失值：{loss} | 当前准确率：5.0%"),
+        ("shift_jis", "エポック: {n} 訓練損失: {loss}"),
+        ("euc_kr", "에폭 {n}/20 | 학습 손실: {loss}"),
+        ("cp1251", "Эпоха {n}/20: потери на обучении {loss}"),
+    ],
+)
+def test_a_log_in_the_encoding_of_windows(tmp_path: Path, encoding: str, line: str) -> None:
+    """The one in which words of logs come out."""
+    rows = [line.format(n=n, loss=f"{3 / n:.4f}") for n in range(1, 20)]
+    (tmp_path / "train.log").write_bytes("\n".join([*rows, ""]).encode(encoding))
+    (run,) = read_all(tmp_path / "train.log")
+    losses = [float(f"{3 / n:.4f}") for n in range(1, 20)]
+    assert run.curve("train_loss").value.tolist() == losses
+
+
+def test_bytes_of_no_encoding_are_read_as_before(tmp_path: Path) -> None:
+    """A name with an accent of Latin-1 says nothing about the others."""
+    rows = [f"epoch {n} loss: {3 / n:.4f}" for n in range(1, 20)]
+    (tmp_path / "train.log").write_bytes("\n".join(["café", *rows, ""]).encode("latin-1"))
+    (run,) = read_all(tmp_path / "train.log")
+    assert len(run.curve("train_loss")) == 19
+
+
+def test_digits_that_python_would_join(tmp_path: Path) -> None:
+    """``1_1.8458`` is step 1 and 1.8458, not 11.8458."""
+    (run,) = runs_of(tmp_path, "train_loss.txt", *(f"{n}_{2 / n:.4f}" for n in range(1, 30)))
+    assert curve(run, "train_loss") == [(n, float(f"{2 / n:.4f}")) for n in range(1, 30)]
+
+
+def test_a_number_with_an_underscore_is_none_in_a_table(tmp_path: Path) -> None:
+    """In a cell of its own too."""
+    rows = [f"{n},1_{n * n}.5,{1 / n:.3f}" for n in range(1, 9)]
+    (run,) = runs_of(tmp_path, "log.csv", "step,tag,loss", *rows)
+    assert run.history.metrics == ("train_loss",)
+
+
+@pytest.mark.parametrize(("last", "rows"), [("0.0480", 21), ("0.048", 20), ("", 20)])
+def test_the_last_number_of_a_log_without_an_end(tmp_path: Path, last: str, rows: int) -> None:
+    """It is whole where it has as many decimals as all before it."""
+    lines = [f"epoch: {n}, Loss: {1 / n:.4f}" for n in range(1, 21)]
+    (run,) = runs_of(tmp_path, "train.log", *lines, f"epoch: 21, Loss: {last}", end="")
+    assert len(run.curve("train_loss")) == rows
+
+
+def test_the_last_number_is_compared_with_lines_that_say_the_same(tmp_path: Path) -> None:
+    """Not with others, and not where their decimals differ."""
+    lines = [f"epoch: {n}, Loss: {1 / n}" for n in range(1, 21)]
+    (run,) = runs_of(tmp_path, "train.log", *lines, "epoch: 21, Loss: 0.0480", end="")
+    assert len(run.curve("train_loss")) == 20
+
+
+def test_steps_of_each_episode_do_not_count(tmp_path: Path) -> None:
+    """In a table and in lines: what rises by one from row to row counts."""
+    steps = [200 - n * 37 % 100 for n in range(1, 61)]
+    rows = [f"{n},{-1000 + n * n},{steps[n - 1]}" for n in range(1, 61)]
+    (run,) = runs_of(tmp_path, "history.csv", "Episode,Reward,Steps", *rows)
+    assert run.curve("reward").step.tolist() == list(range(1, 61))
+    lines = [f"Episode {n}/60, Steps: {steps[n - 1]}, Reward: {n * n - 99}.5" for n in range(1, 61)]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert run.curve("reward").step.tolist() == list(range(1, 61))
+
+
+def test_what_rises_by_one_is_an_index_in_lines_too(tmp_path: Path) -> None:
+    """A log of nothing else has no curve, and no fault comes of it."""
+    lines = [f"Episode {n}/60, Steps: 9, Reward: {n - 99}.5" for n in range(1, 61)]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert not run.history.metrics
+
+
+def bar(total: int, loss: float) -> str:
+    """Return a full bar."""
+    return f"100%|##########| {total}/{total} [00:10<00:00, 9.9it/s, loss={loss:.3f}]"
+
+
+def test_bars_by_turns_are_those_of_training_and_held_out_data(tmp_path: Path) -> None:
+    """Each pair is an epoch, whose line below says all of it."""
+    lines = []
+    for n in range(1, 21):
+        lines += [bar(30, 2 / n), bar(8, 3 / n), f"loss {2 / n:.4f} - val_loss {3 / n:.4f}"]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert run.curve("train_loss").value.tolist() == [float(f"{2 / n:.4f}") for n in range(1, 21)]
+    assert run.curve("eval_loss").value.tolist() == [float(f"{3 / n:.4f}") for n in range(1, 21)]
+
+
+def test_bars_alone_go_on_from_epoch_to_epoch(tmp_path: Path) -> None:
+    """Nobody names the epochs, and the second bar of each is none of the training."""
+    lines = [text for n in range(1, 21) for text in (bar(30, 2 / n), bar(8, 3 / n))]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    losses = [float(f"{2 / n:.3f}") for n in range(1, 21)]
+    assert run.curve("train_loss").value.tolist() == losses
+    assert run.curve("train_loss").step.tolist() == [30 * n for n in range(1, 21)]
+
+
+def test_a_chinese_name_of_other_data_is_not_that_of_the_training(tmp_path: Path) -> None:
+    """Its words count, not the Latin letters in it alone."""
+    rows = [f"epoch {n} 测试集loss {2 / n:.4f} 其他 {n}.5" for n in range(1, 20)]
+    (run,) = runs_of(tmp_path, "train.log", *rows)
+    assert "eval_loss" in run.history.metrics
+    assert "train_loss" not in run.history.metrics
+
+
+def test_no_part_of_a_number_is_taken(tmp_path: Path) -> None:
+    """``loss = 2.1/2.3`` is not 2.0."""
+    rows = [f"step {n} loss = {2 / n:.4f}/{3 / n:.4f}" for n in range(3, 20)]
+    try:
+        runs = runs_of(tmp_path, "train.log", *rows)
+    except NothingReadable:
+        runs = []
+    values = {float(f"{k / n:.4f}") for n in range(3, 20) for k in (2, 3)}
+    for run in runs:
+        for name in run.history.metrics:
+            assert set(run.curve(name).value.tolist()) <= values
+
+
+def test_a_table_of_data_under_a_head_of_data_alone(tmp_path: Path) -> None:
+    """A line between its rows that is none of them is left out."""
+    lines = []
+    for n in range(1, 9):
+        lines += [
+            f"Epoch {n}",
+            "Train | Val",
+            f"loss | {2 / n:.4f} | {3 / n:.4f}",
+            "time | 3 s | 4",
+        ]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert run.curve("eval_loss").value.tolist() == [float(f"{3 / n:.4f}") for n in range(1, 9)]
+
+
+def test_a_number_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
+    """Behind a counter too."""
+    lines = [f"{n} tensor({2 / n:.4f}, grad_fn=<MseLossBackward>)" for n in range(1, 30)]
+    (run,) = runs_of(tmp_path, "train_loss.txt", *lines)
+    assert curve(run, "train_loss") == [(n, float(f"{2 / n:.4f}")) for n in range(1, 30)]
+
+
+def test_batches_that_a_known_layout_does_not_count(tmp_path: Path) -> None:
+    """They do in the learned one, a loss that became NaN among them."""
+    losses = [f"{9 / n:.2f}" if n < 15 else "nan" for n in range(1, 19)]
+    lines = [
+        f"| epoch {1 + n // 6:3d} | {200 * (1 + n % 6):5d}/ 1200 batches | lr 5.00 | loss {loss}"
+        for n, loss in enumerate(losses)
+    ]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert run.curve("train_loss").step.tolist() == [200 * n for n in range(1, 19)]
+
+
+def test_cells_that_stand_below_no_name(tmp_path: Path) -> None:
+    """A row whose cells are set otherwise says nothing of them."""
+    lines = ["epoch       train_loss   valid_loss   time"]
+    lines += [f"{n:<10d}  {2 / n:.4f}                    1.00" for n in range(1, 9)]
+    lines += ["   7   0.1"]
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert run.curve("train_loss").value.tolist() == [float(f"{2 / n:.4f}") for n in range(1, 9)]
+
+
+def test_a_set_that_is_called_by_its_language_keeps_its_name(tmp_path: Path) -> None:
+    """``de`` is German data, and no French word between two others."""
+    rows = [f"{n},{2 / n:.4f},{3 / n:.4f}" for n in range(1, 20)]
+    (run,) = runs_of(tmp_path, "metrics.csv", "step,loss,eval_de_loss", *rows)
+    assert "eval_loss:de" in run.history.metrics
