@@ -113,6 +113,14 @@ def test_final_save_of_ml_agents_tells_how_far_it_came(tmp_path: Path) -> None:
     assert config_files.read(tmp_path / "configuration.yaml").config["max_steps"] == 15000
 
 
+def test_passes_of_ml_agents_over_its_buffer_are_no_epochs(tmp_path: Path) -> None:
+    """`num_epoch` beside a buffer says how often each rollout is learned from."""
+    text = "behaviors:\n  Cube:\n    hyperparameters:\n      buffer_size: 10240\n"
+    known = settings(tmp_path, "configuration.yaml", f"{text}      num_epoch: 3\n")
+    assert known["num_iterations"] == (3, "configuration.yaml")
+    assert "num_train_epochs" not in known
+
+
 STATE = {"log_history": [{"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.5}], "global_step": 2}
 
 

@@ -165,6 +165,19 @@ def test_behaviours_of_ml_agents_are_told_apart(tmp_path: Path) -> None:
     assert all(run.config["save_steps"].value == 500 for run in runs)
 
 
+def test_resumed_run_that_was_given_more_steps(tmp_path: Path) -> None:
+    """The plan of its last launch counts, as far as it came."""
+    for launch, (begin, planned) in enumerate(((1000, 5000), (6000, 20_000))):
+        settings = tensor("Hyperparameters/text_summary", 0, [f"max_steps:\t{planned}"], "text")
+        rewards = [
+            scalar("Environment/Cumulative Reward", step, 1.0, START + HOUR * launch + step / 10)
+            for step in range(begin, begin + 5000, 1000)
+        ]
+        written(tmp_path / "Cube", [settings, *rewards], name(launch), START + HOUR * launch)
+    state = read(tmp_path).state
+    assert (state.planned_steps, state.kind) == (20_000, "unknown")
+
+
 def test_tags_of_any_length(tmp_path: Path) -> None:
     """Plain scalars and tensors: lengths at which protobuf's own lengths take a byte more too."""
     tags = ["t" * size for size in range(1, 140)]

@@ -164,6 +164,32 @@ def test_table_without_names_in_a_folder(tmp_path: Path) -> None:
         read_all(tmp_path / "two")
 
 
+def test_table_that_pandas_named_by_numbers(tmp_path: Path) -> None:
+    """A frame of a list of lists: its columns are called 0, 1, 2; a list alone is the file's."""
+    rows = "".join(f"{n},{2 - n / 20},{1 + n / 10}\n" for n in range(12))
+    run = read(put(tmp_path, "logs/loss.csv", f",0,1\n{rows}"))
+    assert run.curve("column 2").value[:2].tolist() == [1.0, 1.1]
+    assert run.curve("column 1").step.tolist() == list(range(12))
+    alone = "".join(f"{n},{2 - n / 20}\n" for n in range(12))
+    assert (
+        len(read(put(tmp_path / "a", "train_loss.csv", f",0\n{alone}")).curve("train_loss")) == 12
+    )
+
+
+def test_table_that_lies_on_its_side(tmp_path: Path) -> None:
+    """Each row is a curve, as `writerow(losses)` leaves it; the first cell may be its name."""
+    losses = [round(2.5 - n / 100, 2) for n in range(40)]
+    rows = [",".join(map(str, some)) for some in (losses, losses[:39])]
+    run = read(put(tmp_path, "losses.csv", "\n".join([*rows, ""])))
+    assert run.curve("column 1").value.tolist() == losses
+    assert run.curve("column 2").value.tolist() == losses[:39]
+    named = read(put(tmp_path / "a", "history.csv", f"loss,{rows[0]}\nval_loss,{rows[1]}"))
+    assert named.curve("train_loss").value.tolist() == losses
+    assert len(named.curve("eval_loss")) == 39
+    wide = "\n".join(rows * 3)  # forty columns of six rows: a table
+    assert len(read(put(tmp_path / "b", "losses.csv", f"{wide}\n")).curve("column 1")) == 6
+
+
 def test_column_that_is_never_finite_is_no_number_of_the_run(tmp_path: Path) -> None:
     """NaN all the way down is told as such, an empty column is not there at all."""
     rows = "".join(f"{n},{3 - n / 10},nan,,\n" for n in range(12))

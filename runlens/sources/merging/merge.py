@@ -160,7 +160,8 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     history = History(metrics, sources)
     events = _events(readings, starts, place)
     ended = [one.reading for one in of_last_launch(group)]
-    plan = _plan(readings, config, history)
+    renewed = config | settings.joined(ended, [""] * len(ended))  # a resumed run may be given more
+    plan = _plan(readings, renewed, history)
     problems += [Problem(sources[0], text) for text in guessed(taken, negated, derived)]
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]

@@ -12,7 +12,9 @@ BEYOND = 2**1024  # float64
 FLOAT32 = 1e-6  # TensorBoard keeps hyperparameters with seven digits
 OWN_FILE = "config"  # kind of the readings of files that a training was started with
 OF_PEFT = "adapter_config.json"  # which PEFT writes itself
-ROLLOUTS = {"gae_lambda", "clip_range", "n_steps"}  # settings of PPO, whose epochs are updates
+# settings of PPO, whose epochs are updates: of stable-baselines3, of ML-Agents
+ROLLOUTS = {"gae_lambda", "clip_range", "n_steps", "hyperparameters.buffer_size"}
+OVER_ROLLOUT = {"n_epochs", "hyperparameters.num_epoch"}
 
 
 def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
@@ -44,8 +46,8 @@ def _settings(reading: SourceReading, source: str) -> dict[str, Configured]:
     of_updates = bool(ROLLOUTS & reading.config.keys())
     for key, value in reading.config.items():
         name = canonical_key(key)
-        if of_updates and key == "n_epochs":
-            name = "num_iterations"  # over one rollout, in stable-baselines3 and its kin
+        if of_updates and key in OVER_ROLLOUT:
+            name = "num_iterations"
         if value is None or _says_nothing(name, value):
             continue
         if name not in own or name == key:

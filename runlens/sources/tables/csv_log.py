@@ -5,8 +5,7 @@ wide table. A cell that says ``nan`` is a value, and a finding.
 """
 
 import csv
-import io
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +16,8 @@ from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.broken_off import without_torn_cell
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
-from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.reading import SourceReading
+from runlens.sources.tables.cells import LONGEST, SAMPLE, UNNAMED, decoded, number_in, rows_of
 from runlens.sources.tables.columns import (
     AS_FOUND,
     Columns,
@@ -45,11 +45,8 @@ KNOWN_NAMES = {
     "metrics.csv", "progress.csv", "history.csv", "log.csv", "train_log.csv", "training_log.csv",
     "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
-UNNAMED = "column "  # how the columns of a table without names are called
 MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
 FEWEST_UNKNOWN = 3  # rows of a table in which nothing is known but a counter
-SAMPLE = 20  # rows by which a table is known
-LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 MOST_COLUMNS = 4_000
 BATCH = 20_000  # rows that are held as text
 SHOWN = 40  # characters of a cell in a message
@@ -57,10 +54,7 @@ NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
 _HISTORY = lazy_re(r"(?:.*[_-])?(?:history|loss(?:es)?)(?:[_-].*)?\.[ct]sv$")
 # file names that say which split the whole table is of
 _HELD_OUT = lazy_re(r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])")
-# git's marks in a file that it could not merge
 _END = lazy_re(rb"[\r\n]")
-_CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
-_INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
 def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOUND) -> list[Path]:
@@ -87,7 +81,7 @@ def is_monitor(path: Path) -> bool:
 def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     """Whether a file begins as a table that a training wrote, or that `columns` tell of."""
     try:
-        rows = list(islice(_rows(decoded(read_rows(path), path.stem)), SAMPLE))
+        rows = list(islice(rows_of(decoded(read_rows(path), path.stem)), SAMPLE))
     except (Unreadable, csv.Error):
         return False
     found = _header(rows[0]) if rows else []
@@ -108,7 +102,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         for name, cell in zip(header, row, strict=False)
         if plain(name) not in TIMES
     ]
-    if not cells or any(_number(cell) is None for cell in cells):
+    if not cells or any(number_in(cell) is None for cell in cells):
         return False
     counted = _counted(header, rows[1:])
     if has_metric(header):
@@ -124,7 +118,7 @@ def _is_named(path: Path) -> bool:
 
 
 def _unnamed(header: Sequence[str]) -> bool:
-    return bool(header) and all(name.startswith(UNNAMED) for name in header)
+    return any(header) and all(name.startswith(UNNAMED) for name in header if name)
 
 
 def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -132,7 +126,7 @@ def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     columns = zip(header, zip(*rows, strict=False), strict=False)
     return any(
         plain(name) not in ROW_NUMBERS | TIMES
-        and counts(np.array([_number(cell) for cell in cells]))
+        and counts(np.array([number_in(cell) for cell in cells]))
         for name, cells in columns
         if name
     )
@@ -146,7 +140,7 @@ def _of_keras(header: Sequence[str]) -> bool:
 def _steps(rows: Sequence[Sequence[str]], place: int) -> bool:
     """Whether a column holds what can be a step below its name: numbers from 0 on, or nothing."""
     cells = {row[place].strip() for row in rows if len(row) > place}
-    values = [_number(cell) for cell in cells - {"", rows[0][place].strip()}]
+    values = [number_in(cell) for cell in cells - {"", rows[0][place].strip()}]
     return all(value is not None and value >= 0 for value in values)
 
 
@@ -171,45 +165,6 @@ def _narrow(data: bytes) -> bytes:
     return data
 
 
-def decoded(data: bytes, stem: str = "") -> str:
-    """Return the text of a table, whatever program saved it; columns without names are numbered.
-
-    One column alone is what the file is called after: ``loss.csv``.
-    """
-    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
-        text = data.decode("utf-16", "replace")
-    else:
-        text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    first = next(_rows(text), [])
-    if not first or any(_number(cell) is None for cell in first):
-        return text
-    if len(first) == 1:
-        return f"{stem}\n{text}" if has_metric([stem]) else text
-    delimiter = _delimiter(text.partition("\n")[0])
-    return delimiter.join(f"{UNNAMED}{n}" for n in range(1, len(first) + 1)) + f"\n{text}"
-
-
-def _rows(text: str) -> Iterator[list[str]]:
-    """Split the lines into cells by the delimiter of the first; comments and blanks left out."""
-    lines = (
-        line
-        for line in io.StringIO(text, newline="")
-        if line.strip() and line[0] != "#" and not _CONFLICT.match(line)
-    )
-    first = next(lines, "")
-    yield from csv.reader(_again(first, lines), delimiter=_delimiter(first), skipinitialspace=True)
-
-
-def _delimiter(line: str) -> str:
-    return max(",;\t", key=line.count)
-
-
-def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from lines
-
-
 def _header(row: Sequence[str]) -> list[str]:
     """Return the names of the columns; of two of one name the first has it, the other none."""
     names = [cell.strip() for cell in row[:MOST_COLUMNS]]
@@ -218,10 +173,10 @@ def _header(row: Sequence[str]) -> list[str]:
 
 
 def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
-    header = _header(next(_rows(text), []))
+    header = _header(next(rows_of(text), []))
     if not header:
         raise Unreadable("holds no row")
-    if sum(_number(cell) is not None for cell in header) * 2 > len(header):
+    if sum(number_in(cell) is not None for cell in header) * 2 > len(header):
         raise Unreadable("has no header row that names its columns")
     reading.columns = tuple(name for name in header if name)
     if _unnamed(header):
@@ -236,7 +191,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
 
 def table(reading: SourceReading, text: str, columns: Columns = AS_FOUND) -> Table:
     """Return what stands below the first row, under the names in that row."""
-    rows = _rows(text)
+    rows = rows_of(text)
     header = _header(next(rows, []))
     if "\n<<<<<<< " in text:
         told = "has git's marks of a merge that failed: its two versions follow one another"
@@ -328,7 +283,7 @@ class _Parts:
             places = np.arange(len(cells))
         except ValueError:
             known = [(n, cell) for n, cell in enumerate(cells) if cell and not cell.isspace()]
-            pairs = [(n, number) for n, cell in known if (number := _number(cell)) is not None]
+            pairs = [(n, number) for n, cell in known if (number := number_in(cell)) is not None]
             if len(pairs) < len(known):
                 self._other(name, known)
             places = np.array([n for n, _ in pairs], dtype=np.int64)
@@ -340,7 +295,11 @@ class _Parts:
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
         else:
             cell = next(
-                (c for _, c in known if c.strip().lower() not in NOT_LOGGED and _number(c) is None),
+                (
+                    c
+                    for _, c in known
+                    if c.strip().lower() not in NOT_LOGGED and number_in(c) is None
+                ),
                 "",
             )
             self._strange.setdefault(name, cell[:SHOWN])
@@ -371,13 +330,3 @@ class _Parts:
                 reading.problems.append(
                     Problem(where, f"{name} holds no number but {cell!r}", name)
                 )
-
-
-def _number(cell: str) -> float | None:
-    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``."""
-    number = as_number(cell)
-    if number is not None or len(cell) > LONGEST:
-        return number
-    if inside := _INSIDE.search(cell):
-        return as_number(inside["tensor"] or inside["percent"])
-    return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None

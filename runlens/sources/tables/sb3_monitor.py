@@ -19,6 +19,7 @@ from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.reading import SourceReading, as_number, series
 from runlens.sources.tables import csv_log
+from runlens.sources.tables.cells import decoded
 from runlens.sources.tables.held import Column, Table
 from runlens.sources.tables.table import log_bytes
 
@@ -112,7 +113,7 @@ def _episodes(path: Path, reading: SourceReading) -> Episodes | None:
     """Read one file; what is lost of it is a problem of the reading."""
     inner = SourceReading(path, reading.kind)
     try:
-        text = _whole(csv_log.decoded(log_bytes(inner)), inner)
+        text = _whole(decoded(log_bytes(inner)), inner)
         table = csv_log.table(inner, text)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))

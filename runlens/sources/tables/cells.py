@@ -1,0 +1,92 @@
+"""The text of a table as rows of cells, whatever program saved it and however it stands.
+
+Columns without names are numbered. A table that lies on its side, with a curve in each row, is set
+upright.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
+
+from runlens.patterns import lazy_re
+from runlens.sources.reading import as_number
+from runlens.sources.tables.names import has_metric
+
+UNNAMED = "column "  # how the columns of a table without names are called
+SAMPLE = 20  # rows by which a table is known
+LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
+LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
+# git's marks in a file that it could not merge
+_CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
+_INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
+
+
+def decoded(data: bytes, stem: str = "") -> str:
+    """Return the text of a table, whatever program saved it; columns without names are numbered.
+
+    One column alone is what the file is called after: ``loss.csv``.
+    """
+    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
+        text = data.decode("utf-16", "replace")
+    else:
+        text = data.decode("utf-8-sig", "replace").replace("\0", "")
+    first = next(rows_of(text), [])
+    if len(first) >= SAMPLE and _lies_on_its_side(rows := list(islice(rows_of(text), SAMPLE))):
+        upright = [",".join(cells) for cells in zip_longest(*rows, fillvalue="")]
+        text = "\n".join([*upright, ""] if text.endswith("\n") else upright)
+        first = [row[0] for row in rows]
+    delimiter = _delimiter(text.partition("\n")[0])
+    if _numbered_by_pandas(first):
+        text = text[text.index("\n") :].lstrip("\n")
+    elif not first or any(number_in(cell) is None for cell in first):
+        return text
+    named = [cell for cell in first if cell]
+    if len(named) == 1:
+        names = [stem] if has_metric([stem]) else named
+    else:
+        names = [f"{UNNAMED}{n}" for n in range(1, len(named) + 1)]
+    return delimiter.join([*[""] * (len(first) - len(named)), *names]) + f"\n{text}"
+
+
+def _lies_on_its_side(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row is a whole curve, with or without its name before its numbers."""
+    if len(rows) == SAMPLE or min(map(len, rows)) < LONGER * len(rows):
+        return False
+    return all(number_in(cell) is not None for row in rows for cell in row[1:] if cell)
+
+
+def _numbered_by_pandas(row: Sequence[str]) -> bool:
+    """Whether names are those that pandas gives: ``,0,1,2``, behind the numbers of the rows."""
+    return len(row) > 1 and list(row) == ["", *map(str, range(len(row) - 1))]
+
+
+def rows_of(text: str) -> Iterator[list[str]]:
+    """Split the lines into cells by the delimiter of the first; comments and blanks left out."""
+    lines = (
+        line
+        for line in io.StringIO(text, newline="")
+        if line.strip() and line[0] != "#" and not _CONFLICT.match(line)
+    )
+    first = next(lines, "")
+    yield from csv.reader(_again(first, lines), delimiter=_delimiter(first), skipinitialspace=True)
+
+
+def _delimiter(line: str) -> str:
+    return max(",;\t", key=line.count)
+
+
+def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
+    if first:
+        yield first
+    yield from lines
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``."""
+    number = as_number(cell)
+    if number is not None or len(cell) > LONGEST:
+        return number
+    if inside := _INSIDE.search(cell):
+        return as_number(inside["tensor"] or inside["percent"])
+    return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
