@@ -190,6 +190,16 @@ def test_table_that_lies_on_its_side(tmp_path: Path) -> None:
     assert len(read(put(tmp_path / "b", "losses.csv", f"{wide}\n")).curve("column 1")) == 6
 
 
+def test_rounds_of_federated_training_count(tmp_path: Path) -> None:
+    """The epoch within a round stands still; where it counts, rounds stand for several rows."""
+    still = "".join(f"{n},1,{3 - n / 10}\n" for n in range(1, 7))
+    run = read(put(tmp_path, "metrics.csv", f"round,epoch,loss\n{still}"))
+    assert run.curve("train_loss").step.tolist() == [1, 2, 3, 4, 5, 6]
+    within = "".join(f"{n},{k},{3 - n / 10 - k / 99}\n" for n in range(3) for k in range(3))
+    run = read(put(tmp_path / "a", "metrics.csv", f"round,epoch,loss\n{within}"))
+    assert len(run.curve("train_loss")) == 9
+
+
 def test_column_that_is_never_finite_is_no_number_of_the_run(tmp_path: Path) -> None:
     """NaN all the way down is told as such, an empty column is not there at all."""
     rows = "".join(f"{n},{3 - n / 10},nan,,\n" for n in range(12))

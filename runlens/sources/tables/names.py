@@ -15,9 +15,12 @@ SURE_STEPS = (
     "num_env_steps_sampled", "total_env_steps", "env_steps", "num_timesteps", "timesteps",
     "timestep", "num_updates", "iterations", "iteration", "iters", "iter", "training_iteration",
 )  # fmt: skip
+# of federated training and of evolution; within each, epochs or clients may count anew
+ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "round",
+    "rounds", "generation")  # fmt: skip
 WEAK_STEPS = (
     "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
-    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "t",
+    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "t", *ROUNDS,
 )  # fmt: skip
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)

@@ -26,6 +26,7 @@ from runlens.sources.tables.names import (
     EPOCHS,
     PLANNED_EPOCHS,
     PLANNED_STEPS,
+    ROUNDS,
     SETTINGS,
     SPLIT_NAMES,
     SPLITS,
@@ -238,7 +239,7 @@ def _moves(name: str, step: IntArray) -> bool:
         return len(step) == 2  # noqa: PLR2004 - a training row and its evaluation
     if plain(name) in EPOCHS and appended(step):
         return True
-    if plain(name) in EPOCHS and distinct < FEW * len(step):
+    if plain(name) in {*EPOCHS, *ROUNDS} and distinct < FEW * len(step):
         return False
     back = np.count_nonzero(np.diff(step) < -slack_of(step))
     return bool(back <= max(LAG, MOST_BACK * len(step)))
