@@ -44,6 +44,25 @@ def test_steps_within_an_epoch_that_a_line_above_names_go_on(tmp_path: Path) -> 
     assert (run.state.done_epochs, run.state.planned_epochs) == (4, 4)
 
 
+def test_means_without_a_counter_stand_at_the_end_of_their_epoch(tmp_path: Path) -> None:
+    """A heading that says it in words, and below the batches the mean of each epoch."""
+    lines = ["Model loaded. Begin from Epoch #11."]
+    for epoch in (11, 12, 13):
+        lines.append(f"Training at Epoch #{epoch}...")
+        lines += [
+            f"\tIteration:{n} | Mov Avg Loss:{1 / epoch + n / 999:.4f}" for n in range(0, 50, 10)
+        ]
+        lines += [f"Training Loss of the epoch:{1 / epoch:.4f}", "Model saved."]
+        lines += [
+            f"Evaluating at Epoch #{epoch}...",
+            f"Evaluation Loss of the epoch:{2 / epoch:.4f}",
+        ]
+    run = _run(tmp_path, "\n".join(lines))
+    assert len(run.curve("Mov Avg Loss")) == 15
+    assert run.curve("eval_loss").step.tolist() == [40, 80, 120]
+    assert run.state.done_epochs == 13
+
+
 def test_a_step_that_was_printed_once_is_not_that_of_all_later_epochs(tmp_path: Path) -> None:
     """A step that was printed once is not that of all later epochs."""
     lines = [

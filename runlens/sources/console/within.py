@@ -18,7 +18,9 @@ from runlens.sources.console.mining.counting import within_epoch
 from runlens.sources.console.rows import Row
 
 _EPOCH = lazy_re(
-    r"\W*(?:train(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\W*$", re.IGNORECASE
+    r"\W*(?:(?:start|begin)\w* )?(?:train(?:ing)? )?(?:at |of |for |in )?epoch\W{0,3}"
+    r"(\d+)(?:\s*(?:/|of)\s*(\d+))?\W*$",
+    re.IGNORECASE,
 )
 _EVALUATES = lazy_re(
     r"\W*(?:(?:eval|valid|test)\w*\W{1,3}(?:begin|start)\w*"
@@ -29,35 +31,37 @@ _EVALUATES = lazy_re(
 
 def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return rows with the epochs of their headings, where their steps begin anew with each."""
-    step = np.array([row.counted.step for row in rows])
+    counted = [row for row in rows if max(row.counted[:6]) >= 0]
+    step = np.array([row.counted.step for row in counted])
     gaps = np.diff(step)
     if not ((gaps < 0).any() or (len(gaps) and not gaps.any())):
         return rows
-    if any(row.counted.epoch >= 0 or row.counted.step < 0 for row in rows):
+    if any(row.counted.epoch >= 0 or row.counted.step < 0 for row in counted):
         return rows
     heads = [
         (at, whole(head[1]), whole(head[2]))
         for at, line in others
         if (head := _EPOCH.match(line, begin(line)))
     ]
-    place = [bisect_left(heads, (row.at,)) - 1 for row in rows]
+    place = [bisect_left(heads, (row.at,)) - 1 for row in counted]
     epoch = np.array([heads[n][1] if n >= 0 else NOT_KNOWN for n in place])
-    total = np.array([row.counted.steps for row in rows])
+    total = np.array([row.counted.steps for row in counted])
     mine = total == Counter(total.tolist()).most_common(1)[0][0]  # not of an evaluation
     if not within_epoch(step[mine].astype(float), epoch[mine], total[mine].astype(float)):
         return rows
     begun = [at for at, line in others if _EVALUATES.fullmatch(line)]
-    return _parted(
-        [
-            _of(row, Counted(epoch=heads[n][1], epochs=heads[n][2]) if n >= 0 else Counted())
-            for row, n in zip(rows, place, strict=True)
-        ],
-        begun,
-    )
+    placed = [_of(row, heads) for row in rows]
+    batches = _parted([row for row in placed if row.counted.batch >= 0], begun)
+    uncounted = [row for row in placed if row.counted.batch < 0]
+    return sorted([*batches, *uncounted], key=lambda row: row.at)
 
 
-def _of(row: Row, head: Counted) -> Row:
-    return row._replace(counted=head._replace(batch=row.counted.step, batches=row.counted.steps))
+def _of(row: Row, heads: Sequence[tuple[int, int, int]]) -> Row:
+    """Return a row with the epoch of the heading above it, where one is."""
+    place = bisect_left(heads, (row.at,)) - 1
+    epoch, epochs = heads[place][1:] if place >= 0 else (-1, -1)
+    step, steps = row.counted.step, row.counted.steps
+    return row._replace(counted=Counted(epoch=epoch, epochs=epochs, batch=step, batches=steps))
 
 
 def _parted(rows: list[Row], begun: Sequence[int]) -> list[Row]:
