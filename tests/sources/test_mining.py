@@ -66,6 +66,13 @@ def test_batches_count_on_over_the_epochs(tmp_path: Path) -> None:
     assert [step for step, _ in found["Loss"]] == [0, 50, 100, 100, 150, 200]
 
 
+def test_a_number_that_rises_where_the_counter_begins_anew_is_its_epoch(tmp_path: Path) -> None:
+    """As GANs that grow print the scale before the iterations at it."""
+    form = "[{} : {:>6}] loss G : {:.3f} loss D : 1.{}\n"
+    text = "".join(form.format(e, b, 5 - e - b / 999, b) for e in (0, 1) for b in (100, 200, 300))
+    assert [step for step, _ in points(tmp_path, text)["loss G"]] == [100, 200, 300, 400, 500, 600]
+
+
 def test_a_counter_that_goes_on_over_the_epochs_is_the_step(tmp_path: Path) -> None:
     """BasicSR counts iterations of the whole run beside the epoch."""
     text = lines("epoch:{n}, iter:31{n},600, lr:(1.0e-4,) loss: {loss}")

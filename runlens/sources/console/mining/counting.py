@@ -54,8 +54,19 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
         return found._replace(step=-1)
     if found.step < 0 and found.batch < 0:
         place = _by_course(layout, value, total, good, epoch=found.epoch)
+        outer = -1 if found.epoch >= 0 or place <= 0 else _outer(layout, value, good, place)
+        found = found if outer < 0 else found._replace(epoch=outer)
         found = found._replace(**{"batch" if found.epoch >= 0 else "step": place})
     return found
+
+
+def _outer(layout: Layout, value: FloatArray, good: BoolArray, place: int) -> int:
+    """Return the column right before a counter that rises where it begins anew: ``[3 : 1500]``."""
+    unnamed = not layout.columns[place].name and not layout.columns[place - 1].name
+    falls, rises = np.diff(value[:, place]) < 0, np.diff(value[:, place - 1])
+    within = falls[rises > 0]
+    outer = unnamed and good[place - 1] and len(within) > 0 and within.all() and (rises >= 0).all()
+    return place - 1 if outer else -1
 
 
 def _of_each(step: FloatArray, epoch: FloatArray) -> bool:
