@@ -66,6 +66,37 @@ def test_batches_count_on_over_the_epochs(tmp_path: Path) -> None:
     assert [step for step, _ in found["Loss"]] == [0, 50, 100, 100, 150, 200]
 
 
+@pytest.mark.parametrize(
+    ("train", "held_out"),
+    [
+        ("Training {step}/150 loss {loss:.3f}", "Evaluated {n}/20 with loss {loss:.3f}"),
+        (
+            "Epoch {e} Training {n}/50 loss {loss:.3f}",
+            "Epoch {e} Validation {n}/20 loss {loss:.3f}",
+        ),
+        ("Training {step}/150 loss {loss:.3f}", "Epoch {e} Validating {n}/20 loss {loss:.3f}"),
+    ],
+)
+def test_of_an_evaluation_the_last_row_counts(tmp_path: Path, train: str, held_out: str) -> None:
+    """It was measured on all batches, and stands where the training does."""
+    text = "layers 3 (x: float64) 4\n"
+    for e in (1, 2, 3):
+        rows = [(n, n + 50 * e - 50, 3 - e / 2 - n / 100) for n in range(10, 60, 10)]
+        text += "".join(train.format(e=e, n=n, step=s, loss=loss) + "\n" for n, s, loss in rows)
+        rows = [(n, 0, 3.1 - e / 2 - n / 100) for n in range(5, 25, 5)]
+        text += "".join(held_out.format(e=e, n=n, loss=loss) + "\n" for n, _, loss in rows)
+    found = points(tmp_path, text)
+    assert found["val/loss"] == [(50, 2.4), (100, 1.9), (150, 1.4)]
+    assert [step for step, _ in found["train/loss"]] == list(range(10, 160, 10))
+    assert len(found) == 2
+
+
+def test_batches_of_an_evaluation_alone_are_rows(tmp_path: Path) -> None:
+    """Nothing else stands in the log."""
+    text = "".join(f"Evaluated {n}/20 with L2 loss {1 + n / 99:.3f}\n" for n in range(5, 25, 5))
+    assert len(points(tmp_path, text)["L2 loss"]) == 4
+
+
 def test_a_number_that_rises_where_the_counter_begins_anew_is_its_epoch(tmp_path: Path) -> None:
     """As GANs that grow print the scale before the iterations at it."""
     form = "[{} : {:>6}] loss G : {:.3f} loss D : 1.{}\n"

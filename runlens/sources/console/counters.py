@@ -59,8 +59,9 @@ _HELD_OUT = lazy_re(
 )
 # data that the numbers behind it are of, set off from their names: "| val | loss 0.5"
 _DATA_APART = lazy_re(
-    r"(?<![\w/.])(?:train|val|valid|validation|test|eval|training|testing|evaluation|dev)"
-    r"(?:\s*[,:|\])\[(]|\s+-\s|\s{2})",
+    r"(?<![\w/.])(?:train|val|valid|validation|test|eval|training|testing|evaluation|dev|validating"
+    r"|evaluating)"
+    r"(?:\s*[,:|\])\[(]|\s+-\s|\s{2}| \d+/\d)",
     re.IGNORECASE,
 )
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter

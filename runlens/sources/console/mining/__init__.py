@@ -19,6 +19,7 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.counting import (
+    COUNTS_DATA,
     MOSTLY,
     Counters,
     carried,
@@ -62,6 +63,7 @@ class _Table(Struct, eq=False):
     batches: FloatArray
     names: tuple[str, ...]  # of the columns that measure, empty for the others
     record: IntArray  # how many lines that count stand before each row
+    lasts: bool = False  # the last row of each evaluation
 
     @property
     def measures(self) -> bool:
@@ -90,6 +92,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     kept = _kept(tables, excerpt=few)
     if not kept:
         return []
+    tables, kept = _with_whole_evaluations(tables, kept)
     _carry(tables, kept)
     at_steps = [table for table in kept if not alone or _placed(table, len(others))]
     kept = at_steps or ([_counted_by_rows(table) for table in kept] if few else [])
@@ -155,6 +158,40 @@ def _kept(tables: Sequence[_Table], *, excerpt: bool) -> list[_Table]:
     some = [t for t in tables if t.bound and _measured(t)]
     some = [t for t in some if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS]
     return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
+
+
+def _with_whole_evaluations(
+    tables: list[_Table], kept: list[_Table]
+) -> tuple[list[_Table], list[_Table]]:
+    """Return tables with the last row alone of each evaluation that counts its batches.
+
+    It says what was measured on all of them, and stands where the rows of the training do.
+    """
+    begun = {id(table): _evaluates(table) for table in kept if table.counts.any}
+    if all(begun.values()):
+        return tables, kept
+    whole = {id(table): _last_of_each(table) for table in kept if begun.get(id(table))}
+    return [whole.get(id(t), t) for t in tables], [whole.get(id(t), t) for t in kept]
+
+
+def _evaluates(table: _Table) -> bool:
+    """Whether a table counts the batches of held-out data: ``Evaluated 10/287``."""
+    place = max(table.counts.step, table.counts.batch)
+    named = COUNTS_DATA.fullmatch(table.layout.columns[place].name) if place >= 0 else None
+    return named is not None and not named["train"]
+
+
+def _last_of_each(table: _Table) -> _Table:
+    count = table.value[:, max(table.counts.step, table.counts.batch)]
+    last = np.append(np.diff(count) <= 0, True)
+    blank = np.full(int(last.sum()), NOT_KNOWN)
+    names = tuple(n if not n or classify(n).split else f"val/{n}" for n in table.names)
+    return replace(
+        table, line=table.line[last], value=table.value[last], names=names, step=blank, steps=blank,
+        epoch=table.epoch[last], epochs=table.epochs[last], batch=blank, batches=blank,
+        counts=Counters(epoch=table.counts.epoch), record=table.record[last],
+        lasts=True,
+    )  # fmt: skip
 
 
 def _alone(table: _Table, tables: Sequence[_Table]) -> bool:
@@ -239,7 +276,8 @@ def _siblings(tables: Sequence[_Table], kept: Sequence[_Table]) -> list[_Table]:
 
     Of a record that is spread over lines each line is a table of its own, whatever its name.
     """
-    records = [unique(table.record) for table in kept if not table.counts.any]
+    own = (table for table in kept if not (table.counts.any or table.lasts))
+    records = [unique(table.record) for table in own]
     found = []
     for table in tables:
         if table.counts.any or table in kept or not table.measures:

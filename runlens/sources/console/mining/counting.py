@@ -21,6 +21,14 @@ _TIMELY = lazy_re(
 )
 
 
+# data alone, whose batches are counted: "Training 10/50", "Evaluated 3/20"
+COUNTS_DATA = lazy_re(
+    r"(?P<train>train(?:ing|ed)?)"
+    r"|val(?:id(?:at(?:e|ed|ing|ion))?)?|eval(?:uat(?:e|ed|ing|ion))?|test(?:ing|ed)?|dev",
+    re.IGNORECASE,
+)
+
+
 class Counters(NamedTuple):
     """The columns of a layout that count; -1: there is none."""
 
@@ -62,7 +70,8 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
 
 def _outer(layout: Layout, value: FloatArray, good: BoolArray, place: int) -> int:
     """Return the column right before a counter that rises where it begins anew: ``[3 : 1500]``."""
-    unnamed = not layout.columns[place].name and not layout.columns[place - 1].name
+    names = [layout.columns[n].name for n in (place - 1, place)]
+    unnamed = not names[1] and (not names[0] or COUNTS_DATA.fullmatch(names[0]))
     falls, rises = np.diff(value[:, place]) < 0, np.diff(value[:, place - 1])
     within = falls[rises > 0]
     outer = unnamed and good[place - 1] and len(within) > 0 and within.all() and (rises >= 0).all()
@@ -82,13 +91,13 @@ def _by_course(
     unnamed_first = sorted(range(len(layout.columns)), key=lambda n: bool(layout.columns[n].name))
     for place in unnamed_first:
         name, kind, _ = layout.columns[place]
-        if (name and place) or place > LATEST:
+        if (name and place and not COUNTS_DATA.fullmatch(name)) or place > LATEST:
             continue
         if kind or not good[place] or names_metric(name) or _TIMELY.search(name):
             continue
         mine = value[:, place]
         if epoch >= 0:
-            if not name and (total[:, place] > 0).all():
+            if (not name or COUNTS_DATA.fullmatch(name)) and (total[:, place] > 0).all():
                 return place
             continue
         ends = len(mine) > 1 and (mine == mine[0]).all()  # of a bar only its full state is left
