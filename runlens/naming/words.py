@@ -11,6 +11,12 @@ _TERMS = lazy_re(r"m?IoU|mAP|RougeL|rougeL|BatchNorm|AdamW|LoRA|XEnt")
 _HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OWNED = lazy_re(r"['\u2019]s\b")  # LightGBM: "valid_1's auc"
 _LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
+# a loss as papers write it: "L_adv" is the part of it that "adv" names; "L_hand" is a left hand
+_AS_IN_PAPERS = lazy_re(
+    r"^L_(?=(?:total|all|sum|adv|gan|G|D|gen|disc?|rec(?:on)?|con|enc|lat(?:ent)?|kld?|cls|reg|ce|bce"
+    r"|mse|mae|l[12]|perc(?:ep)?|vgg|idt?|cyc(?:le)?|style|content|tv|ssim|mask|box|obj|dice|data"
+    r"|phys?|pde|[bi]c|res|feat|sup|unsup|cons|contrast|triplet|distill|kd|aux|pixel|depth|flow)$)"
+)
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
@@ -30,7 +36,7 @@ def words(name: str) -> tuple[str, ...]:
     """
     if len(name) > LONGEST:
         return ()
-    name = in_english(name)
+    name = _AS_IN_PAPERS.sub("loss_", in_english(name))
     text = _TERMS.sub(
         lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
     )

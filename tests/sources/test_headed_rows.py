@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from runlens import read, read_all
+from runlens.naming.words import words
 
 
 def put(folder: Path, *lines: str) -> Path:
@@ -84,3 +85,23 @@ def test_a_bar_that_is_called_by_its_epoch_has_no_plan_in_steps(tmp_path: Path) 
     bar += "Epoch 0:   0%|          | 0/2369 [00:00<?, ?it/s]"
     died = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "ValueError: x"]
     assert read(put(tmp_path, "a program", bar, *died)).state.planned_steps is None
+
+
+def test_a_unit_that_stands_apart_is_no_cell(tmp_path: Path) -> None:
+    """A table that pads its numbers writes the unit of a time behind the column's room."""
+    head = "Epoch    Train Loss   Train Acc    Test Loss    Test Acc     Time    "
+    rows = [
+        f"{n:<8} {2 / n:<12.4f} 0.3{n:<10} {3 / n:<12.4f} 0.2{n:<10} 0.55    s" for n in (1, 2, 3)
+    ]
+    run = read(put(tmp_path, "TRAINING START", "", head, "-" * 70, *rows))
+    assert run.curve("train_loss").value.tolist() == [2.0, 1.0, 0.6667]
+    assert run.curve("eval_loss").step.tolist() == [1, 2, 3]
+
+
+def test_losses_named_as_in_papers(tmp_path: Path) -> None:
+    """``L_total``; a left hand is none."""
+    rows = [f"epoch {n}, L_adv: 0.{60 - n}, L_hand: 0.5, L_total: {9 / n}" for n in range(1, 19)]
+    run = read(put(tmp_path, *rows))
+    assert run.curve("train_loss").value[:2].tolist() == [9.0, 4.5]
+    assert words("L_adv") == ("loss", "adv")
+    assert words("L_hand") == ("l", "hand")

@@ -26,6 +26,7 @@ _TOLD = lazy_re(r"loss|reward", re.IGNORECASE)
 _ROW = lazy_re(
     rf"\s*(?:[|│┃║>]\s*)*(?:[-+]?\d|\.\d|(?:{SPLIT.pattern})\s*[|│┃║\t ])", re.IGNORECASE
 )
+_UNIT_APART = lazy_re(r"(?<=\d)\s+(?=(?:m?s|secs?|seconds|mins?|h|%|it/s|[KMG]i?B)(?:\s|$))")
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
 
@@ -130,7 +131,7 @@ def _cells(line: str, names: Head) -> list[str]:
     text = line.strip(" \t|│┃║")
     cells = names.splitter.split(text)
     if len(cells) != len(names.names) and names.splitter is not _PIPES:
-        cells = _SPACE.split(text)
+        cells = _SPACE.split(_UNIT_APART.sub("", text))
         return cells if len(cells) == len(names.names) else _below(line, names)
     return cells
 
