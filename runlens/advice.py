@@ -18,6 +18,7 @@ from runlens.wording import capitalised, listed, step, uncapitalised
 
 MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
+LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 MISMEASURED = frozenset({"evaluation", "leak"})
 # how to go on: said once, of all findings
@@ -255,7 +256,7 @@ def _change(lever: Proposal, kept: Fix | None) -> list[Fix]:
     named = {change.setting for change in lever.changes}
     told = [fix for fix in lever.fixes if fix.setting in named]
     text = listed(list(dict.fromkeys(uncapitalised(fix.what) for fix in told)))
-    what = f"{capitalised(text)}, then restart"
+    what = f"{capitalised(text)}, then restart" if named - LENGTHS else f"Restart, and {text}"
     if kept and kept.kind == "resume":
         what = f"Before you resume, {text}"
     elif kept and kept.kind == "weights":

@@ -82,7 +82,7 @@ def test_an_old_value_loses_no_digit(value: object, text: str) -> None:
     [
         ({"save_strategy": "steps", "save_steps": 320}, "Use checkpoint-320, if it was kept"),
         ({"save_strategy": "steps", "save_steps": 440}, "Use checkpoint-440, if it was kept"),
-        ({"save_strategy": "steps", "save_steps": 460}, "Train for fewer epochs, then restart"),
+        ({"save_strategy": "steps", "save_steps": 460}, "Restart, and train for fewer epochs"),
         ({}, "Use a checkpoint of step 300, if one was saved"),
     ],
 )

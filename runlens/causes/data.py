@@ -163,8 +163,9 @@ def _back_at_once(scene: Scene) -> Sign | None:
 
 
 def _lost_at_once(scene: Scene) -> Sign | None:
-    norm = scene.curve("grad_norm").before(int(scene.symptom)).value[-20:]
-    train = scene.curve("train_loss").before(int(scene.symptom)).value[-20:]
+    at = int(min(scene.rules[rule].begins for rule in LOST if rule in scene.rules))
+    norm = scene.curve("grad_norm").before(at).value[-20:]
+    train = scene.curve("train_loss").before(at).value[-20:]
     if len(train) < FEWEST_A_PASS or train[-1] > 2 * median(train):
         return None
     if len(norm) < FEWEST_A_PASS:

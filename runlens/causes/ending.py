@@ -47,6 +47,7 @@ _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
 LAST_LINES = 60
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
+OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
 QUOTED = 160  # characters of a line of the log
 GREW = 1.3  # memory at the end over its start
 
@@ -213,6 +214,8 @@ def _code(scene: Scene) -> Signs:
     if known is not None:  # the table names the error better; where it was raised is added
         yield Sign(place, STRONG) if place else None
         return
+    if any(_named(scene, kind) for kind in OUTSIDE):
+        return  # the table knows what raised it: no second cause
     weight = HINT if what.startswith(UNNAMED) else STRONG  # it may be Ctrl-C
     parts = [quoted(shortened(what, QUOTED)) if scene.lead.rule != "crashed" else "", where]
     yield Sign("; ".join(part for part in parts if part), weight, _named_error(what, stage))
@@ -230,7 +233,7 @@ def _during(stage: str) -> str:
 
 
 def _resumed(scene: Scene) -> Signs:
-    if scene.has("resume-jump"):
+    if scene.before("resume-jump"):
         yield Sign(scene.title("resume-jump"), LEADS + 1)
     begun, off = scene.launch, scene.departure
     if begun and off and abs(off.first.step - begun.after) <= 2 * scene.slack:
@@ -268,7 +271,8 @@ LIMIT = Hypothesis(
     ENDED,
     _limit,
     "the scheduler's record of the job names no limit and no signal",
-    "Check the scheduler (sacct -j JOB, kubectl describe pod) and dmesg to see why the job ended",
+    "Check what the system's log (dmesg, on Windows the Event Viewer) or the job scheduler, if "
+    "there is one, says about that time",
 )
 PERSON = Hypothesis(
     "by-hand",

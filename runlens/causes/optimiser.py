@@ -36,8 +36,8 @@ def _tight(scene: Scene) -> Signs:
 
 
 def _default_limit(scene: Scene) -> str:
-    recorded = scene.run.number("max_grad_norm") is not None
-    return "" if recorded else "the limit is the framework's default"
+    assumed = scene.run.number("max_grad_norm") is None and in_force.clip_limit(scene.run)
+    return "the limit is the framework's default" if assumed else ""
 
 
 def _loose(scene: Scene) -> Signs:

@@ -161,7 +161,8 @@ def _runs_on(scene: Scene) -> str:
     grew = scene.rules.get("length-growth")
     if grew and scene.lead.rule == "length-growth":
         return "completions were far below it, and grew"
-    return "" if not scene.has("entropy-collapse") else "the policy had stopped exploring as well"
+    stopped = scene.has("entropy-collapse") and len(scene.curve("len_clipped"))
+    return "the policy had stopped exploring as well" if stopped else ""
 
 
 REWARD = Hypothesis(

@@ -56,6 +56,12 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 # of which one asks first where nothing speaks for any: the experiment of the first that fits
 COMMON = (data.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
+# what a first cause says of others: a rate that left its plan was too high in the end, and one that
+# is too high is not too low
+SAID = {
+    rate.LEFT_ITS_PLAN.kind: frozenset({rate.HIGH.kind, rate.LOW.kind}),
+    rate.HIGH.kind: frozenset({rate.LOW.kind}),
+}
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 NAMED = 0.25  # a name without evidence: it only says how the cause is called
@@ -124,7 +130,9 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
     ]
     standing = [one for one in weighed if one.evidence > NAMED]
     ranked = sorted(standing, key=lambda one: -one.evidence)[:MOST]
-    out = tuple(RuledOut(one.what, excluded[one.kind]) for one in asked if one.kind in excluded)
+    told = SAID.get(ranked[0].hypothesis.kind, frozenset()) if ranked else frozenset()
+    left = [one for one in asked if one.kind in excluded and one.kind not in told]
+    out = tuple(RuledOut(one.what, excluded[one.kind]) for one in left)
     return _causes(scene, ranked, asked), out
 
 

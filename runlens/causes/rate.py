@@ -64,7 +64,7 @@ def _left(scene: Scene) -> Signs:
             "rate",
             LEADS,
         )
-    mismatch = scene.rules.get("schedule-mismatch")
+    mismatch = scene.before("schedule-mismatch")
     if off is None and mismatch is not None and mismatch.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)
     known = scene.signals.inputs.rate.over_configured
@@ -304,7 +304,7 @@ def _comes(scene: Scene) -> str:
 
 def _cold(scene: Scene) -> Signs:
     warm, total = scene.signals.warmup, scene.run.state.planned_steps or scene.run.last_step
-    early = scene.symptom <= max(0.1 * total, scene.slack)
+    early = scene.symptom <= max(0.1 * total, scene.slack) and scene.run.task != "rl"  # at one rate
     named = any(key in scene.run.config for key in ("warmup_steps", "warmup_ratio"))
     if early and not warm.present and (warm.how != "assumed" or named):
         yield Sign(

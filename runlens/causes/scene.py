@@ -57,6 +57,11 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
         """Whether the incident holds a finding of one of these rules."""
         return any(rule in self.rules for rule in rules)
 
+    def before(self, rule: str) -> Finding | None:
+        """Return a finding of the incident that was there when the first symptom came."""
+        found = self.rules.get(rule)
+        return found if found and found.begins <= self.until else None
+
     def title(self, rule: str) -> str:
         """Return what a finding says; empty where it leads, as the reader knows it already."""
         return "" if self.lead.rule == rule else self.rules[rule].title.rstrip(".")

@@ -10,13 +10,15 @@ change of a module of the cause step (`benchmarks/mutants.py`), and keeps those 
 import argparse
 import ast
 import random
+import re
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +30,9 @@ from runlens.engine import diagnose
 from runlens.run import Run
 from runlens.signals import Signals
 from tests.causes.test_hypotheses import CASES
+from tests.causes.touched import Touched, traced
 from tests.rules.edges import rules
-from tests.rules.moves import Draws, changed
+from tests.rules.moves import KNOWN, Draws, changed
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("weighed.tsv")
@@ -37,6 +40,7 @@ MUTANTS = runpy.run_path(str(ROOT / "benchmarks/mutants.py"))
 MODULES = ("rate", "data", "optimiser", "policy", "ending", "model", "defects", "ranking")
 CAUSE = "cause"  # in place of a rule: a case of test_hypotheses.py
 LENGTH = 3  # findings of an incident
+NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 
 
 class Row(NamedTuple):
@@ -84,14 +88,26 @@ def scene(run: Run, found: str) -> Scene:
 def told(one: Scene) -> str:
     """Return the causes of an incident, how sure each is, and how much each sign says."""
     ranked = ", ".join(f"{cause.kind} {cause.rank}" for cause in ranking.judge(one)[0])
-    weights = {
-        hypothesis.kind: "out"
-        if hypothesis.against(one)
-        else " ".join(f"{sign.weight:g}" for sign in hypothesis.signs(one) if sign)
-        for hypothesis in ranking.HYPOTHESES
+    return f"{ranked}; " + weights(one, ranking.HYPOTHESES)
+
+
+def weights(one: Scene, hypotheses: Iterable[Hypothesis]) -> str:
+    """Return how much each sign of these hypotheses says and its numbers, or that they are out."""
+    said = {
+        hypothesis.kind: f"out{_numbers(why)}"
+        if (why := hypothesis.against(one))
+        else " ".join(
+            f"{sign.weight:g}{_numbers(sign.text)}" for sign in hypothesis.signs(one) if sign
+        )
+        for hypothesis in hypotheses
         if hypothesis.explains.intersection(one.rules)
     }
-    return f"{ranked}; " + ", ".join(f"{kind} {said}" for kind, said in weights.items() if said)
+    return ", ".join(f"{kind} {signs}" for kind, signs in said.items() if signs)
+
+
+def _numbers(text: str) -> str:
+    found = NUMBER.findall(text)
+    return f":{'/'.join(found)}" if found else ""
 
 
 def rows() -> list[Row]:
@@ -103,25 +119,48 @@ def rows() -> list[Row]:
 class Changed(NamedTuple):
     """A module of the cause step with one small change."""
 
-    name: str
     what: str
-    code: CodeType
+    lines: frozenset[int]  # of which one must be reached
+    module: ModuleType
 
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """Return all hypotheses, those of this module changed."""
-        module = ModuleType(f"runlens.causes.{self.name}")
-        module.__file__ = self.code.co_filename
-        exec(self.code, module.__dict__)  # noqa: S102 - our own module
-        own = {one.kind: one for one in vars(module).values() if isinstance(one, Hypothesis)}
-        return tuple(own.get(one.kind, one) for one in ranking.HYPOTHESES)
+    def says(self, one: Scene) -> str:
+        """Return what the changed module says of an incident."""
+        if hasattr(self.module, "judge"):
+            return str(self.module.judge(one))
+        return weights(one, own(self.module))
+
+
+def own(module: ModuleType) -> list[Hypothesis]:
+    """Return the hypotheses of a module."""
+    return [one for one in vars(module).values() if isinstance(one, Hypothesis)]
+
+
+def file_of(name: str) -> Path:
+    """Return the file of a module of the cause step."""
+    return ROOT / f"runlens/causes/{name}.py"
+
+
+def loaded(name: str, code: CodeType) -> ModuleType:
+    """Return a module that ran this code."""
+    module = ModuleType(f"runlens.causes.{name}")
+    module.__file__ = code.co_filename
+    exec(code, module.__dict__)  # noqa: S102 - our own module
+    return module
 
 
 def small_changes(name: str) -> Iterator[Changed]:
     """Return every small change of a module that can be compiled and run."""
-    file = ROOT / f"runlens/causes/{name}.py"
+    file = file_of(name)
     tree = ast.parse(file.read_text(encoding="utf-8"))
+    touched = Touched(tree)
     for one in MUTANTS["changes"](tree):
-        yield Changed(name, f"{one.line} {one.what}", MUTANTS["mutated"](tree, one, str(file)))
+        what = f"{one.line} {one.what}"
+        try:
+            module = loaded(name, MUTANTS["mutated"](tree, one, str(file)))
+        except Exception as error:  # noqa: BLE001 - a change that does not load is noticed
+            print(f"  {what}: {error}")
+            continue
+        yield Changed(what, touched.of(one.node), module)
 
 
 class Search:
@@ -129,80 +168,90 @@ class Search:
 
     def __init__(self, name: str, kept: Sequence[Row]) -> None:
         """Strike off what the kept rows notice."""
-        self.random, self.usual = random.Random(name), ranking.HYPOTHESES
-        self.left: list[tuple[str, tuple[Hypothesis, ...]]] = []
-        for one in small_changes(name):
-            try:
-                self.left.append((one.what, one.hypotheses()))
-            except Exception as error:  # noqa: BLE001 - a change that does not load is noticed
-                print(f"  {one.what}: {error}")
-        source = (ROOT / f"runlens/causes/{name}.py").read_text(encoding="utf-8")
-        own = [one for one in self.usual if f'"{one.kind}"' in source] or self.usual
-        self.explained = sorted({slug for one in own for slug in one.explains})
-        self.words = source
+        self.random, self.file = random.Random(name), file_of(name)
+        self.left = list(small_changes(name))
+        self.total = len(self.left)
+        self.source = self.file.read_text(encoding="utf-8")
+        constants = [
+            one.value for one in ast.walk(ast.parse(self.source)) if isinstance(one, ast.Constant)
+        ]
+        self.settings = [one for one in constants if one in KNOWN]
+        self.limits = [one for one in constants if isinstance(one, int | float)]
+        self.usual = Changed("", frozenset(), import_module(f"runlens.causes.{name}"))
+        mine = own(self.usual.module) if name != "ranking" else ranking.HYPOTHESES
+        self.explained = sorted({slug for one in mine for slug in one.explains})
         self.found: list[Row] = []
+        self.starts: list[tuple[Row, set[int]]] = []  # with the lines that each reaches
         for row in kept:
             self.tried(row)
+        for case in CASES:
+            self.tried(Row(CAUSE, case, "", _found_in(case), ""))
 
     def tried(self, row: Row) -> None:
         """Keep a row that notices a change which none did before."""
-        run = changed(_drawn(row.slug, row.case), row.moves)
-        one = scene(run, row.found)
-        ranking.HYPOTHESES = self.usual
-        now = told(one)
-        left = []
-        for what, hypotheses in self.left:
-            ranking.HYPOTHESES = hypotheses
-            try:
-                same = told(one) == now
-            except Exception:  # noqa: BLE001 - that is noticed
-                same = False
-            if same:
-                left.append((what, hypotheses))
-        ranking.HYPOTHESES = self.usual
+        one = scene(changed(_drawn(row.slug, row.case), row.moves), row.found)
+        now, reached = traced(self.file, lambda: self.usual.says(one))
+        if not self.starts or not reached <= set().union(
+            *(lines for _, lines in self.starts[-50:])
+        ):
+            self.starts.append((row, reached))
+        left = [
+            change for change in self.left if not change.lines & reached or _same(change, one, now)
+        ]
         if len(left) < len(self.left):
-            self.found.append(row._replace(causes=now))
+            self.found.append(row._replace(causes=told(one)))
+            self.starts.append((row, reached))
         self.left = left
 
     def tries(self, number: int) -> None:
         """Draw this many rows, until nothing is left."""
-        every = rules()
-        slugs = [slug for slug in self.explained if slug in every]
         for _ in range(number):
             if not self.left:
                 return
-            if self.found and self.random.random() < 0.5:
-                start = self.random.choice(self.found)
-                slug, name, before, found = start.slug, start.case, start.moves, start.found
-            elif self.random.random() < 0.6:
-                slug, before, name = CAUSE, "", self.random.choice(list(CASES))
-                found = _found_in(name)
-            else:
-                slug, before = self.random.choice(slugs), ""
-                case = self.random.choice(every[slug].bad)
-                name, found = case.name, self.findings(slug, case)
             try:
-                run = changed(_drawn(slug, name), before)
-                draws = Draws(
-                    every.get(slug, every["plateau"]), self.random.randrange(10**6), self.words
-                )
-                moves = "; ".join(filter(None, (before, draws.moves(run))))
-                if moves.count(";") > LENGTH:
-                    continue
-                self.tried(Row(slug, name, moves, found, ""))
+                row = self.drawn()
+                if row.moves.count(";") <= LENGTH:
+                    self.tried(row)
             except (ValueError, IndexError, KeyError, TypeError, OverflowError):
                 continue
 
-    def findings(self, slug: str, case: Any) -> str:
-        """Give a case its own finding, and one or two that the module explains."""
-        first = "none" if case.onset is None else f"{sum(case.onset) / 2:g}"
-        severity = rules()[slug].severity
-        told = [f"{slug} {first} {severity}"]
-        last = max(_drawn(slug, case.name).last_step, 10)
-        while len(told) < LENGTH and self.random.random() < 0.4:
-            step = self.random.choice([first, f"{self.random.uniform(0, last):.0f}"])
-            told.append(f"{self.random.choice(self.explained)} {step} {severity}")
-        return ", ".join(told)
+    def drawn(self) -> Row:
+        """Draw a row: one that reaches a change that is left, or the case of a rule, and moves."""
+        wanted = self.random.choice(self.left).lines
+        near = [row for row, lines in self.starts if lines & wanted]
+        if near and self.random.random() < 0.8:
+            row = self.random.choice(near)
+        else:
+            slug = self.random.choice([slug for slug in self.explained if slug in rules()])
+            case = self.random.choice(rules()[slug].bad)
+            first = "none" if case.onset is None else f"{sum(case.onset) / 2:g}"
+            row = Row(slug, case.name, "", f"{slug} {first} {rules()[slug].severity}", "")
+        run = changed(_drawn(row.slug, row.case), row.moves)
+        if self.random.random() < 0.3:
+            row = row._replace(found=self.findings(row.found, max(run.last_step, 10)))
+        if self.settings and self.limits and self.random.random() < 0.25:
+            pick = self.random.choice
+            moves = f"put {pick(self.settings)} {pick(self.limits):g}"
+        else:
+            rule = rules().get(row.slug, rules()["plateau"])
+            moves = Draws(rule, self.random.randrange(10**6), self.source).moves(run)
+        return row._replace(moves="; ".join(filter(None, (row.moves, moves))))
+
+    def findings(self, found: str, last: float) -> str:
+        """Add a finding that the module explains, or leave out the last."""
+        every = found.split(", ")
+        if len(every) > LENGTH or (len(every) > 1 and self.random.random() < 0.3):
+            return ", ".join(every[:-1])
+        slug, first = self.random.choice(self.explained), every[0].split(" ")[1]
+        step = self.random.choice([first, f"{self.random.uniform(0, last):.0f}"])
+        return f"{found}, {slug} {step} {self.random.choice(('critical', 'warning', 'info'))}"
+
+
+def _same(change: Changed, one: Scene, now: str) -> bool:
+    try:
+        return change.says(one) == now
+    except Exception:  # noqa: BLE001 - that is noticed
+        return False
 
 
 def main() -> int:
@@ -210,16 +259,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", default=list(MODULES))
     parser.add_argument("--tries", type=int, default=300)
+    parser.add_argument("--left", action="store_true", help="print what no row notices")
     wanted = parser.parse_args()
-    kept = rows() if FILE.exists() else []
+    with np.errstate(all="ignore"):
+        kept = [row._replace(causes=told(row.scene())) for row in rows()]
     for name in wanted.modules:
         with np.errstate(all="ignore"):
             search = Search(name, kept)
             search.tries(wanted.tries)
         new = [row for row in search.found if row not in kept]
         kept = list({row[:-1]: row for row in (*kept, *new)}.values())
-        total = sum(1 for _ in small_changes(name))
-        print(f"{name}: {len(search.left)} of {total} unnoticed, {len(new)} rows", flush=True)
+        print(
+            f"{name}: {len(search.left)} of {search.total} unnoticed, {len(new)} rows", flush=True
+        )
+        for change in search.left if wanted.left else ():
+            print(f"  {change.what}")
         lines = ["\t".join(one) for one in sorted(kept)]
         head = "# rule, drawn case, moves, findings, causes"
         FILE.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")

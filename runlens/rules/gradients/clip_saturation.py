@@ -232,7 +232,8 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     return Finding(
         severity="warning" if loud else "info",
         title=f"Gradients were clipped at {often} from step {step(onset)} on. The median gradient "
-        f"norm was {number(usual)}, and max_grad_norm is {number(clipped.limit)}.",
+        f"norm was {number(usual)}, and {'' if known else 'the default of '}max_grad_norm is "
+        f"{number(clipped.limit)}.",
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(

@@ -1,0 +1,123 @@
+"""What reports in use told wrongly: causes later than the fault, rows against the first cause."""
+
+from pathlib import Path
+
+from runlens import diagnose as diagnose_read
+from runlens import read
+from runlens.causes import ending
+from runlens.causes.ranking import judge
+from runlens.diagnosis import Diagnosis
+from runlens.engine import diagnose
+from runlens.rules.rule import drawn
+from tests.causes.test_hypotheses import CASES
+from tests.causes.weighed import scene
+
+FLAT = "0:2.303 900:2.302"
+
+
+def kinds(found: Diagnosis) -> list[str]:
+    """Return the kinds of all causes of the first incident."""
+    return [cause.kind for cause in found.causes]
+
+
+def ruled_out(found: Diagnosis) -> set[str]:
+    """Return what the first finding rules out."""
+    return {one.what for one in found.findings[0].ruled_out}
+
+
+def test_what_built_up_before_a_nan_is_no_odd_batch() -> None:
+    """The loss rose from 430 on, and was NaN at 500: the level before the rise says nothing."""
+    case = drawn(
+        "x",
+        train_loss="0:3 400:1.5 430:1.6 490:9 500:nan 900:nan",
+        grad_norm="0:1 430:1 490:90 500:nan 900:nan",
+    )
+    found = diagnose(case.run())
+    assert {"divergence", "nan-loss"} <= {one.rule for one in found.findings}
+    assert "nothing was building up" not in str(found.causes)
+
+
+def test_a_first_cause_is_not_ruled_out_by_another_name() -> None:
+    """A rate that left its plan was too high in the end; one that is too high is not too low."""
+    left = CASES["the rate leaves its plan"][1]
+    config = {**left.config, "lora_r": 16, "learning_rate": 1e-4}
+    rate = "0:1e-4 400:1e-4 500:2e-2"
+    case = drawn("x", config=config, train_loss="0:3 400:1.5 500:4 900:9", learning_rate=rate)
+    found = diagnose(case.run())
+    assert kinds(found)[0] == "rate-leaves-plan"
+    assert not {"Learning rate too high", "Learning rate too low"} & ruled_out(found)
+    high = diagnose(CASES["a rate a hundred times above the usual"][1].run())
+    assert kinds(high)[0] == "rate-too-high"
+    assert "Learning rate too low" not in ruled_out(high)
+
+
+def test_what_comes_after_the_first_symptom_did_not_cause_it() -> None:
+    """The loss diverged at 100; the resume at 700 lost the schedule as well."""
+    run = drawn("x", train_loss="0:0.5 90:0.4 100:5 200:9 900:9", learning_rate="0:1e-3").run()
+    told = "resume-jump {} warning, schedule-mismatch {} warning"
+    for later, blamed in ((700, set()), (90, {"resume-state", "rate-leaves-plan"})):
+        one = scene(run, f"divergence 100 critical, {told.format(later, later)}")
+        named = {cause.kind for cause in judge(one)[0]}
+        assert named & {"resume-state", "rate-leaves-plan"} == blamed
+
+
+def test_a_limit_is_a_default_only_where_there_is_one() -> None:
+    """A loop of one's own clips nothing that it does not say."""
+    for framework, said in (("unknown", False), ("transformers", True)):
+        case = drawn("x", task="classification", framework=framework, train_loss=FLAT)
+        assert ("Clipping limit too tight" in ruled_out(diagnose(case.run()))) is said
+
+
+def test_a_default_limit_is_told_as_one() -> None:
+    """Nobody wrote max_grad_norm."""
+    for config, words in (
+        ({}, "the default of max_grad_norm is 1"),
+        ({"max_grad_norm": 1.0}, "and max_grad_norm is 1"),
+    ):
+        case = drawn(
+            "x", framework="transformers", train_loss=FLAT, grad_norm="0:9 900:9", config=config
+        )
+        (title,) = [
+            one.title for one in diagnose(case.run()).findings if one.rule == "clip-saturation"
+        ]
+        assert words in title
+
+
+AGENT = drawn(
+    "agent",
+    task="rl",
+    reward="0:-30 300:20 900:40",
+    entropy="0:0.69 60:0.02 900:0.02",
+    learning_rate="0:7e-4 900:7e-4",
+    config={"learning_rate": 7e-4, "warmup_steps": 0},
+)
+
+
+def test_an_agent_without_answers_has_none_that_are_cut_and_needs_no_warm_up() -> None:
+    """Agents of Gym train at one rate; their episodes are no completions."""
+    found = diagnose(AGENT.run())
+    assert found.findings[0].rule == "entropy-collapse"
+    assert "warmup-missing" not in kinds(found)
+    assert "Answers cut by the length limit" not in ruled_out(found)
+
+
+HUB = """Traceback (most recent call last):
+  File "/work/train.py", line 97, in load_data
+    model = AutoModel.from_pretrained(name)
+OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them \
+in the cached files.
+"""
+
+
+def test_an_error_that_the_table_knows_is_no_second_cause(tmp_path: Path) -> None:
+    """The Hub cannot be reached: the exception that says so is not one of the program."""
+    (tmp_path / "train.log").write_text(HUB, encoding="utf-8")
+    found = diagnose_read(read(tmp_path))
+    assert kinds(found) == ["machine"]
+    assert found.causes[0].rank == "most likely"
+
+
+def test_the_end_of_a_run_on_windows_has_a_record_too() -> None:
+    """No scheduler is known to be there."""
+    assert "Windows" in ending.LIMIT.experiment
+    assert "sacct" not in ending.LIMIT.experiment
