@@ -250,7 +250,6 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
 def _evidence(
     run: Run, clipped: Clipped, why: str, limits: Limits, meanwhile: str
 ) -> tuple[Evidence, ...]:
-    known = run.number("max_grad_norm") is not None
     return (
         Evidence(
             "Norms above max_grad_norm",
@@ -271,7 +270,7 @@ def _evidence(
         Evidence(
             "max_grad_norm",
             clipped.limit,
-            where="config" if known else "default of the framework",
+            where="config" if "max_grad_norm" in run.config else "default of the framework",
         ),
         Evidence("Train loss meanwhile", meanwhile, where="train_loss"),
     )
