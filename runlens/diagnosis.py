@@ -132,7 +132,8 @@ class Finding:
 
     A rule leaves `rule` empty and gives the onset as a step: the engine names the rule and
     completes the moments. `louder_with`: rules whose finding in the same run raises this one
-    from info to warning.
+    from info to warning. `harmless`: an info by which no training suffers, beside which a run is
+    healthy; the rule says it, for it alone knows the damage.
     """
 
     severity: Severity
@@ -148,6 +149,7 @@ class Finding:
     confidence: Confidence = Confidence()
     chart: Chart = Chart()
     louder_with: tuple[str, ...] = ()
+    harmless: bool = False
     rule: str = ""
     heading: str = ""  # what it is called where the title of its rule would say too much
 
@@ -162,6 +164,7 @@ class Finding:
         return {
             "rule": self.rule,
             "severity": self.severity,
+            "harmless": self.harmless,
             "title": self.title,
             "metric": self.metric,
             "onset": self.onset._asdict(),

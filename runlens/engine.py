@@ -315,9 +315,7 @@ def _examined(rule: Asked, run: Run, signals: Signals) -> Outcome:
     with np.errstate(all="ignore"):
         whole = loaded(rule)
         outcome = whole.check(run, signals, whole.limits)
-    return outcome._replace(
-        findings=tuple(_completed(one, rule.slug, run) for one in outcome.findings)
-    )
+    return outcome._replace(findings=tuple(_completed(one, rule, run) for one in outcome.findings))
 
 
 def _cross_entropy(run: Run) -> tuple[Run, Signals] | None:
@@ -325,10 +323,15 @@ def _cross_entropy(run: Run) -> tuple[Run, Signals] | None:
     return (part, Signals(part)) if part else None
 
 
-def _completed(finding: Finding, slug: str, run: Run) -> Finding:
-    """Name the rule, and give the moments their epoch and time."""
-    end = finding.end and _dated(finding.end, finding.metric, run)
-    return replace(finding, rule=slug, onset=_dated(finding.onset, finding.metric, run), end=end)
+def _completed(finding: Finding, rule: Asked, run: Run) -> Finding:
+    """Name the rule, and give the moments their epoch and time; advice harms no run."""
+    return replace(
+        finding,
+        rule=rule.slug,
+        harmless=finding.harmless or rule.family in ADVICE,
+        onset=_dated(finding.onset, finding.metric, run),
+        end=finding.end and _dated(finding.end, finding.metric, run),
+    )
 
 
 def _dated(moment: Moment, metric: str, run: Run) -> Moment:

@@ -87,7 +87,12 @@ def of(
         asked: slugs of the rules that hold for its task.
 
     """
-    found = {finding.severity for incident in made for finding in incident.findings}
+    found = {
+        finding.severity
+        for incident in made
+        for finding in incident.findings
+        if finding.severity != "info" or not finding.harmless
+    }
     worst = next((severity for severity in SEVERITIES if severity in found), None)
     loud = [incident for incident in made if incident.severity != "info"]
     if loud:

@@ -53,6 +53,8 @@ def _told(finding: Finding) -> Iterator[str]:
     yield f"excluded:{len(finding.ruled_out)}"
     yield f"fixes:{len(finding.fixes)}"
     yield from (f"set:{fix.setting}" for fix in finding.fixes if fix.setting)
+    if finding.harmless:
+        yield "harmless"
     if finding.end is not None:
         yield f"end:{finding.end.step}"
     yield f"of:{finding.metric}"

@@ -225,8 +225,9 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     onset = _onset(clipped, least, limits)
     usual = clipped.ratio * clipped.limit
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
-    stuck = STUCK if clipped.ratio >= limits.ratio else ()
+    usual_ratio = clipped.ratio < limits.ratio or scaled
     enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
+    stuck = () if usual_ratio else STUCK
     companions = (*COMPANIONS, *stuck) if enough and not scaled else ()
     often = "nearly every step" if least == limits.many else "most steps"
     return Finding(
@@ -244,6 +245,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         confidence=_confidence(run, clipped),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
         louder_with=companions if known and not loud else (),
+        harmless=learns and usual_ratio and not in_force.scale_matters(run),
     )
 
 
@@ -262,11 +264,7 @@ def _evidence(
         Evidence(
             "Median norm as a multiple of the limit", clipped.ratio, limits.ratio, why, "grad_norm"
         ),
-        Evidence(
-            "Median share of the gradient kept",
-            min(1.0, 1 / clipped.ratio),
-            unit="%",
-        ),
+        Evidence("Median share of the gradient kept", min(1.0, 1 / clipped.ratio), unit="%"),
         Evidence(
             "max_grad_norm",
             clipped.limit,

@@ -48,6 +48,7 @@ from runlens.signals.noise import mad, odd, running_median, sigma
 from runlens.wording import listed, number, step, times, too_few
 
 WINDOW = 51
+REACTS = WINDOW // 5  # points of the loss on which a jump can be seen
 SHOWN = 5
 
 
@@ -119,7 +120,7 @@ def _at_boundaries(curve: Curve, starts: IntArray, per_epoch: float, signals: Si
 def _felt(run: Run, signals: Signals, curve: Curve, starts: IntArray) -> BoolArray:
     """Whether training loss jumps at the step of a spike or at the next log, shape of starts."""
     train = signals.curve("train_loss")
-    if len(train) < WINDOW // 5 or run.task not in LOSS_TASKS:
+    if len(train) < REACTS or run.task not in LOSS_TASKS:
         return np.zeros(len(starts), dtype=bool)
     over = train.value - running_median(train.value, odd(min(WINDOW, max(5, len(train) // 3))))
     jump = over > 6 * max(sigma(train.value), 0.01 * abs(float(median(train.value))))
@@ -144,6 +145,7 @@ def _finding(
     top, under = float(curve.value[worst]), float(base[worst])
     onset = float(curve.step[starts[0]])
     told = _effect(len(starts), felt)
+    at_end = bool(curve.value[-1] > limits.ratio * base[-1])
     return Finding(
         severity="warning" if loud else "info",
         title=_title(curve, starts, worst, under),
@@ -163,7 +165,7 @@ def _finding(
             Evidence("Effect on the loss", told, where="train_loss"),
             *_rate(signals, onset),
         ),
-        seen=f"{_back(curve, base, limits)}. {told[0].upper()}{told[1:]}.",
+        seen=f"{_back(limits, at_end=at_end)}. {told[0].upper()}{told[1:]}.",
         end=Moment(float(curve.step[starts[-1]])),
         fixes=(
             *fixes.clipping(run, signals, "this bounds a single step"),
@@ -174,6 +176,7 @@ def _finding(
             ),
             *(_calmer(run, signals) if loud else ()),
         ),
+        harmless=not felt and not at_end and len(signals.curve("train_loss")) >= REACTS,
         confidence=Confidence(0.8 if len(curve) >= 2 * WINDOW else 0.6, f"{len(curve):,} norms"),
         chart=Chart(
             "limit", ("grad_norm",), marks=_marks(curve, starts), limit=limits.ratio * under
@@ -181,8 +184,8 @@ def _finding(
     )
 
 
-def _back(curve: Curve, base: FloatArray, limits: Limits) -> str:
-    if curve.value[-1] > limits.ratio * base[-1]:
+def _back(limits: Limits, *, at_end: bool) -> str:
+    if at_end:
         return "The last logged norm is a spike"
     return f"The norm was back within {limits.width} logged points"
 

@@ -100,6 +100,7 @@ def _by_design(run: Run, share: float) -> Finding:
         onset=Moment(onset_step(run)),
         evidence=(Evidence("Share of the plan", share, unit="%", where="state"),),
         seen="The run ended as configured.",
+        harmless=True,
         confidence=Confidence(0.9, run.state.why),
     )
 

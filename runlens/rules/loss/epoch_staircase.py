@@ -120,7 +120,7 @@ def _finding(
     mean, needed, middle = numbers
     first = int(steps.first[int(np.argmax(steps.fall > 0))])
     onset = float(train.step[first])
-    boundaries = len(steps.fall)
+    boundaries, evals = len(steps.fall), signals.curve("eval_loss").value
     level = signals.levels("train_loss").start
     marks = tuple(
         Mark(float(train.step[at]), float(train.value[at])) for at in steps.first[:20].tolist()
@@ -137,7 +137,8 @@ def _finding(
             Evidence("Share of the start", mean / max(abs(level), 1e-12), unit="%"),
             Evidence("Boundaries that step down", f"{int((steps.fall > 0).sum())} of {boundaries}"),
         ),
-        seen=_harm(signals),
+        seen=_harm(evals),
+        harmless=_harmless(evals),
         causes=(
             Cause(
                 "Samples remembered from the previous epoch",
@@ -176,15 +177,18 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     return tuple(made)
 
 
-def _harm(signals: Signals) -> str:
-    """Say what evaluation tells of the steps: whether the passes still pay."""
-    evals = signals.curve("eval_loss").value
-    if len(evals) < 2:  # noqa: PLR2004 - no course
-        return "Without evaluations it is not known whether the later passes help."
-    best, last = float(evals.min()), float(evals[-1])
-    if last <= (1 + SAME) * best and last < float(evals[0]):
-        return f"Eval loss ends at {loss(last)}, at or near its best, so this does no harm."
-    return ""
+def _harmless(evals: FloatArray) -> bool:
+    """Whether evaluation ends at or near its best: the passes still pay."""
+    return bool(len(evals) and evals[-1] <= (1 + SAME) * evals.min() and evals[-1] < evals[0])
+
+
+def _harm(evals: FloatArray) -> str:
+    """Say what evaluation tells of the steps."""
+    if _harmless(evals):
+        last = loss(float(evals[-1]))
+        return f"Eval loss ends at {last}, at or near its best, so this does no harm."
+    unknown = "Without evaluations it is not known whether the later passes help."
+    return "" if len(evals) > 1 else unknown
 
 
 STAIRS = "0:1.8 299:1.78 300:1.4 599:1.38 600:1.05 900:1.03"

@@ -45,6 +45,7 @@ class Zero(NamedTuple):
     kind: Kind
     severity: Severity
     why: str
+    harmless: bool = False  # whether the evaluation shows that nothing is lost
 
 
 class Reached(NamedTuple):
@@ -170,13 +171,16 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
         why = f"eval accuracy is {percent(float(accuracy[-1]))}"
         if when.epoch is not None and when.soon:
             return Zero("leaked", "warning", f"{why} within the first epoch")
-        return Zero("separable", "info", why)
+        return Zero("separable", "info", why, harmless=True)
     if low <= limits.near_zero:
         why = f"eval loss was {loss(float(evals[-1]))}, and {when.words}"
         nothing_left = low <= limits.as_zero and when.soon
-        return Zero("leaked", "critical", why) if nothing_left else Zero("separable", "info", why)
+        if nothing_left:
+            return Zero("leaked", "critical", why)
+        return Zero("separable", "info", why, harmless=True)
     if risen := _of_rise(signals):
         return risen
     if len(evals):
-        return Zero("memorised", "info", f"eval loss stayed at {loss(float(evals[-1]))}")
+        stayed = f"eval loss stayed at {loss(float(evals[-1]))}"
+        return Zero("memorised", "info", stayed, harmless=True)
     return Zero("memorised", "info", when.words)

@@ -158,6 +158,7 @@ def _finding(
         onset=Moment(onset),
         evidence=_evidence(signals, curve, at, zero, level),
         seen=causes_of_zero.SEEN[zero.kind],
+        harmless=zero.harmless,
         causes=causes_of_zero.causes(zero),
         fixes=causes_of_zero.cures(run, signals, zero, onset),
         ruled_out=_ruled_out(run, int(onset)) if zero.kind != "rehearsed" else (),

@@ -151,6 +151,7 @@ def _finding(
         if loud >= 0
         else fixes.bf16(run, "bf16 needs no loss scale and skips no steps"),
         ruled_out=tree.ruled_out + (clean if skipped else ()),
+        harmless=loud < 0,  # a scaler skips such a step, and nothing is lost
         confidence=Confidence(0.4, "the precision is not recorded")
         if loud < 0 and not skipped and not run.flag("fp16")
         else Confidence(0.9, "the value itself is logged"),

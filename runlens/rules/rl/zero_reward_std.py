@@ -149,6 +149,7 @@ def _finding(
         f"prompt got the same reward. {level.words[0].upper()}{level.words[1:]}.",
         metric=metric,
         onset=Moment(onset),
+        harmless=level.saturated,
         evidence=_rows(curve, metric, at, dead, limits),
         seen=f"{solved or 'With equal rewards '}there is no advantage to learn from.",
         causes=_causes(run, signals, level, onset),
@@ -194,6 +195,7 @@ def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limit: float) -> 
         f"identical rewards. {capitalised(level.words)}.",
         metric="frac_zero_std",
         onset=Moment(onset),
+        harmless=level.saturated,
         evidence=(
             Evidence(
                 "Groups with identical rewards",

@@ -209,6 +209,7 @@ def _finding(
         f"{until}.",
         metric=metric,
         onset=Moment(onset),
+        harmless=severity == "info",  # it costs hours, and the training is the same
         end=None if lasting else Moment(last),
         evidence=(
             Evidence(

@@ -1,0 +1,109 @@
+"""Infos beside which a run is healthy: a rule names a pattern, and knows that it costs nothing."""
+
+from typing import Any
+
+import pytest
+
+from runlens import diagnose
+from runlens.rules.rule import Case, drawn
+
+LOSS = "0:2.2 300:1.3 900:0.9"
+NOISE = {"train_loss": 0.02, "grad_norm": 0.1, "reward": 0.0, "frac_zero_std": 0.0}
+SPIKE = "0:1 390:1 400:40 410:1 900:1"
+STAIRS = "0:1.8 299:1.78 300:1.4 599:1.38 600:1.05 900:1.03"
+CLASSES = "0:1.6 300:0.3 600:0.002 900:0.001"
+
+
+def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
+    """Return one row: what is drawn, the rule that names it, and whether it costs nothing."""
+    return pytest.param(rule, drawn(why, noise=NOISE, **curves), harmless, id=f"{rule}: {why}")
+
+
+@pytest.mark.parametrize(
+    ("rule", "drawn_run", "harmless"),
+    [
+        case("clip-saturation", True, "the loss falls", train_loss=LOSS, grad_norm="0:4 900:4"),
+        case("clip-saturation", True, "just below", train_loss=LOSS, grad_norm="0:9.4 900:9.4"),
+        case("clip-saturation", False, "above ten", train_loss=LOSS, grad_norm="0:12 900:12"),
+        case("clip-saturation", True, "not unscaled", train_loss=LOSS, grad_norm="0:2e5 900:3e5"),
+        case(
+            "clip-saturation", False, "shorter steps of SGD", train_loss=LOSS,
+            grad_norm="0:4 900:4", config={"optim": "sgd", "max_grad_norm": 1.0},
+        ),
+        case("clip-saturation", False, "flat", train_loss="0:2 900:2", grad_norm="0:4 900:4"),
+        case("grad-spike", True, "no reaction", train_loss=LOSS, grad_norm=SPIKE),
+        case(
+            "grad-spike", False, "the loss jumps", grad_norm=SPIKE,
+            train_loss="0:2.2 300:1.3 390:1.2 400:3 410:1.2 900:0.9",
+        ),
+        case("grad-spike", False, "no loss to react", grad_norm=SPIKE, config={"task": "sft"}),
+        case(
+            "grad-spike", False, "at the end", train_loss=LOSS,
+            grad_norm="0:1 890:1 900:300",
+        ),
+        case(
+            "nan-grad", True, "a scaler probes", train_loss=LOSS, config={"fp16": True},
+            grad_norm="0:1 390:1 400:nan 410:1 900:1",
+        ),
+        case(
+            "nan-grad", False, "three in a row", train_loss=LOSS,
+            grad_norm="0:1 290:1 300:nan 330:1 900:1",
+        ),
+        case("low-utilisation", True, "hours", train_loss=LOSS, gpu_util="0:30 900:30"),
+        case(
+            "throughput-drop", True, "a third slower", train_loss=LOSS,
+            throughput_tokens="0:3000 400:3000 401:1900 900:1900",
+        ),
+        case(
+            "throughput-drop", False, "to a third", train_loss=LOSS,
+            throughput_tokens="0:3000 400:3000 401:1000 900:1000",
+        ),
+        case(
+            "zero-loss", True, "classes that are separable", task="classification",
+            train_loss=CLASSES, eval_loss="50:1.4 300:0.3 600:0.01 900:0.004",
+        ),
+        case(
+            "zero-loss", True, "accuracy is full", task="classification", train_loss=CLASSES,
+            eval_accuracy="50:0.4 300:0.9 600:1 900:1", steps_per_epoch=100,
+        ),
+        case(
+            "zero-loss", True, "evaluation stays", task="classification", train_loss=CLASSES,
+            eval_loss="50:1.4 300:0.6 900:0.5",
+        ),
+        case("zero-loss", False, "never evaluated", task="classification", train_loss=CLASSES),
+        case(
+            "epoch-staircase", True, "the passes pay", train_loss=STAIRS, steps_per_epoch=300,
+            eval_loss="50:1.8 300:1.5 600:1.3 900:1.1",
+        ),
+        case(
+            "epoch-staircase", False, "evaluation came back up", train_loss=STAIRS,
+            steps_per_epoch=300, eval_loss="50:1.8 300:1.3 600:1.35 900:1.36",
+        ),
+        case("epoch-staircase", False, "unknown", train_loss=STAIRS, steps_per_epoch=300),
+        case(
+            "zero-reward-std", True, "solved", task="grpo", reward="0:0.2 300:1 900:1",
+            frac_zero_std="0:0.1 300:1 900:1",
+        ),
+        case(
+            "zero-reward-std", True, "nearly solved", task="grpo", reward="0:0.2 300:0.99 900:1",
+            frac_zero_std="0:0.1 300:0.85 900:0.9",
+        ),
+        case(
+            "zero-reward-std", False, "nothing gained", task="grpo", reward="0:0.3 900:0.3",
+            frac_zero_std="0:0.85 900:0.85",
+        ),
+        case("lr-out-of-range", True, "advice", train_loss=LOSS, learning_rate="0:0.1 900:0.1"),
+    ],
+)  # fmt: skip
+def test_what_costs_nothing_leaves_the_run_healthy(
+    rule: str, drawn_run: Case, harmless: bool
+) -> None:
+    """And what may cost something does not."""
+    said = diagnose(drawn_run.run())
+    found = {finding.rule: finding for finding in said.findings}
+    assert found[rule].harmless == harmless
+    assert found[rule].to_dict()["harmless"] == harmless
+    if harmless and all(one.harmless for one in said.findings):
+        assert said.health in {"healthy", "unknown"}
+    if not harmless:
+        assert said.health != "healthy"
