@@ -7,6 +7,7 @@ import pytest
 from runlens import errors, read
 from runlens.sources.console.mining.phrases import phrase, split_of
 from runlens.sources.console.mining.slots import parts
+from runlens.sources.console.one_line import with_ends
 from tests.sources.console_logs import reading
 
 Expected = dict[str, list[tuple[int, float]]]
@@ -277,6 +278,16 @@ def test_rows_without_an_end_of_line(tmp_path: Path) -> None:
     run = points(tmp_path, "\n".join(lines) + "\n")
     assert run["train_loss"] == [(n, round(3 / n, 3)) for n in range(1, 31)]
     assert len(run["dev_loss"]) == 30
+
+
+def test_a_log_without_any_end_of_line(tmp_path: Path) -> None:
+    """Its rows stand behind one another: `train` counts them within each training."""
+    form = "train: {} @ epoch:1/2 loss: {:.4f} reg_loss: 0.5 forward time: 50.1 "
+    values = [round(3 + n / 1000, 4) for n in range(1, 401)]
+    found = points(tmp_path, "".join(form.format(n, v) for n, v in enumerate(values, 1)))
+    assert found["loss"] == list(enumerate(values, 1))
+    for other in (b"Part 1 of the text " + b"lorem ipsum " * 2500, b"lorem ipsum " * 2500):
+        assert with_ends(other) is other
 
 
 def test_rows_that_count_batches_keep_their_steps_beside_others(tmp_path: Path) -> None:

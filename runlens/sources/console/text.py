@@ -22,6 +22,7 @@ from runlens.naming.languages import words_of_logs
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console import histories
+from runlens.sources.console.one_line import with_ends
 
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail
@@ -151,9 +152,10 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data, notebook = rows, True
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
-    counted = True
+    counted = (rows := with_ends(data)) is data
+    data = rows
     if 4 * b"\r" in data:  # lines of nothing, each of which takes 38 bytes of memory
-        counted = b"\n" in data  # else each return ends a line of the file
+        counted = counted and b"\n" in data  # else each return ends a line of the file
         data = _RETURNS.sub(b"\r", data)
     return data, counted and not notebook
 

@@ -97,7 +97,8 @@ def _by_course(
             continue
         mine = value[:, place]
         if epoch >= 0:
-            if (not name or COUNTS_DATA.fullmatch(name)) and (total[:, place] > 0).all():
+            data = not name or COUNTS_DATA.fullmatch(name)
+            if data and ((total[:, place] > 0).all() or (place == 0 and _evenly(mine))):
                 return place
             continue
         ends = len(mine) > 1 and (mine == mine[0]).all()  # of a bar only its full state is left
@@ -106,6 +107,13 @@ def _by_course(
         if len(mine) == 1 and not name and place == 0 and len(layout.columns) > 1:
             return place
     return -1
+
+
+def _evenly(mine: FloatArray) -> bool:
+    """Whether numbers mostly rise by one and the same, as a counter does and no clock."""
+    gaps = np.diff(mine)
+    apart = np.median(gaps) if len(gaps) else 0
+    return bool(apart > 0 and (gaps == apart).mean() >= MOSTLY)
 
 
 def counted_by_name(layout: Layout, value: FloatArray, whole: BoolArray) -> bool:
