@@ -280,6 +280,41 @@ def test_rows_without_an_end_of_line(tmp_path: Path) -> None:
     assert len(run["dev_loss"]) == 30
 
 
+@pytest.mark.parametrize(
+    ("form", "words", "names"),
+    [
+        ("{word} | step {n} | loss {loss}", ["Generator", "Discriminator"], ["g_loss", "d_loss"]),
+        ("epoch {n} of {word}-set \t loss={loss}", ["train", "valid", "future"],
+         ["train_loss", "eval_loss", "future-set loss"]),
+        ("0{n} - INFO - /me/a.py : run [{at}] - eval of epoch-{n} of {word}-set \t eval_loss={loss}",
+         ["train", "valid", "new"],
+         ["train_loss", "eval_loss", "new-set eval_loss"]),
+    ],
+)  # fmt: skip
+def test_rows_told_apart_by_words_are_not_mixed(
+    tmp_path: Path, form: str, words: list[str], names: list[str]
+) -> None:
+    """They stand at the same counter under the same names, and are of different things."""
+    text = "".join(
+        form.format(n=n, word=word, at=220 + at, loss=round(4 / n + at, 3)) + "\n"
+        for n in range(1, 9)
+        for at, word in enumerate(words)
+    )
+    (tmp_path / "train.log").write_text(text)
+    run = read(tmp_path)
+    for at, name in enumerate(names):
+        assert run.curve(name).value.tolist() == [round(4 / n + at, 3) for n in range(1, 9)], name
+        assert run.curve(name).step.tolist() == list(range(1, 9))
+
+
+def test_rows_of_one_thing_keep_their_names(tmp_path: Path) -> None:
+    """Words before some rows alone, and steps that both kinds do not share."""
+    text = "".join(f"so far | step {n} | loss {4 / n:.3f}\n" for n in range(1, 9))
+    text += "".join(f"resumed | step {n} | loss {4 / n:.3f}\n" for n in range(8, 15))
+    assert points(tmp_path, text)["loss"][0] == (1, 4.0)
+    assert len(points(tmp_path, text)["loss"]) >= 14
+
+
 def test_a_log_without_any_end_of_line(tmp_path: Path) -> None:
     """Its rows stand behind one another: `train` counts them within each training."""
     form = "train: {} @ epoch:1/2 loss: {:.4f} reg_loss: 0.5 forward time: 50.1 "

@@ -9,7 +9,7 @@ all kinds in one log that with the most numbers is taken.
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import Restarts, numbered_anew
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
+from runlens.sources.console.spans import shape
 from runlens.sources.console.tables import columns, from_tables, from_tensors
 from runlens.sources.console.telling import telling, tells
 from runlens.sources.console.templates import Parsed, Templates
@@ -56,6 +57,8 @@ from runlens.sources.console.yolo import yolo
 from runlens.sources.trainings import of_launches
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
+SAMPLE = 300  # rows that are looked at for the words that tell them apart
+MOSTLY = 0.8  # share of the counters at which they do
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
 _BARE_EPOCH = lazy_re(
@@ -210,7 +213,8 @@ def _epochs(records: Sequence[Record], training: IntArray) -> tuple[Epochs, ...]
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
-    rows = within(_known_layouts(list(_rows(others)), few=len(others) <= EXCERPT), others)
+    rows = _known_layouts(list(_rows(others)), few=len(others) <= EXCERPT)
+    rows = [] if _told_by_words(rows, dict(others)) else within(rows, others)
     framework = ""
     if OFTEN * len(rows) < len(others):
         kinds = (
@@ -325,6 +329,19 @@ def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
         for row in rows
         if layouts[row.names] > 1 or (_alike(row.counted, first.counted) and not _ahead(row, first))
     ]
+
+
+def _told_by_words(rows: Sequence[Row], lines: Mapping[int, str]) -> bool:
+    """Whether several rows of the same names stand at each counter, told apart by words alone.
+
+    ``Generator | step 10 | loss 0.5``, ``Discriminator | step 10 | loss 0.7``: they are mined.
+    """
+    shapes: dict[object, list[str]] = {}
+    for row in rows[:SAMPLE]:
+        shapes.setdefault((row.names, *row.counted[:6]), []).append(shape(lines.get(row.at, "")))
+    several = [frozenset(some) for some in shapes.values() if len(set(some)) == len(some) > 1]
+    often = max(Counter(several).values(), default=0)
+    return often > 1 and often >= MOSTLY * len(shapes)
 
 
 def _ahead(row: Row, first: Row) -> bool:

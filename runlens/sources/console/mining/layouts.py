@@ -1,6 +1,7 @@
 """Lines of one layout as a table: the same names in the same order, whatever the numbers are."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
@@ -38,6 +39,8 @@ _HEADING = lazy_re(
     re.IGNORECASE,
 )
 _LONGEST_HEADING = 120
+_FILLER = lazy_re(r"^(?:(?:of|on|for|the|in)\s+)+", re.IGNORECASE)
+_SPLIT = lazy_re(r"^(?:train|val|eval|test|dev)[/_]")
 
 
 class Layout(Struct):
@@ -74,7 +77,46 @@ def layouts(others: Iterable[tuple[int, str]], headed: Mapping[int, str]) -> lis
             mine = found[said] = Layout(*said)
         mine.at.append(at)
         mine.slots.append(slots)
-    return list(found.values())
+    return _named_apart(list(found.values()))
+
+
+def _named_apart(found: list[Layout]) -> list[Layout]:
+    """Name what is printed by turns with the same names after the words that tell it apart.
+
+    ``Generator | step 10 | loss 0.5`` and ``Discriminator | step 10 | loss 0.7`` are two losses.
+    """
+    alike: dict[tuple[Column, ...], list[Layout]] = {}
+    for one in found:
+        if any(column.kind not in {"", "share"} for column in one.columns):
+            plain = (c if c.kind else c._replace(name=_SPLIT.sub("", c.name)) for c in one.columns)
+            alike.setdefault(tuple(plain), []).append(one)
+    for columns, some in alike.items():
+        counts = [n for n, column in enumerate(columns) if column.kind not in {"", "share"}]
+        places = [{tuple(row[n][0] for n in counts) for row in one.slots} for one in some]
+        said = [one.about.split() for one in some]
+        shared = set(said[0]).intersection(*said[1:])
+        often = Counter(one.columns for one in some)
+        for one, mine, words in zip(some, places, said, strict=True):
+            if any(_by_turns(mine, other) for other in places if other is not mine):
+                same = often[one.columns] > 1
+                about = _FILLER.sub("", " ".join(word for word in words if word not in shared))
+                one.columns = tuple(_of(about, column, same=same) for column in one.columns)
+    return found
+
+
+def _of(about: str, column: Column, *, same: bool) -> Column:
+    """Return a column with what stands before the names of its line, if it does not say it."""
+    known = not same and SPLIT.search(column.name)
+    if column.kind or not column.name or not about or known:
+        return column
+    name = _SPLIT.sub("", column.name) if SPLIT.search(about) else column.name
+    return column._replace(name=f"{about} {name}")
+
+
+def _by_turns(some: set[tuple[float, ...]], others: set[tuple[float, ...]]) -> bool:
+    """Whether rows stand at the same counters."""
+    both = some & others
+    return len(both) >= OFTEN and 2 * len(both) > max(len(some), len(others))
 
 
 def headings(others: Iterable[tuple[int, str]]) -> dict[int, str]:

@@ -13,7 +13,7 @@ from runlens.naming.languages import folded, in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.mining.slots import CLOCK, THING
-from runlens.sources.console.pairs import of_last_sentence
+from runlens.sources.console.pairs import names_metric, of_last_sentence
 
 # "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
 Kind = Literal["", "step", "epoch", "batch", "share"]
@@ -220,7 +220,8 @@ class _Reader:
                 self._waiting = _OF.split(parted[-1])[0].strip()
             elif self._waiting:
                 waiting, self._waiting = self._waiting, ""
-                name = f"{split_of(name)}{waiting}" if SPLIT.search(name) else name
+                own = not SPLIT.search(name) or (names_metric(name) and not names_metric(waiting))
+                name = name if own else f"{split_of(name)}{waiting}"
             if SPLIT.fullmatch(name) and ("[" in left or self.marks[place] == "/"):
                 self._split = split_of(name)  # "Train: [3/50]"
             named = self._named(name + _unit(name, self.marks[place]))

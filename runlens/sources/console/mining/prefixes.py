@@ -20,6 +20,8 @@ TRIED = 12  # lines whose beginning is tried
 LONGEST = 160  # characters of a prefix
 FEWEST = 4  # lines that share it
 _GLOG = lazy_re(r"[IWEF]\d{4,8} [\d:.]+ +\d+ [\w./ -]{1,60}:\d+\] ")
+# where in its code a program is, each line elsewhere: "/home/me/train.py : train [228] - "
+_IN_CODE = lazy_re(r".{0,200}?(?<!\S)\S{1,200}\.py\s?:\s?[\w<>]+\s?\[\d+\]\s[-:|]\s")
 _WEIGHTED = lazy_re(r" \(\* \S+ = \S+ loss\)\s*$")
 _DIGITS = lazy_re(r"\d+")
 _WORDS = lazy_re(r"[A-Za-z_]+")
@@ -49,6 +51,8 @@ def _without_glog(line: str) -> str:
 
     What Caffe, which logs with it, says again of a weighted loss is left out: ``(* 1 = 0.5 loss)``.
     """
+    if ".py" in line and (place := _IN_CODE.match(line)):
+        return line[place.end() :]
     found = _GLOG.match(line) if line[:1] in "IWEF" else None
     return _WEIGHTED.sub("", line[found.end() :]) if found else line
 
