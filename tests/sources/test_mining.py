@@ -286,7 +286,7 @@ def test_rows_without_an_end_of_line(tmp_path: Path) -> None:
         ("{word} | step {n} | loss {loss}", ["Generator", "Discriminator"], ["g_loss", "d_loss"]),
         ("epoch {n} of {word}-set \t loss={loss}", ["train", "valid", "future"],
          ["train_loss", "eval_loss", "future-set loss"]),
-        ("0{n} - INFO - /me/a.py : run [{at}] - eval of epoch-{n} of {word}-set \t eval_loss={loss}",
+        ("0{n} - INFO - a.py : run [{at}] - eval of epoch-{n} of {word}-set  eval_loss={loss}",
          ["train", "valid", "new"],
          ["train_loss", "eval_loss", "new-set eval_loss"]),
     ],
