@@ -157,10 +157,10 @@ def _with_what_exists(
 ) -> Fix | None:
     """Return which weights to go on from; None where only new settings or new data help."""
     rules = {finding.rule for finding in lead}
-    wasted = (one for one in lead if one.rule in WASTED and one.end is None)
+    wasted = [one for one in lead if one.rule in WASTED and one.end is None]
     onset = min((fixes.sound_until(run, one) for one in wasted), default=inf)
     if onset != inf:
-        return _before(run, onset)
+        return _before(run, onset, seen=min(one.begins for one in wasted))
     over = run.state.settled not in {"running", "unknown"}
     if any(one.rule == "zero-loss" and one.metric == "train_loss" for one in lead):
         why = "its loss is at zero, so nothing is left to learn"
@@ -173,15 +173,16 @@ def _with_what_exists(
     return _after_the_end(run, lead, changed=changed) if rules & ENDED else None
 
 
-def _before(run: Run, onset: float) -> Fix:
-    """Return the weights from before the damage."""
+def _before(run: Run, onset: float, seen: float) -> Fix:
+    """Return the weights from before the damage, which a finding may date later: at `seen`."""
     kept = fixes.checkpoint_before(run, onset - 1)
+    then = f"entropy had halved by step {step(onset)}; " if onset < seen else ""
     if kept:
-        why = f"it is the last checkpoint saved before step {step(onset)}"
+        why = f"{then}it is the last checkpoint saved before step {step(onset)}"
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     what = "Do not use the last weights" if over else "Do not resume from the last weights"
-    why = f"training was fine only until step {step(onset)}; no earlier checkpoint was found"
+    why = f"{then}no checkpoint from before step {step(onset)} was found"
     if onset <= run.first_step:
         why = "the fault is there from the first logged step on"
     return fixes.action(what, why)
@@ -203,7 +204,7 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
         why = f"evaluation was best {where}; one was saved every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
-    what = f"Use a checkpoint of step {step(best)}, if one was saved"
+    what = f"Use a checkpoint from step {step(best)}, if one was saved"
     why = "none was found here"
     if every and best % every:
         why += f", and save_steps is {every:g}"
@@ -231,6 +232,9 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
     if kept:
         ends = (one.begins for one in lead if one.rule in ENDED and one.begins < inf)
         cost = fixes.lost_steps(max(0, round(max(run.last_step, *ends)) - kept[0]))
+        if run.state.planned_steps and kept[0] >= run.state.planned_steps:
+            why = "all planned steps are done"
+            return fixes.action(f"Load {kept[1]} and rerun only what failed", why, kind="resume")
         return fixes.action(f"Resume from {kept[1]}{once}", cost, kind="resume")
     if changed:
         return None  # the step with the settings says that it starts again
@@ -238,7 +242,9 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
     if not (run.last_step or run.state.done_steps or run.history.metrics):
         why = "the run ended before the first step"
     elif lost and run.checkpoints:
-        why = f"no checkpoint is from before step {step(at)}, where {lost} is far above all before"
+        why = (
+            f"no checkpoint predates step {step(at)}, where {lost} is far above all earlier values"
+        )
     elif run.checkpoints:
         why = "the only checkpoint was being written when it crashed"
     return fixes.action(f"Restart{once}", why, kind="restart")
@@ -256,11 +262,11 @@ def _change(lever: Proposal, kept: Fix | None) -> list[Fix]:
     named = {change.setting for change in lever.changes}
     told = [fix for fix in lever.fixes if fix.setting in named]
     text = listed(list(dict.fromkeys(uncapitalised(fix.what) for fix in told)))
-    what = f"{capitalised(text)}, then restart" if named - LENGTHS else f"Restart, and {text}"
+    what = f"{capitalised(text)}, then restart"
     if kept and kept.kind == "resume":
         what = f"Before you resume, {text}"
-    elif kept and kept.kind == "weights":
-        what = f"For the next run, {text}"
+    elif (kept and kept.kind == "weights") or not named - LENGTHS:
+        what = f"For the next run, {text}"  # a shorter run is no restart of this one
     return [fixes.action(what, told[0].why), *lever.actions]
 
 

@@ -41,7 +41,7 @@ def one_process(run: Run) -> tuple[Fix, ...]:
 def batch_alone(at: float) -> Fix:
     """Find the operation and the layer that fail in the batch of a step."""
     return fixes.look(
-        f"Run the batch of step {step(at)} alone on one GPU, with forward hooks and under "
+        f"Run the batch at step {step(at)} alone on one GPU, with forward hooks and under "
         "torch.autograd.detect_anomaly",
         "this names the first layer and the operation that fail",
     )

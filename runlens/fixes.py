@@ -245,9 +245,10 @@ def smaller_batch(run: Run, why: str) -> tuple[Fix, ...]:
 def more_accumulation(run: Run, factor: int, why: str) -> tuple[Fix, ...]:
     """Average a step over more batches: noise falls with the root of the batch."""
     steps, key = accumulation(run), "gradient_accumulation_steps"
-    what = "Double the batch by accumulation" if factor == 2 else "Accumulate over more steps"  # noqa: PLR2004 - twice
+    twice = factor == 2  # noqa: PLR2004 - said in a word
+    what = "Double the effective batch size" if twice else "Accumulate over more steps"
     if steps is None:
-        more = f"Double {key}" if factor == 2 else f"Multiply {key} by {factor}"  # noqa: PLR2004 - twice
+        more = f"Double {key}" if twice else f"Multiply {key} by {factor}"
         return (replace(action(more, why, "settings only"), name=key),)
     return (Fix(what, key, steps, factor * steps, why),)
 
@@ -329,9 +330,9 @@ def action(
     return Fix(what.rstrip("."), why=why, cost=cost, kind=kind, cures=cures)
 
 
-def look(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
+def look(what: str, why: str = "", cost: Cost = "minutes", *, cures: str = "") -> Fix:
     """Look at something that no log shows, or try something out: it changes nothing by itself."""
-    return action(what, why, cost, kind="look")
+    return action(what, why, cost, kind="look", cures=cures)
 
 
 def weights(what: str, why: str = "", cost: Cost = "minutes") -> Fix:

@@ -20,7 +20,7 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     warm = fixes.longer_warmup(run, "the first updates are then smaller")
     half = fixes.bf16(run, "bf16 does not overflow at 65,504")
     look = fixes.look(
-        f"Print the batch of step {step(onset)} and look for empty labels, empty sequences, odd "
+        f"Print the batch at step {step(onset)} and look for empty labels, empty sequences, odd "
         "values, and token ids or labels out of range",
         "one bad sample is enough",
     )

@@ -67,7 +67,7 @@ def test_without_a_checkpoint_nothing_is_resumed() -> None:
     """And that is said."""
     (what, why), *_ = first_steps(run(events=()), [one("nan-loss")]).steps
     assert what.startswith("Do not")
-    assert "no earlier checkpoint" in why
+    assert "no checkpoint from before step" in why
 
 
 def test_a_crash_resumes_from_the_last_checkpoint() -> None:

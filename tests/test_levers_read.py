@@ -82,8 +82,8 @@ def test_an_old_value_loses_no_digit(value: object, text: str) -> None:
     [
         ({"save_strategy": "steps", "save_steps": 320}, "Use checkpoint-320, if it was kept"),
         ({"save_strategy": "steps", "save_steps": 440}, "Use checkpoint-440, if it was kept"),
-        ({"save_strategy": "steps", "save_steps": 460}, "Restart, and train for fewer epochs"),
-        ({}, "Use a checkpoint of step 300, if one was saved"),
+        ({"save_strategy": "steps", "save_steps": 460}, "For the next run, train for fewer epochs"),
+        ({}, "Use a checkpoint from step 300, if one was saved"),
     ],
 )
 def test_weights_that_can_exist_are_named(settings: dict[str, Any], words: str) -> None:
@@ -169,7 +169,7 @@ def test_no_checkpoint_of_a_spent_policy_is_gone_back_to() -> None:
     ).run()
     saved = [Event("checkpoint", at, data={"path": f"checkpoint-{at}"}) for at in (30, 300)]
     late, early = (replace(run, events=tuple(some)) for some in (saved[1:], saved))
-    assert "no earlier checkpoint was found" in first(diagnose(late))
+    assert "no checkpoint from before step" in first(diagnose(late))
     assert "Go back to checkpoint-30" in first(diagnose(early))
 
 
@@ -180,5 +180,5 @@ def test_a_step_between_two_saves_is_told_as_one(every: int, told: bool) -> None
     run = replace(case, steps_per_epoch=100).run()
     added = {"save_steps": Configured(every, "args"), "save_strategy": Configured("epoch", "args")}
     shown = diagnose(replace(run, config={**run.config, **added})).do_first.steps
-    assert shown[0][0] == "Use a checkpoint of step 300, if one was saved"
+    assert shown[0][0] == "Use a checkpoint from step 300, if one was saved"
     assert (f"save_steps is {every}" in shown[0][1]) == told

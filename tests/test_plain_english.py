@@ -69,6 +69,11 @@ GONE = {
     "gone then": r"gone then",
     "gain lost again": r"was lost again",
     "twice by accumulation": r"times gradient_accumulation",
+    "of a step, for at or from": r"\b(batch|batches|checkpoint) of steps? \{",
+    "fine until": r"\bfine only until\b",
+    "skipped, for missing": r"Skipped: ",
+    "the last step N": r"\bat the last step \{",
+    "equally lower": r"\bequally lower\b",
 }
 PLACES = ("rules", "causes", "knowledge", "report", "cli", "crossrun", "comparing", "auditing")
 FILES = [

@@ -51,8 +51,8 @@ def _memorised(scene: Scene) -> Signs:
     passes = scene.all_passes
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
-        done = f"the run made {passes:.1f} passes over the data"
-        at = f", and evaluation was best after {best:.1f} passes" if best is not None else ""
+        done = f"the run made {number(passes, 3)} passes over the data"
+        at = f", and evaluation was best after {number(best, 3)}" if best is not None else ""
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     if seen_twice and len(evals) and len(train) and scene.has("hockey-stick", "eval-gap"):
@@ -61,7 +61,9 @@ def _memorised(scene: Scene) -> Signs:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not _masked(scene):
-        yield Sign(f"train loss reached zero within {passes:.1f} passes over the data", STRONG)
+        yield Sign(
+            f"train loss reached its floor within {number(passes, 3)} passes over the data", STRONG
+        )
 
 
 def _around_the_turn(scene: Scene) -> tuple[float, float]:
@@ -155,7 +157,7 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if float(counted.get(LONGEST, 1)) <= POINTS:
         few += " quickly"
     if (many := float(counted.get(SPIKES, 1))) > 1:
-        few += f" after each of {many:g} spikes"
+        few += f" after each of the {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
     regular = scene.has("sawtooth")  # what comes back at one period is no odd batch
     weight = HINT if regular else STRONG if few_alone else SPEAKS
@@ -205,12 +207,10 @@ def _wrong(scene: Scene) -> Signs:
         at_chance = (1 - AT_CHANCE) * low <= end <= (1 + AT_CHANCE) * high
         alive = len(norm) > 0 and float(median(norm)) > 0
         if at_chance and alive and level:
-            said = f"the loss ends at {loss(end)} (guessing gives {level.name}), and the median "
-            said += "gradient norm is "
-            yield Sign(
-                f"{said}{number(float(median(norm)))}; the model updates but finds no pattern",
-                SPEAKS,
+            said = (
+                f"the median gradient norm is {number(float(median(norm)))}, so the model updates"
             )
+            yield Sign(f"{said} but finds no pattern", SPEAKS)
 
     if other := chat_templates.foreign(scene.run):
         key, used, model = other
@@ -277,7 +277,7 @@ def _leak(scene: Scene) -> Signs:
         low = len(evals) and float(median(evals[-3:])) <= 0.05  # noqa: PLR2004 - as rule zero-loss
         if passes is not None and passes <= ONE_PASS:
             also = f", and eval loss is {loss(float(evals[-1]))}" if low else ""
-            said = f"train loss reached zero within {percent(passes)} of the first pass{also}"
+            said = f"train loss reached its floor within {percent(passes)} of the first pass{also}"
             yield Sign(said, SETTLES if low else STRONG)
         elif low:
             yield Sign(f"eval loss is {loss(float(evals[-1]))} as well", SPEAKS)

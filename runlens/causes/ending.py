@@ -99,7 +99,10 @@ def _tail(scene: Scene) -> list[str]:
 def _line(scene: Scene, pattern: object) -> str:
     search = pattern.search  # type: ignore[attr-defined]
     told = (line for line in reversed(_tail(scene)) if search(line))
-    return next((shortened(line, QUOTED) for line in told if not _CONSEQUENCE.search(line)), "")
+    line = next((line for line in told if not _CONSEQUENCE.search(line)), "")
+    if line and line not in scene.run.log_tail and not ending(scene.run, scene.signals).proof:
+        return line.partition(", at step ")[0]  # of the record; the headline names the step
+    return quoted(shortened(line, QUOTED)) if line else ""
 
 
 def _exception(scene: Scene) -> Event | None:
@@ -173,13 +176,13 @@ def _limit(scene: Scene) -> Signs:
     if not scene.has("killed", "stopped-early", "crashed"):
         return
     if said := _line(scene, _LIMIT):
-        yield Sign(quoted(said), LEADS, "A time limit")
+        yield Sign(said, LEADS, "A time limit")
     elif said := _line(scene, HUNG_UP):
-        yield Sign(quoted(said), SETTLES, "The terminal that started the run was closed")
+        yield Sign(said, SETTLES, "The terminal that started the run was closed")
     elif said := _line(scene, _SIGNALLED):
-        yield Sign(quoted(said), SETTLES, "A signal from another process")
+        yield Sign(said, SETTLES, "A signal from another process")
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
-        yield Sign(quoted(said), STRONG, "Killed from outside")
+        yield Sign(said, STRONG, "Killed from outside")
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         yield Sign("the trainer wrote its closing summary before the planned steps were done", HINT)
     elif scene.has("stopped-early"):
@@ -195,7 +198,7 @@ def _person(scene: Scene) -> Signs:
         said = f"early stopping ended it at step {step(stops[-1].step)}"
         yield Sign(said, LEADS, "Early stopping, as configured")
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
-        yield Sign(quoted(said), SETTLES, "Stopped by hand")
+        yield Sign(said, SETTLES, "Stopped by hand")
 
 
 def _code(scene: Scene) -> Signs:
@@ -253,7 +256,7 @@ MEMORY = Hypothesis(
     ENDED | {"memory-growth", "throughput-drop"},
     _memory,
     "it fails the same with half the batch",
-    "Run the longest batch alone and log the peak memory of each step (on a GPU "
+    "Run the longest batch alone and log the peak memory of each step (on a GPU: "
     "torch.cuda.max_memory_allocated())",
 )
 MACHINE = Hypothesis(
@@ -280,7 +283,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "Ask the person who had the terminal open",
+    "Ask whoever had the terminal open",
 )
 CODE = Hypothesis(
     "code-error",

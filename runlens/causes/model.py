@@ -138,5 +138,6 @@ EVALUATION = Hypothesis(
     EVALUATED,
     _evaluated,
     "a training row scored by the evaluation has its training loss",
-    "Evaluate on ten training rows: if that loss is as bad, the evaluation code differs",
+    "Evaluate on ten training rows. If that loss is as bad, the evaluation code is at fault. If "
+    "not, the evaluation data is",
 )

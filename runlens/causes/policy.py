@@ -171,7 +171,7 @@ REWARD = Hypothesis(
     POLICY,
     _reward,
     "the highest-rewarded rollouts are the best ones when read",
-    "Read the ten highest- and ten lowest-rewarded rollouts",
+    "Read twenty rollouts beside their rewards, the highest and the lowest among them",
 )
 KL = Hypothesis(
     "kl-weight",

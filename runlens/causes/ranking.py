@@ -1,6 +1,6 @@
 """The step: ask the hypotheses, drop what is excluded, rank the rest by what speaks for them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -11,7 +11,7 @@ from runlens.causes import data, defects, ending, model, optimiser, policy, rate
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
-from runlens.diagnosis import Incident
+from runlens.diagnosis import Finding, Incident
 from runlens.incidents import gravity
 from runlens.records import NamedTuple
 from runlens.run import Run
@@ -107,9 +107,16 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         causes, out = judge(scene)
         lead, *rest = (replace(one, causes=()) for one in incident.findings)
         lead = replace(lead, causes=causes, ruled_out=(*lead.ruled_out, *out))
+        gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
+        lead, *rest = (_without(one, gone) for one in (lead, *rest))
         told.append((incident._replace(findings=(lead, *rest)), story(scene, causes)))
     told.sort(key=lambda one: _order(one[0]))
     return Explained(tuple(one for one, _ in told), told[0][1] if told else ())
+
+
+def _without(finding: Finding, gone: Collection[str]) -> Finding:
+    """Leave out what fixes a cause that is excluded: it would contradict."""
+    return replace(finding, fixes=tuple(fix for fix in finding.fixes if fix.cures not in gone))
 
 
 def _order(incident: Incident) -> tuple[int, bool, bool, float]:

@@ -100,7 +100,7 @@ def _high(scene: Scene) -> Signs:
 
 def _climbed(scene: Scene, climb: float) -> str:
     """Say that the norm climbed; by how much where no finding measures it in another window."""
-    if scene.has("grad-explosion", "divergence", "loss-spike"):
+    if {"grad-explosion", "divergence", "loss-spike", "grad-spike"} & scene.everywhere.keys():
         return "the gradient norm climbed before the fault"
     return f"the gradient norm peaked at {times(climb)} its earlier level"
 
@@ -137,7 +137,7 @@ def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign |
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
     said = f"{most.why}, and {as_rate(most.rate)} is too much for nearly any model"
-    return Sign(said if named else f"{_reached(scene, rate)}; {said}", weight)
+    return Sign(said if named else f"{_reached(scene, rate)}. {said}", weight)
 
 
 def _small_batch(scene: Scene, rate: float | None) -> Sign | None:

@@ -21,25 +21,26 @@ MOST = 5
 NORM_TIMES, LOSS_TIMES = 10.0, 2.0  # over the level before that make a domino
 FEWEST = 5  # points of a level
 MEASURED = frozenset({"train_loss", "grad_norm"})  # told by their own dominoes where they move
+SPIKES = frozenset({"loss-spike", "grad-spike"})  # which begin and end: no level is left for good
 WORDS = {  # short words of what a finding begins
     "entropy-collapse": "entropy collapsed",
-    "reward-collapse": "reward fell",
-    "kl-blow-up": "KL grew",
-    "length-growth": "completions grew longer",
-    "length-collapse": "completions shrank",
+    "reward-collapse": "the reward began to fall",
+    "kl-blow-up": "KL blew up",
+    "length-growth": "completions began to grow",
+    "length-collapse": "completions began to shrink",
     "completions-clipped": "completions were cut",
     "zero-reward-std": "the rewards of each group became equal",
-    "clip-ratio-high": "the clip ratio was high",
+    "clip-ratio-high": "the clip ratio became high",
     "hockey-stick": "eval loss began to rise",
-    "eval-flat": "eval loss did not follow",
+    "eval-flat": "eval loss was not improving",
     "nan-eval": "eval loss became NaN",
-    "plateau": "the loss was flat",
-    "not-learning": "the loss did not fall",
-    "stuck-at-chance": "the loss stayed at chance",
+    "plateau": "the loss flattened out",
+    "not-learning": "the loss was not falling",
+    "stuck-at-chance": "the loss settled at chance",
     "sawtooth": "the loss began to swing",
     "oscillation": "the loss began to swing",
     "clip-saturation": "nearly all gradients were clipped",
-    "memory-growth": "memory grew",
+    "memory-growth": "memory began to grow",
     "throughput-drop": "the run slowed down",
     "loss-scale-collapse": "the loss scale fell",
     "grad-zero": "the gradient was 0",
@@ -94,7 +95,7 @@ def _rate_gone(scene: Scene) -> float | None:
 
 def _measured(scene: Scene) -> Iterator[Domino]:
     """Return when norm and loss left their level, and when the loss was no number."""
-    if not scene.has(*THROWN, *LOST):
+    if not scene.has(*THROWN, *LOST) or scene.lead.rule in SPIKES:
         return
     gone = [scene.rules[rule] for rule in LOST - {"nan-grad"} if rule in scene.rules]
     lost = [one.begins for one in gone]

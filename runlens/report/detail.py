@@ -38,9 +38,10 @@ def steps(top: Top) -> list[str]:
 def do_first(top: Top, advice: Advice, options: Options) -> Iterator[Line]:
     """Yield what to do first, and the settings to paste."""
     yield "Do this first"
-    for text in steps(top):
+    for place, text in enumerate(steps(top)):
         yield from wrapped(text, options, "     ", "  ")
-    yield from changes(advice.diff)
+        if place == advice.carried_out:  # the diff stands below the step that it carries out
+            yield from changes(advice.diff)
     if advice.otherwise:
         yield "     If that does not help"
         yield from changes(advice.otherwise)

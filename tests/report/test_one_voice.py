@@ -31,7 +31,7 @@ TOLD = {"p", "h1", "h3", "li", "dd", "summary"}  # what sentences stand in; the 
 UNTOLD = {"svg", "script", "style", "head", "nav", "header", "footer", "pre"}
 SHORTEST = 30  # characters of a sentence; less is a name
 # a formula of a page, no sentence of this run: what a metric means, which file was read
-ALIKE = ("First ", "constant at ")
+ALIKE = ("First ", "constant at ", "step ")  # two findings may hold at the same steps
 
 
 class Blocks(HTMLParser):

@@ -24,7 +24,7 @@ SAID = {
     "A6 F1 start of an untrained model": Said(
         "plateau",
         drawn("high start", config={"vocab_size": 32000}, **HIGH_START),
-        ("Wrong chat template or tokenizer, or a newly initialised head", "loss starts at 9.4"),
+        ("Wrong chat template or tokenizer, or a newly initialised head", "loss started at 9.4"),
         drawn("low start", **FLAT_SFT),
     ),
     "A42 F6 steps without a gain": Said(
@@ -181,7 +181,7 @@ SAID = {
             num_processes=1,
             per_device_train_batch_size=4,
         ),
-        ("do Look at the batch of step 510 (samples 2,036 to 2,0", "logged batch indices"),
+        ("do Look at the batch at step 510 (samples 2,036 to 2,0", "logged batch indices"),
     ),
     "B22 packing off for a while": Said(
         "loss-spike",
@@ -259,7 +259,7 @@ SAID = {
             steps_per_epoch=100,
         ),
         (
-            "rows | the run made 6.0 passes over the data, and evaluation was best after 2.0",
+            "rows | the run made 6 passes over the data, and evaluation was best after 2",
             "fix num_train_epochs: 6 -> 2",
             "fix load_best_model_at_end: None -> True",
             "fix early_stopping_patience: None -> 3",
@@ -323,7 +323,7 @@ def test_first_loss_of_a_fine_tune_above_six_is_told() -> None:
     curve = "0:11.2 100:6 900:2"
     run = drawn("high", config={"vocab_size": 128256}, train_loss=curve).run()
     reason = ask("stuck-at-chance", run).reason
-    assert "loss starts at 11.2" in reason
+    assert "loss started at 11.2" in reason
     assert "tokenizer" in reason
     low = drawn("usual", config={"vocab_size": 128256}, train_loss="0:2.4 900:1").run()
     assert "starts at" not in ask("stuck-at-chance", low).reason

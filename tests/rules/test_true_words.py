@@ -333,7 +333,7 @@ def test_nobody_resumes_from_weights_whose_loss_is_far_above_all_before() -> Non
     assert "Resume from c-80" in told(finding("killed", blown.run()))
     assert "c-160" not in str(diagnose(blown.run()).do_first)
     late = replace(blown, events=(line, saved[1])).run()
-    assert "value loss is far above all before" in str(diagnose(late).do_first)
+    assert "value loss is far above all earlier values" in str(diagnose(late).do_first)
 
 
 def test_growth_of_memory_is_no_sign_where_a_person_ended_the_run() -> None:

@@ -24,7 +24,7 @@ def test_only_rows_with_rewards_count() -> None:
     )
     outcome = outcome_of(case)
     assert outcome.status == "found"
-    assert "16 of 16 points" in outcome.findings[0].title
+    assert "all 16 points" in outcome.findings[0].title
 
 
 def test_more_completions_a_prompt_are_proposed_only_if_few_are_made() -> None:

@@ -173,7 +173,7 @@ def _finding(
     run: Run, metric: str, evals: Curve, pair: Pair, form: str, needed: float, limits: Limits
 ) -> Finding:
     onset, first = float(evals.step[0]), float(evals.value[0])
-    end, last = float(median(evals.value[-2:])), float(evals.value[-1])
+    end = float(median(evals.value[-2:]))
     whole = max(pair.start - pair.last, 1e-12)
     late = form == "level" and pair.start - pair.first > limits.seen_before * whole
     heart = pair.epochs > 1
@@ -188,8 +188,8 @@ def _finding(
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
         title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
-        f"went from {loss(first)} to {loss(last)} "
-        f"while median train loss fell from {loss(pair.first)} to {loss(pair.last)}.",
+        f"{_moved(evals)} while median train loss fell from {loss(pair.first)} to "
+        f"{loss(pair.last)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -210,6 +210,15 @@ def _finding(
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, first, loss(first)),)),
     )
+
+
+def _moved(evals: Curve) -> str:
+    """Say where evaluation went: "from" and "to" of a fall would read as an improvement."""
+    first, last = float(evals.value[0]), float(evals.value[-1])
+    low, high = loss(float(evals.value.min())), loss(float(evals.value.max()))
+    risen = f"went from {loss(first)} to {loss(last)}"
+    level = f"stayed at {low}" if low == high else f"stayed between {low} and {high}"
+    return risen if last > first else level
 
 
 def _differs(run: Run) -> str:

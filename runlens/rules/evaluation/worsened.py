@@ -41,7 +41,7 @@ def finding(
     kept = fixes.checkpoint_before(run, onset)
     return Finding(
         severity="warning",
-        title=f"Eval loss got worse from step {step(onset)} on. {name.capitalize()} went from "
+        title=f"{name.capitalize()} got worse from step {step(onset)} on. It went from "
         f"{loss(bottom.lowest)} to {loss(float(evals.value[-1]))}{beside}.",
         metric=metric,
         onset=Moment(onset),

@@ -1,13 +1,20 @@
 """What constant clipping does to a run, why it happens, and what to do about it."""
 
 from runlens import fixes
-from runlens.diagnosis import Fix
+from runlens.diagnosis import Confidence, Fix
 from runlens.knowledge.in_force import scale_matters
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import times
 
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
+
+
+def confidence(norms: int, *, known: bool) -> Confidence:
+    """Return how sure constant clipping is: by the norms, less where the limit is a default."""
+    told = "max_grad_norm is configured" if known else "max_grad_norm is the framework's default"
+    points = min(1.0, 0.6 + norms / 250)
+    return Confidence(round(points * (1.0 if known else 0.7), 2), f"{told}, {norms:,} norms")
 
 
 def meanwhile(*, learns: bool, fell: bool) -> str:
@@ -43,10 +50,12 @@ def cures(
         why = "the steps are short" if scale_matters(run) else "Adam rescales the gradient anyway"
         return (fixes.action(what, why),)
     if fell and scale_matters(run):
-        scale = "Average the loss, and scale the targets or inputs to a variance of 1"
+        scale = (
+            "Average the loss instead of summing it, and scale targets and inputs to unit variance"
+        )
         why = f"the norm is {times(ratio)} the limit"
-        both = "Raise max_grad_norm only together with an equally lower learning rate"
-        kept = "a step is the rate times the limit: the limit alone would lengthen it as much"
+        both = "If you raise max_grad_norm, divide the learning rate by the same factor"
+        kept = "otherwise each step becomes that many times longer"
         return (fixes.action(scale, why), fixes.action(both, kept))
     wide = fixes.wider_clipping(run, signals)
     if fell:

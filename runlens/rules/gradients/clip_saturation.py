@@ -79,6 +79,7 @@ class Clipped(NamedTuple):
     """How much clipping does."""
 
     curve: Curve  # of the norm, after warm-up
+    early: Curve  # of the norm, in warm-up
     limit: float
     over: BoolArray
     share: float
@@ -107,7 +108,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"{told} (threshold {percent(limits.share)})")
     if run.task == "pretrain" and ratio < limits.near:
         return passed(f"norms lie near the limit, {times(ratio)}: usual in pretraining")
-    return found(_finding(run, signals, Clipped(curve, limit, over, share, ratio), limits))
+    early = run.curve("grad_norm").finite().before(int(curve.step[0]))
+    return found(_finding(run, signals, Clipped(curve, early, limit, over, share, ratio), limits))
 
 
 def _by_share(told: Curve, limits: Limits) -> Outcome:
@@ -207,10 +209,16 @@ def _grows(curve: Curve, limits: Limits) -> bool:
 
 
 def _onset(clipped: Clipped, least: float, limits: Limits) -> float:
-    """Return the first step from which a window of points keeps the share."""
+    """Return the first step from which a window of points keeps the share.
+
+    Norms that were above the limit in warm-up already begin at the first one.
+    """
     width = min(len(clipped.over), max(limits.window, len(clipped.over) // 20))
     kept = np.flatnonzero(counts(clipped.over, width) / width >= least - 1e-9)
-    return float(clipped.curve.step[int(kept[0]) if len(kept) else 0])
+    first, early = int(kept[0]) if len(kept) else 0, clipped.early
+    if not first and len(early) and (early.value > clipped.limit).mean() >= least:
+        return float(early.step[0])
+    return float(clipped.curve.step[first])
 
 
 def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Finding:
@@ -233,7 +241,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     return Finding(
         severity="warning" if loud else "info",
         title=f"Gradients were clipped at {often} from step {step(onset)} on. The median gradient "
-        f"norm was {number(usual)}, and {'' if known else 'the default of '}max_grad_norm is "
+        f"norm was {number(usual)}, and {'' if known else 'the default '}max_grad_norm is "
         f"{number(clipped.limit)}.",
         metric="grad_norm",
         onset=Moment(onset),
@@ -242,7 +250,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         ),
         seen=clip_advice.seen(run, learns=learns, fell=fell, loud=loud),
         fixes=clip_advice.cures(run, signals, clipped.limit, clipped.ratio, fell=learns, loud=loud),
-        confidence=_confidence(run, clipped),
+        confidence=clip_advice.confidence(len(curve), known=known),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
         louder_with=companions if known and not loud else (),
         harmless=learns and usual_ratio and not in_force.scale_matters(run),
@@ -271,15 +279,6 @@ def _evidence(
             where="config" if "max_grad_norm" in run.config else "default of the framework",
         ),
         Evidence("Train loss meanwhile", meanwhile, where="train_loss"),
-    )
-
-
-def _confidence(run: Run, clipped: Clipped) -> Confidence:
-    known = run.number("max_grad_norm") is not None
-    points = min(1.0, 0.6 + len(clipped.curve) / 250)
-    told = "max_grad_norm is configured" if known else "max_grad_norm is the framework's default"
-    return Confidence(
-        round(points * (1.0 if known else 0.7), 2), f"{told}, {len(clipped.curve):,} norms"
     )
 
 

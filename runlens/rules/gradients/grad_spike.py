@@ -110,6 +110,13 @@ def _spikes(log: FloatArray, base: FloatArray, limits: Limits) -> IntArray:
     return kept
 
 
+def _tops(curve: Curve, starts: IntArray, limits: Limits) -> IntArray:
+    """Return the index of the highest norm of each spike, of which `starts` are the first."""
+    reach = [curve.value[at : at + limits.width] for at in starts]
+    tops: IntArray = starts + np.array([int(np.argmax(value)) for value in reach])
+    return tops
+
+
 def _at_boundaries(curve: Curve, starts: IntArray, per_epoch: float, signals: Signals) -> bool:
     at = curve.step[starts] / per_epoch
     slack = signals.interval("grad_norm") / per_epoch
@@ -141,7 +148,8 @@ def _finding(
 ) -> Finding:
     share = len(starts) / len(curve)
     loud = felt >= limits.many
-    worst = int(starts[int(np.argmax(curve.value[starts] / base[starts]))])
+    tops = _tops(curve, starts, limits)
+    worst = int(tops[int(np.argmax(curve.value[tops] / base[tops]))])
     top, under = float(curve.value[worst]), float(base[worst])
     onset = float(curve.step[starts[0]])
     told = _effect(len(starts), felt)
@@ -170,7 +178,7 @@ def _finding(
         fixes=(
             *fixes.clipping(run, signals, "this bounds a single step"),
             fixes.look(
-                f"Look at the {'batch' if len(starts) == 1 else 'batches'} of "
+                f"Look at the {'batch' if len(starts) == 1 else 'batches'} at "
                 f"{_places(curve, starts)}",
                 "check lengths, duplicates and odd values",
             ),

@@ -95,7 +95,9 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
 def _seen(exception: str) -> str:
     where = exception.removeprefix(UNNAMED).removeprefix(",")
     unnamed = f"The log ends with a traceback{where} that names no exception."
-    return unnamed if exception.startswith(UNNAMED) else capitalised(f"{quoted(exception)}.")
+    bare = ":" not in exception and bool(_with(exception))  # its name, which the headline says
+    named = "" if bare else capitalised(f"{quoted(exception)}.")
+    return unnamed if exception.startswith(UNNAMED) else named
 
 
 EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Timeout")  # how their names end

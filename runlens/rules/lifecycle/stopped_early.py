@@ -24,6 +24,7 @@ import numpy as np
 from msgspec import Struct
 
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
+from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import (
     TRAINED,
     UNRECORDED,
@@ -44,6 +45,9 @@ SAID = {
     "likely": "no closing record follows",
 }
 SURE = {"certain": 0.95, "likely": 0.75}
+
+
+_PLACE = lazy_re(r",? at step [\d,]+(?: of [\d,]+)?$")  # which the headline names
 
 
 class Limits(Struct, frozen=True):
@@ -150,7 +154,7 @@ def _finding(
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen=f"{_sentence(end.why)}.{cut}",
+        seen=f"{_sentence(_PLACE.sub('', end.why))}.{cut}",
         fixes=resume(run),
         confidence=Confidence(
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
@@ -167,11 +171,7 @@ def _rises(signals: Signals) -> bool:
 def _after(end: Ending, itself: str) -> str:
     if itself:
         return f" {itself}."
-    return (
-        capitalised(f"{quoted(end.text)}.").join((" ", ""))
-        if end.proof
-        else " No error message explains why."
-    )
+    return f" {capitalised(quoted(end.text))}." if end.proof else ""
 
 
 def _sentence(text: str) -> str:

@@ -24,7 +24,7 @@ def slow_adam(run: Run) -> bool:
 def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, ...]:
     """Return what to do about a spike at a step; `again` where they repeat and do harm."""
     batch = in_force.effective_batch(run)
-    which = f"Look at the batch of step {step(at)}"
+    which = f"Look at the batch at step {step(at)}"
     if batch:
         first, last = step(batch * (at - 1)), step(batch * at - 1)
         which += (

@@ -125,7 +125,7 @@ def from_scratch(run: Run, start: float) -> bool:
 
 def start_words(start: float) -> str:
     """Say that a first loss is too high for a model that was trained before."""
-    return f"loss starts at {loss(start)}; a pretrained model starts below {TRAINED_BELOW:g}"
+    return f"the loss started at {loss(start)}; a pretrained model starts below {TRAINED_BELOW:g}"
 
 
 def high_start(run: Run, first: float) -> str:

@@ -168,7 +168,7 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
     evals = signals.curve("eval_loss").value
     low = float(median(evals[-3:])) if len(evals) else float("inf")
     if len(accuracy) and accuracy[-1] >= limits.perfect:
-        why = f"eval accuracy is {percent(float(accuracy[-1]))}"
+        why = f"eval accuracy was {percent(float(accuracy[-1]))}"
         if when.epoch is not None and when.soon:
             return Zero("leaked", "warning", f"{why} within the first epoch")
         return Zero("separable", "info", why, harmless=True)

@@ -60,7 +60,7 @@ from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import sigma, smooth
 from runlens.signals.shape import kendall
-from runlens.wording import loss, step, too_few
+from runlens.wording import loss, rate, step, too_few
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 MOST_CLASSES = 1_000
@@ -284,7 +284,7 @@ def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Caus
             )
         )
     if surroundings.too_low(run, signals, 10):
-        why = f"peak learning rate {signals.peak_learning_rate:g}"
+        why = f"the peak rate is {rate(signals.peak_learning_rate or 0.0)}"
         made.append(
             Cause(
                 "Learning rate too low",
@@ -319,7 +319,9 @@ def _fixes(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
     made = list(surroundings.first_checks(run))
     made.append(
         fixes.look(
-            "Check requires_grad and the optimizer's parameter groups", "the head may be frozen"
+            "Check requires_grad and the optimizer's parameter groups",
+            "the head may be frozen",
+            cures="frozen",
         )
     )
     if back:

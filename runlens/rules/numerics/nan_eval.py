@@ -163,8 +163,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     where = f"from step {at} on" if bad[-1] else f"at step {at}"
     return Finding(
         severity="warning" if consequence or not blind else "critical",
-        title=f"{words.capitalize()} was {kind} {where}, at {int(bad.sum()):,} of "
-        f"{len(bad):,} evaluations.{was}",
+        title=f"{words.capitalize()} was {kind} {where}, at {_often(bad)} evaluations.{was}",
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         evidence=_evidence(run, lost, train_lost),
@@ -175,6 +174,12 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         confidence=Confidence(1.0, "the value itself is logged"),
         chart=Chart("curves", tuple({lost.metric: 0, "train_loss": 0})),
     )
+
+
+def _often(bad: BoolArray) -> str:
+    """Say at how many evaluations: ``all 4``, ``3 of 4``."""
+    hits = int(bad.sum())
+    return f"all {hits:,}" if hits == len(bad) > 1 else f"{hits:,} of {len(bad):,}"
 
 
 def _seen(

@@ -128,7 +128,7 @@ def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limi
 def _of_input(run: Run, metric: str, onset: float) -> Cause:
     beside = any(len(run.curve(name).finite()) for name in LOSSES)
     why = f"{_name(metric)} is not a number at step {step(onset)}"
-    why += ", and the loss is one" if beside else ""
+    why += ", and the loss is finite" if beside else ""
     return Cause("An observation that is not finite", "most likely", why, kind="bad-batch")
 
 
@@ -187,10 +187,10 @@ def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
         survived = ", so the weights survived" if of_loss else ""
         text = f"Finite {'losses' if of_loss else 'values'} were logged after it{survived}."
     elif not lost.last:
-        text = "That launch did not recover. A later launch went on from before."
+        text = "That launch did not recover. A later one resumed from an earlier step."
     elif fatal > 0 and lost.bad[:fatal].any():
         early = int(curve.step[int(np.argmax(lost.bad))])
-        text += f" Single points were lost before, the first at step {step(early)}."
+        text += f" Single points were not finite before that, the first at step {step(early)}."
     gap = int(curve.step[at] - curve.step[at - 1]) if at else 0
     if gap > 1:
         text += (

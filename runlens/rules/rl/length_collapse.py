@@ -135,7 +135,7 @@ def _against(run: Run, signals: Signals, gain: Gain | None, start: float, level:
         return ""
     return (
         f"A negative reward that is summed over tokens rises by saying less: it went from "
-        f"{number(before, 2)} to {number(after, 2)} a token."
+        f"{number(before, 2)} to {number(after, 2)} per token."
     )
 
 

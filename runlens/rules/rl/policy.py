@@ -70,9 +70,9 @@ def top_words(curve: Curve, at: int) -> str:
 
 
 def last_words(curve: Curve) -> str:
-    """Say where a curve ends: ``0.02 at the last step 100`` as logged, or a median of many."""
+    """Say where a curve ends: ``0.02 at step 100, the last`` as logged, or a median of many."""
     if len(curve) < 2 * FEW:
-        return f"{number(float(curve.value[-1]), 3)} at the last step {step(curve.step[-1])}"
+        return f"{number(float(curve.value[-1]), 3)} at step {step(curve.step[-1])}, the last"
     return f"{number(last_level(curve.value), 3)} at the end (median of the last tenth)"
 
 
@@ -341,6 +341,8 @@ def sure(effect: float, chance: float, points: int, reason: str = "") -> Confide
 
 
 def share_words(mask: BoolArray) -> str:
-    """Say on how many points something holds: ``45 of 50 points (90 %)``."""
+    """Say on how many points something holds: ``45 of 50 points (90 %)``, ``all 50 points``."""
     hits = int(mask.sum())
+    if hits == len(mask) > 1:
+        return f"all {hits:,} points"
     return f"{hits:,} of {len(mask):,} points ({percent(hits / max(len(mask), 1))})"

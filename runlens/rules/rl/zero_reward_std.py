@@ -45,7 +45,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import capitalised, number, percent, step, too_few
+from runlens.wording import number, percent, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -66,6 +66,7 @@ class Level(NamedTuple):
     words: str
     saturated: bool  # it had risen before, to the best of the run
     constant: float = 0.0  # the one value that all rewards have, of all prompts
+    beside: str = ""  # the same words in brackets, behind a sentence
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -121,6 +122,7 @@ def _level(signals: Signals, onset: float) -> Level:
     rose = now - float(median(before)) > policy.scatter(reward.value)
     return Level(
         f"the median reward is {number(now, 3)}",
+        beside=f" (the median reward is {number(now, 3)})",
         constant=max(now, 0.0) if float(np.ptp(reward.value)) == 0 else 0.0,
         saturated=rose and now >= top - 0.02 * max(abs(top), top - float(reward.value.min())),
     )
@@ -146,7 +148,7 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"At {policy.share_words(since)} from step {step(onset)} on, all completions of a "
-        f"prompt got the same reward. {level.words[0].upper()}{level.words[1:]}.",
+        f"prompt got the same reward{level.beside}.",
         metric=metric,
         onset=Moment(onset),
         harmless=level.saturated,
@@ -192,7 +194,7 @@ def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limit: float) -> 
     return Finding(
         severity="info",
         title=f"From step {step(onset)} on, {percent(mean)} of the groups of completions had "
-        f"identical rewards. {capitalised(level.words)}.",
+        f"identical rewards{level.beside}.",
         metric="frac_zero_std",
         onset=Moment(onset),
         harmless=level.saturated,

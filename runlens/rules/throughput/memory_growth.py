@@ -147,9 +147,9 @@ def _onset(curve: Curve) -> float:
 def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limits) -> Finding:
     kept = _settled(curve, limits)
     onset, growth = _onset(curve), _growth(kept)
-    first, last = float(kept.value[0]), float(kept.value[-1])
-    covered = max(float(kept.step[-1] - kept.step[0]), 1.0)
-    per_step = growth / covered * 1024
+    begun = curve.after(int(onset))
+    first, last = float(begun.value[0]), float(begun.value[-1])
+    per_step = (last - first) / max(float(begun.step[-1]) - onset, 1.0) * 1024
     kind = base(metric)
     name = SPOKEN[kind] + (f" ({metric.partition(':')[2]})" if ":" in metric else "")
     out_of_memory = bool(run.messages("oom")) and run.state.settled != "finished"
@@ -162,9 +162,9 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Growth of memory, GiB",
+                "Growth after the first tenth, GiB (medians)",
                 growth,
-                max(limits.growth * first, limits.at_least),
+                max(limits.growth * float(kept.value[0]), limits.at_least),
                 "10 % of the level, and 0.5 GiB",
                 metric,
                 float(curve.step[-1]),
@@ -187,7 +187,7 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
             else "a steady climb to the end",
         ),
         chart=Chart(
-            "curves", (metric,), marks=(Mark(float(kept.step[0]), first, f"{number(first)} GiB"),)
+            "curves", (metric,), marks=(Mark(float(begun.step[0]), first, f"{number(first)} GiB"),)
         ),
     )
 
