@@ -320,8 +320,7 @@ def _fixes(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
     made.append(
         fixes.look(
             "Check requires_grad and the optimizer's parameter groups",
-            "the head may be frozen",
-            cures="frozen",
+            cures="frozen-weights",  # the head may be frozen
         )
     )
     if back:
