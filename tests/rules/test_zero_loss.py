@@ -197,3 +197,24 @@ def test_exact_zeros_of_an_unknown_task_beside_an_evaluation_that_gets_worse() -
     assert said(
         Case("s", {"train_loss": rounds["train_loss"]}, noise=0.0, task="other")
     ).status == ("passed")
+
+
+def of_unknown(*value: float) -> Outcome:
+    """Ask the rule about a loss of each epoch of an unknown task."""
+    step = np.arange(1, len(value) + 1)
+    history = History({"train_loss": columns(step, np.array(value), step.astype(np.float64))})
+    run = Run("r", "r", history, task="other")
+    return examine(RULE, run, Signals(run))
+
+
+def test_zeros_behind_the_first_row_of_an_unknown_task() -> None:
+    """The mean of the first epoch holds the batches before; no words of language tasks."""
+    (finding,) = of_unknown(0.009, *[0.0] * 9).findings
+    assert finding.severity == "critical"
+    assert finding.onset is not None
+    assert finding.onset.step == 2
+    told = " ".join([finding.seen, finding.causes[0].what, *(fix.what for fix in finding.fixes)])
+    assert "Print targets" in told
+    assert "token" not in told
+    assert "-100" not in told
+    assert not of_unknown(0.009, 0.004, *[0.0] * 9).findings

@@ -7,7 +7,8 @@ import numpy as np
 from runlens import fixes
 from runlens.diagnosis import Cause, Fix
 from runlens.rules.loss.kind_of_zero import Kind, Zero, reached
-from runlens.run import Run
+from runlens.rules.rule import LANGUAGE_TASKS
+from runlens.run import Run, Task
 from runlens.signals import Signals
 
 USUAL_EPOCHS = 3  # num_train_epochs of TrainingArguments, transformers 5.23.0
@@ -33,14 +34,32 @@ OF_KIND: dict[Kind, tuple[str, str]] = {  # what brought it there, and the kind 
 }
 
 
-def causes(zero: Zero) -> tuple[Cause, ...]:
+# of another task than language, whose labels are no tokens
+ALIKE = "All targets are alike, masked or weighted by 0"
+
+
+def seen(zero: Zero, task: Task) -> str:
+    """Return what a zero of this kind means."""
+    if zero.kind == "masked" and task not in LANGUAGE_TASKS:
+        return "From there on no batch had anything to learn from."
+    return SEEN[zero.kind]
+
+
+def causes(zero: Zero, task: Task) -> tuple[Cause, ...]:
     """Return what a zero of this kind shows by itself."""
     named = OF_KIND.get(zero.kind)
+    if zero.kind == "masked" and task not in LANGUAGE_TASKS:
+        named = ALIKE, "labels-masked"
     return (Cause(named[0], "most likely", zero.why, kind=named[1]),) if named else ()
 
 
 def cures(run: Run, signals: Signals, zero: Zero, onset: float) -> tuple[Fix, ...]:
     """Return what to do, the quickest first."""
+    if zero.kind == "masked" and run.task not in LANGUAGE_TASKS:
+        return (
+            fixes.look("Print targets and outputs of one batch", "some targets must differ"),
+            fixes.look("Check the masks and weights of the loss", "a factor of 0 removes it"),
+        )
     if zero.kind == "masked":
         return (
             fixes.look(

@@ -101,7 +101,7 @@ def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | st
     elsewhere may be an error in a unit of its own, but for exact zeros, which have none, beside an
     evaluation that got worse. Zeros from nearly the first point on teach nothing in any task.
     """
-    if zero.kind == "masked" and at <= (1 - NEARLY_ALL) * len(curve):
+    if zero.kind == "masked" and at <= max(1, (1 - NEARLY_ALL) * len(curve)):
         return zero
     if not float(median(curve.value[at:])) and (rose := _of_rise(signals)):
         return rose

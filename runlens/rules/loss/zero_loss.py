@@ -107,11 +107,12 @@ def _by_heart(run: Run, signals: Signals, limits: Limits) -> int | None:
 def _start_of_zero(signals: Signals, limits: Limits) -> int:
     """Return the index from which the loss lies at zero to the end; n where it does not.
 
-    Of a cliff to exactly 0.0 the points themselves tell; else the smooth curve.
+    Of a cliff to exactly 0.0 the points themselves tell, and where all but the first row are that:
+    the mean of an epoch may hold the few batches before. Else the smooth curve.
     """
     value = signals.curve("train_loss").value
     exact = last_false(value == 0) + 1
-    cliff = exact == 0 or value[exact - 1] > limits.level
+    cliff = exact <= 1 or value[exact - 1] > limits.level
     if cliff and len(value) - exact >= limits.fewest:
         return exact
     start = max(signals.levels("train_loss").start, float(value[0]))  # the first as logged counts
@@ -157,9 +158,9 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, curve, at, zero, level),
-        seen=causes_of_zero.SEEN[zero.kind],
+        seen=causes_of_zero.seen(zero, run.task),
         harmless=zero.harmless,
-        causes=causes_of_zero.causes(zero),
+        causes=causes_of_zero.causes(zero, run.task),
         fixes=causes_of_zero.cures(run, signals, zero, onset),
         ruled_out=_ruled_out(run, int(onset)) if zero.kind != "rehearsed" else (),
         confidence=_confidence(signals, len(curve) - at),
