@@ -80,6 +80,24 @@ def _described(starts: IntArray, value: FloatArray, base: FloatArray, width: int
     )
 
 
+class Climb(NamedTuple):
+    """The largest rise of a course over the lowest that it had been before."""
+
+    low: int  # index of the lowest
+    top: int
+    height: float
+    left: float  # share of it that is left at the lowest point after the top
+
+
+def climb(course: FloatArray) -> Climb:
+    """Find the largest rise, shape (n,); what it was, a hump or the end, `left` says."""
+    lowest = np.minimum.accumulate(course)
+    top = int(np.argmax(course - lowest))
+    height = float(course[top] - lowest[top])
+    left = float(course[top:].min() - lowest[top]) / height if height else 0.0
+    return Climb(int(np.argmin(course[: top + 1])), top, height, left)
+
+
 def last_false(mask: BoolArray) -> int:
     """Return the index of the last False; -1 if all are True: `mask` holds from there + 1 on."""
     wrong = np.flatnonzero(~mask)

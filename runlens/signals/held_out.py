@@ -119,6 +119,24 @@ def hurt(run: Run, signals: Signals, at: float) -> str:
     return ""
 
 
+def rose_with(signals: Signals, first: float, last: float) -> str:
+    """Say that eval loss rose and came back between two steps, with the training loss; or "".
+
+    By a tenth, and four times what it worsens elsewhere, at two evaluations.
+    """
+    evals = signals.curve("eval_loss")
+    within = (evals.step > first) & (evals.step <= last)
+    before = evals.value[evals.step <= first]
+    if not len(before) or within.sum() < AGREEING:
+        return ""
+    base, rise = float(before[-1]), np.sort(evals.value[within])[-AGREEING] - float(before[-1])
+    elsewhere = np.maximum(np.diff(evals.value)[~within[1:]], 0.0)
+    scatter = float(np.sqrt(np.mean(elsewhere**2))) if len(elsewhere) else 0.0
+    if rise <= max(TAKEN * abs(base), SCATTERS * scatter):
+        return ""
+    return f"eval loss rose as well, from {number(base)} to {number(evals.value[within].max())}"
+
+
 def unmoved(signals: Signals, after: float) -> str:
     """Say that eval loss stayed near its best from step `after` to the end; "" where it did not.
 

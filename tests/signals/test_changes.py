@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from runlens.history import FloatArray
-from runlens.signals.changes import biggest_jump, hinge, last_false, spikes
+from runlens.signals.changes import Climb, biggest_jump, climb, hinge, last_false, spikes
 
 CURVES = arrays(np.float64, st.integers(0, 50), elements=st.integers(-1_000, 1_000))
 
@@ -122,3 +122,10 @@ def test_hinge_finds_the_corner(at: int) -> None:
 def test_last_false(mask: list[int], found: int) -> None:
     """After it the mask holds."""
     assert last_false(np.array(mask, dtype=bool)) == found
+
+
+def test_the_largest_rise_is_told_with_what_is_left_of_it() -> None:
+    """A hump leaves a part of it, a rise to the end all, a fall has none."""
+    assert climb(np.array([9.0, 3, 2, 4, 6, 5, 3, 4])) == Climb(2, 4, 4.0, 0.25)
+    assert climb(np.array([9.0, 3, 5, 2, 8])) == Climb(3, 4, 6.0, 1.0)
+    assert climb(np.array([9.0, 3, 2])) == Climb(0, 0, 0.0, 0.0)

@@ -62,3 +62,18 @@ def test_data_term_beside_a_growing_penalty() -> None:
     for term in ("0:2 900:3", "0:2 /300 900:1"):
         run = drawn("run", train_loss=RISES, train_recon_loss=term).run()
         assert not held_out.steady_data_term(run, Signals(run), 0)
+
+
+def test_a_hump_of_the_evaluation_is_told_beside_that_of_the_training() -> None:
+    """Two evaluations a tenth above the one before, and beyond what it worsens elsewhere."""
+
+    def said(evals: str) -> str:
+        run = drawn("run", noise=0.0, train_loss=RISES, eval_loss=evals).run()
+        return held_out.rose_with(Signals(run), 390, 600)
+
+    falls, after = "50:4 200:3 350:2", "650:1.9 900:1.8"
+    assert said(f"{falls} 400:2.3 500:2.4 {after} /50") == ("eval loss rose as well, from 2 to 2.4")
+    assert not said(f"{falls} 400:2 450:2.1 500:2.1 {after}")  # less than a tenth
+    assert not said(f"{falls} 440:2 450:2.5 460:2 {after}")  # one evaluation
+    assert not said("50:4 100:3 150:3.6 200:2 250:2.7 350:2 450:2.6 500:2.7 650:1.9 900:1.8")
+    assert not said("450:4 900:2")  # nothing before it

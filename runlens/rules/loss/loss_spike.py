@@ -16,7 +16,8 @@ Looks alike
 Limits
     fewest: points; below unaided of them, held-out data must be thrown back at the same place, as
     they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level,
-    four times all other rises): then it was the model, not the data. From
+    four times all other rises): then it was the model, not the data. So must it be for a slow hump,
+    sharp_ratio and z high; there two evaluations are a tenth above the one before. From
     far times the level on no evaluation is needed. Tall form: ratio to the
     level under it (above 2), z local noise scales, tail times the 95th percentile of the upward
     noise. Where doubling is out of reach (losses near ln of a vocabulary): sharp_ratio with
@@ -102,16 +103,25 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _thrown_back(run: Run, signals: Signals, train: Curve, limits: Limits) -> Finding | None:
     """Return the setback that held-out data show at the same place: it was the model's."""
-    seen = spike_forms.setback(signals.shape("train_loss"))
-    if not len(seen.first):
-        return None
-    onset = float(train.step[int(seen.first[0])])
-    told = held_out.hurt(run, signals, onset)
-    if not told and float(seen.ratio[0]) >= limits.far:
-        told = f"no batch has a loss {times(float(seen.ratio[0]))} that of the others"
-    if not told or surroundings.launch_near(run, signals, onset) is not None:
-        return None
-    return _finding(run, signals, train, seen, limits, told=told)
+    shape = signals.shape("train_loss")
+    once, slow = spike_forms.setback(shape), spike_forms.hump(shape, limits)
+    told = [(seen, _beside(run, signals, train, seen)) for seen in (once, slow) if len(seen.first)]
+    if len(once.first) and not told[0][1] and (ratio := float(once.ratio[0])) >= limits.far:
+        told[0] = (once, f"no batch has a loss {times(ratio)} that of the others")
+    for seen, why in told:
+        onset = float(train.step[int(seen.first[0])])
+        if why and surroundings.launch_near(run, signals, onset) is None:
+            return _finding(run, signals, train, seen, limits, told=why)
+    return None
+
+
+def _beside(run: Run, signals: Signals, train: Curve, seen: Seen) -> str:
+    """Say what held-out data did at the place of a setback; empty if nothing."""
+    first = int(seen.first[0])
+    onset, before = float(train.step[first]), float(train.step[first - 1])
+    return held_out.hurt(run, signals, onset) or held_out.rose_with(
+        signals, before, _end(train, seen)
+    )
 
 
 def _over_at_once(value: FloatArray, seen: Seen) -> BoolArray:
@@ -287,6 +297,13 @@ BAD = (
         train_loss="0:3 300:1.5 500:1.4 520:3.8 600:3.6 700:1.4 1500:1.2",
     ),
     drawn(
+        "a slow hump, and evaluation with it",
+        (400, 450),
+        severity="warning",
+        train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
+        eval_loss="50:2.9 400:1.5 500:2.1 600:2.1 700:1.5 1200:1.3",
+    ),
+    drawn(
         "stands higher for a time, and is back at once",
         (950, 950),
         0.004,
@@ -335,6 +352,11 @@ GOOD = (
         train_loss="0:46000 10:17000 20:7700 30:4800 40:10400 50:2700 60:16400 70:1200 80:1500 "
         "90:300 100:700 110:160 120:450 130:1500 140:560 150:200 160:90 170:380 180:120 190:260 "
         "200:60 210:150 220:30 230:80 240:14 250:60 260:20 270:9 280:30 290:6 300:14 310:4 320:9",
+    ),
+    drawn(
+        "a slow hump of harder data",
+        train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
+        eval_loss="50:2.9 400:1.5 1200:1.3",
     ),
     drawn("steep start", train_loss="0:11 20:4 100:2 900:1.5"),
     drawn("noise of small batches", noise=0.25, train_loss="0:2 200:1.2 2000:1"),

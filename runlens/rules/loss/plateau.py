@@ -15,7 +15,8 @@ Looks alike
     of its plan had little time: info.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
-    risen: rise above the level of that quarter that is divergence's. left: share of the start that
+    risen: rise after the first quarter, as a share of the level, after which it is not flat (0.06
+    at most in 33 plateaus). left: share of the start that
     still remains; down to little it is an info. fall: noise scales of the first fall, and
     least_fall of the start: less is not-learning's. sft: level of chat data (healthy runs end at
     0.5-2.0), raw_text: of text without template or mask (models of the size of GPT-2 end at
@@ -53,7 +54,8 @@ from runlens.rules.rule import (
 )
 from runlens.run import Run, State
 from runlens.signals import Signals, held_out
-from runlens.signals.noise import sigma
+from runlens.signals.changes import climb
+from runlens.signals.noise import sigma, smooth
 from runlens.signals.shape import confidence
 from runlens.wording import count, loss, moved, percent, step
 
@@ -92,8 +94,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     still = still_of(train.value)
     if still.gain > limits.gained * abs(still.level):
         return passed(f"loss gained {loss(still.gain)} since the second quarter of the run")
-    if -still.gain > limits.risen * abs(still.level):
-        return passed(f"loss rose by {loss(-still.gain)} since the second quarter: not flat")
+    rose = climb(smooth(train.value)[len(train) // 4 :]).height
+    if rose > limits.risen * abs(still.level):
+        return passed(f"loss rose by {loss(rose)} after the first quarter: not flat")
     fall = still.start - still.level
     if fall < max(limits.fall * sigma(train.value), limits.least_fall * abs(still.start)):
         return passed(f"loss {moved(-fall, loss)} over the run: too little for a plateau")
@@ -365,6 +368,11 @@ GOOD = (
         train_loss="0:5.1 60:3.55 900:3.45",
     ),
     drawn("no learning rate logged", train_loss="0:5 100:3.4 900:3.4"),
+    drawn(
+        "a hump that came back",
+        train_loss="0:11 100:6 300:5 400:7 500:5.2 900:5",
+        learning_rate=CONSTANT,
+    ),
     drawn("diverges", train_loss="0:6 150:3.5 400:3.4 900:6", learning_rate=CONSTANT),
 )
 

@@ -8,9 +8,17 @@ from msgspec import Struct
 from runlens.arrays import among, median, medians
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
-from runlens.signals.changes import Spikes, spikes
+from runlens.signals.changes import Spikes, climb, spikes
 from runlens.signals.held_out import takes_back
-from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, mad, odd, running_median, sigma_diff
+from runlens.signals.noise import (
+    GAUSSIAN,
+    MEDIAN_LOSS,
+    mad,
+    odd,
+    running_median,
+    sigma_diff,
+    smooth,
+)
 from runlens.signals.shape import Shape
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
@@ -195,6 +203,24 @@ def setback(shape: Shape) -> Seen:
         return NONE
     base, peak = float(value[first]), float(value[last])
     row = (first + 1, peak / max(base, 1e-12), peak, base, last + int(back[0]) - first - 1)
+    return Seen(*np.array([row], dtype=float).T)
+
+
+def hump(shape: Shape, limits: Limits) -> Seen:
+    """Return the largest slow rise that came back, of a positive loss; what it was is left open."""
+    value = shape.value
+    course = smooth(value)
+    if len(value) < SHORT or course.min() <= 0:
+        return NONE
+    rise = climb(np.log(course))
+    least = max(np.log(limits.sharp_ratio), limits.z * sigma_diff(np.log(np.maximum(value, 1e-12))))
+    if rise.height < least or rise.left > BACK:
+        return NONE
+    base, first = float(value[rise.low]), rise.low + 1
+    half = course[rise.low] + BACK * (course[rise.top] - course[rise.low])
+    last = rise.top + int(np.argmax(course[rise.top :] <= half))
+    peak = float(value[first : last + 1].max())
+    row = (first, peak / base, peak, base, last - first)
     return Seen(*np.array([row], dtype=float).T)
 
 
