@@ -20,6 +20,7 @@ MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
+ALL_DONE = "all planned steps are done"
 MISMEASURED = frozenset({"evaluation", "leak"})
 # how to go on: said once, of all findings
 AGAIN: frozenset[FixKind] = frozenset({"resume", "weights", "restart"})
@@ -233,11 +234,13 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         ends = (one.begins for one in lead if one.rule in ENDED and one.begins < inf)
         cost = fixes.lost_steps(max(0, round(max(run.last_step, *ends)) - kept[0]))
         if run.state.planned_steps and kept[0] >= run.state.planned_steps:
-            why = "all planned steps are done"
-            return fixes.action(f"Load {kept[1]} and rerun only what failed", why, kind="resume")
+            what = f"Load {kept[1]} and rerun only what failed"
+            return fixes.action(what, ALL_DONE, kind="resume")
         return fixes.action(f"Resume from {kept[1]}{once}", cost, kind="resume")
     if changed:
         return None  # the step with the settings says that it starts again
+    if max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf):
+        return fixes.action(f"Rerun only what failed{once}", ALL_DONE, kind="restart")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
         why = "the run ended before the first step"

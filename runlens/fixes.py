@@ -384,7 +384,11 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
     whole = sorted(
         (at, name) for at, name in saved if at <= step and f"{name}/" not in run.state.why
     )
-    return whole[-1] if whole else None
+    if not whole:
+        return None
+    at, name = whole[-1]
+    plain = not any(map(str.isdigit, name)) and "checkpoint" not in name  # an output folder
+    return at, f"the checkpoint {name}" if plain else name
 
 
 def lost_steps(steps: float) -> str:

@@ -71,7 +71,7 @@ GONE = {
     "twice by accumulation": r"times gradient_accumulation",
     "of a step, for at or from": r"\b(batch|batches|checkpoint) of steps? \{",
     "fine until": r"\bfine only until\b",
-    "skipped, for missing": r"Skipped: ",
+    "skipped, of a file": r"Skipped: ",
     "the last step N": r"\bat the last step \{",
     "equally lower": r"\bequally lower\b",
 }

@@ -115,7 +115,7 @@ def _memory(scene: Scene) -> Signs:
     yield _named(scene, "memory", LEADS)
     raised = _exception(scene)
     if raised is not None and raised.data.get("stage") == STATES and scene.has("oom-cliff"):
-        what = "The states of the optimizer do not fit beside the model"
+        what = "The optimizer states do not fit next to the model"
         said = "memory ran out in an optimizer step, where Adam allocates its states"
         yield Sign(said, LEADS + 1, what)
     if scene.has("oom-cliff"):

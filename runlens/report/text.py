@@ -166,7 +166,7 @@ def _lost(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
-        loss_ = f" Missing: {lost}." if lost else ""
+        loss_ = f" Left out: {lost}." if lost else ""
         yield from wrapped(f"! {sentences(f'{where} {text}')}{loss_}", options, "  ")
     if len(problems) > most:
         yield f"! {count(len(problems) - most, 'more problem')} (-v lists them)"
@@ -194,7 +194,7 @@ def _steps(top_: Top, diagnosis: Diagnosis, options: Options, room: int) -> list
     top: list[Line] = ["Do this first", *wrapped(first, options, "     ", "  ")]
     above = [*top, *(line for one in rest[:at] for line in one), *shown]
     if at and len(above) > room:
-        rest[at - 1].append("     The diff: -v.")
+        rest[at - 1].append("     See the diff with -v.")
         return [top, *rest]
     return [above, *rest[at:]]
 

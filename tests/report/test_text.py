@@ -101,7 +101,7 @@ def test_losses_are_told_before_anything_else_is_said() -> None:
     """Where, what and how much; three of them, the rest by count."""
     lost = [Problem(f"file-{n}.json", "is cut", f"{n} of 9 rows") for n in range(4)]
     text = render(replace(SICK, problems=tuple(lost)))
-    assert "! file-0.json is cut. Missing: 0 of 9 rows." in text
+    assert "! file-0.json is cut. Left out: 0 of 9 rows." in text
     assert "! 1 more problem (-v lists them)" in text
     assert text.index("! file-2") < text.index("1 check passed")
     assert "file-3.json" not in text
@@ -219,7 +219,7 @@ def test_the_diff_stands_below_the_step_that_it_carries_out() -> None:
     """Once a lower learning rate stood under "Do not use the last weights"."""
     one = seen("oom-cliff")
     assert one.do_first.carried_out == 2
-    assert "over more\n     steps.\n     The diff: -v." in render(one)
+    assert "over more\n     steps.\n     See the diff with -v." in render(one)
     shorter = replace(one.do_first, diff=one.do_first.diff[:2], carried_out=1)
     told = render(replace(one, do_first=shorter))
     assert "  2. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.\n         Training" in told

@@ -47,6 +47,7 @@ SAID = {
 SURE = {"certain": 0.95, "likely": 0.75}
 
 
+LEAST = 0.001  # of the plan: the last digit that is written
 _PLACE = lazy_re(r",? at step [\d,]+(?: of [\d,]+)?$")  # which the headline names
 
 
@@ -113,7 +114,7 @@ def _open(run: Run, share: float) -> Finding:
     """Say where a log ends that does not show the end of its run."""
     return Finding(
         severity="info",
-        title=f"The log ends {how_far(run)}, at {percent(share)} of the plan, without a closing "
+        title=f"The log ends {how_far(run)}, at {_least(share)} of the plan, without a closing "
         "message.",
         metric="",
         onset=Moment(onset_step(run)),
@@ -149,7 +150,7 @@ def _finding(
         cut = f" By then the learning rate was still {rises}."
     return Finding(
         severity="info" if itself else "warning",
-        title=f"The run stopped early {how_far(run)}, at {percent(share)} of the plan."
+        title=f"The run stopped early {how_far(run)}, at {_least(share)} of the plan."
         + _after(end, itself),
         metric="",
         onset=Moment(onset_step(run)),
@@ -160,6 +161,11 @@ def _finding(
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
         ),
     )
+
+
+def _least(share: float) -> str:
+    """Write a share of the plan; what would round to 0.0 % is below a tenth of a percent."""
+    return percent(share) if share >= LEAST else f"less than {percent(LEAST)}"
 
 
 def _rises(signals: Signals) -> bool:

@@ -184,7 +184,7 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
 def _fixes(run: Run, signals: Signals, limit: policy.Limit | None) -> tuple[Fix, ...]:
     made = []
     if on := policy.runs_on(signals):
-        what = "End the answer with a stop string, or the end-of-text token in its template"
+        what = "End each answer with a stop string, or with the end-of-text token in its template"
         made.append(fixes.action(what, on, cures="length-limit"))
     elif limit:
         old = int(limit.tokens)
@@ -193,7 +193,7 @@ def _fixes(run: Run, signals: Signals, limit: policy.Limit | None) -> tuple[Fix,
     return (
         *made,
         *policy.leave_out_cut(run),
-        fixes.look("Check that the end-of-text token and the stop words are generated"),
+        fixes.look("Check that the end-of-text token and the stop strings are generated"),
         fixes.action("Ask for shorter answers in the prompt"),
     )
 

@@ -198,14 +198,14 @@ def _finding(
     steady = quantile(rates, limits.steady) < limits.alert * drop.base
     severity: Severity = "warning" if share < limits.alert and steady and not unknown else "info"
     speeds = f"{number(drop.base, 3)} to {number(drop.rate, 3)} {made.unit}"
-    until = "to the end" if lasting else f"until step {step(last)}"
+    until = " and did not recover" if lasting else f" until step {step(last)}"
     metric = made.metric.partition(" ")[0]
     length = "tokens a step are taken into account"
     if not made.corrected:
         length = "not checked: tokens a step are not logged"
     return Finding(
         severity=severity,
-        title=f"The run slowed down at step {step(onset)}. Its median speed fell from {speeds} "
+        title=f"The run slowed down at step {step(onset)}. Its median speed fell from {speeds}"
         f"{until}.",
         metric=metric,
         onset=Moment(onset),
