@@ -49,6 +49,7 @@ LINES = {
         "Fatal: signal 11 received",
         "process ended with exit code 139",
     ),
+    105: ("RuntimeError: DataLoader worker (pid 7) is killed by signal: Terminated.",),
     8: (
         "  traceback : Signal 6 (SIGABRT) received by PID 5071",
         "  exitcode  : -6 (pid: 4711)",
@@ -499,6 +500,7 @@ LOOK_ALIKES = {
     102: "DataLoader workers: 4, signal: none",
     103: "tokenization mismatch: none",
     104: "the file is not too large",
+    105: "DataLoader workers were told to end: Terminated",
 }
 HARMLESS = (
     "/usr/lib/python3/site.py:3: FutureWarning: `torch_dtype` is deprecated! Use `dtype` instead!",
@@ -515,7 +517,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 105))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 106))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
@@ -570,7 +572,7 @@ def test_every_row_says_why_and_what_to_do() -> None:
 
 CLASSES = {
     "oom": {1, 2, 3, 4, 74},
-    "kill": {5, 9, 10, 11, 12, 13, 14, 67},
+    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105},
     "hang": {26, 27, 29, 30, 101},
     "num": {42, 43, 44, 45, 85, 86},
     "hardware": {22, 23, 25, 28},

@@ -92,6 +92,12 @@ MESSAGES: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     ([{"class": "kill", "row": 99, "last": True}], {"traceback": "ValueError: x"}, "crashed"),
     # Paddle's handler names the signal as an error of its own
     ([], {"traceback": "FatalError: `Termination signal` is detected by the system"}, "killed"),
+    # the signal reached its data workers first
+    (
+        [],
+        {"traceback": "RuntimeError: DataLoader worker (pid 7) is killed by signal: Terminated"},
+        "killed",
+    ),
     # the run went on after it
     ([{"class": "kill", "row": 5, "last": False}], {}, "unknown"),
     # it came to its end before
@@ -110,6 +116,28 @@ def test_messages_tell_how_a_run_ended(
     done = known.pop("done", 200)
     reading = SourceReading(Path("r/train.log"), "console", hints=Hints(**known))
     assert concluded([reading], events, Plan(done, 400, None, None), None).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("kill", "errors", "kind"),
+    [
+        ("a.log:8", ("a.log:9", "a.log:12"), "killed"),
+        ("a.log:8", ("a.log:7", "a.log:9"), "crashed"),
+        ("a.log:8", ("b.log:9",), "crashed"),
+        ("", ("a.log:9",), "crashed"),
+    ],
+)
+def test_what_fails_after_a_signal_is_its_work(
+    kill: str, errors: tuple[str, ...], kind: str
+) -> None:
+    """A client that cannot write its last record raises an error of its own."""
+    data = {"class": "kill", "row": 9, "last": True}
+    raised = {"class": "fallback", "exception": "OSError: handle is closed", "last": True}
+    events = [Event("message", 200, text="SIGTERM received", where=kill, data=data)]
+    events += [Event("message", 200, text="OSError", where=one, data=raised) for one in errors]
+    hints = Hints(traceback="OSError: handle is closed")
+    reading = SourceReading(Path("r/train.log"), "console", hints=hints)
+    assert concluded([reading], events, Plan(200, 400, None, None), None).kind == kind
 
 
 def test_early_stopping_is_an_end_by_design() -> None:

@@ -13,8 +13,8 @@ COMPLETE = 0.99  # share of the plan from which a run counts as done
 STOPPED = 0.95  # below this share it ended before its plan
 SHOWN = 160  # characters of a message
 AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
-# what handlers of signals raise: PyTorch's elastic launcher, Paddle's for SIGTERM
-BY_SIGNAL = ("SignalException", "`Termination signal`")
+# what handlers of signals raise: PyTorch's elastic launcher, Paddle's and data workers' for SIGTERM
+BY_SIGNAL = ("SignalException", "`Termination signal`", "is killed by signal: Terminated")
 CONTROL_C = {130, 255, -2}  # 255: what the W&B client writes on Ctrl-C
 SIGNALS = {
     137: "SIGKILL",
@@ -147,6 +147,7 @@ def _by_message(
     by_hand = "KeyboardInterrupt" in trace or "BdbQuit" in trace
     signalled = any(word in trace for word in BY_SIGNAL)
     signalled = signalled or bool(killed and "ChildFailedError" in trace)
+    signalled = signalled or _before(killed, [one for one in last if one.data.get("exception")])
     if trace and not by_hand and not signalled:
         where = "after all planned steps" if complete else f"at {plan.words}"
         return "crashed", f"{trace}, {where}", "certain"
@@ -154,6 +155,19 @@ def _by_message(
         text = killed[-1].text if killed and not by_hand else trace
         return "killed", f"{_shortened(text)}, at {plan.words}", "certain"
     return None
+
+
+def _before(kills: Sequence[Event], errors: Sequence[Event]) -> bool:
+    """Whether a signal stands above every exception of its log: what fails after it is its work."""
+    first = dict(sorted(map(_place, kills), reverse=True))
+    places = [_place(error) for error in errors]
+    return bool(places) and all(first.get(file, line) < line for file, line in places)
+
+
+def _place(event: Event) -> tuple[str, int]:
+    """Return file and line of an event; line 0 where it names none."""
+    file, _, line = event.where.rpartition(":")
+    return (file, int(line)) if line.isdigit() else (event.where, 0)
 
 
 def _trace(hints: Sequence[Hints], *, began: bool) -> str:
