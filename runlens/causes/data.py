@@ -25,8 +25,6 @@ from runlens.wording import loss, number, percent, step
 
 ONE_PASS = 1.0
 FEW_SPIKES = 3
-BACK = 0.5  # of a spike's height that must be gone a few points later
-REPEATS = 3  # passes that must be there to see that the loss repeats itself
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
 AT_CHANCE = 0.005  # share of its level by which a loss may miss chance
@@ -55,7 +53,8 @@ def _memorised(scene: Scene) -> Signs:
         at = f", and evaluation was best after {number(best, 3)}" if best is not None else ""
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
-    if seen_twice and len(evals) and len(train) and scene.has("hockey-stick", "eval-gap"):
+    shape = scene.signals.shape("train_loss")
+    if seen_twice and len(evals) and shape and scene.has("hockey-stick", "eval-gap"):
         best, last = _around_the_turn(scene)
         if last < best:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
@@ -69,16 +68,13 @@ def _memorised(scene: Scene) -> Signs:
 def _around_the_turn(scene: Scene) -> tuple[float, float]:
     """Return the level of train loss at the best evaluation, and at the end."""
     evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
-    if not train:
-        levels = scene.signals.levels("train_loss")
-        return levels.start, levels.end
     return train.level_at(float(evals.step[int(np.argmin(evals.value))])), train.final_level().value
 
 
 def _both_rose(scene: Scene) -> str:
     """Say that train loss rose with eval loss after the turn: what is memorised goes on falling."""
     evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
-    if not train or len(evals) < 2 or not scene.has("hockey-stick"):  # noqa: PLR2004 - a turn
+    if not train or not len(evals) or not scene.has("hockey-stick"):
         return ""
     best, end = _around_the_turn(scene)
     if not end > (1 + RISEN) * best > 0:
@@ -104,29 +100,24 @@ def _order(scene: Scene) -> Signs:
     shuffle = next((scene.run.flag(key) for key in SHUFFLES if key in scene.run.config), None)
     if shuffle is False:
         yield Sign("shuffle is off", SPEAKS)
-    per, train = steps_a_pass(scene), scene.curve("train_loss")
-    alike = _repeats(train, per) if per else 0.0
-    if per and alike >= ALIKE:
+    per = steps_a_pass(scene)
+    if per and _repeats(scene.curve("train_loss"), per) >= ALIKE:
         said = f"the loss repeats itself every {step(round(per))} steps, one pass over the data"
         yield Sign(said, STRONG)
 
 
 def _repeats(train: Curve, per: float) -> float:
-    """Return the correlation of the second half of a loss with itself one pass later."""
-    if len(train) < 2 * FEWEST_A_PASS:
-        return 0.0
-    spacing = float(median(np.diff(train.step)))
-    lag = round(per / spacing) if spacing > 0 else 0
-    if lag < FEWEST_A_PASS or len(train) < REPEATS * lag + 2:
+    """Return the correlation of a loss with itself one pass later; 0 where too few are there."""
+    lag = round(per / float(median(np.diff(train.step)))) if len(train) > FEWEST_A_PASS else 0
+    if lag < FEWEST_A_PASS:
         return 0.0
     value = train.value[len(train) // 4 :]
     total = np.concatenate([[0.0], np.cumsum(value)])
     mean = (total[lag:] - total[:-lag]) / lag  # over one pass
     rest = value[lag // 2 : lag // 2 + len(mean)] - mean
     one, other = rest[:-lag], rest[lag:]
-    if len(one) < lag or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return 0.0
-    return float(np.corrcoef(one, other)[0, 1])
+    alive = len(one) >= lag and np.ptp(one) and np.ptp(other)
+    return float(np.corrcoef(one, other)[0, 1]) if alive else 0.0
 
 
 def _batch(scene: Scene) -> Signs:
@@ -205,20 +196,18 @@ def _wrong(scene: Scene) -> Signs:
         end = scene.signals.levels("train_loss").end
         low, high = (level.lowest, level.level) if level else (np.nan, np.nan)
         at_chance = (1 - AT_CHANCE) * low <= end <= (1 + AT_CHANCE) * high
-        alive = len(norm) > 0 and float(median(norm)) > 0
-        if at_chance and alive and level:
+        if at_chance and len(norm) and float(median(norm)) and level:
             said = (
                 f"the median gradient norm is {number(float(median(norm)))}, so the model updates"
             )
             yield Sign(f"{said} but finds no pattern", SPEAKS)
-
+        start = float(train.value[0])
+        if scene.run.task == "sft" and start >= chance.TRAINED_BELOW:
+            yield Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
     if other := chat_templates.foreign(scene.run):
         key, used, model = other
         said = f"{key} is {used}, and {model} was trained with another"
         yield Sign(said, STRONG, "The chat template of another model")
-    start = float(train.value[0]) if len(train) else 0.0
-    if scene.run.task == "sft" and scene.has(*STUCK) and start >= chance.TRAINED_BELOW:
-        yield Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
 
 
 def _coin(scene: Scene) -> Sign | None:

@@ -26,7 +26,7 @@ SMALL_BATCH = 4  # samples of an update
 def _tight(scene: Scene) -> Signs:
     limit = in_force.clip_limit(scene.run)
     norm = scene.curve("grad_norm").after(scene.signals.settled_from).value
-    if not limit or limit <= 0 or not len(norm):
+    if limit is None or limit <= 0 or not len(norm):
         return
     over = float(median(norm)) / limit
     if over >= TIGHT:
@@ -45,7 +45,7 @@ def _loose(scene: Scene) -> Signs:
     if limit is None or (0 < limit <= LOOSE):
         return
     weight = SPEAKS if scene.has("grad-spike", "grad-explosion") and len(norm) else HINT
-    said = "clipping is off" if limit <= 0 else f"the clipping limit is {limit:g}"
+    said = f"the clipping limit is {limit:g}" if limit > LOOSE else "clipping is off"
     finite = len(norm) == len(scene.run.curve("grad_norm"))
     largest = "the largest norm" if finite else "the largest finite norm"
     most = f", and {largest} was {number(float(norm.max()))}" if len(norm) else ""
@@ -92,7 +92,7 @@ def _precision(scene: Scene) -> Signs:
     run, scale = scene.run, scene.curve("loss_scale").value
     if scene.has("loss-scale-collapse"):
         yield Sign(scene.title("loss-scale-collapse"), STRONG)
-    elif len(scale) > 1 and scale[-1] <= scale.max() / 8:
+    elif len(scale) and scale[-1] <= scale.max() / 8:
         said = f"the loss scale fell from {number(float(scale.max()))} to {number(scale[-1])}"
         yield Sign(said, STRONG)
     zero = scene.rules.get("lr-zero")
@@ -181,7 +181,7 @@ def _small_batch(scene: Scene) -> Signs:
 
 def _summed(scene: Scene) -> Signs:
     limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm").value
-    if limit and limit > 0 and len(norm) and float(median(norm)) >= SUMMED * limit:
+    if limit and len(norm) and float(median(norm)) >= SUMMED * limit:
         over = times(float(median(norm)) / limit)
         said = f"the gradient norm is {over} the limit from step {step(scene.symptom)} on"
         yield Sign(

@@ -64,7 +64,6 @@ SAID = {
 }
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
-NAMED = 0.25  # a name without evidence: it only says how the cause is called
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
@@ -135,7 +134,7 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
         for one in HYPOTHESES
         if one not in asked and (sign := ending.in_words(scene, one.kind))
     ]
-    standing = [one for one in weighed if one.evidence > NAMED]
+    standing = [one for one in weighed if one.evidence > 0]
     ranked = sorted(standing, key=lambda one: -one.evidence)[:MOST]
     told = SAID.get(ranked[0].hypothesis.kind, frozenset()) if ranked else frozenset()
     left = [one for one in asked if one.kind in excluded and one.kind not in told]
@@ -146,7 +145,7 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
 def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
     signs = [sign for sign in hypothesis.signs(scene) if sign is not None]
     signs += [
-        Sign(cause.evidence_for, OWN[cause.rank] if cause.evidence_for else NAMED, cause.what)
+        Sign(cause.evidence_for, OWN[cause.rank] if cause.evidence_for else 0, cause.what)
         for finding in scene.findings
         for cause in finding.causes
         if cause.kind == hypothesis.kind
@@ -159,20 +158,20 @@ def _causes(
     scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]
 ) -> tuple[Cause, ...]:
     """Return the causes in words; `unknown` first where none speaks clearly."""
-    best = ranked[0].evidence if ranked else 0.0
-    told = [_cause(one, _rank(one, best, ranked)) for one in ranked]
-    if best >= SPEAKS:
+    told = [_cause(one, _rank(one, ranked)) for one in ranked]
+    if ranked and ranked[0].evidence >= SPEAKS:
         return tuple(told)
     return (_unknown(scene, ranked, asked), *told)
 
 
-def _rank(one: Weighed, best: float, ranked: Sequence[Weighed]) -> Rank:
-    second = ranked[1].evidence if len(ranked) > 1 else 0.0
+def _rank(one: Weighed, ranked: Sequence[Weighed]) -> Rank:
     if one.evidence < SPEAKS:
         return "possible"
-    if one is ranked[0] and (best >= SETTLES or (best >= STRONG and best - second >= CLEAR)):
-        return "most likely"
-    return "likely" if one.evidence >= STRONG or one is ranked[0] else "possible"
+    if one is not ranked[0]:
+        return "likely" if one.evidence >= STRONG else "possible"
+    clear = all(one.evidence - other.evidence >= CLEAR for other in ranked[1:])
+    settled = one.evidence >= SETTLES or (one.evidence >= STRONG and clear)
+    return "most likely" if settled else "likely"
 
 
 def _cause(one: Weighed, rank: Rank) -> Cause:

@@ -19,7 +19,6 @@ from runlens.causes.hypothesis import (
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
 from runlens.signals import held_out
-from runlens.usual_rates import SMALL_MODEL
 from runlens.wording import loss, percent, step, times
 from runlens.wording import rate as as_rate
 
@@ -67,10 +66,12 @@ def _left(scene: Scene) -> Signs:
     mismatch = scene.before("schedule-mismatch")
     if off is None and mismatch is not None and mismatch.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)
-    known = scene.signals.inputs.rate.over_configured
-    if off is None and known and known >= LEFT:
-        configured = scene.signals.inputs.rate.configured or 0.0
-        yield Sign(f"the rate reached {times(known)} the configured {as_rate(configured)}", STRONG)
+    over, configured = (
+        scene.signals.inputs.rate.over_configured,
+        scene.signals.inputs.rate.configured,
+    )
+    if off is None and over and configured and over >= LEFT:
+        yield Sign(f"the rate reached {times(over)} the configured {as_rate(configured)}", STRONG)
 
 
 def _high(scene: Scene) -> Signs:
@@ -127,8 +128,8 @@ def _reached(scene: Scene, rate: float) -> str:
 
 
 def _of_known_size(scene: Scene) -> bool:
-    """Whether the usual range is sure to hold: the model is no small one, or has an adapter."""
-    return bool(scene.run.adapted) or (scene.run.number("num_parameters") or 0) >= SMALL_MODEL
+    """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
+    return bool(scene.run.adapted) or scene.run.number("num_parameters") is not None
 
 
 def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
@@ -247,10 +248,10 @@ def _warming(scene: Scene) -> str:
 def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
     """Return the share of the first token accuracy that is left at the end, and the words."""
     right = scene.curve("token_accuracy").value
-    if len(right) < 2 * AT_ONCE:
+    if len(right) < AT_ONCE or not right[:AT_ONCE].any():
         return None
     start, end = float(right[:AT_ONCE].max()), float(median(right[-AT_ONCE:]))
-    return end / max(start, 1e-9), f"token accuracy went from {percent(start)} to {percent(end)}"
+    return end / start, f"token accuracy went from {percent(start)} to {percent(end)}"
 
 
 def _low(scene: Scene) -> Signs:
@@ -282,16 +283,13 @@ def _gone(scene: Scene) -> Signs:
     if len(rate) < AT_ONCE or peak < NOTHING:
         return
     alive = np.flatnonzero(rate.value > DEAD * peak)
-    last = int(alive[-1]) if len(alive) else -1
-    dead = float(rate.step[-1] - rate.step[max(last, 0)]) / max(
-        float(rate.step[-1] - rate.step[0]), 1.0
-    )
+    since = float(rate.step[alive[-1] if len(alive) else 0])
+    dead = float(np.mean(rate.step > since))
     zero = scene.rules.get("lr-zero")
     if zero and zero.end is None:
         yield Sign(scene.title("lr-zero"), LEADS)
     elif dead >= MOST_DEAD:
-        at = step(float(rate.step[max(last, 0)]))
-        said = f"the rate is below {percent(DEAD)} of its peak from step {at} on"
+        said = f"the rate is below {percent(DEAD)} of its peak from step {step(since)} on"
         yield Sign(f"{said}, for {percent(dead)} of the run", LEADS)
 
 

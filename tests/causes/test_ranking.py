@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from runlens.cause import Cause
 from runlens.causes import ranking
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
-from runlens.diagnosis import Finding, Moment
+from runlens.diagnosis import Finding, Incident, Moment
 from runlens.rules.rule import drawn
 from runlens.signals import Signals
 
@@ -20,7 +21,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> Judge:
     """Return a judge of causes a, b, c by nothing but the signs that are given."""
 
     def judge(*signs: tuple[Sign, ...], own: tuple[Cause, ...] = ()) -> list[Cause]:
-        asked = tuple(_hypothesis(*one) for one in zip("abc", signs, strict=False))
+        asked = tuple(_hypothesis(*one) for one in zip("abcdef", signs, strict=False))
         monkeypatch.setattr(ranking, "HYPOTHESES", asked)
         run = drawn("x", train_loss="0:3 900:3").run()
         found = Finding("warning", "Flat.", "train_loss", Moment(9), (), causes=own, rule="plateau")
@@ -47,6 +48,7 @@ def one(weight: float, text: str = "seen", what: str = "") -> tuple[Sign, ...]:
         (STRONG, STRONG, ["likely", "likely"]),
         (SPEAKS, HINT, ["likely", "possible"]),
         (SPEAKS, SPEAKS, ["likely", "possible"]),
+        (STRONG, STRONG - 0.5, ["likely", "possible"]),
     ],
 )
 def test_the_rank_is_that_of_the_evidence(
@@ -80,7 +82,7 @@ def test_a_cause_has_the_name_of_its_strongest_named_sign(judged: Judge) -> None
     signs = (
         *one(STRONG, "at the peak", "The rate"),
         *one(SPEAKS, "2 of 3", "Another name"),
-        *one(SPEAKS, "KeyError: x", "KeyError of a row"),
+        *one(HINT, "KeyError: x", "KeyError of a row"),
         *one(0.5, "faint", "Faint name"),
     )
     (told,) = judged(signs)
@@ -108,4 +110,72 @@ def test_the_evidence_of_a_finding_counts_and_its_mere_name_does_not(judged: Jud
     named = Cause("Named", "most likely", "it is high", kind="a")
     assert judged((), own=(named,))[0].kind == "a"
     assert judged((), own=(named._replace(rank="likely"),))[0].kind == "unknown"
-    assert judged((), own=(named._replace(evidence_for=""),))[0].kind == "unknown"
+    (told,) = judged((), own=(named._replace(evidence_for=""),))
+    assert told.kind == "unknown"
+
+
+def test_four_causes_are_told_the_strongest_first(judged: Judge) -> None:
+    """A fifth would be a list."""
+    told = judged(*(one(weight) for weight in (2, 3, 2.5, 3.5, 4)))
+    assert [cause.kind for cause in told] == ["e", "d", "b", "c"]
+
+
+def test_a_sign_is_told_thrice_at_most(judged: Judge) -> None:
+    """Each after the first says little more."""
+    (told,) = judged(tuple(Sign(f"seen {n}", SPEAKS) for n in range(4)))
+    assert told.evidence_for == "seen 0; seen 1; seen 2"
+
+
+def test_lines_that_begin_with_the_same_forty_characters_are_one(judged: Judge) -> None:
+    """Thirty-nine are not enough."""
+    front = "x" * 39
+    (told,) = judged((*one(STRONG, f"{front}ab"), *one(SPEAKS, f"{front}ac")))
+    assert told.evidence_for == f"{front}ab"
+    (told,) = judged((*one(STRONG, f"{front}a"), *one(SPEAKS, f"{front}b")))
+    assert told.evidence_for == f"{front}a; {front}b"
+
+
+def test_a_long_name_in_brackets_would_be_a_sentence(judged: Judge) -> None:
+    """The sign is told without it."""
+    for name, said in (("N" * 60, f" ({'N' * 60})"), ("N" * 61, "")):
+        (told,) = judged((*one(STRONG, "seen", "Cause"), *one(SPEAKS, "too", name)))
+        assert told.evidence_for == f"seen; too{said}"
+
+
+def test_of_equal_incidents_the_explained_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cause that is only suggested explains nothing, though its incident began earlier."""
+    flat = Hypothesis("a", "A", frozenset({"plateau"}), lambda _: one(HINT), "", "")
+    torn = Hypothesis("b", "B", frozenset({"loss-spike"}), lambda _: one(STRONG), "", "")
+    monkeypatch.setattr(ranking, "HYPOTHESES", (flat, torn))
+    run = drawn("x", train_loss="0:3 900:3").run()
+    made = [
+        Incident((Finding("warning", "T.", "train_loss", Moment(at), (), rule=rule),))
+        for rule, at in (("plateau", 9), ("loss-spike", 90))
+    ]
+    told = ranking.explained(run, Signals(run), made).incidents
+    assert [incident.findings[0].rule for incident in told] == ["loss-spike", "plateau"]
+
+
+@pytest.mark.parametrize(
+    ("level", "rule", "words"),
+    [
+        ("0:15 900:15", "throughput-drop", "by hand"),  # above any chance level: a sum
+        ("0:14 900:14", "throughput-drop", "console output"),
+        ("0:3 800:3 810:nan 900:nan", "throughput-drop", "fp32"),
+        ("0:15 900:15", "plateau", "8 samples"),  # what is common has its own experiment
+    ],
+)
+def test_where_nothing_is_known_an_experiment_is_named(
+    monkeypatch: pytest.MonkeyPatch, level: str, rule: str, words: str
+) -> None:
+    """One that fits the loss, else the log of another run."""
+    silent = [msgspec.structs.replace(one, signs=lambda _: ()) for one in ranking.HYPOTHESES]
+    silent = [one for one in silent if "throughput-drop" not in one.explains]
+    common = [one for one in silent if one.kind == ranking.COMMON[0].kind]
+    monkeypatch.setattr(ranking, "COMMON", tuple(common))
+    monkeypatch.setattr(ranking, "HYPOTHESES", tuple(silent))
+    run = drawn("x", noise=0.0, train_loss=level).run()
+    found = Finding("warning", "T.", "train_loss", Moment(9), (), rule=rule)
+    (told,) = ranking.judge(Scene(run, Signals(run), [found]))[0]
+    assert (told.kind, told.rank) == ("unknown", "possible")
+    assert words in told.experiment

@@ -263,20 +263,24 @@ def main() -> int:
     wanted = parser.parse_args()
     with np.errstate(all="ignore"):
         kept = [row._replace(causes=told(row.scene())) for row in rows()]
+    needed: set[Row] = set()
     for name in wanted.modules:
         with np.errstate(all="ignore"):
             search = Search(name, kept)
             search.tries(wanted.tries)
         new = [row for row in search.found if row not in kept]
         kept = list({row[:-1]: row for row in (*kept, *new)}.values())
+        needed.update(search.found)
         print(
             f"{name}: {len(search.left)} of {search.total} unnoticed, {len(new)} rows", flush=True
         )
         for change in search.left if wanted.left else ():
             print(f"  {change.what}")
-        lines = ["\t".join(one) for one in sorted(kept)]
-        head = "# rule, drawn case, moves, findings, causes"
-        FILE.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    if set(wanted.modules) >= set(MODULES):
+        kept = [row for row in kept if row in needed]
+    lines = ["\t".join(one) for one in sorted(kept)]
+    head = "# rule, drawn case, moves, findings, causes"
+    FILE.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
     return 0
 
 

@@ -1,0 +1,613 @@
+"""What each sign of a cause says of a drawn run, at the numbers at which it changes its mind."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens.causes import HYPOTHESES
+from runlens.causes.scene import Scene
+from runlens.diagnosis import Moment
+from runlens.rules.rule import drawn, message
+from runlens.run import Event
+from tests.causes.weighed import scene
+from tests.rules.moves import changed
+
+LEVEL = "0:2 900:2"
+LOST = "0:2 490:2 500:nan 900:nan"
+BLOWN = "divergence 400 critical"
+LORA = {"lora_r": 16}
+ADAM = {"optim": "adamw_torch"}
+
+
+def asked(kind: str, found: str, case: dict[str, Any], ends: float | None = None) -> str:
+    """Return what a cause says: the weight of each sign, its own name and its words."""
+    moves = case.pop("moves", "")
+    run = drawn("x", **{"noise": 0.0, "train_loss": LEVEL, **case}).run()
+    one = scene(changed(run, moves), found)
+    if ends is not None:
+        made = [replace(finding, end=Moment(ends)) for finding in one.findings]
+        one = Scene(one.run, one.signals, made)
+    (cause,) = (one for one in HYPOTHESES if one.kind == kind)
+    with np.errstate(all="ignore"):
+        if why := cause.against(one):
+            return f"out: {why}"
+        signs = [sign for sign in cause.signs(one) if sign]
+    return "; ".join(f"{sign.weight:g} {sign.what}: {sign.text}" for sign in signs)
+
+
+def held(kind: str, found: str, *rows: tuple[dict[str, Any], str]) -> list[Any]:
+    """Write the cases of one cause: what a run has, and the words that must be there, or none."""
+    return [
+        pytest.param(kind, found, case, words, id=f"{kind} {number} {words[:40]}")
+        for number, (case, words) in enumerate(rows)
+    ]
+
+
+def config(**settings: Any) -> dict[str, Any]:
+    """Return settings of a run."""
+    return {"config": settings}
+
+
+OPTIMISER = (
+    *held(
+        "clip-too-tight",
+        "clip-saturation 0 warning",
+        ({**config(max_grad_norm=1), "grad_norm": LEVEL}, "2 : the clipping limit is 1 and"),
+        ({**config(max_grad_norm=1), "grad_norm": LEVEL}, "scaled down to 50"),
+        ({**config(max_grad_norm=1), "grad_norm": "0:1.9 900:1.9"}, ""),
+        ({**config(max_grad_norm=1), "grad_norm": "0:5 900:5"}, "4 : the clipping limit is 1"),
+        ({**config(max_grad_norm=0), "grad_norm": "0:5 900:5"}, ""),
+    ),
+    *held(
+        "clip-missing",
+        "grad-spike 400 warning",
+        ({**config(max_grad_norm=5), "grad_norm": LEVEL}, ""),
+        (config(max_grad_norm=6), "1 : the clipping limit is 6"),
+        ({**config(max_grad_norm=6), "grad_norm": LEVEL}, "2 : the clipping limit is 6, and the"),
+        ({**config(max_grad_norm=0), "grad_norm": LEVEL}, "clipping is off, and the largest norm"),
+        (
+            {**config(max_grad_norm=0), "grad_norm": "0:2 800:2 810:nan 900:nan"},
+            "the largest finite norm was 2",
+        ),
+    ),
+    *held(
+        "optimizer-setting",
+        BLOWN,
+        (config(momentum=0.98), ""),
+        (config(momentum=0.99), "2 : a momentum of 0.99 averages over 100 steps"),
+        (config(momentum=0.995), "4 : a momentum of 0.995 averages over 200 steps"),
+        (config(momentum=1), "over 1,000,000 steps"),
+        (config(weight_decay=0.1), ""),
+        (config(weight_decay=0.12), "1 Weight decay too high: weight_decay is 0.12"),
+        ({**config(weight_decay=0.12), "task": "pretrain"}, ""),
+        (config(weight_decay=0.5), "1 Weight decay too high: weight_decay is 0.5"),
+        (config(weight_decay=0.6), "4 : a weight_decay of 0.6 pulls the weights to 0"),
+        (config(weight_decay=-0.1), "4 : a weight_decay of -0.1 drives the weights apart"),
+        (config(adam_beta2=0.9), ""),
+        (config(adam_beta2=0.8), "2 : an adam_beta2 of 0.8 averages over only 5 steps"),
+    ),
+    *held(
+        "precision",
+        "divergence 400 critical",
+        ({"loss_scale": "0:8 900:1"}, "3 : the loss scale fell from 8 to 1"),
+        ({"loss_scale": "0:8 900:1.1"}, ""),
+        (config(fp16=True), "1 fp16 overflow: fp16 is set"),
+        (config(fp16=True, bf16=True), "1 fp16 overflow"),
+        (config(bf16=True), "out: bf16 is set"),
+        (config(fp16=True, model_name="google/gemma-2b"), "2 fp16 overflow: fp16 is set, and the"),
+    ),
+    *held(
+        "precision",
+        "divergence 400 critical, clip-saturation 0 warning",
+        (config(fp16=True), "clipping cannot help"),
+    ),
+    *held("precision", "nan-loss 1 critical", (config(fp8=True), "3 fp8 scale of zero")),
+    *held("precision", "nan-loss 2 critical", (config(fp8=True), "2 fp8 scale of zero")),
+    *held(
+        "precision",
+        "nan-loss 500 critical",
+        (
+            {
+                "train_loss": LOST,
+                "grad_norm/a": "0:1 490:1 500:nan 900:nan",
+                "grad_norm/b": "0:1 480:1 490:nan 900:nan",
+            },
+            "1 : of 2 logged layers, b becomes NaN first, at step 490",
+        ),
+        ({"task": "grpo", "train_loss": LOST, "kl": "0:3 900:3"}, "2 Overflow in"),
+        (
+            {"grad_norm": "0:1 490:1 500:nan 900:nan"},
+            "2 A backward pass that fails",
+        ),
+    ),
+    *held(
+        "precision",
+        "grad-explosion 500 critical",
+        ({"grad_norm/a": "0:1 900:1", "grad_norm/b": "0:1 490:1 500:100 900:100"}, "1 One layer"),
+        ({"grad_norm/a": "0:1 900:1", "grad_norm/b": "0:1 490:1 500:99 900:99"}, ""),
+    ),
+    *held(
+        "batch-too-small",
+        "oscillation 100 warning",
+        (config(per_device_train_batch_size=4, gradient_accumulation_steps=1), "1 : each update"),
+        (config(per_device_train_batch_size=5, gradient_accumulation_steps=1), ""),
+    ),
+    *held(
+        "loss-function",
+        BLOWN,
+        ({**config(max_grad_norm=2), "grad_norm": "0:200 900:200"}, "2 : the gradient norm is 100"),
+        ({**config(max_grad_norm=2), "grad_norm": "0:198 900:198"}, ""),
+        ({**config(max_grad_norm=0), "grad_norm": "0:198 900:198"}, ""),
+    ),
+)
+ZERO = {"train_loss": "0:2 90:2 100:0 900:0"}
+PAIRS = {"task": "dpo", "train_loss": "0:0.6931 900:0.6931"}
+DATA = (
+    *held(
+        "memorised",
+        "hockey-stick 300 critical",
+        ({"steps_per_epoch": 450}, "4 : the run made 2 passes"),
+        ({"steps_per_epoch": 500}, "2 : the run made 1.8 passes"),
+        ({"steps_per_epoch": 500}, "best after 0.6"),
+        ({"steps_per_epoch": 900}, "2 : the run made 1 passes"),
+        ({"train_loss": "0:2 40:1", "eval_loss": "0:1 200:3"}, "2 : train loss fell to 1.000"),
+        ({"steps_per_epoch": 1000}, "out: no row was seen twice: 90"),
+        ({"train_loss": "0:2 300:1 900:1.2", "eval_loss": "0:2 300:1 900:3"}, "out: train loss"),
+    ),
+    *held(
+        "data-order",
+        "sawtooth 100 warning",
+        (config(shuffle=False), "2 : shuffle is off"),
+        (config(shuffle=True), ""),
+    ),
+    *held(
+        "bad-batch",
+        "nan-loss 500 critical",
+        ({"train_loss": LOST}, "1 : train loss was 2.000 just before, so nothing was building up"),
+        ({"train_loss": LOST, "moves": "slow 0.5"}, "2 : train loss was 2.000 just before"),
+        ({"train_loss": LOST, "moves": "slow 0.6"}, "1 : train loss was 2.000 just before"),
+        ({"train_loss": "0:2 480:2 490:4 500:nan 900:nan"}, "1 : train loss was 4.000"),
+        ({"train_loss": "0:2 480:2 490:4.2 500:nan 900:nan"}, ""),
+        (
+            {"train_loss": LOST, "grad_norm": "0:1 480:1 490:3 500:nan 900:nan"},
+            "3 : just before, the gradient norm was 3 and the loss 2.000",
+        ),
+        ({"train_loss": LOST, "grad_norm": "0:1 480:1 490:4 500:nan 900:nan"}, ""),
+    ),
+    *held(
+        "bad-batch", "divergence 100 critical, grad-spike 500 warning", ({"grad_norm": LEVEL}, "")
+    ),
+    *held(
+        "bad-batch",
+        "grad-spike 500 warning",
+        ({"grad_norm": LEVEL}, "3 : the curve recovered quickly, and the learning rate does not"),
+    ),
+    *held(
+        "bad-batch",
+        "nan-loss 1 critical",
+        ({"train_loss": "1:nan 900:nan"}, "2 Data or labels: the loss was not finite at the first"),
+        ({"train_loss": "2:nan 900:nan"}, "1 Data or labels"),
+    ),
+    *held(
+        "labels-wrong",
+        "stuck-at-chance 0 warning",
+        ({**PAIRS, "grad_norm": "0:1 900:1"}, "2 : the median gradient norm is 1"),
+        ({**PAIRS, "grad_norm": "0:0 900:0"}, ""),
+        (PAIRS, ""),
+        (
+            {**PAIRS, "train_loss": "0:0.696 900:0.696", "grad_norm": LEVEL},
+            "2 : the median gradient norm is 2",
+        ),
+        ({**PAIRS, "train_loss": "0:0.697 900:0.697", "grad_norm": LEVEL}, ""),
+        ({**PAIRS, "train_loss": "0:0.689 900:0.689", "grad_norm": LEVEL}, ""),
+        ({"train_loss": "0:6 900:6"}, "2 "),
+        ({"train_loss": "0:5.9 900:5.9"}, ""),
+    ),
+    *held(
+        "labels-wrong",
+        "preference-collapse 0 warning",
+        ({**PAIRS, "dpo_acc": "0:0.5 900:0.5"}, "2 : 50"),
+        ({**PAIRS, "dpo_acc": "0:0.6 900:0.6"}, "2 : 60"),
+        ({**PAIRS, "dpo_acc": "0:0.62 900:0.62"}, ""),
+        ({**PAIRS, "dpo_acc": "0:0.9 400:0.9 450:0.5 900:0.5"}, "2 : 50"),
+        ({**PAIRS, "dpo_acc": "0:0.5 900:0.5", "logp_chosen": "0:-10 900:-12"}, "3 : 50"),
+        ({**PAIRS, "dpo_acc": "0:0.5 900:0.5", "logp_chosen": "0:-10 900:-11.5"}, "2 : 50"),
+    ),
+    *held(
+        "labels-masked",
+        "zero-loss 100 critical",
+        (ZERO, "2 : the loss is exactly 0 from step 100 on; a hidden NaN would look the same"),
+        ({**ZERO, "grad_norm": "0:1 90:1 100:0 900:0"}, "6 : loss and gradient norm are exactly 0"),
+        ({**ZERO, "grad_norm": "0:1 900:1"}, ""),
+        ({**ZERO, "train_loss": "0:2 90:2 100:0 490:0 500:1 900:1"}, ""),
+    ),
+    *held("labels-masked", "plateau 100 critical", (ZERO, "")),
+    *held(
+        "labels-masked",
+        "plateau 100 critical",
+        (config(label_mask_id="-100 everywhere"), "4 A setting masks labels"),
+        (config(attention_mask_id="-100 everywhere"), ""),
+        (config(label_mask_id="0"), ""),
+    ),
+    *held(
+        "leak",
+        "zero-loss 100 critical",
+        ({**ZERO, "grad_norm": LEVEL, "steps_per_epoch": 100}, "3 : "),
+        ({**ZERO, "grad_norm": LEVEL, "steps_per_epoch": 50}, ""),
+        (
+            {
+                **ZERO,
+                "grad_norm": LEVEL,
+                "steps_per_epoch": 100,
+                "eval_loss": "0:2 90:0.05 900:0.05",
+            },
+            "4 : ",
+        ),
+        (
+            {
+                **ZERO,
+                "grad_norm": LEVEL,
+                "steps_per_epoch": 50,
+                "eval_loss": "0:2 90:0.05 900:0.05",
+            },
+            "2 : eval loss is 0.05",
+        ),
+    ),
+    *held(
+        "data-shift",
+        "divergence 500 critical",
+        ({"noise": 0.01, "train_loss": "0:1 490:1 500:1.6 900:1.6"}, "1 : train loss jumped"),
+        ({"noise": 0.01, "train_loss": "0:1 490:1 500:1.25 900:1.25"}, ""),
+        (
+            {
+                "noise": 0.01,
+                "train_loss": "0:1 490:1 500:1.6 900:1.6",
+                "eval_loss": "0:1 450:1 500:1.05 900:1.1",
+            },
+            "2 : train loss jumped",
+        ),
+        (
+            {
+                "noise": 0.01,
+                "train_loss": "0:1 490:1 500:1.6 900:1.6",
+                "eval_loss": "0:1 450:1 500:1.2 900:1.2",
+            },
+            "1 : train loss jumped",
+        ),
+        (
+            {
+                "noise": 0.01,
+                "train_loss": "0:1 490:1 500:1.6 900:1.6",
+                "events": (Event("resume", 490),),
+            },
+            "",
+        ),
+    ),
+)
+GROUPS = {"task": "grpo", "reward": "0:0.2 900:0.3"}
+POLICY = (
+    *held(
+        "kl-weight",
+        "kl-blow-up 300 warning",
+        ({**GROUPS, **config(beta=0.001)}, "2 : beta is 0.001, so the KL term hardly restrains"),
+        ({**GROUPS, **config(beta=0)}, "2 : beta is 0, so no KL term restrains"),
+        ({**GROUPS, **config(beta=0.005)}, ""),
+    ),
+    *held(
+        "kl-weight",
+        "reward-flat 300 warning",
+        ({**GROUPS, **config(beta=0.001)}, "1 : beta is 0.001"),
+        ({**GROUPS, **config(beta=0.1)}, ""),
+        ({**GROUPS, **config(beta=0.12)}, "2 : beta is 0.12, which keeps the policy very close"),
+    ),
+    *held(
+        "exploration",
+        "entropy-collapse 300 warning",
+        ({**GROUPS, **config(temperature=0.8)}, ""),
+        ({**GROUPS, **config(temperature=0.7)}, "2 : temperature is 0.7"),
+    ),
+    *held(
+        "exploration",
+        "entropy-high 300 warning",
+        ({**GROUPS, **config(entropy_coef=0.1)}, ""),
+        ({**GROUPS, **config(entropy_coef=0.12)}, "3 : the entropy bonus is 0.12"),
+    ),
+    *held(
+        "stale-policy",
+        "entropy-collapse 300 warning",
+        ({**GROUPS, **config(num_iterations=4)}, ""),
+        ({**GROUPS, **config(num_iterations=5)}, "1 : 5 updates use the samples"),
+    ),
+    *held(
+        "stale-policy",
+        "entropy-collapse 300 critical, clip-ratio-high 300 warning",
+        ({**GROUPS, **config(num_iterations=2)}, "each batch is used for 2 updates"),
+        ({"task": "ppo", "reward": LEVEL, **config(ppo_epochs=10)}, ""),
+        ({"task": "ppo", "reward": LEVEL, **config(ppo_epochs=11)}, "used for 11 updates"),
+    ),
+    *held(
+        "reward-function",
+        "reward-flat 0 warning",
+        ({"task": "rl", "reward": "0:1 900:1"}, "6 The reward is the same for every episode"),
+        ({"task": "grpo", "reward": "0:1 900:1"}, "6 The reward is the same for every completion"),
+        ({"task": "grpo", "reward": "0:1 70:1"}, "6 The reward is the same"),
+        ({"task": "grpo", "reward": "0:1 60:1"}, ""),
+        ({"task": "grpo", "reward": "0:1 900:1", "frac_zero_std": "0:0.98 900:0.98"}, "6 The re"),
+        ({"task": "grpo", "reward": "0:1 900:1", "frac_zero_std": "0:0.5 900:0.5"}, ""),
+        (
+            {"task": "grpo", "reward": "0:0 900:1", "train_accuracy": "0:0.5 900:0.5"},
+            "4 A reward that",
+        ),
+        ({"task": "grpo", "reward": "0:0 900:1", "train_accuracy": "0:0.5 900:0.63"}, ""),
+        ({"task": "grpo", "reward": "0:0 900:1", "train_accuracy": "0:1 900:1"}, "4 A reward"),
+        ({"task": "grpo", "reward": "0:0 900:1", "train_accuracy": "0:50 900:50"}, ""),
+        (
+            {"task": "ppo", "reward": "0:500 900:900", "explained_variance": "0:0 900:0"},
+            "2 Rewards too large for the value function: explained variance is 0.00",
+        ),
+        (
+            {"task": "grpo", "reward": "0:0 900:1", "len_mean": "0:100 900:200"},
+            "2 A reward that can",
+        ),
+        ({"task": "grpo", "reward": "0:0 900:1", "len_mean": "0:100 900:140"}, ""),
+        ({"task": "grpo", "reward": "0:0 900:1", "len_mean": "0:100 800:2 900:2"}, "4 A reward"),
+        ({"task": "grpo", "reward": "0:1 900:0", "len_mean": "0:100 800:2 900:2"}, ""),
+    ),
+    *held(
+        "length-limit",
+        "completions-clipped 0 warning",
+        ({**GROUPS, "len_clipped": "0:0.8 900:0.8"}, "3 : 80"),
+        ({**GROUPS, "len_clipped": "0:0.79 900:0.79"}, ""),
+        ({**GROUPS, "len_clipped": "0:0.41 40:0.41 50:0.9 900:0.9"}, "3 : 90"),
+        ({**GROUPS, "len_clipped": "0:0.3 40:0.3 50:0.9 900:0.9"}, ""),
+    ),
+    *held(
+        "length-limit",
+        "entropy-collapse 300 warning, completions-clipped 0 warning",
+        ({**GROUPS, "len_clipped": "0:0.9 900:0.9"}, "out: the policy had stopped exploring"),
+    ),
+    *held(
+        "length-limit",
+        "reward-stuck-zero 0 critical",
+        ({**GROUPS, "len_mean": "0:64 900:64"}, "7 : every completion is 64 tokens long"),
+        ({**GROUPS, "len_mean": "0:32 900:64"}, ""),
+    ),
+)
+HIGH = "divergence 400 critical"
+RATE = (
+    *held(
+        "rate-too-high",
+        HIGH,
+        ({**config(**LORA), "learning_rate": "0:5e-4 900:5e-4"}, ""),
+        ({**config(**LORA), "learning_rate": "0:1.4e-3 900:1.4e-3"}, "1 : the peak rate was"),
+        ({**config(**LORA), "learning_rate": "0:1.5e-3 900:1.5e-3"}, "2 : the peak rate was"),
+        ({**config(**LORA), "learning_rate": "0:5e-3 900:5e-3"}, "3 : the peak rate was 5e-3, 10"),
+        ({**config(**LORA), "learning_rate": "0:5e-2 900:5e-2"}, "4 : the peak rate was 5e-2, 100"),
+        (
+            {**config(**LORA), "learning_rate": "0:1e-3 450:1e-3 900:2e-3"},
+            "1 : the rate had climbed",
+        ),
+        ({"learning_rate": "0:1.5e-3 900:1.5e-3"}, "1 : the peak rate was 1.5e-3, 3 × the top"),
+        (
+            {**config(num_parameters=7e9), "learning_rate": "0:1.5e-3 900:1.5e-3"},
+            "2 : the peak rate was 1.5e-3, 3 × the top",
+        ),
+        ({"task": "asr", **config(**ADAM), "learning_rate": "0:9e-3 900:9e-3"}, ""),
+        (
+            {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 900:1e-2"},
+            "2 : ",
+        ),
+        (
+            {"task": "asr", **config(**ADAM), "learning_rate": "0:0.1 900:0.1"},
+            "4 : ",
+        ),
+        ({**config(**LORA, **ADAM), "learning_rate": "0:0.1 900:0.1"}, "; 4 : Adam moves each"),
+        (
+            {
+                **config(**LORA, per_device_train_batch_size=1, gradient_accumulation_steps=1),
+                "learning_rate": "0:4e-4 900:4e-4",
+            },
+            "1 : a rate of 4e-4 is high for 1 sample per update",
+        ),
+        (
+            {
+                **config(**LORA, per_device_train_batch_size=7, gradient_accumulation_steps=1),
+                "learning_rate": "0:4e-4 900:4e-4",
+            },
+            "high for 7 samples per update",
+        ),
+        (
+            {
+                **config(**LORA, per_device_train_batch_size=8, gradient_accumulation_steps=1),
+                "learning_rate": "0:4e-4 900:4e-4",
+            },
+            "",
+        ),
+        (
+            {**config(**LORA, num_processes=4), "learning_rate": "0:2e-3 900:2e-3"},
+            "2 The rate was scaled linearly with the devices: 2e-3 over 4 devices is 5e-4",
+        ),
+        (
+            {**config(**LORA, num_processes=32), "learning_rate": "0:6.4e-4 900:6.4e-4"},
+            "2 The rate was scaled linearly with the devices: 6.4e-4 over 32 devices is 2e-5",
+        ),
+        (
+            {**config(**LORA, num_processes=4), "learning_rate": "0:1.3e-3 900:1.3e-3"},
+            "1 The rate was scaled linearly with the devices",
+        ),
+    ),
+    *held(
+        "rate-too-high",
+        "divergence 20 critical",
+        ({"train_loss": "0:2 10:3 20:3 900:3"}, "2 : the first updates took the loss from 2.000"),
+        ({"train_loss": "0:2 10:2.9 20:2.9 900:2.9"}, ""),
+        ({"train_loss": "0:2 10:4 20:4 900:4"}, "3 : the first updates took the loss from 2.000"),
+        ({"train_loss": "0:2 20:2 30:4 900:4"}, "3 : the first updates"),
+        ({"task": "grpo", "train_loss": "0:2 10:4 20:4 900:4"}, ""),
+    ),
+    *held(
+        "rate-too-high",
+        "nan-loss 20 critical",
+        ({"train_loss": "0:2 10:2 20:nan 900:nan"}, "2 First updates too large"),
+        ({"train_loss": "0:2 20:2 30:nan 900:nan"}, ""),
+    ),
+    *held(
+        "rate-too-high",
+        "warmup-shock 20 warning",
+        ({"learning_rate": "0:1e-5 100:1e-4 900:1e-4"}, "3 : the loss rose at step 20, before the"),
+    ),
+    *held(
+        "rate-too-high",
+        "warmup-shock 200 warning",
+        (
+            {"learning_rate": "0:1e-5 100:1e-4 900:1e-4"},
+            "3 : the loss rose at step 200, at the peak",
+        ),
+        ({"learning_rate": "0:1e-4 900:1e-4"}, "3 : the loss rose at step 200, at the peak"),
+    ),
+    *held(
+        "rate-too-high",
+        "divergence 100 critical",
+        (
+            {"task": "asr", **config(**ADAM), "learning_rate": "0:9e-3 100:9e-3 200:1 900:1"},
+            "out: it is 9e-3 there, 0.9",
+        ),
+        (
+            {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 130:1e-2 200:1 900:1"},
+            "2 : the rate had climbed to",
+        ),
+    ),
+    *held("rate-too-high", "nan-loss 0 critical", ({"train_loss": "0:nan 900:nan"}, "")),
+    *held(
+        "rate-too-high",
+        "entropy-collapse 400 warning",
+        ({**GROUPS, "clip_ratio": "0:0.3 900:0.3"}, ""),
+        ({**GROUPS, "clip_ratio": "0:0.31 900:0.31"}, "2 : the clip ratio reached 0.31"),
+        ({**GROUPS, "kl_step": "0:0.05 900:0.05"}, ""),
+        ({**GROUPS, "kl_step": "0:0.06 900:0.06"}, "2 : the KL of one update reached 0.06"),
+    ),
+    *held(
+        "rate-too-high",
+        "grad-explosion 400 warning",
+        ({"grad_norm": "0:1 390:1 400:10 900:10"}, "2 : the gradient norm climbed before"),
+        ({"grad_norm": "0:1 390:1 400:3 900:3"}, "1 : the gradient norm climbed before"),
+        ({"grad_norm": "0:1 390:1 400:2.9 900:2.9"}, ""),
+    ),
+    *held(
+        "rate-too-high",
+        "preference-collapse 0 warning",
+        ({**PAIRS, "token_accuracy": "0:0.8 900:0.4"}, "3 : the model is broken, as token"),
+        ({**PAIRS, "token_accuracy": "0:0.8 900:0.7"}, "out: the model is intact: token accuracy"),
+        (PAIRS, ""),
+    ),
+    *held(
+        "rate-too-high",
+        "divergence 800 critical",
+        ({"learning_rate": "0:1e-4 400:1e-4 800:1e-5 900:1e-5"}, "out: it had decayed to 10"),
+        ({"learning_rate": "0:1e-4 400:1e-4 800:3e-5 900:3e-5"}, ""),
+    ),
+    *held(
+        "rate-too-low",
+        "plateau 0 warning",
+        ({"learning_rate": "0:9e-9 900:9e-9"}, "4 : the peak rate is 9e-9, which is too low to"),
+        ({"learning_rate": "0:1e-8 900:1e-8"}, "4 : the peak rate of 1e-8 is 1/1,000 of the"),
+        ({"learning_rate": "0:1e-6 900:1e-6"}, "4 : the peak rate of 1e-6 is 1/10 of the usual"),
+        ({"learning_rate": "0:2e-6 900:2e-6"}, "2 : the peak rate of 2e-6 is 1/5 of the usual"),
+        ({"learning_rate": "0:4e-6 900:4e-6"}, ""),
+        ({"learning_rate": "0:1e-3 900:1e-3"}, "out: the peak rate of 1e-3 is above"),
+    ),
+    *held(
+        "rate-zero",
+        "plateau 400 warning",
+        ({"learning_rate": "0:1e-4 440:1e-4 450:0 900:0"}, "6 : the rate is below 5"),
+        ({"learning_rate": "0:1e-4 440:1e-4 450:0 900:0"}, "for 51"),
+        ({"learning_rate": "0:1e-4 450:1e-4 460:0 900:0"}, ""),
+        ({"learning_rate": "0:1e-4 400:1e-4 450:6e-6 900:6e-6"}, ""),
+        ({"learning_rate": "0:1e-4 400:1e-4 450:4e-6 900:4e-6"}, "6 : the rate is below 5"),
+    ),
+    *held(
+        "warmup-missing",
+        "divergence 50 critical",
+        (config(warmup_steps=0, learning_rate=1e-4), "1 : the rate is at its peak from the first"),
+        (
+            {
+                **config(warmup_steps=10, learning_rate=1e-4),
+                "learning_rate": "0:1e-5 10:1e-4 900:1e-4",
+            },
+            "1 : the warm-up ends at step 10 of 900",
+        ),
+    ),
+    *held("warmup-missing", "divergence 200 critical", (config(warmup_steps=0), "")),
+    *held(
+        "rate-leaves-plan",
+        "divergence 500 critical",
+        (
+            {
+                **config(learning_rate=1e-3, lr_scheduler_type="constant"),
+                "learning_rate": "0:1e-3 400:1e-3 410:4e-3 900:4e-3",
+            },
+            "6 : the rate was 1e-3 before step 410 and 4e-3 at step 410, 4 × the scheduled",
+        ),
+        (
+            {
+                **config(learning_rate=1e-3, lr_scheduler_type="constant"),
+                "learning_rate": "0:1e-3 400:1e-3 410:2e-4 900:2e-4",
+            },
+            "20\u202f% of the scheduled",
+        ),
+        (
+            {
+                **config(learning_rate=1e-3, lr_scheduler_type="constant"),
+                "learning_rate": "0:1e-3 400:1e-3 410:1.6e-3 900:1.6e-3",
+            },
+            "1.6 × the scheduled",
+        ),
+        (
+            {
+                **config(learning_rate=1e-3, lr_scheduler_type="constant"),
+                "learning_rate": "0:1e-3 400:1e-3 410:1.4e-3 900:1.4e-3",
+            },
+            "",
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "found", "case", "words"), [*OPTIMISER, *DATA, *POLICY, *RATE])
+def test_a_sign_says_what_it_is_for_at_its_border(
+    kind: str, found: str, case: dict[str, Any], words: str
+) -> None:
+    """With its weight, at the last number that counts and at the first that does not."""
+    said = asked(kind, found, dict(case))
+    assert words in said if words else said == ""
+
+
+SCALER = message("OVERFLOW! Skipping step", "num", 1, 10, cause_kind="precision")
+
+
+@pytest.mark.parametrize(
+    ("begins", "case", "words"),
+    [
+        (0, {}, "2 The loss scaler skipped the first steps, and the schedule with them: the rate"),
+        (0, config(fp16=True), "3 The loss scaler skipped"),
+        (0, {"loss_scale": "0:8 900:8"}, "3 The loss scaler skipped"),
+        (0, {"events": (SCALER,)}, "3 The loss scaler skipped"),
+        (20, {}, "2 The loss scaler skipped"),
+        (40, {}, ""),
+    ],
+)
+def test_a_rate_that_is_zero_at_first_is_the_scalers(
+    begins: int, case: dict[str, Any], words: str
+) -> None:
+    """The sooner if the log or the settings tell of one; later zeros are another matter."""
+    said = asked("precision", f"lr-zero {begins} warning", dict(case), ends=60)
+    assert said.startswith(words) if words else "scaler" not in said
+
+
+def test_a_rate_that_comes_late_is_not_gone() -> None:
+    """A rate of zero that ends is ruled out as one that decayed."""
+    rate = {"learning_rate": "0:0 90:0 100:1e-4 900:1e-4"}
+    assert asked("rate-zero", "lr-zero 0 warning", rate, ends=90) == "out: it rises after that"
+    assert asked("rate-zero", "lr-zero 0 warning", rate).startswith("6 ")
