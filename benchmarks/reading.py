@@ -53,8 +53,9 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
     """Yield what was compared: its name, whether it is right, and what was found."""
     holds = said.get("holds_numbers", bool(said.get("rows")))
     curves = [run.curve(name) for run in runs for name in run.history.metrics]
-    yield "any number", bool(curves) or not holds, f"{len(runs)} runs"
-    if not runs:
+    either = holds and False in said.get("holds_numbers_ok", ())
+    yield "any number", bool(curves) or either or not holds, f"{len(runs)} runs"
+    if not runs or (either and not curves):
         return
     yield "trainings", len(runs) in _any_of(said, "trainings"), f"{len(runs)}"
     state = runs[-1].state
@@ -81,7 +82,8 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
         value = value[1] if isinstance(value, list) else value
         if value is not None:
             place = 0 if key == "first" else -1
-            ends_of = [float(curve.value[place]) for curve in curves if len(curve)]
+            known = [some for curve in curves for some in (curve, curve.finite()) if len(some)]
+            ends_of = [float(some.value[place]) for some in known]
             wanted = said.get(f"{key}_ok", [value])
             found = any(_near(one, f) or _near(one, f / 100) for one in ends_of for f in wanted)
             yield key, found, ""

@@ -40,7 +40,7 @@ def asked(log: Path) -> Said:
         read = json.loads(told.stdout)
     except ValueError:
         return Said(frozenset(), frozenset(), told.output.strip()[-200:])
-    runs = read.get("runs", [read])
+    runs = read if isinstance(read, list) else read.get("runs", [read])
     found = [finding for run in runs for finding in run["findings"]]
     found = [one for one in found if one["rule"] not in BESIDE]
     loud = frozenset(one["rule"] for one in found if one["severity"] != "info")

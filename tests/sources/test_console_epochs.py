@@ -63,6 +63,18 @@ def test_means_without_a_counter_stand_at_the_end_of_their_epoch(tmp_path: Path)
     assert run.state.done_epochs == 13
 
 
+def test_steps_that_run_to_an_end_within_an_iteration_are_its_batches(tmp_path: Path) -> None:
+    """``iteration:2 step:10/40`` counts as an epoch and its batches do."""
+    rows = [
+        f"iteration:{n} step:{k}/40 loss:{3 / n - k / 200:.3f}"
+        for n in (1, 2, 3)
+        for k in range(10, 50, 10)
+    ]
+    run = _run(tmp_path, "\n".join(rows))
+    assert run.curve("train_loss").step.tolist() == list(range(10, 130, 10))
+    assert run.state.done_epochs == 3
+
+
 def test_a_step_that_was_printed_once_is_not_that_of_all_later_epochs(tmp_path: Path) -> None:
     """A step that was printed once is not that of all later epochs."""
     lines = [

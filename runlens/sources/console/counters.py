@@ -43,6 +43,11 @@ _STEP = lazy_re(
     r"(?:\s*[:=#]\s*|\s+|\s*\[)(\d{1,3}(?:,\d{3})+|\d+)" + _OF + r"\]?(?![\d.]*[a-z%\d])",
     re.IGNORECASE,
 )
+# what runs to its end within each of them: "iteration:1 step:3/100"
+_INNER = lazy_re(
+    r"[\s,:|\-\]]*(?:step|batch|iter(?:ation)?|update)s?\s*[:= \[]\s*(\d+)\s*(?:/|of)\s*(\d+)\]?",
+    re.IGNORECASE,
+)
 _EPOCH = lazy_re(
     r"\[?(?:train(?:ing)? |end (?:of )?)?(?:epoch|ep|episode)s?\s*[:=#\[]?\s*(\d+)"
     + _OF
@@ -175,6 +180,9 @@ def _by_words(line: str, start: int) -> Counted | None:
             part="val/" if _OF_HELD_OUT.search(found[0]) else "",
         )
     if found := _STEP.match(line, start):
+        if not found[2] and (inner := _INNER.match(line, found.end())):
+            outer, batch, batches = (whole(text) for text in (found[1], inner[1], inner[2]))
+            return Counted(epoch=outer, batch=batch, batches=batches, rest=line[inner.end() :])
         return Counted(whole(found[1]), whole(found[2]), rest=line[found.end() :])
     if found := _EPOCH.match(line, start):
         epoch, epochs = (found[1], found[2]) if found[1] else (found[3], found[4])
