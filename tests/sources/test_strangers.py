@@ -93,6 +93,20 @@ def test_what_rises_by_one_is_an_index_in_lines_too(tmp_path: Path) -> None:
     assert not run.history.metrics
 
 
+def test_results_between_ticks_stand_at_them(tmp_path: Path) -> None:
+    """The first tick of StyleGAN took no minute yet: it is a row as well."""
+    lines = ["Training for 25000 kimg..."]
+    for tick in range(9):
+        took = f"1h {tick:02d}m 11s" if tick else "56s"
+        lines.append(f"tick {tick}   kimg {4 * tick}.0   time {took}   sec/tick 9.{tick}")
+        if tick % 4 == 0:
+            lines.append(f'{{"results": {{"fid50k": {90.5 - tick}}}, "metric": "fid50k"}}')
+    (run,) = runs_of(tmp_path, "train.log", *lines)
+    assert run.curve("kimg").step.tolist() == list(range(9))
+    (fid,) = (run.curve(name) for name in run.history.metrics if "fid" in name)
+    assert (fid.step.tolist(), fid.value.tolist()) == ([0, 4, 8], [90.5, 86.5, 82.5])
+
+
 def bar(total: int, loss: float) -> str:
     """Return a full bar."""
     return f"100%|##########| {total}/{total} [00:10<00:00, 9.9it/s, loss={loss:.3f}]"

@@ -251,3 +251,17 @@ def test_a_heading_before_each_sample_begins_no_training(tmp_path: Path) -> None
     path.write_text("training starts\n" + "".join(block.format(n % 2) for n in range(100)))
     (run,) = read_all(path)
     assert sum(len(run.curve(name)) for name in run.history.metrics) == 100
+
+
+def test_starts_that_failed_between_trainings_are_no_reason_to_join_them(tmp_path: Path) -> None:
+    """Of five starts one left two rows; where half of them are so short, nothing is told apart."""
+    rows = {"long": (9, 9, 2, 9, 9), "short": (2, 1, 9, 9)}
+    for name, counts in rows.items():
+        text = "".join(
+            f"iter={n:04d} reward={10 * start + n * n / 7:.3f} entropy=0.{start}\n"
+            for start, count in enumerate(counts)
+            for n in range(count + start % 2)
+        )
+        (tmp_path / f"{name}.log").write_text(text)
+    assert len(read_all(tmp_path / "long.log")) == 5
+    assert len(read_all(tmp_path / "short.log")) == 1

@@ -26,6 +26,9 @@ def better(learned: Sequence[Row], known: Found) -> bool:
     """
     mine, theirs = [row.names for row in learned], [record.names for record in known.records]
     more, less = telling(mine), telling(theirs)
+    uncounted = all(max(row.counted[:6]) < 0 for row in learned)
+    if not less and uncounted and len(learned) <= len(theirs):
+        return False  # they stand at the steps of the known
     alone = all(row.counted.batch >= 0 for row in learned) or more > FAR_MORE * less
     if more > MORE * less:
         return alone or _measured(theirs) <= _measured(mine)
@@ -50,7 +53,9 @@ def loses_nothing(learned: Sequence[Row], known: Found) -> bool:
     """Whether a learned layout has each number of a known one, and others or better steps."""
     values = {row.at: _by_value(row) for row in learned}
     for record in known.records:
-        mine = values.get(record.at, {})
+        if record.at not in values:
+            return False
+        mine = values[record.at]
         for name, value in zip(record.names, map(float, record.values), strict=True):
             if tells(name) and not _same(name, mine.get(value, ""), value):
                 return False

@@ -95,8 +95,8 @@ def _by_counter(
     alone = np.zeros(len(position), dtype=np.int64)
     if _same_ends(position, training) and goes_on(training, value):
         return Apart(alone, training)
-    short = np.bincount(training)[:-1].min() < FEWEST
-    return Apart(alone) if short else Apart(training, None, UNCERTAIN)
+    short = np.bincount(training)[:-1] < FEWEST
+    return Apart(alone) if 2 * short.sum() >= len(short) else Apart(training, None, UNCERTAIN)
 
 
 def _epochs_fall(epoch: IntArray, training: IntArray) -> bool:
