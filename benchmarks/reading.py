@@ -75,6 +75,8 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
     lengths = Counter(len(curve) for curve in curves)
     for name in {name for run in runs for name in run.history.metrics}:
         lengths[sum(len(run.curve(name)) for run in runs)] += 1
+        done = sum(run.history.lengths.get(name, 0) for run in runs)
+        lengths[done] += 1  # with what a resume did again
     if rows:
         yield "rows", any(lengths[count] for count in rows), f"{lengths.most_common(3)}"
     for key in ("first", "last"):
