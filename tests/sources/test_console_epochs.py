@@ -75,6 +75,21 @@ def test_steps_that_run_to_an_end_within_an_iteration_are_its_batches(tmp_path: 
     assert run.state.done_epochs == 3
 
 
+def test_an_evaluation_of_all_epochs_behind_the_training(tmp_path: Path) -> None:
+    """Its lines count, those of the training are headed: each stands at the epoch that it names."""
+    text = "".join(
+        f"\n====\nEpoch {n}/9\n====\n\nEpoch {n} Summary:\nAverage Loss: {2 / n:.4f}\nModel saved\n"
+        for n in range(1, 10)
+    )
+    text += "".join(
+        f"Loading model_epoch_{n}.pth\nEpoch {n}: Val Loss = {3 / n:.4f}\n" for n in range(1, 10)
+    )
+    run = _run(tmp_path, text)
+    assert run.curve("train_loss").step.tolist() == list(range(1, 10))
+    assert run.curve("eval_loss").step.tolist() == list(range(1, 10))
+    assert run.curve("train_loss").value[0] == 2.0
+
+
 def test_a_step_that_was_printed_once_is_not_that_of_all_later_epochs(tmp_path: Path) -> None:
     """A step that was printed once is not that of all later epochs."""
     lines = [

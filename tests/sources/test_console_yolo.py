@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from runlens import read_all
 from tests.sources.console_logs import points, reading
 
 BOX = "Class     Images  Instances      Box(P          R      mAP50  mAP50-95)"
@@ -63,3 +64,27 @@ def test_yolo_whose_validation_has_other_columns_keeps_the_training(tmp_path: Pa
     """A row of two values under four names would put them under wrong ones."""
     read = reading(tmp_path, yolo(BOX, "all        128        929      0.6{n}      0.44"))
     assert set(read.series) == {"train/loss", "train/seg_loss"}
+
+
+def test_yolov5_without_its_bars_and_below_its_layers(tmp_path: Path) -> None:
+    """As a notebook keeps it; the layers of the next model are no rows, nor is the closing line."""
+    head = "     Epoch   gpu_mem       box       obj       cls     total    labels  img_size"
+    held_out = "               Class      Images      Labels           P           R    mAP@.5"
+    layer = "  {n}   -1  1   3520  models.common.Focus   [3, 32, 3]\n"
+    text = ""
+    for _ in (1, 2):
+        text += "    from  n    params  module    arguments\n"
+        text += "".join(layer.format(n=n) for n in range(8))
+        for n in range(4):
+            text += f"\n{head}\n"
+            text += f"       {n}/3    0.726G   0.0{9 - n}   0.02   0   0.{14 - n}     1    544\n"
+            text += f"{held_out}\n"
+            text += f"                 all          16          17     0.8    0.7   0.6{n}   0.3\n"
+        text += "\n4 epochs completed in 0.081 hours.\n"
+    (tmp_path / "train.log").write_text(text)
+    runs = read_all(tmp_path / "train.log")
+    assert len(runs) == 2
+    for run in runs:
+        assert run.curve("box_loss").value.tolist() == [0.09, 0.08, 0.07, 0.06]
+        assert run.curve("eval_map50").step.tolist() == [0, 1, 2, 3]
+        assert run.state.kind == "finished"

@@ -176,6 +176,9 @@ def _beside(known: Found, at: IntArray, row: Row) -> int:
         return int(alike[np.abs(at[alike] - row.at).argmin()])
     following = int(np.searchsorted(at, row.at))
     same = following < len(at) and known.records[following].epoch == row.counted.epoch
+    if following == 0 and not same and row.counted.epoch >= 0:  # they tell of it later on
+        epochs = (n for n, one in enumerate(known.records) if one.epoch == row.counted.epoch)
+        return next(epochs, -1)
     return following if same else following - 1
 
 

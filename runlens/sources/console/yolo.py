@@ -38,7 +38,8 @@ def yolo(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> list[Row]:
     if not columns:
         return []
     own = [(at, found[1]) for at, line in others if (found := _OWN_BAR.match(line))]
-    labels = sorted([*((bar.at, bar.label) for bar in bars), *own])
+    plain = [(at, line) for at, line in others if _TRAINED.match(line) or _HEAD.match(line)]
+    labels = sorted([*((bar.at, bar.label) for bar in bars), *own, *plain])
     old = not any(name.endswith("loss") for name in columns)
     trained = list(_trained([f"{name}_loss" for name in columns] if old else columns, labels))
     head = next((label for _, label in labels if _HEAD.match(label)), "")
