@@ -3,31 +3,31 @@
 What is seen
     Training loss falls clearly between the first and the last evaluation. Evaluation loss stays
     where it was, or it lies far above training loss from the first look on and never improves.
+    Or a score in which more is better (mAP, Dice, F1) stays at nothing, and does not rise.
 Why it matters
     What is trained and what is evaluated are not the same task: another chat template, another
     label mask, another distribution, or weights that are not the trained ones.
 Looks alike
-    Evaluation at its noise floor, with training loss arriving at the same level, is healthy. A
-    first evaluation after most of the fall shows only the flat end: info. Where the data had been
-    seen more than once before the first evaluation, memorisation explains it too: info, and
-    an evaluation that climbs is overfitting. Where a score of the set (F1, word error rate)
-    improves beyond its noise since the first evaluation, the set is learned after all.
-    Single-batch evaluations prove nothing by one value.
+    Evaluation at its noise floor, with training loss at the same level, is healthy. A first one
+    after most of the fall shows only the flat end: info. Where the data had been seen more than
+    once before it, memorisation explains it too: info; one that climbs is overfitting. Where a
+    score of the set (F1, word error rate) improves beyond its noise since the first evaluation,
+    the set is learned after all. Single-batch evaluations prove nothing by one value.
 Limits
-    fewest: evaluations needed, over at least span of the steps (1.9 of the rules). fall: training
-    loss must fall this share, less where evaluation rises by the rest, beyond noise_multiple
-    standard errors. level: the last evaluations
-    lie within this share of the first, range of all within twice that (spread). mismatch: an
-    evaluation loss this share above training loss at the first evaluation is no noise, nor is one
-    of nat of a language model, whose perplexity is then e times as high. small_gap: a gap
-    below this share at the end is healthy. seen_before: share of the training fall that came
-    before the first evaluation. climbs: a rise of this share over the first is overfitting.
-    never_better: evaluations count as no better above this share of the first. by_heart: where
-    epochs are not known, a training loss below this share of its start comes from repetition.
-    Measured: 0.16 % false alarms, power 87 %.
+    fewest: evaluations needed, over at least span of the steps (1.9 of the rules). fall:
+    training loss must fall this share, less where evaluation rises by the rest, beyond
+    noise_multiple standard errors. level: the last evaluations lie within this share of the
+    first, range of all within twice that (spread). mismatch: an evaluation loss this share
+    above training loss at the first evaluation is no noise, nor is one of nat of a language
+    model, whose perplexity is then e times as high. small_gap: a gap below this share at the
+    end is healthy. seen_before: share of the training fall that came before the first
+    evaluation. climbs: a rise of this share over the first is overfitting. never_better:
+    evaluations count as no better above this share of the first. by_heart: where epochs are not
+    known, a training loss below this share of its start comes from repetition. Measured: 0.16 %
+    false alarms, power 87 %.
 Fixes
-    Print one decoded evaluation sample with its label mask beside a training sample; use one chat
-    template; evaluate the adapter that is trained; then look at the split, in this order.
+    Print one decoded evaluation sample with its label mask beside a training sample; use one
+    chat template; evaluate the adapter that is trained; then look at the split, in this order.
 """
 
 import numpy as np
@@ -49,6 +49,7 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve
+from runlens.rules.evaluation import nothing_right
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.sets import Pair, evaluations, pair_of, spoken, worst_set
 from runlens.rules.relations import Relations
@@ -68,7 +69,6 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import count, loss, percent, step
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
-
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
 
@@ -92,7 +92,11 @@ class Limits(Struct, frozen=True):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare how far training and each evaluation loss moved since the first evaluation."""
-    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    if outcome.findings:
+        return outcome
+    nothing = nothing_right.of(run, signals, limits.fewest, limits.span, limits.fall)
+    return found(nothing) if nothing else outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -324,6 +328,14 @@ BAD = (
         eval_loss="50:2 600:2",
     ),
     drawn(
+        "a score of nothing",
+        (50, 50),
+        0,
+        severity="warning",
+        train_loss="0:5.7 600:1.4",
+        eval_dice="50:0.001 100:0 200:0.002 600:0.0005",
+    ),
+    drawn(
         "first evaluation late",
         (400, 400),
         severity="info",
@@ -382,7 +394,7 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="evaluation"),
-    needs=("eval_loss", "train_loss"),
+    needs=("train_loss",),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,
