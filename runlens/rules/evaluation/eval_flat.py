@@ -328,14 +328,6 @@ BAD = (
         eval_loss="50:2 600:2",
     ),
     drawn(
-        "a score of nothing",
-        (50, 50),
-        0,
-        severity="warning",
-        train_loss="0:5.7 600:1.4",
-        eval_dice="50:0.001 100:0 200:0.002 600:0.0005",
-    ),
-    drawn(
         "first evaluation late",
         (400, 400),
         severity="info",
