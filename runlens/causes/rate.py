@@ -137,8 +137,9 @@ def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign |
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    said = f"{most.why}, and {as_rate(most.rate)} is too much for nearly any model"
-    return Sign(said if named else f"{_reached(scene, rate)}. {said}", weight)
+    most_ = f"{as_rate(most.rate)} is too much for nearly any model"
+    said = f"{most.why}, and {most_}"
+    return Sign(said if named else f"{_reached(scene, rate)}, and {most_}. {most.why}", weight)
 
 
 def _small_batch(scene: Scene, rate: float | None) -> Sign | None:

@@ -144,10 +144,11 @@ def _finding(
     ]
     if rate := signals.learning_rate_at(first):
         rows.append(Evidence("Learning rate there", rate, where="learning_rate"))
+    often = f"all {length:,}" if length == len(curve) else f"{length:,} of {len(curve):,}"
     return Finding(
         severity=severity,
-        title=f"The gradient norm was 0 from step {step(first)} on, at {length:,} of "
-        f"{len(curve):,} points{was}. {why[0].upper()}{why[1:]}.",
+        title=f"The gradient norm was 0 from step {step(first)} on, at {often} points{was}. "
+        f"{why[0].upper()}{why[1:]}.",
         metric="grad_norm",
         onset=Moment(float(first)),
         evidence=tuple(rows),

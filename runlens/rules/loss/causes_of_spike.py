@@ -30,7 +30,7 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
         which += (
             f" (sample{f' {first}' if first == last else f's {first} to {last}'} of one process)"
         )
-    rate = fixes.learning_rate(run, signals, 1 / 2, "smaller steps where the loss spiked")
+    rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     why = "logged batch indices, if any, identify it; check its length and labels"
     made = [*mend, fixes.look(which, why)]

@@ -165,6 +165,9 @@ def _quiet(
     return low if len(low.first) else None
 
 
+FAR_TOP = 0.05  # of the run from the onset to the top: the onset is named beside it
+
+
 def _finding(
     run: Run,
     signals: Signals,
@@ -198,7 +201,8 @@ def _finding(
     return Finding(
         severity=severity,
         title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, from "
-        f"{'' if told else 'a median of '}{loss(float(seen.base[0]))} before.{again}",
+        f"{'' if told else 'a median of '}{loss(float(seen.base[0]))} before"
+        f"{f' step {step(onset)}' if tops[0] - onset > FAR_TOP * run.last_step else ''}.{again}",
         metric="train_loss",
         onset=Moment(onset),
         end=Moment(_end(train, seen)),

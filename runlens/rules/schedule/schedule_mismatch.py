@@ -264,17 +264,18 @@ def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     ]
 
 
-_HEAD = {"warning": "The learning rate went off schedule", "info": "The rate was off schedule"}
-
-
 def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
     first = made[0]
     name = _name(run) or "not recorded"
-    head = "The learning-rate schedule restarted" if first.what == RISE else _HEAD[severity]
+    restarted = first.what == RISE
+    head = "-rate schedule restarted" if restarted else " rate went off schedule"
     told = first.text.replace("the learning rate ", "it ", 1)
+    title = f"The learning{head} at step {step(first.at)}. {capitalised(told)}."
+    if severity == "info" and not restarted:  # no step at which anything went off
+        title = f"{capitalised(first.text)} (step {step(first.at)})."
     return Finding(
         severity=severity,
-        title=f"{head} at step {step(first.at)}. {capitalised(told)}.",
+        title=title,
         metric="learning_rate",
         onset=Moment(first.at),
         evidence=mismatch.evidence(made[:1]),  # the others follow from the first

@@ -107,7 +107,7 @@ def _idle(run: Run, signals: Signals, util: tuple[str, float], limits: Limits) -
     return _finding(
         signals,
         metric,
-        f"GPU utilisation was only {number(value, 3)} %",
+        f"GPU utilisation was {f'only {number(value, 3)}' if value else 0} %",
         Evidence(
             "Median GPU utilisation, %",
             value,

@@ -206,7 +206,7 @@ def _read_status(value: dict[str, Any], reading: SourceReading) -> None:
         reading.framework = "ml-agents"
         reading.hints.summary = True
         reading.hints.done_steps = int(max(final))
-        saved = {"path": f"the checkpoint from step {as_step(int(max(final)))}"}
+        saved = {"path": f"the checkpoint at step {as_step(int(max(final)))}"}
         reading.events = [Event("checkpoint", int(max(final)), where=str(reading.path), data=saved)]
 
 
