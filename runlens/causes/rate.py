@@ -139,7 +139,7 @@ def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign |
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
     most_ = f"{as_rate(most.rate)} is too much for nearly any model"
     said = f"{most.why}, and {most_}"
-    return Sign(said if named else f"{_reached(scene, rate)}, and {most_}. {most.why}", weight)
+    return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
 
 
 def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
