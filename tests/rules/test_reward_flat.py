@@ -45,3 +45,10 @@ def test_a_policy_that_gets_worse_is_told_as_that() -> None:
     found = outcome_of(case).findings[0]
     assert "got worse" in found.seen
     assert not any("too hard" in cause.what for cause in found.causes)
+
+
+def test_what_was_gained_early_and_lost_again_is_no_rise() -> None:
+    """Half of the best gain is the border: what keeps more rose in its first points."""
+    for end, status in ((-18.5, "found"), (-17, "passed")):
+        course = f"0:-25 100:-14 800:-8 1200:-11 2000:{end}"
+        assert outcome_of(drawn("lost", noise=0.1, task="rl", reward=course)).status == status

@@ -54,6 +54,7 @@ from runlens.wording import count, number, percent, step
 
 FEWEST = 6  # points of a part of the reward: two thirds of three
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
+HELD = 0.5  # of what had been gained at the best: what lost more is reward-collapse's, or flat
 CEILING = 0.5  # share of points exactly at the highest value
 
 
@@ -119,7 +120,7 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
     overall = signals.shape(metric).fell_overall()
-    if overall.effect.change > 0 and overall.chance < limits.p:
+    if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
     first, last, error = _by_thirds(value)
     return Rise(first, last, limits.thirds * error)
@@ -159,9 +160,16 @@ def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     tail = max(3, count // 10)
     for head in {3, max(3, count // 50), max(3, count // 20)}:
         error = MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
-        if gain.end - policy.level(value, slice(head)) > limits.early * error:
+        rise = gain.end - policy.level(value, slice(head))
+        if rise > limits.early * error and _held(value, gain, head):
             return True
     return False
+
+
+def _held(value: FloatArray, gain: Gain, head: int = 3) -> bool:
+    """Whether the end keeps what the best had gained over the first points."""
+    start, best = policy.level(value, slice(head)), float(policy.course(value).max())
+    return gain.end - start >= HELD * (best - start)
 
 
 def _severity(
