@@ -1,6 +1,6 @@
 """Trust of `runlens compare` on families of trainings whose seed deviation is known.
 
-    python benchmarks/compare_families.py [PAIRS] [--kinds fitted|drawn|new|last|fresh] [--seed N]
+    python benchmarks/compare_families.py [PAIRS] [--kinds SET] [--seed N]
 
 Real small trainings (trainings.py, networks.py), and curves drawn with a known deviation. Of each
 family 16 seeds of each configuration give the truth: `better` or `worse` from 3 seed deviations on,
@@ -8,10 +8,8 @@ family 16 seeds of each configuration give the truth: `better` or `worse` from 3
 half of them without any setting, and groups of 5 against 5. Printed: answers by truth, power beside
 the best test that knows the deviation, calibration of P(B better) by fifths with its Brier score,
 how often the 95 % interval covers the difference of the configurations, and agreement of groups
-with the paired t-test of the same levels. `--kinds`: those in view of every prior, those that were
-drawn for the last one (generated.py), those of kinds.py, or those of last_kinds.py and
-fresh_kinds.py, which were each asked once; `--seed` of the first run. The metric whose truth is
-known is the one that is asked for, as by `--metric`.
+with the paired t-test of the same levels. `--kinds` names a set of kinds.py, `--seed` that of the
+first run. The metric whose truth is known is the one that is asked for, as by `--metric`.
 """
 
 import argparse
@@ -21,13 +19,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from fresh_kinds import FRESH, FRESH_HARD
-from generated import families as drawn
-from kinds import HARD, NEW
-from last_kinds import LAST
-from networks import FITTED, KEPT
+from kinds import SETS
 from scipy import stats
-from trainings import EQUAL, SEEN, UNSEEN, Family
+from trainings import Family
 
 from runlens.comparing.engine import compare
 from runlens.comparing.seeds import reached
@@ -170,21 +164,12 @@ def main() -> None:
     """Compare, and print a Markdown table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("pairs", nargs="?", type=int, default=40)
-    parser.add_argument(
-        "--kinds", choices=("fitted", "drawn", "new", "last", "fresh"), default="fitted"
-    )
+    parser.add_argument("--kinds", choices=tuple(SETS), default="fitted")
     parser.add_argument("--groups", type=int, default=4, help="of each two configurations")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     FIRST[0] = asked.seed
-    families = {
-        "fitted": lambda: {**SEEN, **UNSEEN, **FITTED, **KEPT},
-        "drawn": lambda: {**drawn(0, 90), **drawn(1_000, 60)},
-        "new": lambda: NEW,
-        "last": lambda: LAST,
-        "fresh": lambda: FRESH,
-    }[asked.kinds]()
-    equal = {"fitted": EQUAL, "fresh": {**EQUAL, **HARD, **FRESH_HARD}}.get(asked.kinds, HARD)
+    families, equal = SETS[asked.kinds]
     print(
         "| family | pairs | right of clear | best test | wrong sign | false | covered | answers |"
     )
