@@ -27,7 +27,7 @@ from runlens.signals.held_out import samples
 from runlens.wording import duration, number, percent, step
 
 SAME_PHASE = 0.2  # of the peak: learning rates that differ by more are in other phases
-CLAIM = 0.675  # probability of the sign, from which a difference is claimed
+CLAIM = 0.64  # probability of the sign, from which a difference is claimed
 BEYOND = 1.64  # times the likeliest noise: what a one-sided test of 95 % asks
 SAME = 0.96  # probability of less than delta, from which equality is claimed
 ONE = 0.9  # probability that nothing was changed, from which runs are taken for repeats
@@ -214,7 +214,7 @@ def _believed(
 ) -> tuple[Belief | None, NoiseFrom]:
     """Return what is believed of a difference, and from where the deviation is known."""
     terms = pair.terms
-    spread = prior(ends, _published(pair, metric))
+    spread = prior(ends, _published(pair, metric), _apart(pair, metric))
     if _is_share(metric, ends):
         known = [count for run in pair[:2] if (count := _samples(run, metric))]
         fewest = min(known, default=None)
@@ -226,6 +226,15 @@ def _believed(
     evidence = steadier(*ends) if kind == "last" else None
     believed = believe(difference, spread, equal=equal, delta=terms.delta, evidence=evidence)
     return believed, spread.source
+
+
+def _apart(pair: Pairing, metric: str) -> float | None:
+    """Return the jitter of B - A; None where chance may cancel in it, as with one seed."""
+    both = common(pair.a, pair.b, metric, pair.kind)
+    if both is None or pair.terms.one_seed or not is_held_out(metric):
+        return None
+    known = end(both.b - both.a, held_out=True)
+    return known.jitter if known else None
 
 
 def _equal(pair: Pairing, metric: str) -> float:

@@ -42,8 +42,9 @@ RARE_OF_MEAN = 0.05  # its weight where a mean of many points is the end: it sho
 APART = 0.2  # of the logarithms of two configurations of one kind, beside their doubts
 SHARE_OF_MEAN = 0.12  # the same of a mean, beside its own error
 DOUBT_OF_MEAN = 0.75  # repeats may wander where one curve does not show it
-FEW = 8  # values below which turns tell nothing
+FEW = 5  # values below which turns tell nothing: one white curve of twelve has none in four
 FEW_BY_CHANCE = 0.5
+FEWEST_APART = 8  # of a difference, from which its end tells how equal two runs of one seed are
 OF_SPAN = 0.03  # without a jitter: of how far the curve has come
 OF_LEVEL = 0.01  # without either: of the level
 DOUBT_BLIND = 1.0
@@ -53,14 +54,18 @@ DIGITS = 9  # behind the point, from which a share counts as exact
 BY_CHANCE = 1e-3  # that shares of no grid lie on one
 
 
-def prior(ends: tuple[End, End], published: Expected | None = None) -> Spread:
+def prior(
+    ends: tuple[End, End], published: Expected | None = None, apart: float | None = None
+) -> Spread:
     """Return the prior of the deviation between repeats, by the ends of both curves.
+
+    `apart`: the jitter of B - A, where it is known; bends that both have cancel in it.
 
     One deviation for both configurations: the mean of what the curves show in logarithms, each
     weighed by how much it tells. Both are of one kind of training, so that their errors are alike
     and the doubt does not fall by having two. It does by what was published of such trainings.
     """
-    each = [known for one in ends if (known := _of_curve(one))[0] > 0]
+    each = [known for one in ends if (known := _of_curve(one, apart))[0] > 0]
     level = (abs(ends[0].value) + abs(ends[1].value)) / 2
     if not each or level <= 0:
         return Spread(each[0][0] if each else 0.0, DOUBT_BLIND, source="prior" if each else "")
@@ -100,15 +105,17 @@ def _drawn(part: Rare, of_kind: float, its_doubt: float) -> Rare:
     return Rare(part.weight * seen, math.exp(drawn), part.doubt * math.sqrt(1 - share))
 
 
-def _of_curve(end: End) -> tuple[float, float]:
+def _of_curve(end: End, apart: float | None = None) -> tuple[float, float]:
     """Return (deviation, doubt of its logarithm) by one curve; 0.0 where it shows nothing."""
     if end.jitter > 0 and end.points >= FEWEST_JITTER:
         span = max(end.span, end.jitter)
         if end.error:  # a mean of many points: its own error, and what seeds add to it
             seed = SHARE_OF_MEAN * math.sqrt(end.error * min(span, end.scale))
             return math.hypot(seed, end.error), DOUBT_OF_MEAN
-        size = (end.jitter**4 * span * end.scale) ** (1 / 6)
         by_chance = min(end.turning / TURNS, 1.0) if end.points >= FEW else FEW_BY_CHANCE
+        bend = min(apart / 2**0.5, end.jitter) if apart else end.jitter
+        jitter = end.jitter**by_chance * bend ** (1 - by_chance)
+        size = (jitter**4 * span * end.scale) ** (1 / 6)
         share = SMOOTH ** (1 - by_chance) * SHARE**by_chance
         return share * size, DOUBT_SMOOTH + (DOUBT - DOUBT_SMOOTH) * by_chance
     if end.points > 1 and end.span > 0:
@@ -124,7 +131,7 @@ def coupled(difference: FloatArray, *, held_out: bool) -> Spread:
     what a claim of a difference rests on, since a difference that grows would count as noise.
     """
     known = end(difference, held_out=held_out)
-    if known is None or known.points < FEW:
+    if known is None or known.points < FEWEST_APART:
         return Spread(0.0, DOUBT_BLIND)
     deviation, doubt = _of_curve(known)
     return Spread(deviation, doubt, source="prior")

@@ -8,16 +8,27 @@ from tests.comparing.drawn_runs import falling
 
 
 def test_seeds_come_down_alike_and_another_rate_does_not() -> None:
-    """The odds go with the root of how far apart they were early, in jitters, within bounds."""
+    """The odds go with how far apart they were before the end, in jitters, within bounds."""
     a, b = falling(40, 1), falling(40, 2)
     slower = b + 3 * np.exp(-np.arange(40) / 20)
     assert one_configuration(a, b, 0.5) > 0.4
-    assert one_configuration(a, a, 0.5) == pytest.approx(0.7)
+    assert one_configuration(a, a, 0.5) == pytest.approx(0.75)
     assert one_configuration(a, slower, 0.5) < 0.25
     assert one_configuration(a, b + 1e6, 0.5) == 0.1
 
 
-@pytest.mark.parametrize("count", [2, 5])
+def test_the_odds_are_those_that_were_counted() -> None:
+    """Two jitters apart until the last third, and as far as one likes in it."""
+    a = np.tile([0.0, 1.0, 0.0, -1.0], 6)
+    b = a + 2 * 2**0.5 * np.sqrt(2 * np.mean(np.diff(a[:12], 2) ** 2) / 12)
+    odds = 1.2 / (2.0 + 0.1) ** 0.57
+    assert one_configuration(a, b, 0.5) == pytest.approx(odds / (1 + odds), rel=1e-3)
+    b[16:] += 1e6
+    assert one_configuration(a, b, 0.5) == pytest.approx(odds / (1 + odds), rel=1e-3)
+    assert one_configuration(a[:5], a[:5] + 1e6, 0.5) == 0.1
+
+
+@pytest.mark.parametrize("count", [2, 4])
 def test_few_points_tell_nothing(count: int) -> None:
     """Nor do curves without a jitter."""
     few = np.linspace(3, 2, count)

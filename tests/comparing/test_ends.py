@@ -82,8 +82,23 @@ def test_a_curve_that_glides_tells_little() -> None:
     assert prior((gliding, gliding)).deviation == pytest.approx(0.65 * 0.01 ** (2 / 3))
     mixed = prior((chance, gliding))
     assert 0.6 < mixed.doubt < (0.6 + 1.3) / 2  # the one that tells more counts more
-    few = chance._replace(points=6, turning=0.0)
+    few = chance._replace(points=4, turning=0.0)
     assert prior((few, few)).doubt == pytest.approx((0.6 + 1.3) / 2)  # too few to see turns
+    assert prior((few._replace(points=5),) * 2).doubt == 1.3
+
+
+def test_a_bend_that_both_curves_have_is_no_noise() -> None:
+    """The jitter of B - A takes its place, as far as they glide, and where it is the smaller."""
+    chance = End(1.0, 0.0, 0.01, 0.5, 1.0, 1.0, 20, 1, 1.0)
+    gliding, between = chance._replace(turning=0.0), chance._replace(turning=0.25)
+    apart = 0.001 * 2**0.5
+    assert prior((chance, chance), None, apart) == prior((chance, chance))
+    found = prior((gliding, gliding), None, apart).deviation
+    assert found == pytest.approx(0.65 * 0.001 ** (2 / 3))
+    half = prior((between, between), None, apart).deviation
+    assert half == pytest.approx(prior((between, between)).deviation * 0.1 ** (1 / 3))
+    assert prior((gliding, gliding), None, 1.0) == prior((gliding, gliding))
+    assert prior((gliding, gliding), None, 0.0) == prior((gliding, gliding))
 
 
 def test_the_bend_of_a_gliding_curve_does_not_hang_on_its_spacing() -> None:
