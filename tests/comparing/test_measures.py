@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from runlens.comparing.belief import Belief
 from runlens.comparing.engine import compare
-from runlens.comparing.measures import measures
+from runlens.comparing.measures import _outcome, measures
 from runlens.comparing.seeds import between
-from runlens.comparing.terms import Terms, terms_of
+from runlens.comparing.terms import Pairing, Terms, terms_of
 from runlens.comparison import Measure
 from runlens.history import FloatArray
 from runlens.run import Run, Setting, State
@@ -283,3 +284,37 @@ def test_the_scoreboard_counts_every_metric_once() -> None:
     found = compare(a, b).pairs[0].scoreboard
     assert found["better"] == 1
     assert sum(found.values()) == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "p_sign", "outcome"),
+    [(1.65, 0.645, "better"), (1.63, 0.645, "cannot_tell"), (1.65, 0.635, "cannot_tell")],
+)
+def test_a_claim_needs_size_and_a_likely_sign(times: float, p_sign: float, outcome: str) -> None:
+    """1.64 times the likeliest noise, and a sign that holds with 64 %."""
+    believed = Belief(1.0, 4.0, 0.2, p_sign, 0.1, 2.0)
+    one = run({"eval_loss": falling(20, 1)})
+    assert (
+        _outcome(Pairing(one, one, "step", Terms()), -times, believed, "lower", "prior") == outcome
+    )
+
+
+def test_bends_of_both_runs_are_no_noise_unless_one_seed_took_the_noise_away() -> None:
+    """Two curves that glide alike: their likeliest noise is that of their difference."""
+    glide = 1 + 3 * np.exp(-np.arange(12) / 3)
+    a, b = ({"eval_loss": glide * level} for level in (1.0, 1.1))
+    other, one = (deciding_of_pair(a, b, seeds) for seeds in ((1, 2), (1, 1)))
+    assert other.noise is not None
+    assert one.noise is not None
+    assert other.noise < one.noise / 2
+
+
+def deciding_of_pair(
+    a: dict[str, FloatArray], b: dict[str, FloatArray], seeds: tuple[int, int]
+) -> Measure:
+    """Return the deciding row of two runs that differ in their rate, with these seeds."""
+    runs = [
+        run(curves, config={"seed": seed, "learning_rate": rate})
+        for curves, seed, rate in zip((a, b), seeds, (1e-3, 1e-4), strict=True)
+    ]
+    return next(row for row in compare(*runs).pairs[0].measures if row.decides)
