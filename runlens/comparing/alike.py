@@ -35,7 +35,7 @@ def one_configuration(a: FloatArray, b: FloatArray, before: float) -> float:
     if jitter <= 0:
         return before
     apart = abs(float(np.mean((b - a)[: int(BEFORE_END * count)]))) / jitter
-    odds = before / (1 - before) * AS_LIKELY / (apart + CLOSE) ** FALL
+    odds = float(before / (1 - before) * AS_LIKELY / (apart + CLOSE) ** FALL)
     return min(max(odds / (1 + odds), LEAST), MOST)
 
 
