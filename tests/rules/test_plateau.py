@@ -6,7 +6,7 @@ from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.rules.loss.plateau import RULE
 from runlens.rules.rule import drawn
-from runlens.run import Run
+from runlens.run import Run, Setting, State, Task
 from runlens.signals import Signals
 from tests.rules.said import explained
 
@@ -90,3 +90,61 @@ def test_a_preference_loss_that_is_a_sum_has_no_level() -> None:
     case = drawn("summed", task="dpo", noise=0.01, train_loss="0:6.93 300:3.5 2000:3.47")
     outcome = RULE.check(case.run(), Signals(case.run()), RULE.limits)
     assert outcome.status != "found"
+
+
+def of(task: Task, curve: str, done: int = 0, **config: Setting) -> Run:
+    """Draw a run without noise; `done`: the steps of a plan of 3,600 after which it crashed."""
+    state = State("crashed", done_steps=done, planned_steps=3600) if done else None
+    return drawn("x", noise=0.0, task=task, config=config, state=state, train_loss=curve).run()
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (of("regression", "0:8 80:4.5 900:4.48"), "warning"),
+        (of("regression", "0:8 80:4.4 900:4.35"), "loss ends at"),
+        (of("regression", "0:8 80:6 900:5.8"), "warning"),
+        (of("regression", "0:8 80:6 900:5.5"), "loss gained"),
+        (of("regression", "0:8 80:5 900:5.7"), "warning"),
+        (of("regression", "0:8 80:5 900:6.2"), "loss rose by"),
+        (of("regression", "0:5 80:4.84 900:4.82"), "warning"),
+        (of("regression", "0:5 80:4.88 900:4.87"), "too little for a plateau"),
+        (of("regression", "0:8 10:5 70:4.9"), "warning"),
+        (of("regression", "0:8 10:5 60:4.9"), "no quarters"),
+        (of("regression", "0:8 80:1 900:1"), "warning"),  # constant to the last digit
+        (of("regression", "0:8 80:1 900:0.999"), "loss ends at"),
+        (of("other", "0:8 80:2.9 900:2.85"), "info"),
+        (of("other", "0:8 80:2.75 900:2.7"), "loss ends at"),
+        (of("asr", "0:9 80:2.8 900:2.75"), "warning"),
+        (of("asr", "0:9 80:2.65 900:2.6"), "loss ends at"),
+        (of("dpo", "0:0.72 80:0.686 900:0.684"), "warning"),
+        (of("dpo", "0:0.72 80:0.682 900:0.68"), "loss ends at"),
+        (of("sft", "0:5.5 80:3.3 900:3.25"), "warning"),
+        (of("sft", "0:5.4 80:3.3 900:3.25"), "loss ends at"),
+        (of("sft", "0:5.4 80:3.9 900:3.85"), "warning"),
+        (of("sft", "0:5.4 80:2.6 900:2.55", chat_template="chatml"), "warning"),
+        (of("sft", "0:5.4 80:2.5 900:2.45", chat_template="chatml"), "loss ends at"),
+        (of("pretrain", "0:9 80:5.2 900:5.1"), "warning"),
+        (of("pretrain", "0:5 80:3.75 900:3.7"), "loss ends at"),
+        (of("pretrain", "0:5 80:3.9 900:3.85"), "warning"),
+        (of("regression", "0:8 80:5 900:4.95", done=890), "info"),
+        (of("regression", "0:8 80:5 900:4.95", done=900), "warning"),
+    ],
+)
+def test_a_plateau_is_told_from_its_look_alikes_at_the_limits(run: Run, said: str) -> None:
+    """The last number that is one, and the first that is not."""
+    made = ask(run)
+    assert said in (made.findings[0].severity if made.findings else made.reason)
+
+
+@pytest.mark.parametrize(
+    ("curve", "words"),
+    [("0:8 80:6 900:5.8", "fell by only 2"), ("0:8 80:5 900:5.7", "it did not fall")],
+)
+def test_a_plateau_is_told_with_the_first_and_the_last_number(curve: str, words: str) -> None:
+    """How it began, how little it fell, and what evaluation said at the end."""
+    case = drawn("x", noise=0.0, task="regression", train_loss=curve, eval_loss="50:9 850:9 900:7")
+    (finding,) = ask(case.run()).findings
+    assert "began at 8.000" in finding.seen
+    assert words in finding.seen
+    assert {one.what: one.value for one in finding.evidence}["Last eval loss"] == 7

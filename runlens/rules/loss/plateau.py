@@ -151,7 +151,7 @@ def _of_text(run: Run, limits: Limits) -> Bound:
 
 def _early(run: Run, limits: Limits) -> bool:
     """Whether the run ended before it had done much of what was planned."""
-    return 0 < (run.state.done_share or 0.0) < limits.early
+    return bool(run.state.done_share and run.state.done_share < limits.early)
 
 
 def _finding(
@@ -182,7 +182,7 @@ def _finding(
     evals = signals.curve("eval_loss").value
     if len(evals):
         rows.append(Evidence("Last eval loss", float(evals[-1]), where="eval_loss"))
-    slow = percent(max(still.gain, 0.0) / abs(still.level))
+    slow = percent(still.gain / abs(still.level))
     moves = f"fell by only {slow}" if still.gain > 0 else "did not fall"
     return Finding(
         severity="info" if _early(run, limits) else "warning",
