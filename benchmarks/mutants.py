@@ -35,6 +35,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "runlens/causes/policy.py": WHY,
     "runlens/causes/ending.py": WHY,
     "runlens/sources/merging/likeness.py": (
+        "tests/sources/test_likeness.py",
         "tests/sources/test_merge.py",
         "tests/sources/test_runs_apart.py",
         "tests/sources/test_launch_order.py",

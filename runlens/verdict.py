@@ -179,7 +179,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         shown = [loss(value) for value in run.curve(main).value.tolist()]
         values = ", ".join(shown)
         rises = main in {"reward", "dpo_acc"}
-        change = np.diff(signals.curve(main).value) * (1.0 if rises else -1.0)
+        value = signals.curve(main).value
+        change = np.diff(value if rises else -value)
         evals = signals.curve("eval_loss").value
         best = not len(evals) or evals[-1] == evals.min()
         apart = len(set(shown)) == points  # a change that cannot be written is none
@@ -200,16 +201,16 @@ def _beside(run: Run, signals: Signals) -> str:
     """
     told = []
     for name in run.history.metrics:
-        sign = -1.0 if LOWER.search(name) else 1.0 if HIGHER.search(name) else 0.0
+        lower, higher = LOWER.search(name), HIGHER.search(name)
         value = signals.curve(name).value
         if len(value) < FEWEST_POINTS or ADVERSARIES.search(name):
             continue
-        if not sign or (sign < 0 and run.task in RL_TASKS):
+        if not (lower or higher) or (lower and run.task in RL_TASKS):
             continue
         first, last = _ends(value, rewards=True)
-        if sign * (last - first) <= 0:
+        if not (last < first if lower else last > first):
             return ""
-        moved = "rose" if sign > 0 else "fell"
+        moved = "fell" if lower else "rose"
         told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
     what = listed(told[:SHOWN_COLUMNS])
     return f"{capitalised(what)} (medians of the first and the last tenth)." if told else ""

@@ -345,3 +345,43 @@ def test_an_evaluation_below_one_nat_is_looked_at_too() -> None:
     """Its rise by half above its best is told."""
     told = of(drawn("low", noise=0.0, train_loss=FALLS, eval_loss="0:0.6 450:0.2 900:0.3").run())
     assert "but eval loss ends at 0.300, above its best of 0.200" in told.sentence
+
+
+@pytest.mark.parametrize(
+    ("task", "curves", "words"),
+    [
+        ("grpo", {"reward": "0:1 900:2", "train_loss": "0:0.1 900:0.2"}, "Reward rose from 1"),
+        ("sft", {"reward": "0:1 900:2", "train_loss": "0:3 900:1"}, "Train loss fell from 3.000"),
+        ("sft", {"train_loss": "0:3", "reward": "0:1 900:2"}, "Reward rose from 1"),
+        ("other", {"d_loss": "0:1 900:1"}, "up to step 900"),
+        ("sft", {"train_loss": "0:1 900:2", "eval_accuracy": "0:0.1 900:0.9"}, "while train loss"),
+        ("sft", {"eval_loss": "0:1 900:2", "eval_accuracy": "0:0.1 900:0.9"}, "Eval loss rose"),
+        ("grpo", {"reward": "0:1 20:2"}, "Reward rose from point to point"),
+        ("grpo", {"reward": "0:2 20:1"}, "too short to judge"),
+        ("sft", {"train_loss": "0:2 20:1"}, "Train loss fell from point to point"),
+    ],
+)
+def test_the_curve_of_the_task_is_told(task: Task, curves: dict[str, Any], words: str) -> None:
+    """A reward of a policy, the loss of all else; what is not logged is not told."""
+    assert words in of(run(task, 0.0, **curves)).sentence
+
+
+def test_a_doubt_is_told_beside_an_overfit_too() -> None:
+    """And says as much as a rule that could not judge."""
+    rose = run(noise=0.0, train_loss="0:1 900:2")
+    told = of(rose, incident(finding("hockey-stick", 300, "info")))
+    assert told.second.startswith(verdict.DOUBT)
+    unmet = {**PASSED, "divergence": Outcome("unmet")}
+    assert NAMED["divergence"] not in of(rose, outcomes=unmet).sentence.lower()
+    assert NAMED["divergence"] in of(run(train_loss=FALLS), outcomes=unmet).sentence.lower()
+
+
+def test_an_info_that_harms_nothing_leaves_the_badge_green() -> None:
+    """A harmful one does not, and a warning never."""
+    for harmless, severity, health in (
+        (True, "info", "healthy"),
+        (False, "info", "info"),
+        (True, "warning", "warning"),
+    ):
+        one = replace(finding("no-warmup", 0, severity), harmless=harmless)  # type: ignore[arg-type]
+        assert of(run(train_loss=FALLS), incident(one)).health == health
