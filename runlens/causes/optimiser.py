@@ -215,7 +215,7 @@ NO_CLIP = Hypothesis(
 )
 SETTINGS = Hypothesis(
     "optimizer-setting",
-    "An optimizer setting is out of its usual range",
+    "An optimizer setting out of its usual range",
     MOVED | {"hockey-stick"},
     _settings,
     "the same happens with the optimizer's defaults",

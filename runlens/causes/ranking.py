@@ -209,6 +209,13 @@ def _words(sign: Sign, what: str) -> str:
     return f"{sign.text} ({uncapitalised(sign.what)})"
 
 
+def _hinted(fits: Sequence[str]) -> str:
+    """Name what fits and is not proved; a name may be a clause of its own."""
+    if len(fits) == 1:
+        return f"the logs hint at one cause, but do not prove it: {fits[0]}"
+    return f"the logs hint at two causes, but prove neither: {', or '.join(fits)}"
+
+
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = [one for one in COMMON if one in asked]
@@ -222,9 +229,7 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     return Cause(
         "Not known",
         "possible",
-        f"the logs suggest {' or '.join(fits)}, but do not prove it"
-        if fits
-        else "nothing in the logs points to one cause",
+        _hinted(fits) if fits else "nothing in the logs points to one cause",
         kind=UNKNOWN,
         experiment=experiment,
     )

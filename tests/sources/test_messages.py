@@ -60,6 +60,8 @@ def test_sizes_of_memory_are_parsed() -> None:
         "allocated_gib": 12.0,
         "reserved_gib": 1.0,  # of 13 in total, 12 are in use
     }
+    host = "DefaultCPUAllocator: can't allocate memory: you tried to allocate 67600000000 bytes."
+    assert memory(host) == {"tried_gib": pytest.approx(62.96, abs=0.01)}
 
 
 def test_a_fatal_exception_ends_the_log(tmp_path: Path) -> None:

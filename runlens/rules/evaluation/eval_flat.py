@@ -222,7 +222,7 @@ def _moved(evals: Curve) -> str:
     low, high = loss(float(evals.value.min())), loss(float(evals.value.max()))
     risen = f"went from {loss(first)} to {loss(last)}"
     level = f"stayed at {low}" if low == high else f"stayed between {low} and {high}"
-    return risen if last > first else level
+    return risen if last > first == evals.value.min() else level
 
 
 def _differs(run: Run) -> str:

@@ -43,7 +43,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         )
     if done > 1:
         late = plan_done(run, long)
-        why = f"{step(done)} steps fitted"
+        why = f"the {step(done)} steps before it fit into memory"
         rank: Rank = "likely" if late and not made else "possible"
         made.append(Cause(_longer(run), rank, why, kind="memory"))
     return tuple(made)

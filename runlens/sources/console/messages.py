@@ -23,10 +23,10 @@ MAX_HITS = 20_000  # different lines of one row that are looked at
 PIECE = 2**20  # characters of a text whose words are told apart at once
 LONG = 8_000  # characters: in a longer line a message is sought near the word that it needs
 IN_TOTAL = "reserved in total"
-_GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10}
+_GIB = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0, "TiB": 2.0**10, "bytes": 2.0**-30}
 _SIZE = r"(\d+(?:\.\d+)?) ?([KMGT]iB)"
 _SIZES = (
-    ("tried_gib", lazy_re(r"Tried to allocate " + _SIZE)),
+    ("tried_gib", lazy_re(r"Tried to allocate " + _SIZE + r"|tried to allocate (\d+) (bytes)")),
     ("total_gib", lazy_re(r"total capacity of " + _SIZE + r"|; " + _SIZE + " total capacity")),
     ("free_gib", lazy_re(r"of which " + _SIZE + r" is free|; " + _SIZE + " free")),
     (
