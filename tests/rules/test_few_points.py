@@ -171,3 +171,21 @@ def test_one_evaluation_since_is_no_witness_for_the_batches() -> None:
     one = table(train_loss=loss, eval_loss=(1.0, 0.5, 0.3, 0.2, 0.15, 0.14))
     assert held_out.unmoved(Signals(two), 6)
     assert not held_out.unmoved(Signals(one), 6)
+
+
+@pytest.mark.parametrize(
+    ("loss", "onset"),
+    [
+        ((15.5, 13.0, 3.8, 2.39, 1.43, 5.82, 7.05, 10.03), 6),
+        ((15.5, 13.0, 3.8, 1.43, 5.82, 7.05, 10.03), None),  # of seven points 1 in 79 turn so
+        ((15.5, 13.0, 9.0, 3.8, 2.39, 1.43, 5.82, 7.05), None),  # rises twice
+        ((15.5, 3.8, 13.0, 2.39, 1.43, 5.82, 7.05, 10.03), None),  # noise on its way down
+        ((0.144, 25237.9, 75835.3, 28575.2, 134869.9, 437442.4, 212268.5, 1216893.1), 2),
+    ],
+)
+def test_few_points_that_leave_their_best_for_good(
+    loss: tuple[float, ...], onset: int | None
+) -> None:
+    """The order alone says that it is no chance; the rise begins at the very next row."""
+    found = ask(DIVERGENCE, table(train_loss=loss)).findings
+    assert [one.onset.step for one in found if one.onset] == ([onset] if onset else [])

@@ -27,6 +27,7 @@ WANDERS = 2.0  # scales of slow wandering that the rise must exceed as well
 TENTH = 10  # of the points: the level at the end
 FEW = 12  # points below which each one counts for itself
 FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
+RISES, BY_CHANCE = 3, 0.005  # points behind the best of a turn; its chance, as that of T_995
 HUGE = 10.0  # times the best: a rise that no later point has to confirm
 
 
@@ -71,6 +72,7 @@ class Ends(NamedTuple):
     best_at: int
     end: float
     error: float
+    left: bool = False  # the very next point is above it, and all behind that
 
 
 def _ends(shape: Shape, errors: float) -> Ends:
@@ -94,11 +96,12 @@ def _ends(shape: Shape, errors: float) -> Ends:
     if shape.phases[-1].kind == "rise":
         end_level = max(end_level, shape.final_level().value)
     error = FEW_ERRORS * _scatter(value)
-    if _escalates(value) or (not at and _apart(value)):
+    if left := _turns(value) or (not at and _apart(value)) or _escalates(value):
         error = 0.0
     elif at:  # what the points before it leave open is no less exact, and knows no ramp
         error = min(error, student(np.diff(value[: at + 1])) / errors)
-    return Ends(float(value[at]), at, end_level, error * math.sqrt(1 + 1 / max(len(tail), 1)))
+    error *= math.sqrt(1 + 1 / max(len(tail), 1))
+    return Ends(float(value[at]), at, end_level, error, left and not _escalates(value))
 
 
 def _left(value: FloatArray, edge: int, end: float) -> float | None:
@@ -119,7 +122,8 @@ def _apart(value: FloatArray) -> bool:
     Student's t on logarithms, 1 in 200; the least of the later ones is well above it, too.
     """
     first, later = float(value[0]), value[1:]
-    if first <= 0 or later.min() <= OWN * first or later.min() > SUMMED * first:
+    summed = later.min() > SUMMED * first and later.max() < ALIKE * later.min()
+    if first <= 0 or later.min() <= OWN * first or summed:
         return False
     logs = np.log(later / first)
     scatter = float(logs.std(ddof=1)) * math.sqrt(1 + 1 / len(later))
@@ -130,6 +134,20 @@ def _escalates(value: FloatArray) -> bool:
     """Whether the last two points each lie far above all before: no odd batch does that twice."""
     earlier, last = float(value[:-2].max(initial=0.0)), value[-2:]
     return 0 < HUGE * earlier < float(last[0]) and HUGE * float(last[0]) < float(last[1])
+
+
+def _turns(value: FloatArray) -> bool:
+    """Whether points fall one by one to the best and rise one by one behind it, thrice or more.
+
+    Of n points in a random order 2 ** (n - 1) of n! do: fewer than 1 in 200 from eight on.
+    """
+    steps, at = np.diff(value), int(np.argmin(value))
+    likely = 2 ** (len(value) - 1) / math.factorial(len(value)) > BY_CHANCE
+    return (
+        not likely
+        and len(steps) - at >= RISES
+        and bool((np.sign(steps[at:]) > 0).all() and (steps[:at] < 0).all())
+    )
 
 
 def _wandering(value: FloatArray) -> float:
@@ -160,7 +178,7 @@ def rise_of(shape: Shape, limits: Limits, factor: float) -> Rise | str:
     error = limits.errors * ends.error
     if best_at:
         error = max(error, WANDERS * _wandering(shape.value))
-    at, jump = _onset(shape.value, best_at, best, height)
+    at, jump = _onset(shape.value, best_at, best, height, left=ends.left)
     behind = len(shape.value) - at
     slow = height < needed
     if slow:
@@ -207,13 +225,16 @@ def _confirmed(shape: Shape, at: int) -> bool:
     return bool(len(before)) and float(shape.value[at:].min()) > HUGE * float(before.max())
 
 
-def _onset(value: FloatArray, best_at: int, best: float, height: float) -> tuple[int, bool]:
+def _onset(
+    value: FloatArray, best_at: int, best: float, height: float, *, left: bool
+) -> tuple[int, bool]:
     """Return (index, whether it is a jump) of where the rise begins, on the points as logged.
 
-    From there on the smooth course stays above a tenth of the rise.
+    From there on the smooth course stays above a tenth of the rise; or above the best, where that
+    is `left` beyond doubt.
     """
     course = value if len(value) < FEW else smooth(value)
-    below = np.flatnonzero(course[best_at:] <= best + CROSSED * height)
+    below = np.flatnonzero(course[best_at:] <= best + (0.0 if left else CROSSED * height))
     low = best_at + (int(below[-1]) if len(below) else 0)
     reach = 0 if len(value) < FEW else window(len(value)) // 2
     near = np.flatnonzero(value[max(low - reach, 0) + 1 : low + reach + 2] > best + HALF * height)
