@@ -69,7 +69,7 @@ LISTED = (
     ),
     Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("hockey-stick", "Overfitting", "EVL", ("eval_loss",), LOSS_TASKS),
-    Listed("eval-flat", "Evaluation flat", "EVL", ("train_loss",), LOSS_TASKS),
+    Listed("eval-flat", "Evaluation flat", "EVL", tasks=LOSS_TASKS),
     Listed(
         "eval-gap",
         "Widening train/eval gap",

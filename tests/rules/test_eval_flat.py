@@ -1,5 +1,6 @@
 """Evaluation flat: what the drawn cases cannot say."""
 
+import numpy as np
 import pytest
 
 from runlens.diagnosis import Outcome
@@ -36,7 +37,7 @@ def test_a_score_of_nothing_is_told_with_the_fall_of_the_training_loss() -> None
     ("name", "course"),
     [
         ("eval_dice", "50:0.001 600:0.009"),  # rises
-        ("eval_dice", "50:0.0101 600:0.0101"),  # above nothing
+        ("eval_dice", "50:0.0102 600:0.0101"),  # above nothing
         ("eval_exact_match", "50:0 600:0"),  # strict
         ("eval_best_dice", "50:0 600:0"),  # a record, no measurement
         ("eval_wer", "50:0 600:0"),  # less is better
@@ -53,3 +54,36 @@ def test_a_score_of_nothing_beside_a_loss_that_stays_is_not_of_the_evaluation() 
     """Nothing was learned that could arrive there; from a fall of 15 % on something was."""
     assert not said("eval_dice", "50:0 600:0", "0:2 600:1.75").findings
     assert said("eval_dice", "50:0.0099 600:0.0099", "0:2 600:1.6").findings
+
+
+def of_accuracy(*value: float) -> Outcome:
+    """Ask the rule about evaluations of a run that logs nothing else."""
+    step = np.arange(1, len(value) + 1)
+    run = Run("s", "s", History({"eval_accuracy": columns(step, np.array(value))}), task="other")
+    return examine(RULE, run, Signals(run))
+
+
+def test_a_score_that_is_the_same_to_the_last_digit() -> None:
+    """Whatever else is logged: what is evaluated does not change."""
+    (finding,) = of_accuracy(*[0.110204] * 6).findings
+    assert "was 0.110204 at each of 6 evaluations, from step 1 on" in finding.title
+    assert of_accuracy(*[11.0204] * 6).findings  # in percent
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [0.110204] * 5,  # too few
+        [0.110204] * 5 + [0.110205],
+        [14 / 15] * 9,  # of a set of 15 samples
+        [98 / 99] * 9,
+        [0.9012] * 9,  # little is left to gain
+        [1.0] * 9,
+        [0.0] * 9,  # no training loss says that anything was learned
+    ],
+)
+def test_scores_that_may_stay_where_they_are(value: list[float]) -> None:
+    """By chance, of few samples, or as all is solved."""
+    assert not of_accuracy(*value).findings
+    assert of_accuracy(*[97 / 101] * 9).findings == ()  # solved, of however many
+    assert of_accuracy(*[77 / 101] * 9).findings

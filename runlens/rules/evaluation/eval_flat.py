@@ -3,7 +3,8 @@
 What is seen
     Training loss falls clearly between the first and the last evaluation. Evaluation loss stays
     where it was, or it lies far above training loss from the first look on and never improves.
-    Or a score in which more is better (mAP, Dice, F1) stays at nothing, and does not rise.
+    Or a score in which more is better (mAP, Dice, F1) stays at nothing while training loss falls,
+    or is the same to the last digit at each evaluation.
 Why it matters
     What is trained and what is evaluated are not the same task: another chat template, another
     label mask, another distribution, or weights that are not the trained ones.
@@ -49,8 +50,8 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve
-from runlens.rules.evaluation import nothing_right
 from runlens.rules.evaluation import score as scores
+from runlens.rules.evaluation import stuck_score
 from runlens.rules.evaluation.sets import Pair, evaluations, pair_of, spoken, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
@@ -95,8 +96,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
     if outcome.findings:
         return outcome
-    nothing = nothing_right.of(run, signals, limits.fewest, limits.span, limits.fall)
-    return found(nothing) if nothing else outcome
+    stuck = stuck_score.of(run, signals, limits.fewest, limits.span, limits.fall)
+    return found(stuck) if stuck else outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -386,7 +387,6 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="evaluation"),
-    needs=("train_loss",),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

@@ -1,0 +1,160 @@
+"""Scores of the evaluation that training does not move: nothing is right, or nothing changes.
+
+``mAP 0.000`` at each evaluation while the training loss falls: whatever was learned does not arrive
+where it is measured. ``0.1102`` to the last digit at each: the model that is evaluated is always
+the same one, or answers all alike.
+"""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Fix, Moment
+from runlens.history import Curve
+from runlens.metrics import quality, spoken
+from runlens.records import NamedTuple
+from runlens.rules.evaluation.sets import evaluations
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.trend import mann_kendall
+from runlens.wording import count, loss, number, percent, step
+
+NOTHING = 0.01  # of 1, and of 100: not one answer of a hundred is right
+RISES = 0.05  # chance of a trend from which a low score is on its way
+FROZEN = 6  # evaluations of one value; two of 100 samples agree by chance in 1 of 18
+COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
+SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
+# an answer that must match to the last character may stay wrong while a model learns
+STRICT = frozenset({"em", "exact_match"})
+
+
+class Fall(NamedTuple):
+    """How far the training loss came, as medians, from the first evaluation's time on."""
+
+    first: float
+    last: float
+
+    @property
+    def share(self) -> float:
+        """The fall as a share of the first level."""
+        return (self.first - self.last) / self.first if self.first > 0 else 0.0
+
+
+def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Finding | None:
+    """Return the finding of the first such score; None where there is none.
+
+    ``fewest`` evaluations over ``span`` of the steps; for a score of nothing the training loss must
+    have fallen by ``least``.
+    """
+    train = signals.curve("train_loss")
+    for metric in run.history.metrics:
+        score = quality(metric)
+        if score is None or score.sign < 0 or score.kind in STRICT or "best" in score.of:
+            continue
+        evals = evaluations(signals, metric).finite()
+        if len(evals) < fewest or evals.step[-1] - evals.step[0] < span * _length(run):
+            continue
+        fall = Fall(0.0, 0.0)
+        if len(train) >= fewest:
+            first = median(train.value[: max(3, len(train) // len(evals))])
+            fall = Fall(float(first), float(median(train.value[-3:])))
+        if _at_nothing(evals) and fall.share >= least:
+            return _nothing(metric, evals, fall)
+        if _frozen(evals):
+            return _same(metric, evals)
+    return None
+
+
+def _length(run: Run) -> float:
+    return float(run.last_step - run.first_step)
+
+
+def _at_nothing(evals: Curve) -> bool:
+    value = evals.value
+    if value.min() < 0 or value.max() > NOTHING:
+        return False
+    rise = float(median(value[-3:]) - median(value[:3]))
+    return not value.any() or rise <= 0 or mann_kendall(value)[1] > RISES
+
+
+def _frozen(evals: Curve) -> bool:
+    """Whether a score is the same to its last digit, of more samples than a toy set has."""
+    value = float(evals.value[0])
+    share = value if value <= 1 else value / 100
+    fine = all(abs(value * of - round(value * of)) > 1e-6 * of for of in range(1, COARSE))
+    return len(evals) >= FROZEN and fine and 0 < share < SOLVED and np.ptp(evals.value) == 0
+
+
+def _nothing(metric: str, evals: Curve, fall: Fall) -> Finding:
+    top, name = float(evals.value.max()), spoken(metric)
+    level = "was 0" if not top else f"never exceeded {number(top)}"
+    title = (
+        f"{name.capitalize()} {level} in {count(len(evals), 'evaluation')}, from step "
+        f"{step(float(evals.step[0]))} on, while train loss fell from {loss(fall.first)} to "
+        f"{loss(fall.last)}."
+    )
+    seen = (
+        f"Training learns something: its loss fell by {percent(fall.share)}. None of it arrives in "
+        "the evaluation."
+    )
+    evidence = (
+        Evidence(f"Highest {name}", top, NOTHING, "not one of a hundred is right", metric),
+        Evidence("Fall of train loss", fall.share, where="train_loss", unit="%"),
+    )
+    first = fixes.look(
+        "Print outputs and labels of one evaluation batch",
+        "empty or constant outputs, shifted class numbers or a threshold show at once",
+    )
+    second = fixes.look(
+        "Evaluate a few training rows in the same way",
+        "if their score is 0 as well, the evaluation is at fault and not the model",
+    )
+    why = "Outputs and labels of the evaluation do not match"
+    return _finding(metric, evals, title, seen, evidence, why, (first, second))
+
+
+def _same(metric: str, evals: Curve) -> Finding:
+    value, name = float(evals.value[0]), spoken(metric)
+    title = (
+        f"{name.capitalize()} was {value:g} at each of {count(len(evals), 'evaluation')}, "
+        f"from step {step(float(evals.step[0]))} on, the same to the last digit."
+    )
+    seen = "Weights that change move some answers. Either they do not, or all answers are alike."
+    evidence = (
+        Evidence("Evaluations of one value", float(len(evals)), FROZEN, "no chance", metric),
+    )
+    first = fixes.look(
+        "Count how often each class is predicted in one evaluation",
+        "one class alone means that the model answers the same whatever it sees",
+    )
+    second = fixes.look(
+        "Print the norm of the weights that are evaluated, at two evaluations",
+        "equal norms mean that training does not reach them",
+    )
+    why = "Evaluation runs on old or cached weights, or all answers are one class"
+    return _finding(metric, evals, title, seen, evidence, why, (first, second))
+
+
+def _finding(
+    metric: str,
+    evals: Curve,
+    title: str,
+    seen: str,
+    evidence: tuple[Evidence, ...],
+    why: str,
+    cures: tuple[Fix, ...],
+) -> Finding:
+    return Finding(
+        severity="warning",
+        title=title,
+        metric=metric,
+        onset=Moment(float(evals.step[0])),
+        evidence=evidence,
+        seen=seen,
+        causes=(Cause(why, "likely", kind="evaluation"),),
+        fixes=cures,
+        confidence=Confidence(
+            round(min(1.0, 0.6 + 0.04 * len(evals)), 2), count(len(evals), "evaluation")
+        ),
+        chart=Chart("curves", (metric,)),
+    )
