@@ -315,6 +315,16 @@ def test_rows_of_one_thing_keep_their_names(tmp_path: Path) -> None:
     assert len(points(tmp_path, text)["loss"]) >= 14
 
 
+def test_bars_of_torch7_are_no_rows(tmp_path: Path) -> None:
+    """What they count is of the epoch, whose row stands below."""
+    bar = " [==================== 731/731 ====>]  Tot: 44m5{n}s | Step: 3s69{n}ms\n"
+    row = "epoch\t{n}\trunning_average\t0.5{n}170658843\t\n"
+    text = "".join(bar.format(n=n) + row.format(n=n) for n in range(1, 9))
+    found = points(tmp_path, text)
+    assert list(found) == ["running_average"]
+    assert found["running_average"][-1] == (8, 0.58170658843)
+
+
 def test_a_log_without_any_end_of_line(tmp_path: Path) -> None:
     """Its rows stand behind one another: `train` counts them within each training."""
     form = "train: {} @ epoch:1/2 loss: {:.4f} reg_loss: 0.5 forward time: 50.1 "

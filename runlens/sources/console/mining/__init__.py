@@ -38,7 +38,9 @@ from runlens.sources.console.telling import tells
 _CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|memory|\bmem\b", re.IGNORECASE)
 SHARE = 0.05  # of the lines that rows are of which none counts: fewer are examples in prose
 MOST_IN_HEAD = 4  # numbers in a line that is only a heading
-_MODULE = lazy_re(r"\s*\(\w+\): [A-Z]\w*\(")  # of a printed model
+_MODULE = lazy_re(  # of a printed model; a bar of Torch7, whose steps are those of its epoch
+    r"\s*\(\w+\): [A-Z]\w*\(|\s*\[[=>.\s]*\d+/\d+[=>.\s]*\]\s+Tot: \S+ \| Step: "
+)
 _SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
 _CODE = lazy_re(r"\w[_/]\w")
 SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with
