@@ -90,6 +90,48 @@ def test_an_evaluation_of_all_epochs_behind_the_training(tmp_path: Path) -> None
     assert run.curve("train_loss").value[0] == 2.0
 
 
+def test_the_evaluation_behind_the_last_epoch_of_keras_is_no_row_of_it(tmp_path: Path) -> None:
+    """Its bar runs to another number of batches."""
+    bar = "{n}/{n} [======] - 3s 2ms/step - loss: 0.{e} - accuracy: 0.8"
+    lines = [x for e in (3, 2) for x in (f"Epoch {4 - e}/2", bar.format(n=1875, e=e))]
+    run = _run(tmp_path, "\n".join([*lines, bar.format(n=313, e=7), "Test accuracy: 0.81"]))
+    assert run.curve("train_loss").value.tolist() == [0.3, 0.2]
+
+
+@pytest.mark.parametrize(("planned", "epochs"), [(5, 6), (9, 9)])
+def test_the_number_of_the_last_of_epochs_from_0(tmp_path: Path, planned: int, epochs: int) -> None:
+    """``Epoch 5/5`` behind ``Epoch 0/5`` is the sixth; where it did not come, nobody knows."""
+    rows = [
+        f"Epoch {e}/{planned}\n-----\ntrain Loss: {3 / (e + 1):.3f}\nval Loss: {4 / (e + 1):.3f}"
+        for e in range(6)
+    ]
+    batches = [
+        f"Epoch [{e}/{planned}] Batch [{b}/30] loss: {3 / (e + 1):.3f}"
+        for e in range(6)
+        for b in (10, 20, 30)
+    ]
+    state = _run(tmp_path, "\n".join(rows)).state
+    assert (state.planned_epochs, state.done_epochs) == (epochs, 6)
+    assert _run(tmp_path, "\n".join(batches)).state.planned_steps == 30 * epochs
+
+
+def test_epochs_behind_a_hash_and_accuracies_in_percent(tmp_path: Path) -> None:
+    """As wide-resnet prints them: ``Acc@1: 45.000%`` is 0.45, in batches and at the end."""
+    text = "".join(
+        f"=> Training Epoch #{e}, LR=0.1000\n"
+        f"| Epoch [ {e}/200] Iter[391/391]\t\tLoss: {2 / e:.4f} Acc@1: {40 + 5 * e:.3f}%\n\n"
+        f"| Validation Epoch #{e}\t\t\tLoss: {2.1 / e:.4f} Acc@1: {39 + 5 * e:.2f}%\n"
+        for e in range(1, 8)
+    )
+    run = _run(tmp_path, text)
+    assert run.curve("train_accuracy").value.tolist() == pytest.approx(
+        [0.4 + e / 20 for e in range(1, 8)]
+    )
+    assert run.curve("eval_accuracy").value.tolist() == pytest.approx(
+        [0.39 + e / 20 for e in range(1, 8)]
+    )
+
+
 def test_a_step_that_was_printed_once_is_not_that_of_all_later_epochs(tmp_path: Path) -> None:
     """A step that was printed once is not that of all later epochs."""
     lines = [

@@ -265,7 +265,7 @@ def test_a_table_without_a_counter_is_none(tmp_path: Path) -> None:
     [
         ([f"Epoch {n}/20 | Train Loss: {2 / n:.4f}" for n in range(1, 12)], 11, 20),
         ([f"End of epoch {n} / 100 - loss: {9 - n:.4f}" for n in range(5)], 5, 100),
-        ([f"Epoch [{n}/9] loss: {9.5 - n:.4f}" for n in range(10)], 9, 9),  # N - 1 is planned
+        ([f"Epoch [{n}/9] loss: {9.5 - n:.4f}" for n in range(10)], 10, 10),  # it names the last
         (["Epoch 1/3 loss: 2.5"] * 3, 1, 3),
         (["Epoch 12/10 loss: 2.5"], 12, 10),  # it went on behind its plan
         (

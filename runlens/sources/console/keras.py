@@ -55,10 +55,11 @@ def _states(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
     heads = (found for _, line in others if "Epoch " in line and (found := _EPOCH.match(line)))
     first = next(((whole(found[1]), whole(found[2])) for found in heads), (-1, -1))
     epoch, epochs = (first[0] - 1, first[1]) if first[0] > 1 else (-1, -1)
+    trained = -1  # batches of the epoch: a bar of another number is that of an evaluation
     for at, line in others:
         names_epoch = "Epoch " in line
         if names_epoch and (found := _EPOCH.match(line)):
-            epoch, epochs = whole(found[1]), whole(found[2])
+            epoch, epochs, trained = whole(found[1]), whole(found[2]), -1
             continue
         checkpoint = _CHECKPOINT.search(line) if names_epoch else None
         epoch = whole(checkpoint[1]) if checkpoint else epoch
@@ -68,8 +69,9 @@ def _states(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
                 if not (found := _STATE.match(state)):
                     continue
                 names, values = pairs(found[3])
-                if names:
-                    batch, batches = whole(found[1]), _total(found[2])
+                batch, batches = whole(found[1]), _total(found[2])
+                trained = batches if trained < 0 else trained
+                if names and batches in {trained, -1}:
                     yield Row(at, Counted(-1, -1, epoch, epochs, batch, batches), names, values)
 
 

@@ -17,6 +17,7 @@ _PAIR = lazy_re(
 )
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
 _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
+IN_PERCENT = lazy_re(r"(?i)(?:acc|prec)\w*@\d+\W{0,4}$")  # by its name already
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan
 _SAID = lazy_re(r"(?<=\w) (?:(?:so far )?is|exploded to|became)$")
@@ -71,7 +72,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
         if _WHEN.search(key):
             continue
         anchored = anchored or names_metric(key)
-        found[key + "_ms" if unit == "ms" else key] = _number(number, unit)
+        found[key + "_ms" if unit == "ms" else key] = _number(number, unit, key)
     return (tuple(found), tuple(found.values())) if anchored else ((), ())
 
 
@@ -90,6 +91,6 @@ def _share(counted: re.Match[str]) -> str:
     return str(int(counted[1]) / whole) if whole else counted[0]
 
 
-def _number(text: str, unit: str) -> float:
+def _number(text: str, unit: str, name: str) -> float:
     number = float(text.replace(",", ""))
-    return number / 100.0 if unit == "%" else number
+    return number / 100.0 if unit == "%" and not IN_PERCENT.search(name) else number

@@ -1,7 +1,7 @@
 """Rows of a console log put in their places: from counters to the steps of the run."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -130,7 +130,8 @@ def _placed(rows: list[Row]) -> Found:
     launch = launches(step, names, _jitter(step, names))
     first = 0 if any(row.counted.epoch == 0 for row in rows) else 1
     records = [Record(row.at, row.names, row.values, _epoch(row.counted, first)) for row in rows]
-    planned = [_planned(row.counted) for row in rows]
+    more = _counts_to_the_last(rows)
+    planned = [_planned(row.counted, more) for row in rows]
     known = next((number for number in reversed(planned) if number > 0), None)
     places = Placed(step, launch, inferred, doubt)
     return Found(records, places, planned=(known,), epochs=(_epochs(rows),))
@@ -175,6 +176,7 @@ def _epochs(rows: list[Row]) -> Epochs:
     if last not in many:
         many = Counter(row.counted.epoch for row in named)
     planned = next((row.counted.epochs for row in reversed(rows) if row.counted.epochs > 0), 0)
+    planned += _counts_to_the_last(rows) if planned else 0
     over = [count for epoch, count in many.items() if epoch != last]
     begun = [row.counted.batch / row.counted.batches for row in named if row.counted.batches > 0]
     share = min(1.0, many[last] / float(median(over)) if over else max(begun, default=1.0))
@@ -195,9 +197,15 @@ def _jitter(step: IntArray, names: list[tuple[str, ...]]) -> int:
     return interval if ((mine < 0) & (mine >= -interval)).sum() >= RANKS else 0
 
 
-def _planned(counted: Counted) -> int:
+def _counts_to_the_last(rows: Sequence[Row]) -> int:
+    """Return 1 where epochs from 0 name the last and not their number: ``Epoch 9/9``; else 0."""
+    epochs = {row.counted.epoch for row in rows}
+    return int(0 in epochs and any(row.counted.epoch == row.counted.epochs > 0 for row in rows))
+
+
+def _planned(counted: Counted, more: int) -> int:
     if counted.batches > 0 and counted.epochs > 0:
-        return counted.batches * counted.epochs
+        return counted.batches * (counted.epochs + more)
     return counted.steps
 
 

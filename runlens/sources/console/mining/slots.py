@@ -11,6 +11,7 @@ from functools import lru_cache
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.forms import form, text_of
+from runlens.sources.console.pairs import IN_PERCENT
 
 WIDEST = 20_000  # characters of a line; verl prints some thousand
 MOST = 2_000  # numbers of a line
@@ -51,6 +52,8 @@ _DIGITS = (
 _COUNTING = (
     r"(?<=epoch)|(?<=step)|(?<=iter)|(?<=batch)|(?<=Epoch)|(?<=Step)|(?<=Iter)|(?<=Batch)"
     r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
+    r"|(?<=[Ee]poch #)|(?<=[Ee]poch#)|(?<=[Ss]tep #)|(?<=[Ss]tep#)|(?<=[Ii]teration #)"
+    r"|(?<=[Ee]pisode #)"
 )
 _NUMBER = (
     r"(?:(?<![\w@.#/^])(?<!\w-)|(?<=_(?==))|" + _COUNTING + r")"
@@ -77,6 +80,7 @@ _WRAPPED = lazy_re(
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
 _KEPT = lazy_re(r"0\.\d+(?::|$)|max")  # pycocotools name their scores by these
 _SHORT = lazy_re(r"(?:\d|\d\.\d{1,2})e\+\d\d")  # a large whole number of three digits: 1.2e+05
+_NEAR = 16  # characters before a number in which its name ends
 _SCALE = {"k": 1e3, "K": 1e3, "M": 1e6}
 
 
@@ -164,7 +168,9 @@ def _plan(alike: bytes) -> _Plan:
         pieces.append(tuple(piece))
         piece = []
         marks.append(_mark(groups))
-        scale = 0.01 if groups["percent"] and groups["total"] is None else 1.0
+        share = groups["percent"] and groups["total"] is None
+        share = share and not IN_PERCENT.search(line[max(0, found.start() - _NEAR) : found.start()])
+        scale = 0.01 if share else 1.0
         total = found.span("total") if groups["total"] is not None else None
         numbers.append(
             _Number(
