@@ -82,6 +82,12 @@ def difference(a: End, b: End) -> float:
     return (1 - weight) * (b.value - a.value) + weight * (b.half - a.half)
 
 
+def bend(difference: FloatArray) -> float:
+    """Return the jitter of B - A, shape (n,), at the spacing at which bends are told."""
+    tail = difference[-max(JITTER_OF, len(difference) // 2) :]
+    return _at_any_spacing(difference, _jitter(tail), 0.0)
+
+
 def _jitter(tail: FloatArray) -> float:
     """Return the deviation of one value about a line through its neighbours; 0 if not known."""
     if len(tail) < FEWEST_JITTER:

@@ -12,7 +12,7 @@ from runlens.comparing.alike import one_configuration
 from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.deciding import LONGER, deciding
 from runlens.comparing.direction import is_held_out, rank, words
-from runlens.comparing.ends import End, end
+from runlens.comparing.ends import End, bend, end
 from runlens.comparing.ends import difference as steadier
 from runlens.comparing.parting import is_clock
 from runlens.comparing.seed_groups import Levels
@@ -230,11 +230,12 @@ def _believed(
 
 def _apart(pair: Pairing, metric: str) -> float | None:
     """Return the jitter of B - A; None where chance may cancel in it, as with one seed."""
-    both = common(pair.a, pair.b, metric, pair.kind)
-    if both is None or pair.terms.one_seed or not is_held_out(metric):
+    if pair.terms.one_seed or not is_held_out(metric):
         return None
-    known = end(both.b - both.a, held_out=True)
-    return known.jitter if known else None
+    both = common(pair.a, pair.b, metric, pair.kind)
+    if both is None:
+        return None
+    return bend(both.b - both.a)
 
 
 def _equal(pair: Pairing, metric: str) -> float:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from runlens.comparing.ends import End, difference, end
+from runlens.comparing.ends import End, bend, difference, end
 from runlens.comparing.spread import prior
 from runlens.history import FloatArray
 from tests.comparing.drawn_runs import falling
@@ -139,3 +139,12 @@ def test_curves_that_glide_are_told_apart_by_where_they_end() -> None:
     a, b = 1 + 3 / at, 1 + 5 / at
     found = difference(of(a, held_out=True), of(b, held_out=True))
     assert found == pytest.approx(b[-1] - a[-1])
+
+
+def test_the_bend_of_a_difference_is_told_at_eight_places() -> None:
+    """Whatever turns between them: seeds that wander apart slowly have a bend too."""
+    wave = 0.01 * np.sin(np.linspace(0, 6, 64))
+    rough = wave + 0.001 * np.random.default_rng(6).normal(size=64)
+    assert bend(rough) == pytest.approx(bend(wave), rel=0.5)
+    assert bend(rough) > 1.3 * of(rough, held_out=True).jitter
+    assert bend(wave[:2]) == 0.0
