@@ -121,7 +121,8 @@ def _repeats(train: Curve, per: float) -> float:
 
 
 def _batch(scene: Scene) -> Signs:
-    if scene.has("loss-spike", "grad-spike") and scene.departure is None:
+    spiked = scene.has("loss-spike", "grad-spike")
+    if spiked and scene.departure is None and not scene.over_configured:
         yield _back_at_once(scene)
     if scene.has(*LOST):
         yield _lost_at_once(scene)
@@ -273,7 +274,7 @@ def _leak(scene: Scene) -> Signs:
 
 
 def _shift(scene: Scene) -> Signs:
-    if scene.departure is not None or scene.launch is not None:
+    if scene.departure is not None or scene.launch is not None or scene.over_configured:
         return
     jumps = [
         jump

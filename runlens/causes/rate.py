@@ -66,11 +66,8 @@ def _left(scene: Scene) -> Signs:
     mismatch = scene.before("schedule-mismatch")
     if off is None and mismatch is not None and mismatch.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)
-    over, configured = (
-        scene.signals.inputs.rate.over_configured,
-        scene.signals.inputs.rate.configured,
-    )
-    if off is None and over and configured and over >= LEFT:
+    over, configured = scene.over_configured, scene.signals.inputs.rate.configured
+    if off is None and over and configured:
         yield Sign(f"the rate reached {times(over)} the configured {as_rate(configured)}", STRONG)
 
 
@@ -85,7 +82,8 @@ def _high(scene: Scene) -> Signs:
         said = f"the loss rose at step {step(shock.begins)}, {when}"
         yield Sign(said, STRONG)
     climb = scene.norm_climb or 0.0
-    if climb >= CLIMBED:
+    spiked = scene.has("loss-spike", "grad-spike")  # the norm of the spike is no climb before it
+    if climb >= CLIMBED and not spiked:
         weight = SPEAKS if climb >= EXPLODED and scene.has(*LOST, "grad-explosion") else HINT
         yield Sign(_climbed(scene, climb), weight)
     if scene.has(*LOST) and (climbed := nan_causes.loss_climbed(scene.signals, scene.symptom)):
@@ -148,6 +146,8 @@ def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
     Goyal et al. 2017, section 2.1 (linear scaling); Malladi et al. 2022 (the root, under Adam).
     """
     batch, usual = scene.signals.inputs.batch, scene.usual
+    if not scene.has(*THROWN, *LOST, "reward-collapse"):
+        return None  # what stands still was not thrown by the noise of few samples
     if not batch or not usual or not rate or float(batch.value) >= FEW or rate <= usual.middle:
         return None
     each = "1 sample" if batch.value == 1 else f"{batch.value:g} samples"

@@ -108,6 +108,12 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
         return next(known, None)
 
     @property
+    def over_configured(self) -> float | None:
+        """How many times the configured rate was reached, where that is too many."""
+        over = self.signals.inputs.rate.over_configured
+        return over if over and over >= LEFT else None
+
+    @property
     def _restarted_schedule(self) -> bool:
         """Whether the configuration asks for restarts: they are the plan."""
         return "restart" in str(self.run.setting("lr_scheduler_type") or "").lower()

@@ -121,3 +121,35 @@ def test_the_end_of_a_run_on_windows_has_a_record_too() -> None:
     """No scheduler is known to be there."""
     assert "Windows" in ending.LIMIT.experiment
     assert "sacct" not in ending.LIMIT.experiment
+
+
+def test_what_stands_still_was_not_thrown_by_a_rate_for_larger_batches() -> None:
+    """A loss of zero at a usual rate: a batch of two says nothing of it."""
+    config = {"lora_r": 16, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 1}
+    run = drawn("x", train_loss="0:0", learning_rate="0:4e-4", config=config).run()
+    for found, named in (("grad-zero 0 critical", False), ("divergence 400 critical", True)):
+        assert ("samples per update" in str(judge(scene(run, found))[0])) is named
+
+
+def test_the_norm_of_a_spike_is_no_climb_before_it() -> None:
+    """One batch made both."""
+    run = drawn("x", train_loss="0:2 900:1", grad_norm="0:1 390:1 400:90 410:1 900:1").run()
+    for found, named in (("loss-spike 400 warning", False), ("divergence 400 critical", True)):
+        assert ("norm climbed" in str(judge(scene(run, found))[0])) is named
+
+
+def test_a_rate_above_the_configured_one_is_not_smooth() -> None:
+    """Where its restarts are planned, the configured rate is: neither data nor a batch is blamed."""
+    run = drawn(
+        "x",
+        noise=0.01,
+        train_loss="0:1 490:1 500:1.6 900:1.6",
+        learning_rate="0:1e-4 490:1e-4 500:4e-3 900:4e-3",
+        config={"learning_rate": 1e-4, "lr_scheduler_type": "cosine_with_restarts"},
+    ).run()
+    one = scene(run, "divergence 500 critical")
+    assert one.departure is None
+    assert one.over_configured == 40
+    told = judge(one)[0]
+    assert told[0].kind == "rate-leaves-plan"
+    assert "smooth" not in str(told)

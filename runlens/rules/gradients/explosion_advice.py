@@ -5,8 +5,6 @@ from runlens.diagnosis import Fix
 from runlens.run import Run
 from runlens.signals import Signals
 
-DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
-LARGE_LAYER = 100.0  # norm of one parameter that common guides call large
 SMALLEST_EPSILON = 1e-6  # Adam's epsilon at which steps of tiny second moments are bounded
 
 

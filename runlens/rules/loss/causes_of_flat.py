@@ -8,7 +8,6 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
 
-MOST = 5  # causes that are told
 HIGH_DECAY = 0.1  # 0 to 0.1 is usual in fine-tuning
 GONE = 0.05  # of the peak: a learning rate below it moves nothing
 

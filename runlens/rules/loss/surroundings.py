@@ -24,7 +24,7 @@ POLICY_LOSSES = {"policy_loss", "surrogate_loss", "actor_loss", "value_loss"}
 OF_POLICIES = {"reward", "entropy", "advantage", "approx_kl", "explained_variance"}
 NEAR_POINTS = 3  # logged points within which two moments count as one
 NORMS = 5  # gradient norms of a level
-CLIMBED = 3.0  # gradient norm over its level before: it climbed
+
 LEAST_WARMUP = 0.03  # of the steps; 3 to 10 % are usual
 FULL_POINTS = 100  # from which the number of points no longer lowers the confidence
 
