@@ -139,7 +139,7 @@ def test_the_norm_of_a_spike_is_no_climb_before_it() -> None:
 
 
 def test_a_rate_above_the_configured_one_is_not_smooth() -> None:
-    """Where its restarts are planned, the configured rate is: neither data nor a batch is blamed."""
+    """Where restarts are planned, too: neither data nor a batch is blamed."""
     run = drawn(
         "x",
         noise=0.01,
