@@ -101,19 +101,19 @@ def of(
             _second(loud, run.last_step - run.first_step),
             worst or "unknown",
         )
-    second = made[0].title if made else ""
+    infos = sorted((one for incident in made for one in incident.findings), key=_aside)
+    second = infos[0].title if infos else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
         said, columns = _hardly_judged(run, signals)
         return Verdict(said, second or columns, worst or "unknown")
-    notes = {finding.rule for incident in made for finding in incident.findings}
-    seen = _seen(run, signals, in_noise="reward-flat" in notes)
+    seen = _seen(run, signals, in_noise="reward-flat" in {one.rule for one in infos})
     unasked = [
         slug
         for slug in DECIDING
         if slug in asked and outcomes[slug].status in {"unmet", "error"} and not seen.held_out
     ]
     doubted = bool(seen.doubt) or not seen.improved
-    lead = made[0].findings[0].rule if made else ""
+    lead = infos[0].rule if infos else ""
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not parted:
         quiet = DOUBT if doubted else QUIET
@@ -123,6 +123,11 @@ def of(
     health: Health = (worst or "healthy") if healthy else "unknown"
     quiet = DOUBT if doubted else QUIET if unasked else "No fault was found"
     return Verdict(_sentence(run, seen, unasked, quiet), second, health)
+
+
+def _aside(info: Finding) -> tuple[bool, bool]:
+    """Put first what may cost something, and of that what a curve of the training itself shows."""
+    return info.harmless, info.metric not in JUDGED
 
 
 def _learns_on(signals: Signals) -> bool:
