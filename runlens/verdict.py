@@ -9,6 +9,7 @@ from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
 from runlens.history import Curve, FloatArray
 from runlens.metrics import spoken
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.evaluation import score
@@ -49,15 +50,18 @@ SYSTEM = (
     "eval_samples",
     "eval_steps",
 )  # of the machine, no learning
-# words of a name that say which way is better
-LOWER = lazy_re(
-    r"(?:^|[\W_])(?:loss|nll|ppl|perplexity|mse|mae|rmse|err|error|recon|reconstruction)(?:[\W_]|$)",
-    re.IGNORECASE,
-)
-HIGHER = lazy_re(
-    r"(?:^|[\W_])(?:acc|accuracy|f1|auc|map|iou|dice|bleu|reward|return|elbo|likelihood)(?:[\W_]|$)",
-    re.IGNORECASE,
-)
+# words of a name that say which way is better, in the spelling of `naming.words`
+LOWER = frozenset({
+    "loss", "nll", "logloss", "ppl", "mse", "mae", "rmse", "error", "recon", "fid", "kid", "lpips",
+    "wer", "cer", "eer",
+})  # fmt: skip
+HIGHER = frozenset({
+    "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
+    "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
+})  # fmt: skip
+ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
+NAMELESS = "column "  # how readers call a column without a name
+CLEAR = 0.01  # chance that a column falls as it does without a trend
 NO_LOSS = lazy_re(
     r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
     r"(?:[\W_]|$)",
@@ -203,22 +207,46 @@ def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
     Both networks of an adversarial pair cannot, and the losses of a policy are none to minimise.
+    Where no name says it, a column that falls for good is told: so does a loss.
     """
     told = []
     for name in run.history.metrics:
-        lower, higher = LOWER.search(name), HIGHER.search(name)
-        value = signals.curve(name).value
+        sign, value = _better(name), signals.curve(name).value
         if len(value) < FEWEST_POINTS or ADVERSARIES.search(name):
             continue
-        if not (lower or higher) or (lower and run.task in RL_TASKS):
+        if not sign or (sign < 0 and run.task in RL_TASKS):
             continue
         first, last = _ends(value, rewards=True)
-        if not (last < first if lower else last > first):
+        if sign * (last - first) <= 0:
             return ""
-        moved = "fell" if lower else "rose"
+        moved = "rose" if sign > 0 else "fell"
         told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
-    what = listed(told[:SHOWN_COLUMNS])
-    return f"{capitalised(what)} (medians of the first and the last tenth)." if told else ""
+    what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
+    return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
+
+
+def _better(name: str) -> float:
+    """Return -1 for a column that should fall, 1 for one that should rise, 0 where nobody knows."""
+    said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
+    return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0
+
+
+def _falling(run: Run, signals: Signals) -> list[str]:
+    """Say how columns without a name fell, of any task with a loss; nothing where one did not."""
+    told = []
+    for name in run.history.metrics if run.task not in RL_TASKS else ():
+        value = signals.curve(name).value
+        steady = bool((np.diff(value) >= 0).all()) and not (value % 1).any()  # it counts
+        if not name.startswith(NAMELESS) or steady:
+            continue
+        overall = signals.shape(name).fell_overall() if len(value) >= FEWEST_POINTS else None
+        if not overall or overall.effect.change >= 0 or overall.chance >= CLEAR:
+            return []
+        first, last = _ends(value, rewards=True)
+        if _doubt(signals, name, first, last) or len(value) < len(run.curve(name)):
+            return []
+        told.append(f"{name} fell from {loss(first)} to {loss(last)}")
+    return told
 
 
 def _written(name: str) -> str:
@@ -235,7 +263,7 @@ def _columns(run: Run, has: str) -> str:
         if len(curve) > 1
         and not name.startswith(SYSTEM)
         and not NO_LOSS.search(name)
-        and (LOWER.search(name) or not HIGHER.search(name))
+        and _better(name) <= 0
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }

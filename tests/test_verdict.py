@@ -385,3 +385,39 @@ def test_an_info_that_harms_nothing_leaves_the_badge_green() -> None:
     ):
         one = replace(finding("no-warmup", 0, severity), harmless=harmless)  # type: ignore[arg-type]
         assert of(run(train_loss=FALLS), incident(one)).health == health
+
+
+@pytest.mark.parametrize(
+    ("curves", "told"),
+    [
+        ({"column 2": "0:13 900:0.6", "column 1": "0:0 900:90"}, "Column 2 fell from "),
+        ({"column 2": "0:13 900:0.6", "column 3": "0:12 900:3"}, "and column 3 fell from "),
+        ({"column 2": "0:0.6 900:13"}, ""),  # a loss that rises, or a score that does
+        ({"column 2": "0:13 900:0.6", "column 3": "0:12 500:3 900:9"}, ""),  # lost again
+        ({"column 2": "0:13 900:0.6 ~0/40"}, "Column 2 fell from "),
+        ({"column 2": "0:13 880:0.6 890:nan 900:nan"}, ""),
+        ({"fid50k_full": "0:240 900:9"}, "Fid50k full fell from "),
+        ({"TrueAverageReturn": "0:3 900:90", "TrueMinReturn": "0:9 900:2"}, "rose from "),
+        ({"score_std": "0:3 900:1"}, ""),
+    ],
+)
+def test_a_column_that_nobody_named_is_told_where_it_falls_for_good(
+    curves: dict[str, Any], told: str
+) -> None:
+    """So does a loss; what rises, comes back or breaks off leaves it open."""
+    said = of(run("other", 0.0, **curves), outcomes={})
+    assert said.sentence.startswith("Nothing alarming was seen") == bool(told), said.sentence
+    assert told in said.sentence
+    assert said.health == "unknown"
+
+
+def test_of_infos_the_one_that_costs_something_and_lies_on_the_loss_is_told_first() -> None:
+    """A spike of the loss, not that of the norm which came before it; what is harmless last."""
+    norm = finding("grad-spike", 90, "info", metric="grad_norm")
+    spike, solved = finding("loss-spike", 100, "info"), finding("zero-loss", 10, "info")
+    harmless = replace(solved, harmless=True)
+    assert of(run(train_loss=FALLS), incident(norm, spike)).second == "loss-spike at 100."
+    assert of(run(train_loss=FALLS), incident(harmless), incident(norm)).second == (
+        "grad-spike at 90."
+    )
+    assert of(run(train_loss=FALLS), incident(harmless)).health == "healthy"

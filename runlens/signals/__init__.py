@@ -20,6 +20,7 @@ Kept = TypeVar("Kept")
 
 PARTIAL_FROM = 0.05  # first step over last step: a history that begins later lacks its start
 FEWEST_EPOCH_POINTS = 3
+NO_CHANCE = 0.01  # that a loss falls as it does without learning
 
 
 class Signals:
@@ -65,6 +66,12 @@ class Signals:
     def shape(self, metric: str) -> Shape:
         """Return what a metric does: its phases and events; false where it has too few points."""
         return self.run.shape(metric)
+
+    @property
+    def learns(self) -> bool:
+        """Whether the training loss fell beyond chance over the run."""
+        fell = self.shape("train_loss").fell_overall()
+        return fell.effect.change < 0 and fell.chance < NO_CHANCE
 
     def interval(self, metric: str) -> int:
         """Return the usual number of steps between two points of a metric; at least 1."""

@@ -253,7 +253,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         confidence=clip_advice.confidence(len(curve), known=known),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
         louder_with=companions if known and not loud else (),
-        harmless=learns and usual_ratio and not in_force.scale_matters(run),
+        harmless=(learns or signals.learns) and usual_ratio and not in_force.scale_matters(run),
     )
 
 

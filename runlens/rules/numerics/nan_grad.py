@@ -48,8 +48,6 @@ from runlens.signals import Signals
 from runlens.signals.noise import longest_true
 from runlens.wording import capitalised, count, percent, step
 
-NO_CHANCE = 0.01  # that a loss falls as it does without learning
-
 
 class Limits(Struct, frozen=True):
     """What may be tuned."""
@@ -75,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if bad.all() and len(curve) < FATAL_SHARE * len(rows):  # told of lost steps alone
         bad = np.isin(rows.step, curve.step)
         curve = structs.replace(rows, value=np.full(len(rows), np.nan))
-    if bad.any() and bad[0] and bad.mean() >= FATAL_SHARE and _learns(signals):
+    if bad.any() and bad[0] and bad.mean() >= FATAL_SHARE and signals.learns:
         return unmet(f"grad_norm is no number on {bad.sum():,} of {len(bad):,} points, from the "
                      "first on, and the loss falls: it was not computed")  # fmt: skip
     if not bad.any():
@@ -86,12 +84,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
         return passed(f"finite gradient norms: all {len(bad):,}{until}")
     return found(_finding(run, signals, curve, bad, lost_at, limits))
-
-
-def _learns(signals: Signals) -> bool:
-    """Whether the training loss falls beyond chance: then the gradients are numbers."""
-    fell = signals.shape("train_loss").fell_overall()
-    return fell.effect.change < 0 and fell.chance < NO_CHANCE
 
 
 def _loud(run: Run, bad: BoolArray, lost_at: float, limits: Limits) -> tuple[int, str]:
