@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from runlens.sources import console
+from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.counting import counters, within_epoch
 from runlens.sources.console.mining.heads import MAX_HEAD, head
 from runlens.sources.console.mining.phrases import phrase
@@ -106,3 +107,10 @@ def test_a_time_where_a_number_stood(tmp_path: Path) -> None:
     """The row is read again as a whole."""
     lines = [f"step {n} loss: {2 / n:.4f} took: {took}" for n, took in ((1, "35"), (2, "1:35"))]
     assert [step for step, _ in points(tmp_path, *lines, "step 3 loss: 0.6 took: 36")["loss"]]
+
+
+@pytest.mark.parametrize("counter", ["step", "epoch", "phase"])
+def test_a_plan_beyond_any_step_is_none(counter: str) -> None:
+    """A damaged total has more digits than a number of steps."""
+    (row, *_) = mine([(n, f"{counter} {n}/{10**30} | loss 0.{90 - n}") for n in range(1, 30)])
+    assert (row.counted.steps, row.counted.epochs) == (-1, -1)

@@ -31,6 +31,7 @@ from runlens.sources.console.mining.counting import (
 from runlens.sources.console.mining.layouts import Layout, headings, layouts
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
+from runlens.sources.console.records import MAX_STEP
 from runlens.sources.console.rows import Row
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
@@ -349,7 +350,7 @@ def _rows(table: _Table) -> list[Row]:
     places = [place for place, name in enumerate(table.names) if name]
     names = tuple(table.names[place] for place in places)
     numbers = [
-        np.where(np.isnan(some), -1, some).astype(np.int64).tolist()
+        np.where(np.abs(some) < MAX_STEP, some, -1).astype(np.int64).tolist()
         for some in (
             table.step, table.steps, table.epoch, table.epochs, table.batch, table.batches,
         )
