@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import inf
 
 from runlens import cures, fixes
-from runlens.cause import RANKS
+from runlens.cause import RANKS, UNKNOWN
 from runlens.diagnosis import ENDED, Advice, Cause, Finding, Fix, FixKind, Incident
 from runlens.fix import Changed
 from runlens.knowledge.constraints import FRESH_START
@@ -70,7 +70,7 @@ def first_steps(
     looks = looks and (not lever or cause.kind in LOOKED_AT_FIRST)
     steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
     if not lever and cause.experiment:
-        sure = cause.rank == RANKS[0]
+        sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
         why = "this would confirm the cause" if sure and ". " not in cause.experiment else ""
         look = fixes.look(cause.experiment, why)
         if cause.kind == "evaluation":  # the finding's own looks are for other causes

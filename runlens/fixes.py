@@ -116,7 +116,7 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return now / TENTH, f"{rate(now / TENTH)} is a tenth of the rate that failed; {told}"
     most = ceiling(run)
     if most and lower and now > most.rate:
-        return most.rate / 10, f"{most.why}; {rate(most.rate)} is too much for nearly any model"
+        return most.rate / 10, f"{most.why}; even {rate(most.rate)} is too high for most models"
     return None
 
 

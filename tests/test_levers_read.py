@@ -99,7 +99,7 @@ def test_weights_that_can_exist_are_named(settings: dict[str, Any], words: str) 
     [
         (TWO, "8.39", "Other processes on the same card", "End the other processes"),
         ("", "800.00", "Fragmented memory", "expandable_segments"),
-        ("", "8.39", "The settings are too large for the card", "Halve the batch"),
+        ("", "8.39", "Model and batch do not fit on the GPU", "Halve the batch"),
     ],
 )
 def test_what_fills_the_card_is_read_from_the_message(
@@ -118,7 +118,7 @@ def test_what_fills_the_card_is_read_from_the_message(
     ).run()
     diagnosis = diagnose(run)
     assert diagnosis.causes[0].what == cause
-    too_large = "too large for the card" in diagnosis.causes[0].evidence_for
+    too_large = "do not fit on the GPU" in diagnosis.causes[0].evidence_for
     assert not (used and too_large)  # the room that others take says nothing of the settings
     assert todo in first(diagnosis)
 

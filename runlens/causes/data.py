@@ -45,7 +45,10 @@ def steps_a_pass(scene: Scene) -> float | None:
 def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("epoch-staircase"):
-        yield Sign("the loss drops at each new epoch, as the model recognises its rows", SETTLES)
+        yield Sign(
+            "the loss drops at each new epoch, as the model has memorised rows it saw before",
+            SETTLES,
+        )
     passes = scene.all_passes
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
@@ -108,7 +111,8 @@ def _order(scene: Scene) -> Signs:
 
 def _repeats(train: Curve, per: float) -> float:
     """Return the correlation of a loss with itself one pass later; 0 where too few are there."""
-    lag = round(per / float(median(np.diff(train.step)))) if len(train) > FEWEST_A_PASS else 0
+    gap = float(median(np.diff(train.step))) if len(train) > FEWEST_A_PASS else 0.0
+    lag = round(per / gap) if gap else 0  # several rows may stand at each step
     if lag < FEWEST_A_PASS:
         return 0.0
     value = train.value[len(train) // 4 :]

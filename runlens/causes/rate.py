@@ -135,7 +135,7 @@ def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign |
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    most_ = f"{as_rate(most.rate)} is too much for nearly any model"
+    most_ = f"even {as_rate(most.rate)} is too high for most models"
     said = f"{most.why}, and {most_}"
     return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
 

@@ -166,7 +166,7 @@ def _lost(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     problems = diagnosis.problems
     most = len(problems) if options.verbose else SHOWN_PROBLEMS
     for where, text, lost in problems[:most]:
-        loss_ = f" Left out: {lost}." if lost else ""
+        loss_ = f" Lost: {lost}." if lost else ""
         yield from wrapped(f"! {sentences(f'{where} {text}')}{loss_}", options, "  ")
     if len(problems) > most:
         yield f"! {count(len(problems) - most, 'more problem')} (-v lists them)"

@@ -6,13 +6,16 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+import numpy as np
 import pytest
 
 from runlens import causes
 from runlens.cause import KINDS, OF_CLASS, UNKNOWN
 from runlens.causes import HYPOTHESES
+from runlens.causes.data import _repeats
 from runlens.causes.hypothesis import Hypothesis
 from runlens.engine import diagnose
+from runlens.history import Curve
 from runlens.rules import RULES
 from runlens.rules.rule import Case, drawn, message
 from runlens.run import Event, Setting, State, Task
@@ -525,3 +528,11 @@ def test_a_clip_ratio_tells_of_stale_samples_where_a_batch_is_used_too_often(
     )
     kinds = [cause.kind for cause in diagnose(case.run()).causes]
     assert ("stale-policy" in kinds) is stale
+
+
+def test_several_losses_at_each_step_are_no_pass_that_repeats() -> None:
+    """Rows of a log that counts nothing else all stand at its epochs."""
+    step = np.repeat(np.arange(1, 5), 8)
+    nothing = np.full(32, np.nan)
+    train = Curve(step, np.linspace(2.0, 1.0, 32), nothing, nothing)
+    assert _repeats(train, 8.0) == 0.0

@@ -159,7 +159,7 @@ def test_broken_settings_cost_only_the_settings(name: str, content: str, tmp_pat
     assert result.exit_code == 0
     head = result.stdout.partition("train_loss  ")[0]
     assert f"! {name} is n" in head
-    assert "Left out: its settings." in " ".join(head.split())
+    assert "Lost: its settings." in " ".join(head.split())
 
 
 @pytest.mark.parametrize("number", [DIGITS, "1e999", "-1e999", "NaN", "Infinity", '"1e999"'])

@@ -101,7 +101,7 @@ def test_losses_are_told_before_anything_else_is_said() -> None:
     """Where, what and how much; three of them, the rest by count."""
     lost = [Problem(f"file-{n}.json", "is cut", f"{n} of 9 rows") for n in range(4)]
     text = render(replace(SICK, problems=tuple(lost)))
-    assert "! file-0.json is cut. Left out: 0 of 9 rows." in text
+    assert "! file-0.json is cut. Lost: 0 of 9 rows." in text
     assert "! 1 more problem (-v lists them)" in text
     assert text.index("! file-2") < text.index("1 check passed")
     assert "file-3.json" not in text

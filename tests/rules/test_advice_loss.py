@@ -279,7 +279,7 @@ SAID = {
         "eval-flat",
         bad("eval-flat", "another template"),
         (
-            "Template, tokenizer or label mask differs",
+            "Template, tokenizer or label mask differs between training and evaluation",
             "Evaluate on ten training rows",
             "do Print one decoded evaluation sample with its label mask",
             "not Evaluation rows from the training set | it would fall with them",

@@ -70,6 +70,10 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import count, loss, percent, step
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
+DIFFERS = {
+    True: "Template, tokenizer or label mask differs between training and evaluation",
+    False: "Preprocessing or labels differ between training and evaluation",
+}
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
 
@@ -94,10 +98,8 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare how far training and each evaluation loss moved since the first evaluation."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
-    if outcome.findings:
-        return outcome
     stuck = stuck_score.of(run, signals, limits.fewest, limits.span, limits.fall)
-    return found(stuck) if stuck else outcome
+    return found(stuck) if stuck and not outcome.findings else outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -229,7 +231,7 @@ def _moved(evals: Curve) -> str:
 def _differs(run: Run) -> str:
     """Say what may differ between training and evaluation, in the words of the task."""
     text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
-    return "Template, tokenizer or label mask differs" if text else "Preprocessing or labels differ"
+    return DIFFERS[text]
 
 
 def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:

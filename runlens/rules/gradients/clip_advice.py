@@ -55,7 +55,7 @@ def cures(
         )
         why = f"the norm is {times(ratio)} the limit"
         both = "If you raise max_grad_norm, divide the learning rate by the same factor"
-        kept = "otherwise each step becomes that many times longer"
+        kept = "otherwise each update grows by that factor"
         return (fixes.action(scale, why), fixes.action(both, kept))
     wide = fixes.wider_clipping(run, signals)
     if fell:

@@ -34,7 +34,7 @@ UNRECORDED = "how the run ended is not recorded; keep the console output (tee tr
 HOW: dict[EndingKind, str] = {
     "oom": "ran out of memory",
     "hang": "hung",
-    "killed": "was stopped from outside or by hand",
+    "killed": "was stopped by a signal or by hand",
     "crashed": "crashed",
     "stopped-early": "stopped before its plan, without an error",
     "finished": "ended by itself",

@@ -35,7 +35,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     if done <= 1:
         why = "the run failed within the first step"
         made.append(
-            Cause("The settings are too large for the card", "most likely", why, kind="memory")
+            Cause("Model and batch do not fit on the GPU", "most likely", why, kind="memory")
         )
     elif grown := _grown(run, proof):
         made.append(

@@ -128,7 +128,7 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
-        seen=f"It did not recover in the {step(run.last_step - onset)} steps after that.",
+        seen=f"The loss did not recover in the remaining {step(run.last_step - onset)} steps.",
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
         confidence=_confidence(train, rise),

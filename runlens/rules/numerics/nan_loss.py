@@ -194,8 +194,8 @@ def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     gap = int(curve.step[at] - curve.step[at - 1]) if at else 0
     if gap > 1:
         text += (
-            f" It may have begun up to {step(gap)} steps earlier, because the log has no step in "
-            "between."
+            f" Only every {step(gap)} steps are logged, so it may have begun up to {step(gap - 1)} "
+            "earlier."
         )
     return text
 
@@ -240,7 +240,7 @@ def _from_log(run: Run, signals: Signals, metric: str, said: Event) -> Finding:
             Evidence("Log lines with a NaN loss", float(count), 1.0, "a loss is a number"),
             Evidence("First of them", said.text, where=said.where, step=onset),
         ),
-        seen="No finite loss was logged after that.",
+        seen="No finite loss was logged from there on.",
         fixes=tree.fixes,
         ruled_out=tree.ruled_out,
         confidence=Confidence(0.9, "read from a log line"),

@@ -86,7 +86,7 @@ def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
     """Return what to change where nothing was learned."""
     made: list[Fix] = []
     if still := policy.unmoved(signals):
-        what = "Check that the optimizer holds the policy's parameters and its loss reaches them"
+        what = "Check that the optimizer holds the policy's parameters, and that they get gradients"
         return (fixes.look(what, still),)
     if still := _still(signals):
         made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))

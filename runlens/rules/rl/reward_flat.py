@@ -264,7 +264,7 @@ def _ends(gain: Gain, rise: Rise) -> str:
 def _seen(rise: Rise) -> str:
     visible = number(rise.visible, 2)
     if not rise.fell:
-        return f"A rise below {visible} would not show in the noise of the reward."
+        return f"A rise smaller than {visible} would be lost in the noise of the reward."
     return f"Noise explains a fall of up to {visible}, so the policy got worse."
 
 

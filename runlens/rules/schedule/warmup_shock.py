@@ -50,7 +50,7 @@ from runlens.rules.schedule import causes_of_shock
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, inflation, running_median, sigma
-from runlens.wording import count, loss, percent, step, too_few
+from runlens.wording import loss, percent, step, too_few
 from runlens.wording import rate as as_rate
 
 PICKED = 1.5  # standard errors beyond the largest of as many values by chance
@@ -229,7 +229,7 @@ def _finding(
     top = rise.before + rise.height
     at, top_at = train.step[[rise.low, rise.peak]].tolist()
     back = _recovered(train, rise)
-    after = f"came back after {count(round(back - onset), 'step')}" if back else "never came back"
+    after = f"was back at its old level by step {step(back)}" if back else "never came back"
     broke = "destabilised" if back else "broke"
     rates = signals.curve("learning_rate").before(int(onset) + 1).value
     reached = float(rates[-1]) if len(rates) else peak

@@ -45,7 +45,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.throughput import flops
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, step
+from runlens.wording import number, percent, step
 
 TINY_BATCH = 2  # samples: a step of so few seldom keeps a GPU busy
 TINY = 5e7  # parameters
@@ -170,7 +170,7 @@ def _busy(
     return _finding(
         signals,
         metric,
-        f"Model FLOPs utilisation was only {number(value, 3)}{beside}",
+        f"Model FLOPs utilisation was only {percent(value)}{beside}",
         Evidence("Median mfu", value, limits.mfu, "0.15 to 0.45 is usual", metric, above=False),
         (
             Cause("Batch too small, or no fused kernels", "most likely", kind="machine"),
