@@ -283,7 +283,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "Ask whoever had the terminal open",
+    "Ask whoever had the terminal open why it was stopped",
 )
 CODE = Hypothesis(
     "code-error",
