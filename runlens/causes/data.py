@@ -164,6 +164,9 @@ def _lost_at_once(scene: Scene) -> Sign | None:
     at = int(min(scene.rules[rule].begins for rule in LOST if rule in scene.rules))
     norm = scene.curve("grad_norm").before(at).value[-20:]
     train = scene.curve("train_loss").before(at).value[-20:]
+    rising = scene.rules.get("divergence")
+    if rising is not None and rising.begins + scene.slack < at:
+        return None
     if len(train) < FEWEST_A_PASS or train[-1] > 2 * median(train):
         return None
     if len(norm) < FEWEST_A_PASS:

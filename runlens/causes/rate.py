@@ -19,6 +19,8 @@ from runlens.causes.hypothesis import (
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
 from runlens.signals import held_out
+from runlens.signals.inputs import Departure
+from runlens.signals.inputs.rate import FITS
 from runlens.wording import loss, percent, step, times
 from runlens.wording import rate as as_rate
 
@@ -56,11 +58,9 @@ def _left(scene: Scene) -> Signs:
         return
     off = scene.departure
     if off is not None and scene.launch is None:
-        way = times(off.factor) if off.factor >= 1 else f"{percent(off.factor)} of"
         yield Sign(
             f"the rate was {as_rate(off.before.value)} before step {step(off.first.step)} and "
-            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}, {way} the scheduled "
-            "rate",
+            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}, {_off(scene, off)}",
             LEADS,
         )
     mismatch = scene.before("schedule-mismatch")
@@ -69,6 +69,17 @@ def _left(scene: Scene) -> Signs:
     over, configured = scene.over_configured, scene.signals.inputs.rate.configured
     if off is None and over and configured:
         yield Sign(f"the rate reached {times(over)} the configured {as_rate(configured)}", STRONG)
+
+
+def _off(scene: Scene, off: Departure) -> str:
+    """Say how far off its plan the rate was: a plan that never decays is the configured rate."""
+    rate = scene.signals.inputs.rate
+    planned, configured = rate.planned_at(off.farthest.step), rate.configured
+    flat = bool(planned and configured and isclose(planned, configured, rel_tol=FITS))
+    factor = off.farthest.value / configured if flat and configured else off.factor
+    way = times(factor) if factor >= 1 else f"{percent(factor)} of"
+    of = f"configured {as_rate(configured)}" if flat and configured else "scheduled rate"
+    return f"{way} the {of}"
 
 
 def _high(scene: Scene) -> Signs:

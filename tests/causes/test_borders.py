@@ -185,6 +185,14 @@ DATA = (
         ({"grad_norm": LEVEL}, "3 : the curve recovered quickly, and the learning rate does not"),
     ),
     *held(
+        "bad-batch", "nan-loss 500 critical, divergence 470 critical", ({"train_loss": LOST}, "")
+    ),
+    *held(
+        "bad-batch",
+        "nan-loss 500 critical, divergence 480 critical",
+        ({"train_loss": LOST}, "1 : train loss was 2.000 just before"),
+    ),
+    *held(
         "bad-batch",
         "nan-loss 1 critical",
         ({"train_loss": "1:nan 900:nan"}, "2 Data or labels: the loss was not finite at the first"),
@@ -548,21 +556,21 @@ RATE = (
                 **config(learning_rate=1e-3, lr_scheduler_type="constant"),
                 "learning_rate": "0:1e-3 400:1e-3 410:4e-3 900:4e-3",
             },
-            "6 : the rate was 1e-3 before step 410 and 4e-3 at step 410, 4 × the scheduled",
+            "6 : the rate was 1e-3 before step 410 and 4e-3 at step 410, 4 × the configured 1e-3",
         ),
         (
             {
                 **config(learning_rate=1e-3, lr_scheduler_type="constant"),
                 "learning_rate": "0:1e-3 400:1e-3 410:2e-4 900:2e-4",
             },
-            "20\u202f% of the scheduled",
+            "20\u202f% of the configured 1e-3",
         ),
         (
             {
                 **config(learning_rate=1e-3, lr_scheduler_type="constant"),
                 "learning_rate": "0:1e-3 400:1e-3 410:1.6e-3 900:1.6e-3",
             },
-            "1.6 × the scheduled",
+            "1.6 × the configured 1e-3",
         ),
         (
             {
