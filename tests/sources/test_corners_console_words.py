@@ -27,6 +27,8 @@ NANOGPT = (
             {"out_dir": "out-shakespeare", "batch_size": 64, "learning_rate": 1e-3},
         ),
         ("Overriding config with a.py:\nbatch_size = 64\n", {"batch_size": 64}),
+        ("Overriding config with a.py:\na = 5 * 8\nb = 2*3\n", {"a": 40, "b": 6}),
+        ("Overriding config with a.py:\na = 5 * n\n", {"a": "5 * n"}),
         ("TrainingArguments(\nmax_steps=10,\nWARNING: cut\nseed=3,\n", {"max_steps": 10}),
         ("TrainingArguments(\nmax_steps=10,\n\nseed=3,\n", {"max_steps": 10, "seed": 3}),
         (BATCH, {"total_train_batch_size": 16}),

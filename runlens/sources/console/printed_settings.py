@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from runlens.config_keys import KEYS, canonical_key
@@ -55,6 +56,7 @@ _TRAINER = lazy_re(
     r"\btrl/trainer/(sft|dpo|kto|orpo|cpo|grpo|rloo|ppo|reward)_trainer\.py"
     r"|\bllama_?factory/train/(sft|dpo|kto|rm|ppo|pt)/"
 )
+_PRODUCT = lazy_re(r"\d{1,9}(?: ?\* ?\d{1,9}){1,3}")
 _KEY = lazy_re(r"[A-Za-z]\w*(?:[ .-][A-Za-z]\w*){0,3}")  # no name of a sentence is that short
 _KEYS = {key.name for key in KEYS}
 _LITERALS = {"true": True, "false": False, "none": None, "null": None}
@@ -276,8 +278,13 @@ def _bare(line: str) -> str:
 
 
 def value(text: str) -> Setting:
-    """Return a setting as printed: a number, a truth value, or text without its quotes."""
+    """Return a setting as printed: a number, a truth value, or text without its quotes.
+
+    nanoGPT prints its files of settings, and those say 5 * 8.
+    """
     bare = text.strip().strip("'\"")[:MAX_SETTING]
+    if _PRODUCT.fullmatch(bare):
+        return prod(int(factor) for factor in bare.split("*"))
     if bare.lower() in _LITERALS:
         return _LITERALS[bare.lower()]
     try:
