@@ -48,6 +48,13 @@ def test_rare_successes_without_a_trend_are_a_warning() -> None:
     paid = " ".join(f"{at - 10}:0 {at}:0.2 {at + 10}:0" for at in range(50, 1000, 50))
     outcome = outcome_of(drawn("rare", task="grpo", reward=f"0:0 {paid} 1000:0"))
     assert [finding.severity for finding in outcome.findings] == ["warning"]
+    assert outcome.findings[0].title.startswith("Reward was 0 at ")
+
+
+def test_a_reward_that_is_nearly_always_zero_stayed_there() -> None:
+    """One step of a hundred is no other level."""
+    outcome = outcome_of(drawn("once", task="grpo", reward="0:0 490:0 500:0.2 510:0 1000:0"))
+    assert "stayed at 0 from step 0 on" in outcome.findings[0].title
 
 
 def test_what_is_ruled_out_is_the_spread_of_the_same_function() -> None:

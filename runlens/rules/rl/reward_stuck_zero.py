@@ -77,6 +77,7 @@ class Stuck(NamedTuple):
     hit: BoolArray  # points at that level, shape (n,)
     needed: float  # share that counts
     exact: bool  # one and the same value, not merely a small one
+    stays: bool = True  # False where other values come between
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -160,7 +161,7 @@ def _stuck(
     rises = moved.p < policy.RISING_P and moved.tau > 0
     lowest = middle == float(value.min()) and same.mean() >= limits.rare_share
     if rare and len(value) >= limits.fewest and lowest and not rises:
-        return Stuck(middle, same, limits.rare_share, exact=True)
+        return Stuck(middle, same, limits.rare_share, exact=True, stays=False)
     return None
 
 
@@ -223,8 +224,7 @@ def _finding(
         severity = "info" if rising or severity == "info" else "warning"
     return Finding(
         severity=severity,
-        title=f"{name} stayed {'at' if stuck.exact else 'near'} {number(stuck.level)} "
-        f"from step {step(onset)} on, at {often}.",
+        title=f"{name} {_where(stuck, onset)} at {often}.",
         metric=metric,
         onset=Moment(onset),
         evidence=_rows(curve, metric, stuck),
@@ -235,6 +235,13 @@ def _finding(
         confidence=Confidence(0.95 if not quiet else 0.6, quiet or often),
         chart=Chart("limit", (metric,), limit=stuck.level),
     )
+
+
+def _where(stuck: Stuck, onset: float) -> str:
+    """Say that the reward stayed at its level, or how often it was there."""
+    level = number(stuck.level)
+    stays = f"stayed {'at' if stuck.exact else 'near'} {level} from step {step(onset)} on,"
+    return stays if stuck.stays else f"was {level}"
 
 
 def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
