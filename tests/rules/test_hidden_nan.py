@@ -122,3 +122,9 @@ def test_scattered_zeros_and_erratic_losses_are_a_warning() -> None:
     """Nothing else is logged; the losses between scatter more than before."""
     finding = said(drawn("e", noise=0.01, train_loss=SCATTERED).run()).findings[0]
     assert finding.severity == "warning"
+
+
+def test_all_norms_that_are_not_finite_are_counted() -> None:
+    """The norm is NaN a step before the loss is hidden: 51 points, not 50."""
+    case = drawn("n", train_loss=CLIFF, grad_norm="0:1 390:1 400:nan 900:nan")
+    assert "not finite at 51 points" in said(case.run()).findings[0].title

@@ -5,7 +5,7 @@ import numpy as np
 from runlens.history import Curve
 from runlens.records import NamedTuple
 from runlens.run import Run
-from runlens.wording import loss, number, step
+from runlens.wording import count, loss, number, step
 
 
 class Launch(NamedTuple):
@@ -52,7 +52,8 @@ def signs_of(run: Run, launch: Launch, onset: int) -> Signs:
     weak: list[str] = []
     norm = launch.norm.after(onset).value
     if len(norm) and not np.isfinite(norm).all():
-        nan.append(f"the gradient norm was not finite at {(~np.isfinite(norm)).sum():,} points")
+        lost = (~np.isfinite(launch.norm.value)).sum()  # those before the zeros too
+        nan.append(f"the gradient norm was not finite at {count(int(lost), 'point')}")
     elif len(norm) > 1 and np.ptp(norm) == 0:
         weak.append(f"the gradient norm is {number(float(norm[0]))} at all {len(norm):,} points")
     evals = launch.evals.after(onset)
