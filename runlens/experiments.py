@@ -53,6 +53,11 @@ def check_data(run: Run) -> Fix:
         return fixes.look(
             "Count empty and duplicate samples, and odd values", "the loss does not show them"
         )
+    if run.task == "pretrain":  # windows of one stream of tokens, each of them a label
+        return fixes.look(
+            "Count empty and duplicate passages of the training text",
+            "neither is visible in the loss curve",
+        )
     longest = run.number("max_length") or LONG_SAMPLE
     return fixes.look(
         f"Count empty samples, samples over {longest:,.0f} tokens, samples with the same first "

@@ -73,6 +73,15 @@ def test_one_sample_is_no_range() -> None:
     assert any("(sample 509 of one process)" in what for what in said)
 
 
+def test_windows_of_a_stream_of_tokens_have_no_numbers() -> None:
+    """The loader of nanoGPT draws them at random."""
+    config = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 1}
+    run = drawn("stream", task="pretrain", train_loss=SPIKE, config=config).run()
+    said = " ".join(fix.what for fix in ask(run).findings[0].fixes)
+    assert "Look at the batch at step" in said
+    assert "of one process" not in said
+
+
 RESTARTS = (
     "2.3 2.27 2.26 2.03 1.83 1.43 1.17 1.17 .85 .9 .7 .67 .65 .63 .6 .64 1.19 .97 1.15 1.08 1.2 "
     "1.3 1.02 .84 .68 .62 .52 .76 .55 .48 .45 .56 .82 .94 1.4 .93 .57 .84 .73 .57 .41 .57 .5 .34 "

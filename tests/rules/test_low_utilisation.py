@@ -53,3 +53,16 @@ def test_memory_is_pinned_for_cuda_alone(gpu: str, *, pinned: bool) -> None:
     """Apple's GPUs share the memory of the host."""
     settings = [fix.setting for fix in said({"gpu": gpu}).fixes]
     assert ("dataloader_pin_memory" in settings) is pinned
+
+
+@pytest.mark.parametrize("key", ["torch_compile", "compile"])
+def test_what_is_compiled_already_is_not_to_be_compiled(key: str) -> None:
+    """The switch of nanoGPT is `compile`, the Trainer's `torch_compile`."""
+
+    def advice(*, compiled: bool) -> str:
+        columns = {"gpu_util": "0:92 600:92", "mfu": "0:0.05 600:0.05"}
+        run = Case("busy", columns, task="sft", config={key: compiled}).run()
+        return " ".join(fix.what for fix in examine(RULE, run, Signals(run)).findings[0].fixes)
+
+    assert "Use flash attention and a fused optimizer" in advice(compiled=True)
+    assert "torch.compile" in advice(compiled=False)

@@ -8,7 +8,9 @@ import pytest
 from runlens import fixes
 from runlens.diagnosis import Finding
 from runlens.engine import diagnose
+from runlens.experiments import check_data
 from runlens.rules.cases import drawn, message
+from runlens.rules.loss.surroundings import first_checks
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
 from runlens.wording import rate
@@ -362,3 +364,13 @@ def test_the_story_leaves_out_what_came_after_the_symptom() -> None:
     found = diagnose(case.run())
     assert [one.kind for one in found.causes][:1] == ["rate-zero"]
     assert not any("below 5 %" in one.what for one in found.story)
+
+
+def test_pretraining_has_neither_samples_nor_labels_that_are_masked() -> None:
+    """Each token of a stream is a label."""
+    run = drawn("text", task="pretrain", train_loss=FALLING).run()
+    samples = replace(run, task="sft")
+    assert "-100" not in check_data(run).what + check_data(run).why
+    assert "-100" in check_data(samples).what
+    assert "label mask" not in first_checks(run)[1].what
+    assert "label mask" in first_checks(samples)[1].what

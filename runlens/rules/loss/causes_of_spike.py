@@ -24,8 +24,9 @@ def slow_adam(run: Run) -> bool:
 def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, ...]:
     """Return what to do about a spike at a step; `again` where they repeat and do harm."""
     batch = in_force.effective_batch(run)
+    stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
     which = f"Look at the batch at step {step(at)}"
-    if batch:
+    if batch and not stream:
         first, last = step(batch * (at - 1)), step(batch * at - 1)
         which += (
             f" (sample{f' {first}' if first == last else f's {first} to {last}'} of one process)"

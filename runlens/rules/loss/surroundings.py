@@ -111,8 +111,9 @@ def warmup_fix(run: Run) -> tuple[Fix, ...]:
 
 def first_checks(run: Run) -> tuple[Fix, ...]:
     """Return what to try first when a model does not learn."""
-    text = run.task in {"sft", "pretrain", "dpo", "reward-model"}
+    text = run.task in {"sft", "dpo", "reward-model"}
     what = "decoded samples with their label mask" if text else "samples with their labels"
+    what = "decoded samples" if run.task == "pretrain" else what  # each token is a label
     how = " (axolotl preprocess with debug)" if run.framework == "axolotl" else ""
     return (
         fixes.look(

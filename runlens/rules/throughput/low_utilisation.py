@@ -45,7 +45,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.throughput import flops
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import number, percent, step
+from runlens.wording import listed, number, percent, step
 
 TINY_BATCH = 2  # samples: a step of so few seldom keeps a GPU busy
 TINY = 5e7  # parameters
@@ -239,14 +239,11 @@ def _computing(run: Run) -> tuple[Fix, ...]:
     made = list(_larger(run))
     if not (run.flag("bf16") or run.flag("fp16")):
         made.append(fixes.setting(run, "bf16", True, "Train in bf16", "this uses the tensor cores"))
-    made.append(
-        fixes.action(
-            "Use flash attention, torch.compile and a fused optimizer, with sizes that are "
-            "multiples of 8",
-            "fewer and larger kernels",
-            "one run",
-        )
-    )
+    missing = ["flash attention", "torch.compile", "a fused optimizer"]
+    if run.flag("torch_compile") or run.flag("compile"):  # nanoGPT says the latter
+        missing.remove("torch.compile")
+    faster = f"Use {listed(missing)}, with sizes that are multiples of 8"
+    made.append(fixes.action(faster, "fewer and larger kernels", "one run"))
     made.append(
         fixes.action(
             "Move .item() and print calls out of the training loop",
