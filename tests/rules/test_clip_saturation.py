@@ -124,3 +124,19 @@ def test_share_that_the_framework_logs_is_read_directly() -> None:
     assert said(often).findings[0].severity == "info"
     seldom = drawn("r", framework="fairseq", train_loss=LOSS, clip_share="0:0.1 900:0.1")
     assert said(seldom).status == "passed"
+
+
+@pytest.mark.parametrize(("start", "mean"), [("12.4", True), ("12.6", False)])
+def test_a_loss_below_that_of_guessing_any_token_is_a_mean(start: str, *, mean: bool) -> None:
+    """Nothing of a language model is to be averaged or scaled then."""
+    case = drawn(
+        "sgd",
+        noise={"train_loss": 0.0, "grad_norm": 0.2},
+        task="pretrain",
+        config={"max_grad_norm": 0.02, "learning_rate": 1e-1, "optim": "sgd"},
+        train_loss=f"0:{start} 60:{start} 900:4",
+        grad_norm="0:0.4 900:0.4",
+    )
+    advice = " ".join(fix.what for fix in said(case).findings[0].fixes)
+    assert ("Raise max_grad_norm, and divide" in advice) == mean
+    assert ("Average the loss" in advice) != mean

@@ -3,10 +3,12 @@
 from runlens import fixes
 from runlens.diagnosis import Confidence, Fix
 from runlens.knowledge.in_force import scale_matters
+from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import times
 
+MEAN_LOSS = 12.5  # ln of 262,144, the largest vocabulary in use: a mean over tokens starts below
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
 
 
@@ -54,6 +56,9 @@ def cures(
             "Average the loss instead of summing it, and scale targets and inputs to unit variance"
         )
         why = f"the norm is {times(ratio)} the limit"
+        if run.task in LANGUAGE_TASKS and signals.levels("train_loss").start <= MEAN_LOSS:
+            larger = "Raise max_grad_norm, and divide the learning rate by the same factor"
+            return (fixes.action(larger, why),)
         both = "If you raise max_grad_norm, divide the learning rate by the same factor"
         kept = "otherwise each update grows by that factor"
         return (fixes.action(scale, why), fixes.action(both, kept))
