@@ -41,7 +41,8 @@ NANOGPT = (
         ("{'seed': 3,\n 'lr': 0.1}\n", {"seed": 3, "lr": 0.1}),
     ],
     ids=[
-        "nanogpt", "nanogpt cut", "arguments broken off", "arguments without an end", "batch",
+        "nanogpt", "nanogpt cut", "products", "no product",
+        "arguments broken off", "arguments without an end", "batch",
         "words that are values",
         "a very long line", "a dump in a dump", "a very long dump", "a dump without an end",
         "no dump", "a python dict",
