@@ -47,7 +47,9 @@ def _grows(scene: Scene) -> Sign | None:
     first, now = float(before.value[0]), scene.rate or 0.0
     if now < LEFT * first:
         return None
-    said = f"the rate grew from {as_rate(first)} to {as_rate(now)} by step {step(scene.until)}, "
+    said = (
+        f"the rate grew from {as_rate(first)} to {as_rate(now)} by step {step(scene.rate_until)}, "
+    )
     said += f"by {percent(rate.growth - 1)} at each change"
     return Sign(said, LEADS + 1, "The schedule raises the learning rate")
 
@@ -90,7 +92,9 @@ def _high(scene: Scene) -> Signs:
     if shock := scene.everywhere.get("warmup-shock"):
         climbing = scene.signals.warmup.present and shock.begins < scene.signals.warmup.end
         when = "before the rate reached its peak" if climbing else "at the peak rate"
-        said = f"the loss rose at step {step(shock.begins)}, {when}"
+        over = shock.end is not None and (shock.end.step or 0.0) < scene.symptom
+        said = f"the loss {'had risen' if over else 'rose'} at step {step(shock.begins)}"
+        said += f" already, {when}" if over else f", {when}"
         yield Sign(said, STRONG)
     climb = scene.norm_climb or 0.0
     spiked = scene.has("loss-spike", "grad-spike")  # the norm of the spike is no climb before it
@@ -133,7 +137,7 @@ def _reached(scene: Scene, rate: float) -> str:
     """Name the rate at the first symptom: its peak, or what it had climbed to by then."""
     if rate >= (scene.signals.peak_learning_rate or 0.0):
         return f"the peak rate was {as_rate(rate)}"
-    return f"the rate had climbed to {as_rate(rate)} by step {step(scene.until)}"
+    return f"the rate had climbed to {as_rate(rate)} by step {step(scene.rate_until)}"
 
 
 def _of_known_size(scene: Scene) -> bool:

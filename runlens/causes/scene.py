@@ -137,10 +137,15 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
     def rate(self) -> float | None:
         """The highest rate up to the first symptom; that of the run where it has no step."""
         logged = self.curve("learning_rate")
-        before = logged.value[logged.step <= self.until]
-        if len(before) and float(before.max()) > 0:
-            return float(before.max())
-        return self.signals.peak_learning_rate
+        before = logged.value[logged.step <= self.rate_until]
+        return (float(before.max()) if len(before) else 0.0) or self.signals.peak_learning_rate
+
+    @cached_property
+    def rate_until(self) -> float:
+        """The first symptom; where no rate above 0 was logged by then, what may come before it."""
+        logged = self.curve("learning_rate")
+        alive = logged.step[logged.value > 0]
+        return self.symptom if len(alive) and alive[0] <= self.symptom else self.until
 
     @cached_property
     def rate_share(self) -> float | None:

@@ -397,6 +397,14 @@ RATE = (
             {**config(**LORA), "learning_rate": "0:1e-3 450:1e-3 900:2e-3"},
             "1 : the rate had climbed",
         ),
+        (
+            {**config(**LORA), "learning_rate": "0:1e-3 400:1e-3 900:4e-3"},
+            "1 : the rate had climbed to 1e-3 by step 400",
+        ),
+        (
+            {**config(**LORA), "learning_rate": "0:0 400:0 410:1.2e-3 900:5e-2"},
+            "by step 420",
+        ),
         ({"learning_rate": "0:1.5e-3 900:1.5e-3"}, "1 : the peak rate was 1.5e-3, 3 × the top"),
         (
             {**config(num_parameters=7e9), "learning_rate": "0:1.5e-3 900:1.5e-3"},

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from runlens import fixes
-from runlens.diagnosis import Finding
+from runlens.causes.rate import _high as rate_too_high
+from runlens.causes.scene import Scene
+from runlens.diagnosis import Finding, Moment
 from runlens.engine import diagnose
 from runlens.experiments import check_data
 from runlens.rules.cases import drawn, message
@@ -374,3 +376,14 @@ def test_pretraining_has_neither_samples_nor_labels_that_are_masked() -> None:
     assert "-100" in check_data(samples).what
     assert "label mask" not in first_checks(run)[1].what
     assert "label mask" in first_checks(samples)[1].what
+
+
+@pytest.mark.parametrize(("end", "words"), [(90, "had risen at step 20 already"), (100, "rose at")])
+def test_a_shock_that_was_over_is_told_as_an_earlier_one(end: int, words: str) -> None:
+    """What came long before the fault is no rise at the fault."""
+    rate = "0:1e-5 50:1e-4 900:1e-4"
+    run = drawn("shock", train_loss="0:2 900:4", learning_rate=rate).run()
+    fault = Finding("critical", "Fault.", "train_loss", Moment(100), (), rule="divergence")
+    shock = replace(fault, rule="warmup-shock", onset=Moment(20), end=Moment(end))
+    signs = rate_too_high(Scene(run, Signals(run), (fault,), (fault, shock)))
+    assert any(words in sign.text for sign in signs if sign)
