@@ -121,12 +121,12 @@ def of(
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not parted:
         quiet = DOUBT if doubted else QUIET
-        return Verdict(second, _sentence(run, seen, unasked, quiet), worst or "unknown")
+        return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
     quiet = DOUBT if doubted else QUIET if unasked else "No fault was found"
-    return Verdict(_sentence(run, seen, unasked, quiet), second, health)
+    return Verdict(_sentence(run, signals, seen, unasked, quiet), second, health)
 
 
 def _aside(info: Finding) -> tuple[bool, bool]:
@@ -298,12 +298,15 @@ class Seen(NamedTuple):
     held_out: bool = False  # whether it is the evaluation that improved, which decides by itself
 
 
-def _sentence(run: Run, seen: Seen, unasked: Sequence[str], quiet: str) -> str:
+def _sentence(run: Run, signals: Signals, seen: Seen, unasked: Sequence[str], quiet: str) -> str:
     """Put together what was found, what was seen, and what could not be asked."""
     lead = f"{quiet} up to step {step(run.last_step)}"
     what = ", ".join(part for part in (seen.what, seen.doubt) if part)
     unasked = () if quiet == DOUBT else unasked  # a doubt says as much
-    missing = f"{listed([NAMED[slug] for slug in unasked])} could not be ruled out"
+    names = dict(NAMED)
+    if signals.learns and signals.partial:  # it fell beyond chance; what came before is not known
+        names["not-learning"] = f"a fault before step {step(run.first_step)}"
+    missing = f"{listed([names[slug] for slug in unasked])} could not be ruled out"
     parts = [lead, capitalised(what), capitalised(missing) if unasked else ""]
     return " ".join(f"{part}." for part in parts if part)
 

@@ -176,6 +176,14 @@ def test_a_column_of_one_point_has_no_range() -> None:
     assert "one 1" not in said
 
 
+def test_a_loss_that_fell_beyond_chance_did_not_fall_by_chance() -> None:
+    """Where the log begins late, what is not known is what came before."""
+    late = "1000:4.6 2000:3.9 6000:3.2"
+    told = of(run(train_loss=late), outcomes={**PASSED, "not-learning": Outcome("unmet")})
+    assert told.health == "unknown"
+    assert told.sentence.endswith(" A fault before step 1,000 could not be ruled out.")
+
+
 @pytest.mark.parametrize("slug", verdict.DECIDING)
 @pytest.mark.parametrize("status", ["unmet", "error"])
 def test_nobody_is_called_healthy_whom_a_deciding_rule_could_not_judge(
