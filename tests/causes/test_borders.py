@@ -395,10 +395,6 @@ RATE = (
         ({**config(**LORA), "learning_rate": "0:5e-2 900:5e-2"}, "4 : the peak rate was 5e-2, 100"),
         (
             {**config(**LORA), "learning_rate": "0:1e-3 450:1e-3 900:2e-3"},
-            "1 : the rate had climbed",
-        ),
-        (
-            {**config(**LORA), "learning_rate": "0:1e-3 400:1e-3 900:4e-3"},
             "1 : the rate had climbed to 1e-3 by step 400",
         ),
         (
