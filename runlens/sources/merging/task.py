@@ -174,8 +174,7 @@ def _by_names(
     of_texts = any(OF_TEXTS & set(words(name)) for name in logged)
     if of_an_agent(names, logged):
         return "rl", "logs reward and the loss of a critic, and nothing of texts"
-    texts = "len_mean" in names and (of_texts or "kl" in names)  # episodes have lengths as well
-    if "reward" in names and (texts or ("kl" in names and (of_texts or not hits))):
+    if "reward" in names and ("len_mean" in names or ("kl" in names and (of_texts or not hits))):
         return "grpo", "logs reward with completion lengths or KL"
     if "kl_step" in names and "len_mean" in names:
         return "ppo", "logs the KL of each update and response lengths"
