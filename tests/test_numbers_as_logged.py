@@ -43,7 +43,8 @@ AFTER = re.compile(
     r"passes\b|samples\b|"
     r"such swings\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|"
     r"logged points|"
-    r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|is too much|"
+    r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|"
+    r"is too high for most|"
     r"of \d|(?:to \S+ )?(?:of one process|for (?:GRPO|DPO|SGD|fine-|pre-|continued|policies)))"
 )
 CLAUSE = re.compile(r"[,;:] |\. |$")

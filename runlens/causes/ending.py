@@ -274,8 +274,8 @@ LIMIT = Hypothesis(
     ENDED,
     _limit,
     "the scheduler's record of the job names no limit and no signal",
-    "Check what the system's log (dmesg, on Windows the Event Viewer) or the job scheduler, if "
-    "there is one, says about that time",
+    "Check the system log (dmesg, or the Event Viewer on Windows) and the job scheduler's log, if "
+    "any, around that time",
 )
 PERSON = Hypothesis(
     "by-hand",

@@ -212,8 +212,8 @@ def _words(sign: Sign, what: str) -> str:
 def _hinted(fits: Sequence[str]) -> str:
     """Name what fits and is not proved; a name may be a clause of its own."""
     if len(fits) == 1:
-        return f"the logs hint at {fits[0]}, but do not prove it"
-    return f"the logs hint at {', or at '.join(fits)}, but prove neither"
+        return f"{fits[0]} would fit, but the logs do not prove it"
+    return f"{', or '.join(fits)} would fit, but the logs prove neither"
 
 
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:

@@ -62,7 +62,7 @@ def test_a_hint_never_names_a_cause(judged: Judge) -> None:
     """Unknown comes first, with what fits behind it."""
     told = judged(one(HINT))
     assert [cause.kind for cause in told] == ["unknown", "a"]
-    assert "the logs hint at cause a, but do not prove it" in told[0].evidence_for
+    assert "cause a would fit, but the logs do not prove it" in told[0].evidence_for
 
 
 def test_further_signs_count_a_quarter(judged: Judge) -> None:

@@ -6,10 +6,13 @@ import numpy as np
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.loss.loss_spike import RULE
+from runlens.rules.loss.spike_forms import hump
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run
 from runlens.signals import Signals
+from runlens.signals.shape import shape_of
 
 SPIKE = "0:3 300:1.5 500:1.4 510:6 520:1.4 900:1.2"
 
@@ -97,3 +100,13 @@ def test_the_waves_of_a_schedule_with_restarts_are_no_excursions() -> None:
     text = " ".join(f"{4 * k}:{v:.4f}" for k, v in enumerate(value))
     run = drawn("restarts", noise=0, task="classification", train_loss=f"{text} /4").run()
     assert ask(run).status == "passed"
+
+
+def test_a_loss_at_the_end_of_what_a_number_can_be_breaks_nothing() -> None:
+    """Its running means are infinite, and no slow rise is read from them."""
+    value = np.append(1e308, np.linspace(2.5, 1.0, 39))
+    step = np.arange(10, 410, 10)
+    run = Run("r", "r", History({"train_loss": columns(step, value)}), task="sft")
+    with np.errstate(all="ignore"):
+        assert examine(RULE, run, Signals(run)).status != "error"
+        assert not hump(shape_of(step.astype(np.float64), value), RULE.limits).first.size

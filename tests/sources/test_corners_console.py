@@ -13,7 +13,7 @@ from tests.sources.console_logs import bar, points, reading, row, steps
 
 BANNER = "***** Running training *****\n  Num examples = 1,600\n"
 BATCH = "  Total train batch size (w. parallel, distributed & accumulation) = 16\n"
-COUNTED = "has rows without a step number, so they were numbered in their order"
+COUNTED = "has rows without a step number, so the rows were numbered in order"
 
 
 # where rows stand

@@ -214,7 +214,7 @@ def hump(shape: Shape, limits: Limits) -> Seen:
         return NONE
     rise = climb(np.log(course))
     least = max(np.log(limits.sharp_ratio), limits.z * sigma_diff(np.log(np.maximum(value, 1e-12))))
-    if rise.height < least or rise.left > BACK:
+    if not rise.height >= least or rise.left > BACK:  # NaN, where losses beyond 1e307 were summed
         return NONE
     base, first = float(value[rise.low]), rise.low + 1
     half = course[rise.low] + BACK * (course[rise.top] - course[rise.low])

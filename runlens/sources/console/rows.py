@@ -16,7 +16,7 @@ from runlens.sources.console.trainings import Apart, Counts, tell_apart
 
 CROWD = 3  # rows without a counter in a row that are no summaries of an epoch
 RANKS = 3  # falls by one interval from which several ranks print: a resume falls once
-COUNTED = "has rows without a step number, so they were numbered in their order"
+COUNTED = "has rows without a step number, so the rows were numbered in order"
 ONCE_AN_EPOCH = 1.5  # rows an epoch up to which the epoch is taken for the step
 
 

@@ -25,7 +25,7 @@ RATES = 2_000  # rows whose bars' rates are compared
 COARSE = 0.006  # epochs; older versions print two decimals
 HUNDREDTH = 0.00501  # half of the last of these decimals, and what floats add to it
 FINEST = 1e-9  # epochs; less is none: no epoch has so many steps
-COUNTED = "has rows without a step number, so they were numbered in their order"
+COUNTED = "has rows without a step number, so the rows were numbered in order"
 
 
 class Known(NamedTuple):
