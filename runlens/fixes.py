@@ -176,9 +176,11 @@ def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
         return ()
     epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
     place = place_of(run, "max_steps")
-    told = f"evaluation was best at step {as_step(best)}"
+    known = any(best in run.curve(m).step for m in run.history.metrics if m.startswith("eval_"))
+    at = as_step(best)
+    told = f"evaluation was best at step {at}" if known else f"the data are memorised by step {at}"
     if place is not None and (place.recorded or not epochs) and best >= 1:
-        what = "Stop at the best step"
+        what = "Stop at the best step" if known else "Stop earlier"
         return (setting(run, "max_steps", int(best), what, told, cures="memorised"),)
     if not epochs or not per_epoch or max(1, math.ceil(best / per_epoch)) >= epochs:
         return ()

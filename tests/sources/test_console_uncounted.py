@@ -21,7 +21,7 @@ def test_rows_that_name_no_step_are_counted(tmp_path: Path) -> None:
     found = reading(tmp_path, text)
     assert steps(found, "rl_loss") == [1, 2, 3, 4, 5, 6]
     assert list(found.series["total_reward"].value) == [100, 101, 102, 103, 104, 105]
-    assert "counted" in found.problems[0].text
+    assert "numbered in order" in found.problems[0].text
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_columns_that_count_nothing(tmp_path: Path) -> None:
     text = "train_loss\ttrain_EPE\tEPE\n" + each("1{n}.5\t2.{n}\t3.5", 1, 2, 3, 4)
     found = reading(tmp_path, text)
     assert found.series["train_loss"].step.tolist() == [1, 2, 3, 4]
-    assert any("they were counted" in problem.text for problem in found.problems)
+    assert any("numbered in order" in problem.text for problem in found.problems)
 
 
 @pytest.mark.parametrize(
