@@ -102,7 +102,7 @@ def test_an_agent_without_answers_has_none_that_are_cut_and_needs_no_warm_up() -
 
 
 HUB = """Traceback (most recent call last):
-  File "/work/train.py", line 97, in load_data
+  File "/srv/job/train.py", line 97, in load_data
     model = AutoModel.from_pretrained(name)
 OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them \
 in the cached files.
