@@ -87,3 +87,17 @@ def test_scores_that_may_stay_where_they_are(value: list[float]) -> None:
     assert not of_accuracy(*value).findings
     assert of_accuracy(*[97 / 101] * 9).findings == ()  # solved, of however many
     assert of_accuracy(*[77 / 101] * 9).findings
+
+
+@pytest.mark.parametrize(("order", "found"), [((1, 2, 3, 4, 6, 5), 0), ((1, 2, 4, 3, 6, 5), 1)])
+def test_a_low_score_is_on_its_way_where_its_rise_is_no_chance(
+    order: tuple[int, ...], found: int
+) -> None:
+    """Of six evaluations in a random order 1 in 20 and fewer rise as far."""
+    step = np.arange(1, 7) * 100
+    series = {
+        "train_loss": columns(step, np.linspace(5.0, 1.0, 6)),
+        "eval_dice": columns(step, np.array(order) / 1000),
+    }
+    run = Run("s", "s", History(series), task="other")
+    assert len(examine(RULE, run, Signals(run)).findings) == found
