@@ -202,7 +202,7 @@ def never_better(signals: Signals) -> bool:
 
 def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
     """Warm up over 5 % of the planned steps (3 to 10 % are usual), in the unit already used."""
-    if run.task == "rl":  # its libraries have no warm-up
+    if run.task == "rl" or phases.rises_throughout(run):  # the libraries of rl have no warm-up
         return ()
     total = run.state.planned_steps or run.last_step
     ratio, steps = run.number("warmup_ratio"), run.number("warmup_steps")

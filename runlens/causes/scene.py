@@ -16,7 +16,7 @@ from runlens.signals.inputs import Dated, Departure
 from runlens.usual_rates import Ceiling, Usual, ceiling, least, usual_rates
 
 # findings that are inputs themselves: what they begin is no symptom
-INPUTS = frozenset({"schedule-mismatch", "resume-jump", "lr-zero"})
+INPUTS = frozenset({"schedule-mismatch", "resume-jump", "lr-zero", "clip-saturation"})
 LEFT = 1.5  # logged over planned rate, or the other way, from which a departure can be a cause
 SLACK = 2.0  # logging intervals by which a cause may be seen after its symptom
 NO_NORM = 1e-6  # of the largest norm: below it there was no gradient to climb from

@@ -59,6 +59,14 @@ def _by_curve(rate: Curve, total: int) -> Warmup | None:
     return None
 
 
+def rises_throughout(run: Run) -> bool:
+    """Whether the logged rate rises from first to last: more of a warm-up than it is cannot be."""
+    value = run.curve("learning_rate").finite().value
+    return bool(
+        len(value) >= FEWEST and value[0] < RISES_FROM * value[-1] and (np.diff(value) >= 0).all()
+    )
+
+
 def restarts(rate: Curve) -> list[int]:
     """Return the steps at which the learning rate rises again after a clear fall."""
     if len(rate) < FEWEST:

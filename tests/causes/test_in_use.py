@@ -51,6 +51,16 @@ def test_a_first_cause_is_not_ruled_out_by_another_name() -> None:
     assert "Learning rate too low" not in ruled_out(high)
 
 
+def test_constant_clipping_is_no_first_symptom_of_a_divergence() -> None:
+    """At step 10, where each step is clipped already, the rate is low; at 700 it is not."""
+    run = drawn(
+        "x", train_loss="0:0.7 690:0.3 710:0.9 900:0.9", learning_rate="0:1e-6 900:5e-5"
+    ).run()
+    one = scene(run, "divergence 700 critical, clip-saturation 10 warning")
+    assert one.symptom == 700
+    assert "Learning rate too high" not in {no.what for no in judge(one)[1]}
+
+
 def test_what_comes_after_the_first_symptom_did_not_cause_it() -> None:
     """The loss diverged at 100; the resume at 700 lost the schedule as well."""
     run = drawn("x", train_loss="0:0.5 90:0.4 100:5 200:9 900:9", learning_rate="0:1e-3").run()

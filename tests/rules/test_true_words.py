@@ -101,6 +101,8 @@ def test_a_warm_up_that_is_seen_is_not_asked_for() -> None:
     assert fixes.longer_warmup(long, "x") == ()
     none = drawn("none", train_loss="0:2 1000:1", learning_rate="0:1e-4 1000:0").run()
     assert [fix.what for fix in fixes.longer_warmup(none, "x")] == ["Add a learning-rate warm-up"]
+    all_along = drawn("rising", train_loss="0:2 1000:1", learning_rate="0:1e-6 1000:1e-4").run()
+    assert fixes.longer_warmup(all_along, "x") == ()
 
 
 @pytest.mark.parametrize(
