@@ -31,7 +31,7 @@ from runlens.sources.console.scanner import scan
 from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
-from runlens.sources.console.telling import tells
+from runlens.sources.console.telling import telling, tells
 from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
@@ -45,6 +45,9 @@ MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four i
 HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
 MARKDOWN = ".md"
 NOTEBOOK = ".ipynb"  # its pictures stand between what it printed
+FEW_DICTS = (
+    20  # rows printed as dicts beside which others are looked for: a run has more of its own
+)
 PASTED = 20  # rows from which Markdown is a log that was pasted, and no text with an example
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = lazy_re(
@@ -280,7 +283,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     reading.paths = dict.fromkeys((TOTAL_BATCH, *BANNER_KEYS.values()), "")  # worked out
     run_bars = bars.taken(bars.training)
     records, placed = dict_rows(reading, rows, run_bars)
-    if len(records):
+    if len(records) and not _beside_lines(records, log):
         total = counted_by(rows.records.at[rows.are("train")], run_bars)
         run_bars = run_bars.taken(run_bars.total == total)
         told, skipped = log.told[records.at], frozenset(NOT_METRICS)
@@ -317,6 +320,17 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         found.epochs,
         dicts=False,
     )
+
+
+def _beside_lines(records: Records, log: Sorted) -> bool:
+    """Whether a few dicts stand in a log whose rows are lines: ``meta: {'iteration': 23, ...}``."""
+    if len(records) > FEW_DICTS or len(log.others) <= len(records):
+        return False
+    from runlens.sources.console import lines
+
+    found = lines.read(log.others, ())
+    dicts = sum(sum(map(tells, some.names)) * len(some.number) for some in records.layouts)
+    return len(found.records) > len(records) and telling(r.names for r in found.records) > dicts
 
 
 def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> None:

@@ -6,6 +6,9 @@ One row a line, or a list of them: ``train_loss = [0.9, 0.7, 0.6]``, ``[0.9, 0.7
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
+from runlens.arrays import median
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.records import Record
@@ -16,6 +19,8 @@ from runlens.sources.reading import as_number
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
 WIDEST = 12  # numbers of a line: more are data
+WRAPPED = 60  # numbers of a line of one list: as numpy prints it, a character and a space each
+SMOOTH = 0.5  # of what numbers differ from those above them: they go on along the lines
 LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 TOLD = "holds bare numbers: each line was taken for a row"
@@ -32,6 +37,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     A single column is what the `stem` of the file's name says, or the words above it; others are
     numbered. Whole numbers alone are labels or counts, and no measure.
     """
+    if tells(stem) and (run_on := _run_on(others)):
+        return [Row(at, Counted(step=n), (stem,), (v,)) for n, (at, v) in enumerate(run_on, 1)]
     found = [(at, values) for at, line in others if (values := _numbers(line))]
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
@@ -71,13 +78,32 @@ def _named(words: str) -> list[str]:
     return [*map(" ".join, pairwise(said)), *said]
 
 
-def _numbers(line: str) -> tuple[float, ...]:
+def _run_on(others: Sequence[tuple[int, str]]) -> list[tuple[int, float]]:
+    """Return the numbers of one list that goes on from line to line, each with its line.
+
+    Numbers side by side that are columns are nearer to those above them than to each other.
+    """
+    lines = [_numbers(line, WRAPPED) for _, line in others]
+    width = len(lines[0]) if lines else 0
+    full = lines[:-1]
+    if width < 2 or len(full) < FEWEST or not 0 < len(lines[-1]) <= width:  # noqa: PLR2004 - a column
+        return []
+    if any(len(line) != width for line in full):
+        return []
+    table = np.array(full)
+    along, down = (median(np.abs(np.diff(some)).ravel()) for some in (table.ravel(), table.T))
+    if not along < SMOOTH * down or (table == np.floor(table)).all():
+        return []
+    return [(at, n) for (at, _), some in zip(others, lines, strict=True) for n in some]
+
+
+def _numbers(line: str, most: int = WIDEST) -> tuple[float, ...]:
     """Return the numbers of a line that has nothing else; nothing for others."""
     if len(line) > LONGEST:
         return ()
     cells = _APART.split(line.strip(" \t[](),;"))
-    numbers = [number for cell in cells[: WIDEST + 1] if (number := as_number(cell)) is not None]
-    return tuple(numbers) if len(numbers) == len(cells) <= WIDEST else ()
+    numbers = [number for cell in cells[: most + 1] if (number := as_number(cell)) is not None]
+    return tuple(numbers) if len(numbers) == len(cells) <= most else ()
 
 
 def _list(at: int, line: str) -> _List | None:

@@ -54,6 +54,7 @@ from runlens.sources.console.within import within
 from runlens.sources.console.worded import FRAMEWORK as NANOGPT
 from runlens.sources.console.worded import worded
 from runlens.sources.console.yolo import yolo
+from runlens.sources.tables.names import has_twins
 from runlens.sources.trainings import of_launches
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
@@ -320,12 +321,13 @@ def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
 def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
     """Keep the rows whose layout occurs more than once; and single ones of the same counter.
 
-    Of a `few` lines a row of a single one has two counters, which no sentence names.
+    Of a `few` lines a row of a single one has two counters, or what was measured on the data of the
+    training and on held-out ones, which no sentence names.
     """
     layouts = Counter(row.names for row in rows)
     kept = [row for row in rows if layouts[row.names] > 1]
     if not kept:
-        return [row for row in rows if few and counted_twice(row.counted)]
+        return [r for r in rows if few and (counted_twice(r.counted) or has_twins(r.names))]
     first = kept[0]
     return [
         row

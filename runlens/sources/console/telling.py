@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from runlens.metrics import METRICS
+from runlens.metrics import METRICS, naming
 from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 
@@ -25,6 +25,7 @@ _LOSSES = "".join(  # what else the table calls so
     if "loss" not in alias
 )
 _TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS}{_LOSSES})(?![a-z])", re.IGNORECASE)
+LOSSES = {"train_loss", "eval_loss", "d_loss", "g_loss"}  # by whatever words: "L_total", "L_G"
 # settings of a loss, what was best so far, and words of sentences
 _OTHER = lazy_re(
     r"loss[ _]?scale|(?:weight|coef|coeff|eps|bias|fn|type|every|interval|freq|size|threshold)s?\b"
@@ -36,7 +37,8 @@ _OTHER = lazy_re(
 def tells(name: str) -> bool:
     """Whether a name is that of something by which trainings are judged."""
     name = in_english(name)
-    return _TELLING.search(name) is not None and _OTHER.search(name) is None
+    told = _TELLING.search(name) is not None or naming(name).metric in LOSSES
+    return told and _OTHER.search(name) is None
 
 
 def telling(names: Iterable[Sequence[str]]) -> int:

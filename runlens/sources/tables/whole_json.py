@@ -7,8 +7,10 @@ arguments of the training.
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
@@ -25,6 +27,14 @@ _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 _SETTINGS = lazy_re(
     r"(?i)(?:train(?:ing)?_?)?(?:config|cfg|arg(?:ument)?s|options|settings|h(?:yper)?_?param(?:eter)?s|params)"
 )
+BY = ("step", "epoch")
+_COUNTS = {
+    "step": "step",
+    "timesteps": "step",
+    "timestep": "step",
+    "iter": "step",
+    "epoch": "epoch",
+}
 # a key of what trainings measure, before the numbers: what is looked for before all is read
 _MEASURED = lazy_re(
     rb'(?i)"[^"\\]{0,60}(?:loss|acc|reward|return|error|nll|perplexity|ppl|_ce|lr|score)'
@@ -90,6 +100,8 @@ def _histories(value: Any, depth: int = 0) -> Iterator[History]:  # noqa: ANN401
         if points := _of_points(value):
             yield History(points)
             return
+        if apart := _of_counted(value):
+            yield apart
         yield from (History(_of_numbers(value)), _of_lists(value))
         if depth < DEEPEST:
             for inner in value.values():
@@ -111,6 +123,74 @@ def _of_points(whole: Row) -> list[Row]:
             if isinstance(step, int | float):
                 rows.setdefault(step, {"step": step})[name] = value
     return [rows[step] for step in sorted(rows)]
+
+
+class _Part(NamedTuple):
+    """Rows that count themselves, beside others that count on their own."""
+
+    by: str  # "step" or "epoch"
+    rows: list[Row]  # their counter is under that name
+
+
+def _of_counted(whole: Row) -> History | None:
+    """Put parts side by side that have steps of their own; None where there are no two.
+
+    ``train_loss`` and ``train_steps`` beside ``val_loss`` and ``val_steps``, each a list; or
+    ``train`` and ``val``, lists of rows with a step.
+    """
+    found = [*_counted_lists(whole), *_counted_rows(whole)]
+    rows = Counter(part.by for part in found for _ in part.rows)
+    by = max(rows, key=rows.__getitem__, default="")
+    parts = [part.rows for part in found if part.by == by]
+    if len(parts) < 2:  # noqa: PLR2004 - one part is read as it stands
+        return None
+    told = {name for some in parts for name in some[0]}
+    left_out = tuple(
+        f"{name} ({len(some):,} values)"
+        for name, some in _lists(whole)
+        if len(some) > 1 and name not in told and not _counts(name, some)
+    )
+    rows_of_all = sorted((row for some in parts for row in some), key=lambda row: row[by])
+    return History(rows_of_all, left_out)
+
+
+def _counted_rows(whole: Row) -> Iterator[_Part]:
+    """Yield the lists of rows that all name their step, or all their epoch."""
+    lists = {key: some for key, some in whole.items() if isinstance(some, list) and len(some) > 1}
+    named = {key: some for key, some in lists.items() if all(isinstance(r, dict) for r in some)}
+    often = Counter(name for some in named.values() for name in some[0])
+    for key, some in named.items():
+        by = next((by for by in BY if all(_is_count(row.get(by)) for row in some)), "")
+        if by:
+            alike = any(often[name] > 1 for name in some[0] if name not in BY)
+            before = f"{key}/" if alike or key.lower() in SPLITS else ""
+            rows = ({n if n in BY else before + n: v for n, v in row.items()} for row in some)
+            yield _Part(by, list(rows))
+
+
+def _counted_lists(whole: Row) -> Iterator[_Part]:
+    """Yield lists of numbers beside one as long that counts on, and is called so."""
+    lists = {name: some for name, some in _lists(whole) if len(some) > 1}
+    axes = {name: by for name, some in lists.items() if (by := _counts(name, some))}
+    for length, axis in {len(lists[name]): name for name in reversed(axes)}.items():
+        mine = {n: some for n, some in lists.items() if len(some) == length and n not in axes}
+        by, count = axes[axis], lists[axis]
+        rows = [
+            {by: step} | {n: some[at] for n, some in mine.items()} for at, step in enumerate(count)
+        ]
+        if mine:
+            yield _Part(by, rows)
+
+
+def _counts(name: str, some: list[Any]) -> str:
+    """Return what a list counts by its last word, if its numbers rise; empty: nothing."""
+    by = _COUNTS.get((words(name) or ("",))[-1], "")
+    rises = all(map(_is_count, some)) and all(a < b for a, b in pairwise(some))
+    return by if rises else ""
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _of_numbers(whole: Row) -> list[Row]:

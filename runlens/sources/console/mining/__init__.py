@@ -26,6 +26,7 @@ from runlens.sources.console.mining.counting import (
     counted_by_name,
     counters,
     goes_on,
+    strays,
     within_epoch,
 )
 from runlens.sources.console.mining.layouts import Layout, headings, layouts
@@ -91,7 +92,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     others = [(at, line) for at, line in others if not _MODULE.match(line)]
     few = alone and len(others) <= EXCERPT
     lines = without_prefix(others)
-    tables = [_table(layout) for layout in layouts(plain(lines), headings(lines))]
+    tables = _without_strays([_table(one) for one in layouts(plain(lines), headings(lines))])
     kept = _kept(tables, excerpt=few)
     if not kept:
         return []
@@ -147,13 +148,47 @@ def _name(layout: Layout, place: int, value: FloatArray, found: Counters) -> str
     return "" if (mine == mine[0]).all() else f"column {place + 1}"
 
 
+def _without_strays(tables: list[_Table]) -> list[_Table]:
+    """Forget counters that go up and down where others go on: ``n_steps=9`` of an answer.
+
+    What a name counts is told by all rows that have it.
+    """
+    if not any(len(t.line) >= FEWEST and _heads_or_rows(t) for t in tables):
+        return tables
+    for kind in ("step", "epoch"):
+        named = [(t, getattr(t.counts, kind)) for t in tables]
+        by_name: dict[str, list[tuple[_Table, int]]] = {}
+        for table, place in named:
+            if place >= 0 and table.layout.columns[place].kind:
+                by_name.setdefault(table.layout.columns[place].name, []).append((table, place))
+        for some in by_name.values():
+            line = np.concatenate([table.line for table, _ in some])
+            count = np.concatenate([table.value[:, place] for table, place in some])
+            if strays(count[np.argsort(line, kind="stable")]):
+                for table, _ in some:
+                    table.counts = table.counts._replace(**{kind: -1})
+                    setattr(table, kind, np.full(len(table.line), NOT_KNOWN))
+                    setattr(table, f"{kind}s", np.full(len(table.line), NOT_KNOWN))
+    return tables
+
+
+def _heads_or_rows(table: _Table) -> bool:
+    """Whether a counter with a name goes on in a table."""
+    place = max(table.counts.step, table.counts.epoch)
+    named = place >= 0 and table.layout.columns[place].kind != ""
+    return named and goes_on(table.value[:, place])
+
+
 def _kept(tables: Sequence[_Table], *, excerpt: bool) -> list[_Table]:
     """Choose the tables that are of a training: numbers in prose are no metrics."""
     often = [t for t in tables if t.telling and len(t.line) > 1 and _measured(t)]
     if often:
         least = min(len(t.line) for t in often)
         beside = (t for t in tables if t.measures and not t.telling and t.counts.any)
-        return [*often, *(t for t in beside if 2 * len(t.line) >= least and _by_name(t))]
+        return [
+            *often,
+            *(t for t in beside if 2 * len(t.line) >= least and (_by_name(t) or _alone(t, tables))),
+        ]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
     if plain or not excerpt:

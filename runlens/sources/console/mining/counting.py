@@ -14,6 +14,7 @@ from runlens.sources.console.pairs import names_metric
 from runlens.sources.console.records import MAX_STEP
 
 FEWEST_FALLS = 3  # rows: of two a fall is a restart as well
+STRAY = 0.25  # share of falls among what changes: noise has half, a counter of batches one an epoch
 LATEST = 2  # place in its line at which a counter without a name is looked for
 MOSTLY = 0.8  # share of the rows from which a column that is not named counts
 _TIMELY = lazy_re(
@@ -132,6 +133,13 @@ def goes_on(mine: FloatArray) -> bool:
     fallen = mine[1:][gaps < 0]
     most = 4 if (fallen <= mine[0]).all() else 10  # of so many rows one may begin a launch
     return bool((gaps > 0).mean() >= MOSTLY and len(fallen) < max(len(mine) / most, 2))
+
+
+def strays(step: FloatArray) -> bool:
+    """Whether steps fall as they rise, and to one place as to another: they count no training."""
+    gaps = np.diff(step)
+    fallen = step[1:][gaps < 0]
+    return bool(len(fallen) >= STRAY * (gaps != 0).sum() and len(unique(fallen)) > FEWEST_FALLS)
 
 
 def within_epoch(step: FloatArray, epoch: FloatArray, total: FloatArray) -> bool:

@@ -61,7 +61,8 @@ def head(line: str) -> Head | None:
     for splitter in _SPLITTERS:
         names = tuple(name.strip("`'\"") for name in splitter.split(text))
         if len(names) > 1:
-            good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in names)
+            named = names[1:] if not names[0] else names  # pandas names no index
+            good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
             found = Head(splitter, names, line)
             return found if good and found.sure else None
     return None
@@ -92,6 +93,8 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
     if names is None or not _ROW.match(line):
         return None
     cells = _cells(line, names)
+    if _indexed(cells, names):
+        names = names._replace(names=("", *names.names))
     if len(cells) != len(names.names):
         return None
     columns: list[Column] = []
@@ -110,6 +113,12 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
         return None
     named = (Column(c.name if c.kind else data + c.name, c.kind) for c in columns)
     return Phrase(tuple(named), ""), tuple(slots)
+
+
+def _indexed(cells: list[str], names: Head) -> bool:
+    """Whether a row begins with its number, over which no name stands: a frame of pandas."""
+    blank = bool(cells) and names.line[: len(cells[0])].isspace()
+    return blank and cells[0].isdecimal() and len(cells) == len(names.names) + 1
 
 
 def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | None:
@@ -132,7 +141,8 @@ def _cells(line: str, names: Head) -> list[str]:
     cells = names.splitter.split(text)
     if len(cells) != len(names.names) and names.splitter is not _PIPES:
         cells = _SPACE.split(_UNIT_APART.sub("", text))
-        return cells if len(cells) == len(names.names) else _below(line, names)
+        whole = len(cells) == len(names.names) or _indexed(cells, names)
+        return cells if whole else _below(line, names)
     return cells
 
 

@@ -30,6 +30,7 @@ _ENDS = " \t|>]:)-"
 _MARK = lazy_re(
     r"(?:[|>\]:)}-]|\.(?:py|lua|cc|cpp):\d+|\b(?:INFO|WARN(?:ING)?|DEBUG|ERROR|F|P)|(?<!\S)[\d:.,TZ/-]*\d[\d:.,TZ/-]*)\s*$"
 )
+_GIVEN = lazy_re(r"(?<=[A-Za-z_\d][:=])[-+]?\d*\.\d")  # the value of a name: "L_adv:0.75"
 _SECONDS = {"s", "m", "h", "ms"}
 Line = tuple[int, str]
 
@@ -93,7 +94,10 @@ def _passes(lines: Sequence[str], begin: str) -> bool:
     """Whether a beginning says nothing about the training."""
     form = _form(begin)
     every = 1 + len(lines) // COMPARED
-    cut = [parts(match[0] + ".") for line in lines[::every] if (match := form.match(line))]
+    some = [(line, match) for line in lines[::every] if (match := form.match(line))]
+    if all(_GIVEN.match(line, match.end()) for line, match in some):
+        return False
+    cut = [parts(match[0] + ".") for _, match in some]
     said = phrase(cut[0].text, cut[0].marks)
     if any(column.kind for column in said.columns) or tells(begin):
         return False

@@ -54,6 +54,7 @@ _COUNTING = (
     r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
     r"|(?<=[Ee]poch #)|(?<=[Ee]poch#)|(?<=[Ss]tep #)|(?<=[Ss]tep#)|(?<=[Ii]teration #)"
     r"|(?<=[Ee]pisode #)"
+    r"|(?<=[Ll]oss(?=\d*\.\d))|(?<=[Aa]cc(?=\d*\.\d))"  # "disc_loss0.027": no sign was printed
 )
 _NUMBER = (
     r"(?:(?<![\w@.#/^])(?<!\w-)|(?<=_(?==))|" + _COUNTING + r")"
