@@ -37,6 +37,7 @@ ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 SCATTER = 3.0  # noise scales: a rise below is chance
 KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
+HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
 
 
 def _grows(scene: Scene) -> Sign | None:
@@ -231,6 +232,8 @@ def _harmless(scene: Scene) -> str:
     """Say what shows that the rate broke nothing: it had decayed, or the model is whole."""
     if _grows(scene):
         return f"it began at {as_rate(float(scene.curve('learning_rate').value[0]))}, and grew"
+    if still := _hardly_moved(scene):
+        return still.text
     if scene.has("preference-collapse") and (kept := _accuracy_kept(scene)):
         return f"the model is intact: {kept[1]}" if kept[0] >= KEPT else ""
     if "warmup-shock" in scene.everywhere or not scene.has(
@@ -271,6 +274,7 @@ def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
 
 
 def _low(scene: Scene) -> Signs:
+    yield _hardly_moved(scene)
     peak, low = scene.signals.peak_learning_rate, scene.least_rate
     if not peak:
         return
@@ -284,6 +288,18 @@ def _low(scene: Scene) -> Signs:
         least = f"1/{under:,.0f} of the usual minimum of {as_rate(low)}"
         said = f"the peak rate of {as_rate(peak)} is {least}"
         yield Sign(said, weight)
+
+
+def _hardly_moved(scene: Scene) -> Sign | None:
+    """Say that a policy whose reward did not rise is still the model that it began as."""
+    kl = np.abs(scene.curve("kl").value)
+    if len(kl) < AT_ONCE or not scene.has("reward-flat") or not 0 < kl.max():
+        return None  # a KL of exactly 0 is not measured, or nothing was updated at all
+    end = float(median(kl[-max(AT_ONCE, len(kl) // 5) :]))
+    if end >= HARDLY_MOVED:
+        return None
+    said = f"the policy hardly moved: its KL to the reference was {end:.2g} nats at the end"
+    return Sign(f"{said} (median)", HINT)
 
 
 def _enough(scene: Scene) -> str:
@@ -372,7 +388,7 @@ LOW = Hypothesis(
 COLD = Hypothesis(
     "warmup-missing",
     "Warm-up missing or too short",
-    THROWN | LOST | POLICY | {"plateau"},
+    (THROWN | LOST | POLICY | {"plateau"}) - {"reward-flat", "reward-stuck-zero"},
     _cold,
     "the same happens with a warm-up over 5 % of the steps",
     "Repeat the first 5 % of the run with the rate warming up all the way",

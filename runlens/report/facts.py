@@ -33,7 +33,7 @@ KINDS = {  # of ends, as a word of the line about the run
     "unknown": "end unknown",
 }
 DEVICE, DEVICES = "gpu", "gpu_count"  # the settings in which trackers keep the machine's cards
-_WORD = lazy_re(r"[a-z]+(?=[\s,;]|$)")
+_WORD = lazy_re(r"[a-z]+(?:-[a-z]+)*(?=[\s,;]|$)")
 _ENDS = lazy_re(r"\.(?=\s)")
 
 

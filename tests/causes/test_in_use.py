@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from runlens import diagnose as diagnose_read
 from runlens import read
 from runlens.causes import ending
@@ -59,6 +61,18 @@ def test_constant_clipping_is_no_first_symptom_of_a_divergence() -> None:
     one = scene(run, "divergence 700 critical, clip-saturation 10 warning")
     assert one.symptom == 700
     assert "Learning rate too high" not in {no.what for no in judge(one)[1]}
+
+
+@pytest.mark.parametrize(("kl", "moved"), [(0.009, False), (0.011, True)])
+def test_a_policy_that_hardly_moved_had_no_rate_that_is_too_high(kl: float, moved: bool) -> None:
+    """Its KL to the reference tells; no warm-up makes a reward rise."""
+    case = drawn("x", task="grpo", reward="0:0.3 900:0.3", kl=f"0:1e-4 300:{kl} 900:{kl}")
+    one = scene(case.run(), "reward-flat 0 warning")
+    causes, out = judge(one)
+    named = {cause.kind for cause in causes}
+    assert ("rate-too-low" in named) is not moved
+    assert ("Learning rate too high" in {no.what for no in out}) is not moved
+    assert "warmup-missing" not in named
 
 
 def test_what_comes_after_the_first_symptom_did_not_cause_it() -> None:

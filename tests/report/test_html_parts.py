@@ -326,6 +326,7 @@ def test_values_are_written_in_the_way_of_their_metric(
 def test_words_become_sentences_and_names_stay() -> None:
     """A sentence has a capital and a stop; a setting or a file at its front keeps its letters."""
     assert facts.sentence("needs half the memory") == "Needs half the memory."
+    assert facts.sentence("warm-up missing would fit") == "Warm-up missing would fit."
     assert facts.sentence("lora_r is 64") == "lora_r is 64."
     assert facts.sentence("train.py:8 in main") == "train.py:8 in main."
 
