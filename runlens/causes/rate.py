@@ -293,7 +293,7 @@ def _low(scene: Scene) -> Signs:
 def _hardly_moved(scene: Scene) -> Sign | None:
     """Say that a policy whose reward did not rise is still the model that it began as."""
     kl = np.abs(scene.curve("kl").value)
-    if len(kl) < AT_ONCE or not scene.has("reward-flat") or not 0 < kl.max():
+    if len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
         return None  # a KL of exactly 0 is not measured, or nothing was updated at all
     end = float(median(kl[-max(AT_ONCE, len(kl) // 5) :]))
     if end >= HARDLY_MOVED:
