@@ -34,6 +34,7 @@ MOSTLY_ALIVE = 0.9  # of the losses after a NaN that was of one batch alone
 SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "shuffle_data")
 MOVED_LOGP = 2.0  # nats that a log-probability of an answer must have moved
 RISEN = 0.1  # of train loss at the best evaluation
+NOTHING_LEFT = 0.05  # nats of eval loss, as rule zero-loss
 SHIFTED = 0.3  # of the level before that a lasting jump must have
 
 
@@ -91,6 +92,8 @@ def _one_pass(scene: Scene) -> str:
         return "train loss did not fall: nothing was memorised"
     if rose := _both_rose(scene):
         return rose
+    if low := _evaluation_low(scene):
+        return f"{low} as well: memorising training rows does not lower it"
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
         return f"eval loss ended {number(far, 2)} times above its minimum: memorising adds far less"
     passes = scene.all_passes
@@ -270,14 +273,21 @@ def _leak(scene: Scene) -> Signs:
     if scene.has("eval-leak"):
         yield Sign(scene.title("eval-leak"), SETTLES)
     if _all_zero(scene) and not _masked(scene):
-        passes, evals = scene.passes, scene.curve("eval_loss").value
-        low = len(evals) and float(median(evals[-3:])) <= 0.05  # noqa: PLR2004 - as rule zero-loss
+        passes, low = scene.passes, _evaluation_low(scene)
         if passes is not None and passes <= ONE_PASS:
-            also = f", and eval loss is {loss(float(evals[-1]))}" if low else ""
+            also = f", and {low}" if low else ""
             said = f"train loss reached its floor within {percent(passes)} of the first pass{also}"
             yield Sign(said, SETTLES if low else STRONG)
         elif low:
-            yield Sign(f"eval loss is {loss(float(evals[-1]))} as well", SPEAKS)
+            yield Sign(f"{low} as well", STRONG)
+
+
+def _evaluation_low(scene: Scene) -> str:
+    """Say that nothing is left to learn of the evaluation set either."""
+    evals = scene.curve("eval_loss").value
+    if not len(evals) or not _all_zero(scene) or float(median(evals[-3:])) > NOTHING_LEFT:
+        return ""
+    return f"eval loss is {loss(float(evals[-1]))}"
 
 
 def _shift(scene: Scene) -> Signs:

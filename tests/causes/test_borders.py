@@ -260,7 +260,16 @@ DATA = (
                 "steps_per_epoch": 50,
                 "eval_loss": "0:2 90:0.05 900:0.05",
             },
-            "2 : eval loss is 0.05",
+            "3 : eval loss is 0.05",
+        ),
+        (
+            {
+                **ZERO,
+                "grad_norm": LEVEL,
+                "steps_per_epoch": 50,
+                "eval_loss": "0:2 90:0.051 900:0.051",
+            },
+            "",
         ),
     ),
     *held(

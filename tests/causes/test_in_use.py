@@ -63,6 +63,21 @@ def test_constant_clipping_is_no_first_symptom_of_a_divergence() -> None:
     assert "Learning rate too high" not in {no.what for no in judge(one)[1]}
 
 
+@pytest.mark.parametrize(("low", "first"), [(0.001, "leak"), (2.5, "memorised")])
+def test_what_is_memorised_alone_does_not_lower_evaluation(low: float, first: str) -> None:
+    """Nine passes, and eval loss at 0 as well: its rows are training rows, fewer passes no fix."""
+    case = drawn(
+        "x",
+        noise=0.001,
+        steps_per_epoch=100,
+        train_loss="0:2 200:0.001 900:0.001",
+        eval_loss=f"0:2 200:{low} 900:{low}",
+    )
+    causes, out = judge(scene(case.run(), "zero-loss 200 warning"))
+    assert causes[0].kind == first
+    assert any("as well" in no.why for no in out) is (first == "leak")
+
+
 @pytest.mark.parametrize(("kl", "moved"), [(0.009, False), (0.011, True)])
 def test_a_policy_that_hardly_moved_had_no_rate_that_is_too_high(kl: float, moved: bool) -> None:
     """Its KL to the reference tells; no warm-up makes a reward rise."""
