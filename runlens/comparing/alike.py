@@ -1,25 +1,30 @@
 """Whether two runs of which nothing is recorded are one configuration, by how they came down.
 
-Two seeds of one configuration come down alike: over the first two thirds the mean of B - A is a few
-times the jitter of both at most. Another learning rate parts them there already; the last third is
-what is judged. In 4,896 pairs without settings of 204 kinds of trainings the odds that they are one
-go with that ratio r as 1.2 / (r + 0.1)^0.57: 3 in 4 for the closest twelfth of the pairs, 1 in 8
-for the furthest. Asked of evaluations alone: a training curve wanders with its batches, and its
-jitter does not tell how far.
+Two seeds of one configuration come down alike: over the first two thirds B - A is a few times the
+jitter of both at most. Another learning rate parts them there already; the last third is what is
+judged. In 4,640 pairs without settings of 232 kinds of trainings the odds that they are one go with
+that ratio r as 5.5 / (r + 1)^1.33: 3 in 4 for the closest twelfth of the pairs, 1 in 15 for the
+furthest.
+
+The distance is the root of the mean square, so that curves that cross on their way down lie apart.
+The jitter of a curve that glides is told at eight places (ends.py), as its end is: that of sixty is
+a fiftieth of it, and seeds passed for other configurations because they were evaluated often.
+Asked of evaluations alone: a training curve wanders with its batches, and its jitter does not tell
+how far.
 """
 
 import math
 
 import numpy as np
 
+from runlens.comparing.ends import early_jitter
 from runlens.history import FloatArray
 
 FEWEST = 5  # values that both have: three before the end, three bends
-HALF = 6  # values, or half of them if that is more, whose bends tell the jitter
 BEFORE_END = 2 / 3  # of the curve, in which runs of other settings part
-CLOSE = 0.1  # of the jitter: what lies closer is no closer
-AS_LIKELY, FALL = 1.2, 0.57  # the odds of a pair one jitter apart, and the power that they go by
-LEAST, MOST = 0.1, 0.75  # as low and as high as it was over twelfths of those pairs
+BY_CHANCE = 1.0  # jitter of both that every distance has
+AS_LIKELY, FALL = 5.5, 1.33  # the likeliest odds of those pairs, and the power that they go by
+LEAST, MOST = 0.05, 0.75  # as low and as high as it was over twelfths of those pairs
 
 
 def one_configuration(a: FloatArray, b: FloatArray, before: float) -> float:
@@ -27,18 +32,12 @@ def one_configuration(a: FloatArray, b: FloatArray, before: float) -> float:
 
     `before`: the same before they were seen; where nothing can be told it stays.
     """
-    count = len(a)
-    if count < FEWEST or not 0 < before < 1:
+    if len(a) < FEWEST or not 0 < before < 1:
         return before
-    early = max(HALF, count // 2)
-    jitter = math.hypot(_jitter(a[:early]), _jitter(b[:early]))
+    jitter = math.hypot(early_jitter(a), early_jitter(b))
     if jitter <= 0:
         return before
-    apart = abs(float(np.mean((b - a)[: int(BEFORE_END * count)]))) / jitter
-    odds = float(before / (1 - before) * AS_LIKELY / (apart + CLOSE) ** FALL)
+    early = (b - a)[: int(BEFORE_END * len(a))]
+    apart = float(np.sqrt(np.mean(early**2))) / jitter
+    odds = float(before / (1 - before) * AS_LIKELY / (apart + BY_CHANCE) ** FALL)
     return min(max(odds / (1 + odds), LEAST), MOST)
-
-
-def _jitter(value: FloatArray) -> float:
-    """Return the deviation of one value about a line through its neighbours."""
-    return float(np.sqrt(np.mean(np.diff(value, 2) ** 2) / 6))

@@ -20,6 +20,7 @@ FEWEST = 12  # points of a training curve from which more than the last one is t
 FEWEST_JITTER = 4  # points, from which second differences tell the jitter of one value
 TURNS = 0.5  # share of turning points from which the end is chance; white noise has 2/3
 JITTER_OF = 8  # last points whose second differences tell it, or the last half if it is longer
+FEWEST_EARLY = 6  # first points whose second differences tell it, or the first half if longer
 MOST_ALIKE = 0.99  # neighbours: beyond it a curve is all wander
 DEGREE = 2  # of the slow curve: in the logarithm of the place, over the last two thirds
 SHARES = (1 / 40, 1 / 20, 1 / 10)  # lengths of blocks, of all points
@@ -80,6 +81,12 @@ def difference(a: End, b: End) -> float:
     by_chance = min((a.turning + b.turning) / 2 / TURNS, 1.0)
     weight = OF_HALF * by_chance
     return (1 - weight) * (b.value - a.value) + weight * (b.half - a.half)
+
+
+def early_jitter(value: FloatArray) -> float:
+    """Return the jitter of the first half of a curve, shape (n,), as it is told at any spacing."""
+    early = value[: max(FEWEST_EARLY, len(value) // 2)]
+    return _at_any_spacing(value, _jitter(early), _turning(value))
 
 
 def bend(difference: FloatArray) -> float:

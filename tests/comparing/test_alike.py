@@ -14,18 +14,35 @@ def test_seeds_come_down_alike_and_another_rate_does_not() -> None:
     assert one_configuration(a, b, 0.5) > 0.4
     assert one_configuration(a, a, 0.5) == pytest.approx(0.75)
     assert one_configuration(a, slower, 0.5) < 0.25
-    assert one_configuration(a, b + 1e6, 0.5) == 0.1
+    assert one_configuration(a, b + 1e6, 0.5) == 0.05
 
 
 def test_the_odds_are_those_that_were_counted() -> None:
     """Two jitters apart until the last third, and as far as one likes in it."""
     a = np.tile([0.0, 1.0, 0.0, -1.0], 6)
     b = a + 2 * 2**0.5 * np.sqrt(2 * np.mean(np.diff(a[:12], 2) ** 2) / 12)
-    odds = 1.2 / (2.0 + 0.1) ** 0.57
+    odds = 5.5 / (2.0 + 1.0) ** 1.33
     assert one_configuration(a, b, 0.5) == pytest.approx(odds / (1 + odds), rel=1e-3)
     b[16:] += 1e6
     assert one_configuration(a, b, 0.5) == pytest.approx(odds / (1 + odds), rel=1e-3)
-    assert one_configuration(a[:5], a[:5] + 1e6, 0.5) == 0.1
+    assert one_configuration(a[:5], a[:5] + 1e6, 0.5) == 0.05
+
+
+def test_curves_that_cross_on_their_way_down_lie_apart() -> None:
+    """B - A of a mean of nothing is as far as one of its size to one side."""
+    a = np.tile([0.0, 1.0, 0.0, -1.0], 6)
+    crossing = 5.0 * 3**0.5 * (1 - np.arange(24) / 7.5)
+    to_one_side = one_configuration(a, a + 5.0, 0.5)
+    assert one_configuration(a, a + crossing, 0.5) == pytest.approx(to_one_side, rel=0.1)
+    assert 0.2 < to_one_side < 0.4
+
+
+@pytest.mark.parametrize("often", [8, 24, 64])
+def test_how_often_a_gliding_curve_was_evaluated_says_nothing(often: int) -> None:
+    """A bend falls with the square of the spacing, the distance of two seeds does not."""
+    at = np.linspace(0.1, 1, often)
+    a, b = np.exp(-3 * at), 1.2 * np.exp(-3 * at)
+    assert 0.35 < one_configuration(a, b, 0.5) < 0.5
 
 
 @pytest.mark.parametrize("count", [2, 4])
