@@ -79,7 +79,7 @@ class Clipped(NamedTuple):
     """How much clipping does."""
 
     curve: Curve  # of the norm, after warm-up
-    early: Curve  # of the norm, in warm-up
+    early: Curve  # of the norm, in warm-up or the first steps
     limit: float
     over: BoolArray
     share: float
@@ -208,17 +208,20 @@ def _grows(curve: Curve, limits: Limits) -> bool:
     return bool(change >= np.log(limits.growth) and mann_kendall(log)[1] < TREND_P)
 
 
-def _onset(clipped: Clipped, least: float, limits: Limits) -> float:
-    """Return the first step from which a window of points keeps the share.
+def _onset(clipped: Clipped, least: float, limits: Limits, *, warmed: bool) -> tuple[float, str]:
+    """Return the first step after warm-up from which a window of points keeps the share.
 
-    Norms that were above the limit in warm-up already begin at the first one.
+    And "in warm-up and " where the norms were above the limit there as well; without a warm-up
+    they begin at the first one then.
     """
     width = min(len(clipped.over), max(limits.window, len(clipped.over) // 20))
     kept = np.flatnonzero(counts(clipped.over, width) / width >= least - 1e-9)
     first, early = int(kept[0]) if len(kept) else 0, clipped.early
-    if not first and len(early) and (early.value > clipped.limit).mean() >= least:
-        return float(early.step[0])
-    return float(clipped.curve.step[first])
+    if first or not len(early) or (early.value > clipped.limit).mean() < least:
+        return float(clipped.curve.step[first]), ""
+    if warmed:
+        return float(clipped.curve.step[0]), "in warm-up and "
+    return float(early.step[0]), ""
 
 
 def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Finding:
@@ -230,7 +233,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     learns = fell and levels.end < levels.start
     loud, why = _loud(run, clipped, limits, fell=fell, learns=learns)
     least = limits.many if clipped.share >= limits.many else limits.share
-    onset = _onset(clipped, least, limits)
+    onset, before = _onset(clipped, least, limits, warmed=signals.warmup.present)
     usual = clipped.ratio * clipped.limit
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
     usual_ratio = clipped.ratio < limits.ratio or scaled
@@ -240,8 +243,8 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     often = "nearly every step" if least == limits.many else "most steps"
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Gradients were clipped at {often} from step {step(onset)} on. The median gradient "
-        f"norm was {number(usual)}, and {'' if known else 'the default '}max_grad_norm is "
+        title=f"Gradients were clipped at {often} {before}from step {step(onset)} on. The median "
+        f"gradient norm was {number(usual)}, and {'' if known else 'the default '}max_grad_norm is "
         f"{number(clipped.limit)}.",
         metric="grad_norm",
         onset=Moment(onset),

@@ -61,11 +61,13 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import longest_true
+from runlens.signals.onsets import held_from
 from runlens.wording import capitalised, loss, number, step, times, too_few
 
 POLICY = frozenset({"grpo", "ppo"})  # of language models: the norms of others have any size
 WIDTH = 5  # points of a level
 SHORT = 40  # norms of a run that was lost early; half as many losses show whether it learns
+HELD, HALF = 0.8, 0.5  # of the points from the onset on are high; more of them than are not
 RISING_TAU = 0.1  # Kendall's tau from which a reward rises
 
 
@@ -141,25 +143,29 @@ def _climb(run: Run, norms: Settled, base: float, limits: Limits) -> Climb | Non
     top = float(median(value[-end:]))
     lost = np.isfinite(norms.lost_at) or run.state.kind == "crashed"
     if top >= limits.ratio * base:
-        at = _onset(log, base, count, limits)
+        at = _onset(norms, base, count, limits)
         late = lost and at >= count - end
         return Climb(at, base, top, "ended" if late else "stays")
     if lost and np.isinf(value).any():
-        return Climb(_onset(log, base, count, limits), base, np.inf, "ended")
+        return Climb(_onset(norms, base, count, limits), base, np.inf, "ended")
     start, length = longest_true(smooth_log(log) >= np.log(limits.ratio * base))
     if run.task in RL_TASKS or length < max(WIDTH, limits.stretch * count):
         return None
     top = float(median(value[start : start + length]))
-    return Climb(_onset(log, base, start + 1, limits), base, top, "came back")
+    return Climb(_onset(norms, base, start + 1, limits), base, top, "came back")
 
 
-def _onset(log: FloatArray, base: float, end: int, limits: Limits) -> int:
-    """Return the index of the first norm above three times the base in the climb before `end`."""
-    above = log[:end] >= np.log(limits.climb * base)
-    over = smooth_log(log)[:end] >= np.log(limits.climb * base)
-    at = last_false(over) + 1
-    back = last_false(above[: at + 1]) + 1  # the median of five is late by up to two points
-    return min(back, at, end - 1)
+def _onset(norms: Settled, base: float, end: int, limits: Limits) -> int:
+    """Return the index of the first norm above three times the base in the climb before `end`.
+
+    Zeros are no norms, as for the base: what follows a gradient that died is no new climb.
+    """
+    alive = np.flatnonzero(norms.curve.value[:end] > 0)
+    log, climbed = norms.log[alive], np.log(limits.climb * base)
+    at = held_from((smooth_log(log) >= climbed).astype(np.float64), HELD, HALF)
+    at = len(alive) - 1 if at is None else at
+    back = last_false(log[: at + 1] >= climbed) + 1  # the median of five is late by up to two
+    return int(alive[min(back, at)])
 
 
 def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits) -> Finding | None:

@@ -10,6 +10,7 @@ from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, sigma, sigma_long, smooth, window
+from runlens.signals.onsets import left_noise
 from runlens.signals.shape import Shape, student
 from runlens.signals.shape.chance import T_995
 from runlens.wording import loss
@@ -230,8 +231,8 @@ def _onset(
 ) -> tuple[int, bool]:
     """Return (index, whether it is a jump) of where the rise begins, on the points as logged.
 
-    From there on the smooth course stays above a tenth of the rise; or above the best, where that
-    is `left` beyond doubt.
+    From there on the smooth course stays above a tenth of the rise, or above the noise about the
+    best where that is less; or above the best, where that is `left` beyond doubt.
     """
     course = value if len(value) < FEW else smooth(value)
     below = np.flatnonzero(course[best_at:] <= best + (0.0 if left else CROSSED * height))
@@ -240,4 +241,7 @@ def _onset(
     near = np.flatnonzero(value[max(low - reach, 0) + 1 : low + reach + 2] > best + HALF * height)
     crossed = low + 1 if not len(near) else max(low - reach, 0) + 1 + int(near[0])
     at = min(max(min(crossed, low + 1), best_at + 1), len(value) - 1)
-    return at, float(value[at] - value[at - 1]) >= HALF * height
+    if float(value[at] - value[at - 1]) >= HALF * height:
+        return at, True
+    gradual = len(value) >= FEW and not left
+    return (left_noise(value, best_at, at, CROSSED * height) if gradual else at), False

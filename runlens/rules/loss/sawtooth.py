@@ -48,6 +48,7 @@ from runlens.rules.rule import LOSS_TASKS, PREFERENCE_TASKS, Rule, drawn, found,
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import sigma_diff
+from runlens.signals.onsets import first_tooth
 from runlens.signals.shape import Point, Shape, Swing, confidence, shape_of
 from runlens.signals.shape.swings import FEWEST_TURNS, detrended
 from runlens.wording import loss, moved, number, percent, step, times, too_few
@@ -110,7 +111,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     explained = _explained(run, signals, late, period, limits)
     drifts = height < limits.small * abs(teeth.fall)
     severity: Severity = "info" if explained or drifts else "warning"
-    return found(_finding(run, signals, teeth, needed, explained, severity))
+    onset = first_tooth(train, teeth.swing, float(teeth.first.step))
+    return found(_finding(run, signals, teeth, onset, needed, explained, severity))
 
 
 def _teeth(shape: Shape, late: Curve) -> Teeth | None:
@@ -177,12 +179,12 @@ def _finding(
     run: Run,
     signals: Signals,
     teeth: Teeth,
+    onset: float,
     needed: float,
     explained: str,
     severity: Severity,
 ) -> Finding:
     height, period, cycles = teeth.swing.amplitude, teeth.swing.period, teeth.swing.cycles
-    onset = float(teeth.first.step)
     out = [RuledOut("An epoch staircase", _against_epoch(signals, period))]
     if explained:
         out = [RuledOut("Steps that are too large", explained)]

@@ -57,7 +57,7 @@ WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL of one update"
 ORDER = ("lasting", "again", "single")
 AT_ONCE = 1.0  # nats at the first point: the reference is another model
 TARGET_KL = 0.02  # stable-baselines3 uses 0.01 to 0.03
-CLIMB_FROM = 0.5  # of the limit: the last point below it is before the climb
+CAME_BACK = 0.5  # of the limit: an end below it has come back
 BEGINNING = 0.5  # of the run: first points above the limit that come down within it are no rise
 
 
@@ -153,8 +153,8 @@ def _grown(value: FloatArray, limit: float, limits: Limits) -> int | None:
 
 
 def _onset(curve: Curve, first: int, limit: float) -> int:
-    """Return where the climb to `first` began: after the last point below half the limit."""
-    below = np.flatnonzero(curve.value[: first + 1] <= CLIMB_FROM * limit)
+    """Return where the limit was crossed: after the last point as logged that is not above it."""
+    below = np.flatnonzero(curve.value[: first + 1] <= limit)
     return int(below[-1]) + 1 if len(below) else int(np.argmax(curve.value > limit))
 
 
@@ -166,7 +166,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     peak = at + int(np.argmax(value[at:]))
     above = value > rise.limit
     end = float(median(value[-max(3, len(value) // 10) :]))
-    came_back = end <= CLIMB_FROM * rise.limit
+    came_back = end <= CAME_BACK * rise.limit
     was = float(median(value[:at])) if at else None
     before = f", against a median of {number(was, 3)} before" if was is not None else ""
     severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"
@@ -213,7 +213,7 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
         )
     told = f"without the spikes the median {WORDS[metric]} is {number(usual, 3)}"
     what = "Single tokens that the exponential KL estimator inflates"
-    if usual > CLIMB_FROM * rise.limit:
+    if usual > CAME_BACK * rise.limit:
         what = "A level that comes near the limit"
     causes = [Cause(what, "most likely", told, kind="kl-weight")]
     cures = [fixes.action("Judge KL by its median over several steps, not by single points", told)]

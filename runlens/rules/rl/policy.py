@@ -11,7 +11,7 @@ from runlens.history import BoolArray, Curve, FloatArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Run
-from runlens.signals import Signals, shape
+from runlens.signals import Signals, onsets, shape
 from runlens.signals.noise import counts, mad, smooth, window
 from runlens.wording import number, percent, step, times
 
@@ -26,6 +26,7 @@ USUAL_TEMPERATURE = 1.0  # 0.8 to 1.0 is usual
 SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 to 0.2
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
+HALF = 0.5  # a mask holds where more of its points do than do not
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
@@ -133,15 +134,14 @@ def gain_words(gain: Gain | None) -> str:
 
 
 def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
-    """Return the first index from which `mask` holds at `share` of the points, and at the end.
+    """Return the index from which `mask` holds at `share` of the points, and at the end.
 
     None where the last points do not hold.
     """
     last = max(1, min(3, len(mask) // 4), len(mask) // 20)
     if not len(mask) or mask[-last:].mean() < share:
         return None
-    following = np.cumsum(mask[::-1])[::-1] / np.arange(len(mask), 0, -1)
-    return int(np.flatnonzero(mask & (following >= share))[0])
+    return onsets.held_from(mask.astype(np.float64), share, HALF)
 
 
 def first_stretch(mask: BoolArray, length: int) -> int:

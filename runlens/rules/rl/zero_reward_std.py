@@ -44,7 +44,7 @@ from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, onsets
 from runlens.wording import number, percent, step, too_few
 
 
@@ -105,10 +105,9 @@ def _since(dead: BoolArray, limits: Limits) -> int | None:
 
 def _near(curve: Curve, limit: float, limits: Limits) -> int | None:
     """Return the index from which the share of equal groups is at least `limit` on average."""
-    following = np.cumsum(curve.value[::-1])[::-1] / np.arange(len(curve), 0, -1)
-    high = (curve.value >= limit) & (following >= limit)
-    at = int(np.argmax(high))
-    return at if high.any() and len(curve) - at >= max(limits.fewest, len(curve) // 2) else None
+    at = onsets.held_from(curve.value, limit, limit)
+    lasts = at is not None and len(curve) - at >= max(limits.fewest, len(curve) // 2)
+    return at if lasts else None
 
 
 def _level(signals: Signals, onset: float) -> Level:
