@@ -135,9 +135,9 @@ def bottom_of(evals: Curve) -> Bottom:
     count = len(value)
     width = odd(count // 8) if count >= MANY else 1
     shown = running_median(value, width)
-    about = int(np.argmin(shown))
-    first = max(0, about - width // 2)
-    index = first + int(np.argmin(value[first : about + width // 2 + 1]))
+    lowest = np.flatnonzero(shown == shown.min())  # of a running median several may be
+    first = max(0, int(lowest[0]) - width // 2)
+    index = first + int(np.argmin(value[first : int(lowest[-1]) + width // 2 + 1]))
     after = value[index:]
     lucky = sigma_bend(after if len(after) >= FEW else value)  # the lowest of many is lucky
     best = float(value[index]) + lucky

@@ -14,7 +14,7 @@ from runlens.wording import loss
 
 MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weights or labels
 LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
-NEAR = 0.1  # of the fall: as near the later level the loss has arrived
+NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
 
@@ -66,7 +66,7 @@ class Still(NamedTuple):
     start: float  # the higher of the first two, as logged
     level: float  # median of the last fifth
     gain: float  # from the median of the second quarter to the level
-    knee: int  # index at which it had come down
+    knee: int  # index at which it had come down to the level of its last three quarters
 
 
 def still_of(value: FloatArray) -> Still:
@@ -76,5 +76,6 @@ def still_of(value: FloatArray) -> Still:
     level = float(median(last))
     start = float(value[:2].max())
     gain = float(median(second)) - level
-    near = np.flatnonzero(smooth(value) <= level + max(NEAR * (start - level), 0.5 * scale))
+    stands = float(median(value[count_of // 4 :]))
+    near = np.flatnonzero(smooth(value) <= stands + max(NEAR * (start - stands), scale))
     return Still(start, level, gain, int(near[0]) if len(near) else 0)

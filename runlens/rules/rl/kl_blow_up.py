@@ -51,6 +51,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true, running_median, smooth
+from runlens.signals.onsets import held_from
 from runlens.wording import number, step
 
 WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL of one update"}
@@ -153,9 +154,14 @@ def _grown(value: FloatArray, limit: float, limits: Limits) -> int | None:
 
 
 def _onset(curve: Curve, first: int, limit: float) -> int:
-    """Return where the limit was crossed: after the last point as logged that is not above it."""
-    below = np.flatnonzero(curve.value[: first + 1] <= limit)
-    return int(below[-1]) + 1 if len(below) else int(np.argmax(curve.value > limit))
+    """Return the point as logged from which most are above the limit, up to the level's crossing.
+
+    The crossing itself is that of a median, late or early by two points.
+    """
+    above = curve.value > limit
+    end = first + int(np.argmax(above[first:]))
+    at = held_from(above[: end + 1].astype(np.float64), policy.HALF, policy.HALF)
+    return end if at is None else at
 
 
 def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
