@@ -370,6 +370,21 @@ MORE: dict[str, tuple[Case, ...]] = {
     ),
     "clip-saturation": (
         drawn("unknown", framework="lightning", train_loss=FALLS, grad_norm="0:1 900:1"),
+        drawn(
+            "in warm-up as well",
+            train_loss=FALLS,
+            grad_norm="0:4 900:4",
+            learning_rate="0:0 200:1e-4 900:1e-5",
+        ),
+    ),
+    "divergence": tuple(
+        drawn(
+            "rises again, of an unknown task",
+            noise=0.003,
+            task="other",
+            train_loss=f"0:4 400:1 900:{end} 1000:{end}",
+        )
+        for end in (1.45, 1.75)
     ),
     "missing-signal": (
         drawn("never evaluated", train_loss=FALLS, config={"eval_strategy": "no"}),

@@ -140,3 +140,25 @@ def test_a_loss_below_that_of_guessing_any_token_is_a_mean(start: str, *, mean: 
     advice = " ".join(fix.what for fix in said(case).findings[0].fixes)
     assert ("Raise max_grad_norm, and divide" in advice) == mean
     assert ("Average the loss" in advice) != mean
+
+
+@pytest.mark.parametrize(
+    ("rate", "onset", "words"),
+    [
+        ("0:0 200:1e-4 900:1e-5", 200, "at nearly every step in warm-up and from step 200 on"),
+        ("0:1e-4 900:1e-5", 0, "at nearly every step from step 0 on"),
+    ],
+)
+def test_clipping_is_dated_after_warm_up(rate: str, onset: float, words: str) -> None:
+    """Norms are high in warm-up as a rule; where there is none, from the first one on."""
+    case = drawn("w", noise=0.0, train_loss=LOSS, grad_norm="0:4 900:6", learning_rate=rate)
+    finding = said(case).findings[0]
+    assert finding.onset.step == onset
+    assert words in finding.title
+
+
+def test_norms_that_were_low_in_warm_up_are_not_named() -> None:
+    """They rose with the rate."""
+    rate, norm = "0:0 200:1e-4 900:1e-5", "0:0.4 190:0.4 200:4 900:6"
+    case = drawn("l", noise=0.0, train_loss=LOSS, grad_norm=norm, learning_rate=rate)
+    assert "in warm-up" not in said(case).findings[0].title

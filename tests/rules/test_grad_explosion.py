@@ -97,3 +97,20 @@ def test_learning_rate_fix_has_the_old_and_the_new_value() -> None:
     )
     fix = said(case).findings[0].fixes[0]
     assert (fix.setting, fix.old, fix.new) == ("learning_rate", 2e-4, 6.7e-05)
+
+
+def test_norms_of_a_gradient_that_died_are_no_new_climb() -> None:
+    """The explosion is dated where the norm left its level, not behind the zeros that followed."""
+    norm = np.full(100, 0.5)
+    norm[60:70], norm[70:90], norm[90:] = 1e6, 0.0, 1e8
+    assert of_norms(norm).findings[0].onset.step == 600
+
+
+@pytest.mark.parametrize(("low", "onset"), [(2, 500), (6, 690)])
+def test_a_climb_begins_where_most_norms_are_high(low: int, onset: float) -> None:
+    """Some that are low again change nothing; where more are low than high it had not begun."""
+    norm = np.full(100, 0.5)
+    norm[50:] = 20.0
+    for first in (53, 63) if low > 2 else (58,):
+        norm[first : first + low] = 0.5
+    assert of_norms(norm).findings[0].onset.step == onset

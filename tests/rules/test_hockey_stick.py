@@ -200,3 +200,12 @@ def test_a_leap_by_orders_of_magnitude_is_no_less_for_staying_level() -> None:
     for evals, status in ((leaps, "found"), (back, "passed")):
         run = drawn("run", noise=0.02, train_loss="0:16 900:10", eval_loss=evals).run()
         assert RULE.check(run, Signals(run), RULE.limits).status == status
+
+
+def test_of_equal_medians_the_lowest_evaluation_is_the_bottom() -> None:
+    """A running median of five stays where it is for six evaluations: each may be the bottom."""
+    value = [2.0, 1.7, 1.5, 1.3, 0.8, 0.94, 0.83, 0.94, 1.3, 0.74, 1.5, 1.1, 1.5]
+    value += [1.3 + 0.1 * at for at in range(20)]
+    corners = " ".join(f"{50 * (at + 1)}:{one:g}" for at, one in enumerate(value))
+    run = drawn("noisy", noise=0.0, train_loss="0:2 1650:0.1", eval_loss=corners).run()
+    assert RULE.check(run, Signals(run), RULE.limits).findings[0].onset.step == 500

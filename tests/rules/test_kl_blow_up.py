@@ -1,5 +1,7 @@
 """KL blow-up: the mismatched reference, and outliers of the estimator."""
 
+import pytest
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.rules.rl.kl_blow_up import RULE
@@ -54,3 +56,17 @@ def test_the_weak_term_is_strengthened() -> None:
     )
     new = {fix.setting: fix.new for fix in outcome_of(case).findings[0].fixes}
     assert new == {"beta": 0.03, "learning_rate": 1e-5}
+
+
+@pytest.mark.parametrize(
+    ("kl", "onset"),
+    [
+        ("0:0.5 200:0.5 210:1.5 400:1.5 410:3 900:4", 410),  # high before, and not above it
+        ("0:0.5 150:0.5 160:9 170:0.5 400:0.5 410:3 900:4", 410),  # an outlier long before
+        ("0:0.5 400:0.5 410:3 420:1.5 430:3 900:4", 410),  # one point below it
+    ],
+)
+def test_it_is_dated_where_the_limit_is_crossed(kl: str, onset: float) -> None:
+    """On the points as logged, though a median of five is judged."""
+    finding = outcome_of(drawn("crossing", noise=0.0, task="grpo", kl=kl)).findings[0]
+    assert finding.onset.step == onset

@@ -46,3 +46,10 @@ def test_period_is_given_in_steps() -> None:
     """Points ten steps apart, teeth of 150 steps."""
     finding = ask(drawn("steps", train_loss=TEETH).run()).findings[0]
     assert finding.evidence[1].value == pytest.approx(150, rel=0.1)
+
+
+def test_teeth_are_dated_at_the_foot_of_the_first() -> None:
+    """A smooth fall, then one quick rise after the other: the first is one of them."""
+    rises = " ".join(f"{at}:1.5 {at + 10}:2.3 {at + 70}:1.55" for at in range(600, 2000, 150))
+    finding = ask(drawn("late", noise=0.005, train_loss=f"0:3 300:1.7 {rises}").run()).findings[0]
+    assert finding.onset.step == pytest.approx(605, abs=15)
