@@ -10,11 +10,12 @@ from itertools import pairwise
 import numpy as np
 
 from runlens.arrays import median
-from runlens.history import Curve, FloatArray
+from runlens.history import BoolArray, Curve, FloatArray
 from runlens.signals.noise import odd, running_median, sigma_diff, smooth, window
 from runlens.signals.shape.data import Swing
 from runlens.signals.shape.swings import turning
 
+HALF = 0.5  # a mask holds where more of its points do than do not
 ERRORS = 2.0  # standard errors of a smooth course: beyond it, 1 of 20 by chance
 TOOTH = 0.6  # of the usual height: a smaller one before the others is none of them
 APART = 2.0  # times the period, and its share, within which the tooth before belongs to them
@@ -33,6 +34,11 @@ def held_from(value: FloatArray, least: float, between: float) -> int | None:
         return None
     gained = np.cumsum((value - between)[::-1])[::-1]
     return int(held[np.argmax(gained[held])])
+
+
+def stays_from(mask: BoolArray, share: float) -> int | None:
+    """Return the index from which `mask`, shape (n,), holds at a share of the points to its end."""
+    return held_from(mask.astype(np.float64), share, HALF)
 
 
 def left_noise(value: FloatArray, lowest: int, seen: int, room: float) -> int:

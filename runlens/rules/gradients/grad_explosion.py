@@ -61,13 +61,13 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import longest_true
-from runlens.signals.onsets import held_from
+from runlens.signals.onsets import stays_from
 from runlens.wording import capitalised, loss, number, step, times, too_few
 
 POLICY = frozenset({"grpo", "ppo"})  # of language models: the norms of others have any size
 WIDTH = 5  # points of a level
 SHORT = 40  # norms of a run that was lost early; half as many losses show whether it learns
-HELD, HALF = 0.8, 0.5  # of the points from the onset on are high; more of them than are not
+HELD = 0.8  # of the points from the onset on are high
 RISING_TAU = 0.1  # Kendall's tau from which a reward rises
 
 
@@ -100,16 +100,14 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     count = len(norms.curve)
     lost = np.isfinite(norms.lost_at)
     needed = limits.fewest_lost if lost else limits.fewest
-    if count < needed and (huge := huge_norm.finding(run, limits.huge)):
-        return found(huge)
     if count < needed:
-        return unmet(too_few(count, "gradient norm", needed, of="after warm-up"))
+        few = unmet(too_few(count, "gradient norm", needed, of="after warm-up"))
+        return found(huge) if (huge := huge_norm.finding(run, limits.huge)) else few
     positive = norms.curve.value[norms.curve.value > 0]
     if not len(positive):
         return passed("the gradient norm is 0 throughout: see grad-zero")
     base = _base(positive, lost=bool(lost))
-    climb = _climb(run, norms, base, limits)
-    if climb is not None:
+    if climb := _climb(run, norms, base, limits):
         return found(_finding(run, signals, norms, climb, limits))
     if high := _high_from_start(run, signals, norms, limits):
         return found(high)
@@ -156,13 +154,10 @@ def _climb(run: Run, norms: Settled, base: float, limits: Limits) -> Climb | Non
 
 
 def _onset(norms: Settled, base: float, end: int, limits: Limits) -> int:
-    """Return the index of the first norm above three times the base in the climb before `end`.
-
-    Zeros are no norms, as for the base: what follows a gradient that died is no new climb.
-    """
+    """Return the index of the first norm in the climb before `end`; zeros are none."""
     alive = np.flatnonzero(norms.curve.value[:end] > 0)
     log, climbed = norms.log[alive], np.log(limits.climb * base)
-    at = held_from((smooth_log(log) >= climbed).astype(np.float64), HELD, HALF)
+    at = stays_from(smooth_log(log) >= climbed, HELD)
     at = len(alive) - 1 if at is None else at
     back = last_false(log[: at + 1] >= climbed) + 1  # the median of five is late by up to two
     return int(alive[min(back, at)])

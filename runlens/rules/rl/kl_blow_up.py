@@ -51,7 +51,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true, running_median, smooth
-from runlens.signals.onsets import held_from
+from runlens.signals.onsets import HALF, stays_from
 from runlens.wording import number, step
 
 WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL of one update"}
@@ -160,7 +160,7 @@ def _onset(curve: Curve, first: int, limit: float) -> int:
     """
     above = curve.value > limit
     end = first + int(np.argmax(above[first:]))
-    at = held_from(above[: end + 1].astype(np.float64), policy.HALF, policy.HALF)
+    at = stays_from(above[: end + 1], HALF)
     return end if at is None else at
 
 

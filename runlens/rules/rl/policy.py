@@ -26,7 +26,6 @@ USUAL_TEMPERATURE = 1.0  # 0.8 to 1.0 is usual
 SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 to 0.2
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
-HALF = 0.5  # a mask holds where more of its points do than do not
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
@@ -141,7 +140,7 @@ def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:
     last = max(1, min(3, len(mask) // 4), len(mask) // 20)
     if not len(mask) or mask[-last:].mean() < share:
         return None
-    return onsets.held_from(mask.astype(np.float64), share, HALF)
+    return onsets.stays_from(mask, share)
 
 
 def first_stretch(mask: BoolArray, length: int) -> int:
