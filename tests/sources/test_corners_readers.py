@@ -91,12 +91,14 @@ def test_parameters_of_mlflow_that_are_too_many_or_unreadable_are_left_out(
 TASKS: tuple[tuple[Task, set[str], dict[str, str | int], str], ...] = (
     ("other", {"lr"}, {"rl": "someday"}, ""),
     ("rl", {"train_loss"}, {}, "ml-agents"),
-    ("grpo", {"reward", "len_mean", "train_loss"}, {}, ""),
+    ("rl", {"reward", "len_mean", "train_loss"}, {}, ""),
+    ("grpo", {"reward", "len_mean", "completion_length"}, {}, ""),
     ("ppo", {"kl_step", "len_mean"}, {}, ""),
     ("rl", {"reward"}, {}, ""),
     ("rl", {"episode_length"}, {}, ""),
     ("regression", {"train_loss"}, {"architectures": "MyRegressor", "model_type": "regress"}, ""),
-    ("pretrain", {"train_loss"}, {}, "nanogpt"),
+    ("sft", {"train_loss"}, {}, "nanogpt"),
+    ("pretrain", {"train_loss"}, {}, "megatron"),
 )
 
 

@@ -344,7 +344,8 @@ def test_no_content_raises(tmp_path_factory: pytest.TempPathFactory, data: bytes
         ("pretrained_model_name_or_path: gpt2\n", 2.4, "sft"),
         ("pretrained_model_name_or_path: bert-base-cased\n", 2.4, "other"),
         ("num_layers: 2\nzsize: 60\n", 2805.0, "other"),
-        ("", 8.5, "pretrain"),
+        ("", 8.5, "other"),
+        ("", 10.5, "pretrain"),
     ],
 )
 def test_settings_beside_a_table_tell_the_task(

@@ -93,7 +93,7 @@ def test_parts_of_a_history_have_steps_of_their_own(tmp_path: Path) -> None:
         "lr": [0.1, 0.2, 0.3, 0.4, 0.5],
         "notes": ["a", "b"],
         "events": [{"name": "begun"}, {"name": "saved"}],
-        "saved_steps": [200, 400],
+        "saved_steps": [200, 300, 350, 400],
     }
     (tmp_path / "history.json").write_text(json.dumps(whole))
     run = read(tmp_path / "history.json")

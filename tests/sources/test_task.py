@@ -128,6 +128,30 @@ def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task
         ({"policy_loss", "kl_step", "train_loss"}, 0.1, {}, "", "rl"),
         ({"policy_loss", "value_loss", "ppo_ep"}, None, {}, "", "ppo"),
         ({"reward", "policy_loss", "total_format_reward"}, None, {}, "", "grpo"),
+        # parts of the loss of a classifier
+        ({"train_loss", "contrastive_loss", "train_accuracy"}, 0.8, {}, "", "classification"),
+        ({"train_loss", "g_loss", "train_accuracy"}, 1.8, {}, "", "classification"),
+        ({"train_loss", "out_recon_loss", "out_caps_acc"}, 0.3, {}, "", "other"),
+        ({"train_loss", "recon_loss", "codebook_acc"}, 0.3, {}, "", "gan-diffusion"),
+        # lengths of episodes, not of texts
+        ({"reward", "len_mean"}, None, {}, "", "rl"),
+        ({"reward", "len_mean", "response_tokens"}, None, {}, "", "grpo"),
+        ({"reward", "kl", "EpLen"}, None, {}, "", "rl"),
+        # of texts, whose accuracy is one of symbols
+        ({"train_loss", "bleu4", "clinicalF1"}, 3.8, {}, "", "other"),
+        ({"train_loss", "eval_accuracy", "eval_ppl"}, 3.0, {}, "", "other"),
+        ({"train_loss", "MAE"}, 7.8, {}, "", "regression"),
+        ({"train_loss", "loss_q0", "loss_q3", "eval_mse"}, 0.9, {}, "", "gan-diffusion"),
+        # near ln of no usual vocabulary, and above; words of language, or what no text has
+        ({"train_loss"}, 9.7, {}, "", "other"),
+        ({"train_loss"}, 9.9, {}, "", "pretrain"),
+        ({"train_loss"}, 13.8, {}, "", "other"),
+        ({"train_loss", "eval_bpb"}, 7.2, {}, "", "pretrain"),
+        ({"train_loss"}, 7.2, {"max_context": 512}, "", "pretrain"),
+        ({"train_loss", "top_acc"}, 10.1, {}, "", "other"),
+        # what nanoGPT's code begins with below chance of any text was trained before
+        ({"train_loss"}, 3.2, {}, "nanogpt", "sft"),
+        ({"train_loss"}, 3.4, {}, "nanogpt", "pretrain"),
         ({"train_loss"}, 10.9, {"adapter": "full", "vocab_size": 50_257}, "transformers",
          "pretrain"),
         ({"train_loss"}, 10.9, {"adapter": "lora", "vocab_size": 50_257}, "transformers", "sft"),
@@ -140,6 +164,12 @@ def test_signs_that_mislead_tell_no_task(
     settings = {key: Configured(value, "config.yaml") for key, value in config.items()}
     found, why = typed(names, loss, settings, framework, names)
     assert found == task, why
+
+
+@pytest.mark.parametrize(("held_out", "task"), [(0.9, "other"), (1.1, "pretrain")])
+def test_no_untrained_model_knows_held_out_text(held_out: float, task: Task) -> None:
+    """A held-out loss below one nat is not that of words."""
+    assert typed({"train_loss"}, 12.4, {}, "", first_held_out=held_out)[0] == task
 
 
 def test_two_tasks_that_are_level_are_neither() -> None:

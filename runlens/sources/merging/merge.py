@@ -145,15 +145,15 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
     metrics = without_negative_shares(with_held_out_accuracy(metrics, logged))
-    called = {reading.path.stem for reading in readings if reading.kind == "console"}
     task, why = typed(
         metrics.keys(),
         _first_loss(metrics, taken),
         config,
         framework.replace("unknown", ""),
         logged,
-        called,
+        {reading.path.stem for reading in readings if reading.kind == "console"},
         _first(metrics, "entropy"),
+        _first(metrics, "eval_loss"),
     )
     if task in {"sft", "dpo", "pretrain"} and "entropy" in metrics:
         metrics["pred_entropy"] = metrics.pop("entropy")

@@ -5,55 +5,40 @@ because every rule's scope hangs on it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from math import log
 
-from runlens.metrics import plain
+from runlens.metrics import naming, plain
 from runlens.naming import classify, words
 from runlens.records import NamedTuple
-from runlens.run import FULL, Configured, Task, adapter_of
+from runlens.run import Configured, Task
+from runlens.sources.merging.task_levels import begins, by_loss, own_transformer, speaks, text_of
 from runlens.sources.merging.task_words import (
     ADAPTED,
-    ARGUMENTS,
     BY_METHOD,
     BY_METRIC,
     BY_WORD,
     CLASSES_LOSS,
     CLASSIFIERS,
     ERRORS,
-    FAMILIES,
-    FEWEST_SYMBOLS,
     FINE_TUNERS,
-    FOUR_DIGITS,
-    FROM_SCRATCH,
     GENERATED,
     GENERATIVE,
-    HEADS,
-    LAYERS,
     METHOD_KEYS,
-    MODEL,
-    NEAR_CLASSES,
-    NO_LANGUAGE_LOSS,
     OBJECTIVE_KEYS,
-    OF_IMAGES,
+    OF_CLASSES,
     OF_NUMBERS,
     OF_PARTS,
     OF_TEXTS,
-    OWN,
-    PRETRAINERS,
+    PARTS,
     PROGRAM_KEYS,
     READING,
     RL_FRAMEWORKS,
     RL_METRICS,
-    SAVED,
     SCORES,
     SCRATCH_LOSS,
-    SPEAKING,
     SPEECH,
     TRAINED,
-    TWO_CLASSES,
-    VOCABULARIES,
-    WIDTHS,
     WRITING,
+    answers,
     of_an_agent,
 )
 
@@ -80,6 +65,7 @@ def typed(
     logged: Collection[str] = (),
     called: Collection[str] = (),
     first_entropy: float | None = None,
+    first_held_out: float | None = None,
 ) -> tuple[Task, str]:
     """Return the task and why.
 
@@ -91,6 +77,7 @@ def typed(
         logged: the names as logged, where they differ.
         called: names of the log files.
         first_entropy: the first entropy of what the model says, None where none was logged.
+        first_held_out: the first evaluation loss, None where none was logged.
 
     """
     signs = [
@@ -105,7 +92,7 @@ def typed(
             (SCORE, _by_scores(names, config, first_loss)),
             (SETTING, _by_objective(config)),
             (SCORE, _by_entropy(first_loss, first_entropy)),
-            (LEVEL, _by_loss(names, first_loss, config, framework)),
+            (LEVEL, by_loss(names, first_loss, config, framework, first_held_out)),
         )
         if decided
     ]
@@ -162,8 +149,9 @@ def _by_names(
     config: Mapping[str, Configured],
     framework: str,
 ) -> tuple[Task, str] | None:
+    scored = bool(OF_CLASSES & set(names))
     for wanted, task in BY_METRIC:
-        hits = [name for name in wanted if name in names]
+        hits = [name for name in wanted if name in names and not (scored and name in PARTS)]
         if hits and not (task == "asr" and _reads_images(config)):
             return task, f"logs {hits[0]}"
     if framework == "llama-factory" and "dpo_acc" in names:  # its log names nothing else of them
@@ -171,10 +159,12 @@ def _by_names(
     if framework in RL_FRAMEWORKS:
         return "rl", f"written by {framework}"
     hits = [n for n in sorted(logged) if n.startswith(RL_METRICS) or "episode" in n.lower()]
+    episodes = any("episode" in words(name) for name in logged)  # EpLen
     of_texts = any(OF_TEXTS & set(words(name)) for name in logged)
     if of_an_agent(names, logged):
         return "rl", "logs reward and the loss of a critic, and nothing of texts"
-    if "reward" in names and ("len_mean" in names or ("kl" in names and (of_texts or not hits))):
+    lengths = "len_mean" in names and (framework == "transformers" or answers(logged))
+    if "reward" in names and (lengths or ("kl" in names and (of_texts or not episodes))):
         return "grpo", "logs reward with completion lengths or KL"
     if "kl_step" in names and "len_mean" in names:
         return "ppo", "logs the KL of each update and response lengths"
@@ -196,23 +186,18 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
         if of_updates and not any("episode" in name.lower() for name in logged):
             return "ppo", f"logs losses of a policy and {of_updates}"
         return "rl", "logs the losses of a policy"
-    hits = [name for name in sorted(logged) if _begins(name, GENERATIVE)]
-    if hits:
+    hits = [name for name in sorted(logged) if begins(name, GENERATIVE)]
+    if hits and not any("acc" in words(n) and not begins(n, GENERATIVE) for n in logged):
         return "gan-diffusion", f"logs {hits[0]}"
     return None
 
 
-def _begins(name: str, beginnings: tuple[str, ...]) -> bool:
-    """Whether a word of a logged name begins so: ``g_loss`` is no word of ``training_loss``."""
-    return any(word.startswith(beginnings) for word in plain(name).split("_"))
-
-
 def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple[Task, str] | None:
-    model, kind = _said(config, "architectures"), _said(config, "model_type")
+    model, kind = text_of(config, "architectures"), text_of(config, "model_type")
     named = model or kind
     if {"dpo_margin"} & set(names) or {"dpo_acc", "min_reward"} <= set(names):
         return "reward-model", "logs the margin between rewards"
-    problem, adapted = _said(config, "problem_type"), _said(config, "task_type")
+    problem, adapted = text_of(config, "problem_type"), text_of(config, "task_type")
     if problem == "regression":
         return "regression", f"problem_type is {problem}"
     labels = config.get("num_labels")
@@ -226,9 +211,9 @@ def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple
         return "regression", f"the model is a {named}"
     if any(word in model for word in SPEECH):
         return "asr", f"the model is a {model}"
-    trained = any(_said(config, key) for key in TRAINED)
+    trained = any(text_of(config, key) for key in TRAINED)
     writes = any(word in model for word in ("ConditionalGeneration", "EncoderDecoder"))
-    if writes and trained and _speaks(config):
+    if writes and trained and speaks(config):
         return "sft", f"the model is a {model}, trained before"
     return None
 
@@ -236,27 +221,15 @@ def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple
 def _by_objective(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
     """Take the task from the loss that the settings name: a squared error is one of numbers."""
     for key in OBJECTIVE_KEYS:
-        kind = classify(_said(config, key)).kind
+        kind = classify(text_of(config, key)).kind
         if kind in OF_NUMBERS:
-            return "regression", f"{key} is {_said(config, key)}"
+            return "regression", f"{key} is {text_of(config, key)}"
     return None
-
-
-def _said(config: Mapping[str, Configured], key: str) -> str:
-    value = config[key].value if key in config else None
-    return "" if value is None else str(value)
-
-
-def _speaks(config: Mapping[str, Configured]) -> bool:
-    """Whether the model that was saved is one of language: then classes are none of its own."""
-    known = config.get("architectures")
-    saved = known is not None and known.origin.endswith(SAVED)
-    return saved and any(word in _said(config, "architectures") for word in SPEAKING)
 
 
 def _reads_images(config: Mapping[str, Configured]) -> bool:
     keys = ("architectures", "model_type", *TRAINED)
-    text = " ".join(_said(config, key) for key in keys).lower()
+    text = " ".join(text_of(config, key) for key in keys).lower()
     return any(word in text for word in READING)
 
 
@@ -264,8 +237,8 @@ def _by_generation(
     names: Collection[str], config: Mapping[str, Configured], framework: str
 ) -> tuple[Task, str] | None:
     """Look for scores of a text that was generated; frameworks for translation train from 0."""
-    hits = [n for n in sorted(names) if n.startswith("eval_") and _begins(n, GENERATED)]
-    if hits and framework in {"transformers", *FINE_TUNERS} and not _own_transformer(config):
+    hits = [n for n in sorted(names) if n.startswith("eval_") and begins(n, GENERATED)]
+    if hits and framework in {"transformers", *FINE_TUNERS} and not own_transformer(config):
         return "sft", f"logs {hits[0]}"
     return None
 
@@ -276,16 +249,19 @@ def _by_scores(
     if "token_accuracy" in names:
         return "sft", "logs token accuracy"
     said = {word for name in names for word in words(name)}
-    if OF_PARTS & said or WRITING & config.keys():
-        return None  # of parts of an image, or of symbols of a text
+    if OF_PARTS & said or WRITING & config.keys() or any(begins(n, GENERATED) for n in names):
+        return None  # of parts of an image, of symbols of a text, or of texts
+    if any(naming(name).metric.endswith("_ppl") for name in names):
+        return None  # of symbols too
     scores = [
         name
         for name in sorted(names)
         if name in {"eval_accuracy", "train_accuracy"} or SCORES & set(words(name))
     ]
-    if scores and not _speaks(config) and (first_loss is None or first_loss < CLASSES_LOSS):
+    if scores and not speaks(config) and (first_loss is None or first_loss < CLASSES_LOSS):
         return "classification", f"logs {scores[0]}"
-    errors = [n for n in names if n.removeprefix("eval_").removeprefix("train_") in ERRORS]
+    plain_names = {n: n.lower().removeprefix("eval_").removeprefix("train_") for n in names}
+    errors = [name for name, plainly in plain_names.items() if plainly in ERRORS]
     if errors:
         return "regression", f"logs {min(errors)}"
     return None
@@ -298,102 +274,3 @@ def _by_entropy(first_loss: float | None, first_entropy: float | None) -> tuple[
     if 0 <= first_entropy < first_loss / 4:
         return "sft", f"an entropy of {first_entropy:.2f} is that of a trained language model"
     return None
-
-
-def _by_loss(
-    names: Collection[str],
-    first_loss: float | None,
-    config: Mapping[str, Configured],
-    framework: str,
-) -> tuple[Task, str] | None:
-    if first_loss is None:
-        return None
-    classes = _number(config, "num_labels")
-    if classes > 2 and not _speaks(config) and _between(first_loss / log(classes), NEAR_CLASSES):  # noqa: PLR2004 - 2 is any model's default
-        why = f"the loss begins at {first_loss:.2f}, near ln of its {classes:g} labels"
-        return "classification", why
-    return _by_tuning(first_loss, config, framework) or _by_level(
-        names, first_loss, config, framework
-    )
-
-
-def _by_tuning(
-    first_loss: float, config: Mapping[str, Configured], framework: str
-) -> tuple[Task, str] | None:
-    """Look for an adapter or a fine-tuning framework, else compare with chance."""
-    if adapter_of(config) not in {None, FULL}:
-        return "sft", "trains an adapter"
-    if framework in FINE_TUNERS:
-        return "sft", f"fine-tuned with {framework}"
-    size = _number(config, "vocab_size")
-    if size > 1:
-        chance, begins = log(size), f"the loss begins at {first_loss:.2f}"
-        if size >= FEWEST_SYMBOLS and _between(first_loss / chance, FROM_SCRATCH):
-            return "pretrain", f"{begins}, near ln({size:g})"
-        if size < FEWEST_SYMBOLS or first_loss > chance:
-            return None
-        if framework in {"", "lightning"} and _own_transformer(config):
-            return "pretrain", OWN
-        return "sft", f"{begins}, below ln({size:g}) = {chance:.2f}"
-    return None
-
-
-def _by_level(
-    names: Collection[str],
-    first_loss: float,
-    config: Mapping[str, Configured],
-    framework: str,
-) -> tuple[Task, str] | None:
-    if framework in PRETRAINERS or "eval_train_loss" in names:
-        return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
-    if framework == "" and "vocab_size" not in config and _own_transformer(config):
-        return "pretrain", OWN
-    if OF_PARTS & {word for name in names for word in words(name)}:
-        return None
-    exact = next((v for v in VOCABULARIES if abs(first_loss / log(v) - 1) < FOUR_DIGITS), 0)
-    if exact:
-        return "pretrain", f"the loss begins at {first_loss:.3f}, which is ln({exact:,})"
-    language = SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS and not OF_IMAGES & config.keys()
-    if language and framework != "transformers":
-        return "pretrain", f"the loss begins at {first_loss:.2f}"
-    two = _between(first_loss, TWO_CLASSES) and not _speaks(config)
-    if framework == "transformers" and two:
-        return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
-    if framework == "transformers":
-        why = f"a language-model loss of {framework} that begins at {first_loss:.2f}"
-        return None if _own_module(config) else ("sft", why)
-    if first_loss < CLASSES_LOSS:
-        return _by_family(config)
-    return None
-
-
-def _own_module(config: Mapping[str, Configured]) -> bool:
-    """Whether all arguments of the Trainer are known and no model of transformers is among them.
-
-    The Trainer's loggers write the model's own configuration too, where it has one.
-    """
-    return all(key in config for key in ARGUMENTS) and not any(key in config for key in MODEL)
-
-
-def _own_transformer(config: Mapping[str, Configured]) -> bool:
-    """Whether the settings of the training give the shape of a model, and name no trained one."""
-    shaped = any(key in config for key in (*HEADS, *WIDTHS))
-    named = any(key in config for key in (*TRAINED, "architectures", "model_type"))
-    return shaped and not named and any(key in config for key in LAYERS)
-
-
-def _by_family(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
-    for key in TRAINED:
-        model = str(config[key].value) if key in config else ""
-        if _begins(model, FAMILIES):
-            return "sft", f"starts from {model}"
-    return None
-
-
-def _between(value: float, limits: tuple[float, float]) -> bool:
-    return limits[0] < value < limits[1]
-
-
-def _number(config: Mapping[str, Configured], key: str) -> float:
-    value = config[key].value if key in config else None
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -25,6 +25,11 @@ FINE_TUNERS = {"axolotl", "llama-factory", "ms-swift", "unsloth", "trl"}
 SCRATCH_LOSS = 7.0
 # no language model's: ln(256,000) is 12.5, and a bad start adds a few nats
 NO_LANGUAGE_LOSS = 16.0
+# near ln of the vocabularies above, of 30,000 to 256,000 words; a bad start adds a tenth
+USUAL_SCRATCH = (0.95 * log(30_522), 1.1 * log(256_000))
+# nats a word that a model which knows nothing yet never has on held-out text
+LEAST_HELD_OUT = 1.0
+LANGUAGE = {"ppl", "bpb", "bpc", "tokens", "ntokens", "mfu", "vocab", "tokenizer", "context"}
 CLASSES_LOSS = log(1_000)
 OF_IMAGES = {"image_size", "img_size", "imgsz", "crop_size"}  # settings of what is no text
 SAVED = "config.json"  # what a model is; trackers name what it was made of: BertForMaskedLM
@@ -72,7 +77,11 @@ BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
     (("d_loss", "g_loss", "fid"), "gan-diffusion"),
     (("Positive Score", "Negative Score"), "reward-model"),
     (("contrastive_loss", "logit_scale"), "contrastive"),
+    (("loss_q0", "mse_q0"), "gan-diffusion"),  # by quarters of the noise, as OpenAI's code does
 )
+# of these a classifier may log one as well: a part of its loss, a generator of rationales
+PARTS = {"contrastive_loss", "g_loss"}
+OF_CLASSES = {"train_accuracy", "eval_accuracy"}
 RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
 GENERATIVE = (
     "discrim", "generator", "codebook", "vq", "diffus", "denois", "kimg", "recon",
@@ -93,9 +102,12 @@ OF_PARTS = {"iou", "miou", "dice", "map", "map50", "pq", "ed", "cer"}
 WRITING = {"tgt_vocab_size", "src_vocab_size", "beam_size", "teacher_forcing_ratio"}
 
 
+def answers(logged: Collection[str]) -> bool:
+    """Whether something is logged that only models of texts have."""
+    return any(OF_ANSWERS & set(words(name)) for name in logged)
+
+
 def of_an_agent(names: Collection[str], logged: Collection[str]) -> bool:
     """Whether a reward stands beside the loss of a critic, and nothing that models of texts log."""
     critic = {"value_loss", "critic_loss"} & set(names)
-    return bool("reward" in names and critic) and not any(
-        OF_ANSWERS & set(words(n)) for n in logged
-    )
+    return bool("reward" in names and critic) and not answers(logged)
