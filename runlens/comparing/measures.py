@@ -27,7 +27,7 @@ from runlens.signals.held_out import samples
 from runlens.wording import duration, number, percent, step
 
 SAME_PHASE = 0.2  # of the peak: learning rates that differ by more are in other phases
-CLAIM = 0.64  # probability of the sign, from which a difference is claimed
+CLAIM = 0.667  # probability of the sign, from which a difference is claimed: twice as likely as not
 BEYOND = 1.64  # times the likeliest noise: what a one-sided test of 95 % asks
 SAME = 0.96  # probability of less than delta, from which equality is claimed
 ONE = 0.9  # probability that nothing was changed, from which runs are taken for repeats

@@ -125,6 +125,17 @@ def test_the_prior_of_a_mean_is_its_error_and_what_seeds_add() -> None:
     assert prior((mean, mean._replace(span=0.02))).deviation < expected
 
 
+def test_the_mean_of_a_short_stretch_shows_less() -> None:
+    """A curve that moved over all but its last tenth may end elsewhere with another seed."""
+    settled = End(0.5, 0.01, 0.05, 0.6, 4.0, 0.5, 200, 72, 0.5)  # the next window is over half
+    known = prior((settled, settled))
+    assert known.doubt == pytest.approx(0.55, abs=0.001)
+    assert known.rare.weight == 0.05
+    for window, share in ((36, 0.504), (7, 0.098)):
+        moving = settled._replace(window=window)
+        assert prior((moving, moving)).doubt == pytest.approx(1.2 - 0.65 * share, abs=0.001)
+
+
 def test_one_last_evaluation_that_chance_moved_does_not_decide() -> None:
     """Halves that turn by chance count, where the last value is one draw of many."""
     jitter = np.random.default_rng(4).normal(0, 0.01, (2, 40))

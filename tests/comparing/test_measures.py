@@ -288,10 +288,10 @@ def test_the_scoreboard_counts_every_metric_once() -> None:
 
 @pytest.mark.parametrize(
     ("times", "p_sign", "outcome"),
-    [(1.65, 0.645, "better"), (1.63, 0.645, "cannot_tell"), (1.65, 0.635, "cannot_tell")],
+    [(1.65, 0.67, "better"), (1.63, 0.67, "cannot_tell"), (1.65, 0.66, "cannot_tell")],
 )
 def test_a_claim_needs_size_and_a_likely_sign(times: float, p_sign: float, outcome: str) -> None:
-    """1.64 times the likeliest noise, and a sign that holds with 64 %."""
+    """1.64 times the likeliest noise, and a sign that is twice as likely as the other."""
     believed = Belief(1.0, 4.0, 0.2, p_sign, 0.1, 2.0)
     one = run({"eval_loss": falling(20, 1)})
     assert (
