@@ -63,10 +63,13 @@ def test_means_without_a_counter_stand_at_the_end_of_their_epoch(tmp_path: Path)
     assert run.state.done_epochs == 13
 
 
-def test_steps_that_run_to_an_end_within_an_iteration_are_its_batches(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", ["", "2018-08-22 09:11:27,587 - log/train.log - INFO - "])
+def test_steps_that_run_to_an_end_within_an_iteration_are_its_batches(
+    tmp_path: Path, before: str
+) -> None:
     """``iteration:2 step:10/40`` counts as an epoch and its batches do."""
     rows = [
-        f"iteration:{n} step:{k}/40 loss:{3 / n - k / 200:.3f}"
+        f"{before}iteration:{n} step:{k}/40 loss:{3 / n - k / 200:.3f}"
         for n in (1, 2, 3)
         for k in range(10, 50, 10)
     ]
