@@ -328,3 +328,20 @@ def test_what_is_no_notebook_is_read_as_it_is(tmp_path: Path, text: str) -> None
     """What is no notebook is read as it is."""
     rows = "\n".join(f"step {n} loss: 0.{n}" for n in range(1, 9))
     assert len(_run(tmp_path, f"{text}\n{rows}\n").curve("train_loss")) == 8
+
+
+def test_rows_without_the_metrics_that_others_end_with_are_rows_of_their_layout(
+    tmp_path: Path,
+) -> None:
+    """``| FID=97.0`` behind each third of them; a line of other numbers is none of them."""
+    rows = [
+        f"epoch {n:3} | cross={2 / (n + 1):.4f} rr=0.2{n} | {900 + n}s"
+        + f" | FID={300 - n}.1 IS=2.0" * (n % 3 == 2)
+        for n in range(12)
+    ]
+    text = "\n".join([*rows, "epoch 11 | kept=12.0"])
+    run = _run(tmp_path, text)
+    assert run.curve("cross").step.tolist() == list(range(12))
+    assert run.curve("FID").step.tolist() == [2, 5, 8, 11]
+    assert run.state.done_epochs == 12
+    assert "kept" not in run.history.metrics

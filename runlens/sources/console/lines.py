@@ -217,7 +217,7 @@ def _epochs(records: Sequence[Record], training: IntArray) -> tuple[Epochs, ...]
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
-    rows = _known_layouts(list(_rows(others)), few=len(others) <= EXCERPT)
+    rows = _known_layouts(sorted(_rows(others), key=_line), few=len(others) <= EXCERPT)
     rows = [] if _told_by_words(rows, dict(others)) else within(rows, others)
     framework = ""
     if OFTEN * len(rows) < len(others):
@@ -240,6 +240,10 @@ def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str =
     return placed(rows, framework, Restarts(others, first).between)
 
 
+def _line(row: Row) -> int:
+    return row.at
+
+
 class _Kind(NamedTuple):
     """What the text of a line says about its numbers."""
 
@@ -247,11 +251,18 @@ class _Kind(NamedTuple):
     part: str = ""
     header: bool = False  # it names an epoch for the lines below
     labelled: bool = False  # it has no counter of its own
+    bare: bool = False  # no name of a metric stands in it
 
 
 def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
+    """Yield the rows that a known counter tells; behind them those that lack an end with a metric.
+
+    ``epoch 3 | cross=0.09 | 12s`` is one where ``epoch 2 | cross=0.25 | 13s | FID=211`` is.
+    """
     epoch = epochs = -1
     begun = waiting = False
+    begins: set[tuple[str, ...]] = set()  # of the names in rows that count themselves
+    bare: list[Row] = []
     parse = Templates(_parsed)
     for at, line in others:
         if len(line) > MAX_WIDTH:
@@ -268,8 +279,15 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
         if kind.labelled and (epoch >= 0 or begun):
             yield Row(at, Counted(epoch=epoch, epochs=epochs), kind.names, values)
         elif kind.names and not kind.labelled:
+            row = Row(at, of_counters(counters[:6], kind.part), kind.names, values)
+            if kind.bare:
+                bare.append(row)
+                continue
             begun = True
-            yield Row(at, of_counters(counters[:6], kind.part), kind.names, values)
+            if kind.names not in begins:
+                begins.update(kind.names[: n + 1] for n in range(len(kind.names)))
+            yield row
+    yield from (row for row in bare if row.names in begins)
 
 
 def _parsed(line: str) -> Parsed[_Kind] | None:
@@ -277,14 +295,13 @@ def _parsed(line: str) -> Parsed[_Kind] | None:
     header = _BARE_EPOCH.match(line)
     heading = (whole(header[1]), whole(header[2])) if header else (-1, -1)
     bare = Parsed(_Kind(header=True), (*Counted()[:6], *heading), ()) if header else None
-    if not (names_metric(line) or is_sure(line)):
-        return bare
+    sure = names_metric(line) or is_sure(line)
     is_header = header is not None
     if count := counted(line):
-        names, values = _numbers(count)
-        kind = _Kind(names, count.part, is_header)
+        names, values = _numbers(count if sure else count._replace(sure=True))
+        kind = _Kind(names, count.part, is_header, bare=not sure)
         return Parsed(kind, (*count[:6], *heading), values) if names else bare
-    if label := _LABELLED.match(line):
+    if sure and (label := _LABELLED.match(line)):
         names, values = pairs(line)
         kind = _Kind(_of(label[1], names), "", is_header, labelled=True)
         return Parsed(kind, (*Counted()[:6], *heading), values) if names else bare
