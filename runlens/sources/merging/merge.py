@@ -13,7 +13,7 @@ from runlens.history import Columns, FloatArray, History, distinct
 from runlens.metrics import NAMES, Better, base, naming
 from runlens.naming import classify
 from runlens.redaction import purged, redacted
-from runlens.run import WHOLE_FILE, Configured, Event, Problem, Run, Segment
+from runlens.run import WHOLE_FILE, Event, Problem, Run, Segment
 from runlens.sources import environment
 from runlens.sources.merging import settings
 from runlens.sources.merging.align import aligned, in_one_unit
@@ -45,8 +45,9 @@ from runlens.sources.merging.objective import (
     without_negative_shares,
 )
 from runlens.sources.merging.open_end import open_end
+from runlens.sources.merging.plan import planned
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
-from runlens.sources.merging.state import Plan, concluded, with_last_epoch
+from runlens.sources.merging.state import concluded, with_last_epoch
 from runlens.sources.merging.task import typed
 from runlens.sources.merging.task_words import SCRATCH_LOSS
 from runlens.sources.reading import SourceReading
@@ -59,7 +60,6 @@ TRUST = (
     "config", "model_card", "console",
 )  # fmt: skip
 LEARNT = {"train_loss", "eval_loss", "reward"}  # without any of them no training began
-BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
@@ -161,7 +161,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     events = _events(readings, starts, place)
     ended = [one.reading for one in of_last_launch(group)]
     renewed = config | settings.joined(ended, [""] * len(ended))  # a resumed run may be given more
-    plan = _plan(readings, renewed, history)
+    plan = planned(readings, renewed, history)
     problems += [Problem(sources[0], text) for text in guessed(taken, negated, derived)]
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
@@ -308,41 +308,6 @@ def _framework(readings: Sequence[SourceReading]) -> str:
             return name
     others = [name for name in said if name != "transformers"]
     return "transformers" if "transformers" in said else others[0] if others else "unknown"
-
-
-def _plan(
-    readings: Sequence[SourceReading], config: dict[str, Configured], history: History
-) -> Plan:
-    hints = [reading.hints for reading in readings]
-    # the latest state knows the plan that was in force at the end
-    order = sorted(readings, key=lambda r: (r.kind != "trainer_state", -(r.hints.done_steps or 0)))
-    steps = [r.hints.planned_steps for r in order if r.hints.planned_steps]
-    epochs = [hint.planned_epochs for hint in hints if hint.planned_epochs]
-    done_epochs = [hint.done_epochs for hint in hints if hint.done_epochs is not None]
-    logged = [int(c.step[-1]) for name in history.metrics for c in [history.curve(name)] if len(c)]
-    done = [hint.done_steps for hint in hints if hint.done_steps is not None]
-    planned = steps[0] if steps else settings.whole(config.get("max_steps"))
-    ended = [r.hints.ended_step for r in readings if _of_this_run(r, planned)]
-    last = max([*logged, *done, *(step for step in ended if step is not None)], default=0)
-    passed = max(done_epochs, default=None)
-    planned_epochs = epochs[0] if epochs else settings.positive(config.get("num_train_epochs"))
-    return Plan(
-        last,
-        None if _other_unit(planned, last) else planned,
-        passed,
-        None if _other_unit(planned_epochs, passed) else planned_epochs,
-    )
-
-
-def _other_unit(planned: float | None, done: float | None) -> bool:
-    """Whether a plan was passed by a tenth and more: it is told in another unit."""
-    return bool(planned and done and done > BEYOND * planned)
-
-
-def _of_this_run(reading: SourceReading, planned: int | None) -> bool:
-    """Whether what a log's bar shows may be the run's: another program's has a plan of its own."""
-    own = reading.hints.planned_steps
-    return bool(reading.series) or planned is None or own is None or own == planned
 
 
 def _events(

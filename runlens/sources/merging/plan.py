@@ -1,0 +1,50 @@
+"""How far a run came and how far it was to come: from what its sources and settings say."""
+
+from collections.abc import Mapping, Sequence
+
+from runlens.history import History
+from runlens.run import Configured
+from runlens.sources.merging import settings
+from runlens.sources.merging.state import STOPPED, Plan
+from runlens.sources.reading import SourceReading
+
+BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
+
+
+def planned(
+    readings: Sequence[SourceReading], config: Mapping[str, Configured], history: History
+) -> Plan:
+    """Return what was done and planned; a plan that is told in another unit is none."""
+    hints = [reading.hints for reading in readings]
+    # the latest state knows the plan that was in force at the end
+    order = sorted(readings, key=lambda r: (r.kind != "trainer_state", -(r.hints.done_steps or 0)))
+    steps = [r.hints.planned_steps for r in order if r.hints.planned_steps]
+    epochs = [hint.planned_epochs for hint in hints if hint.planned_epochs]
+    done_epochs = [hint.done_epochs for hint in hints if hint.done_epochs is not None]
+    logged = [int(c.step[-1]) for name in history.metrics for c in [history.curve(name)] if len(c)]
+    done = [hint.done_steps for hint in hints if hint.done_steps is not None]
+    updates = steps[0] if steps else settings.whole(config.get("max_steps"))
+    ended = [r.hints.ended_step for r in readings if _of_this_run(r, updates)]
+    last = max([*logged, *done, *(step for step in ended if step is not None)], default=0)
+    passed = max(done_epochs, default=None)
+    counts_epochs = passed is not None and last <= passed
+    if counts_epochs and updates and not steps and last < STOPPED * updates:
+        updates = None  # a setting in updates says nothing of it
+    planned_epochs = epochs[0] if epochs else settings.positive(config.get("num_train_epochs"))
+    return Plan(
+        last,
+        None if _other_unit(updates, last) else updates,
+        passed,
+        None if _other_unit(planned_epochs, passed) else planned_epochs,
+    )
+
+
+def _other_unit(planned: float | None, done: float | None) -> bool:
+    """Whether a plan was passed by a tenth and more: it is told in another unit."""
+    return bool(planned and done and done > BEYOND * planned)
+
+
+def _of_this_run(reading: SourceReading, planned: int | None) -> bool:
+    """Whether what a log's bar shows may be the run's: another program's has a plan of its own."""
+    own = reading.hints.planned_steps
+    return bool(reading.series) or planned is None or own is None or own == planned
