@@ -30,6 +30,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "runlens/verdict.py": ("tests/test_verdict.py",),
     "runlens/causes/ranking.py": WHY,
     "runlens/causes/rate.py": WHY,
+    "runlens/causes/usual.py": WHY,
     "runlens/causes/data.py": WHY,
     "runlens/causes/optimiser.py": WHY,
     "runlens/causes/policy.py": WHY,

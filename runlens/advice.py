@@ -73,7 +73,8 @@ def first_steps(
         sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
         why = "this would confirm the cause" if sure and ". " not in cause.experiment else ""
         look = fixes.look(cause.experiment, why)
-        if cause.kind == "evaluation":  # the finding's own looks are for other causes
+        hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
+        if hinted or cause.kind == "evaluation":  # the finding's own looks are for other causes
             steps.insert(0, look)
         elif all(fix.kind != "look" for fix in actions):
             steps.append(look)

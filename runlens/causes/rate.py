@@ -18,20 +18,27 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
+from runlens.causes.usual import (
+    BEYOND,
+    OUTSIDE,
+    against_ceiling,
+    against_default,
+    against_usual,
+    scaled,
+    small_batch,
+)
+from runlens.knowledge.defaults import default_rate
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
 from runlens.signals.inputs.rate import FITS
 from runlens.wording import loss, percent, step, times
 from runlens.wording import rate as as_rate
 
-FAR, BEYOND, OUTSIDE = 100.0, 10.0, 3.0  # times the usual most: 1 of 3 is seen in health
 DECAYED = 0.2  # of the peak: a rate below it throws no model
 DEAD = 0.05  # of the peak: a rate below it moves nothing
 MOST_DEAD = 0.5  # of the records; a linear decay spends 5 % there, a cosine 14 %
 NOTHING = 1e-8  # no optimizer moves a weight by that in any run
 CLIMBED, EXPLODED = 3.0, 10.0  # gradient norm over its level before
-FEWEST_DEVICES = 4  # a rate twice too high breaks little
-FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 SCATTER = 3.0  # noise scales: a rise below is chance
@@ -87,9 +94,10 @@ def _off(scene: Scene, off: Departure) -> str:
 
 def _high(scene: Scene) -> Signs:
     rate = scene.rate
-    usual = _against_usual(scene, rate)
+    usual = against_usual(scene, rate)
     yield usual
-    yield _against_ceiling(scene, rate, named=usual is not None)
+    yield against_ceiling(scene, rate, named=usual is not None)
+    yield against_default(scene, rate)
     if shock := scene.everywhere.get("warmup-shock"):
         climbing = scene.signals.warmup.present and shock.begins < scene.signals.warmup.end
         when = "before the rate reached its peak" if climbing else "at the peak rate"
@@ -104,8 +112,8 @@ def _high(scene: Scene) -> Signs:
         yield Sign(_climbed(scene, climb), weight)
     if scene.has(*LOST) and (climbed := nan_causes.loss_climbed(scene.signals, scene.symptom)):
         yield Sign(climbed, HINT)
-    yield _small_batch(scene, rate)
-    yield _scaled(scene, rate)
+    yield small_batch(scene, rate)
+    yield scaled(scene, rate)
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
@@ -118,74 +126,6 @@ def _climbed(scene: Scene, climb: float) -> str:
     if {"grad-explosion", "divergence", "loss-spike", "grad-spike"} & scene.everywhere.keys():
         return "the gradient norm climbed before the fault"
     return f"the gradient norm peaked at {times(climb)} its earlier level"
-
-
-def _against_usual(scene: Scene, rate: float | None) -> Sign | None:
-    usual = scene.usual
-    if not usual or not rate or rate <= usual.high:
-        return None
-    over = rate / usual.high
-    steps = ((FAR, SETTLES), (BEYOND, STRONG), (OUTSIDE, SPEAKS))
-    weight = next((weight for least, weight in steps if over >= least), HINT)
-    if weight == SPEAKS and not _of_known_size(scene):
-        weight = HINT  # small models take far higher rates than the usual ones
-    range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
-    told = f"{times(over)} the top of the usual range ({range_})"
-    return Sign(f"{_reached(scene, rate)}, {told}", weight)
-
-
-def _reached(scene: Scene, rate: float) -> str:
-    """Name the rate at the first symptom: its peak, or what it had climbed to by then."""
-    if rate >= (scene.signals.peak_learning_rate or 0.0):
-        return f"the peak rate was {as_rate(rate)}"
-    return f"the rate had climbed to {as_rate(rate)} by step {step(scene.rate_until)}"
-
-
-def _of_known_size(scene: Scene) -> bool:
-    """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
-    return bool(scene.run.adapted) or scene.run.number("num_parameters") is not None
-
-
-def _against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
-    most = scene.ceiling
-    if not most or not rate or rate < most.rate:
-        return None
-    weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    most_ = f"even {as_rate(most.rate)} is too high for most models"
-    said = f"{most.why}, and {most_}"
-    return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
-
-
-def _small_batch(scene: Scene, rate: float | None) -> Sign | None:
-    """Say that the rate is one for larger batches: it scales with them, under SGD linearly.
-
-    Goyal et al. 2017, section 2.1 (linear scaling); Malladi et al. 2022 (the root, under Adam).
-    """
-    batch, usual = scene.signals.inputs.batch, scene.usual
-    if not scene.has(*THROWN, *LOST, "reward-collapse"):
-        return None  # what stands still was not thrown by the noise of few samples
-    if not batch or not usual or not rate or float(batch.value) >= FEW or rate <= usual.middle:
-        return None
-    each = "1 sample" if batch.value == 1 else f"{batch.value:g} samples"
-    return Sign(f"a rate of {as_rate(rate)} is high for {each} per update", HINT)
-
-
-def _scaled(scene: Scene, rate: float | None) -> Sign | None:
-    """Say that the rate is usual for one device, and was multiplied by their number.
-
-    Linear scaling is SGD's (Goyal et al. 2017, section 2.1); under Adam the root of the batch is
-    the most that holds (Malladi et al. 2022).
-    """
-    devices, usual = scene.run.number("num_processes"), scene.usual
-    if not devices or devices < FEWEST_DEVICES or not usual or not rate or rate <= usual.high:
-        return None
-    for_one = rate / devices
-    if not usual.low <= for_one <= usual.high or "sgd" in scene.text("optim"):
-        return None
-    said = f"{as_rate(rate)} over {devices:g} devices is {as_rate(for_one)}, within the usual"
-    round_number = isclose(for_one, float(f"{for_one:.0e}"), rel_tol=1e-6)
-    weight = SPEAKS if round_number else HINT  # what somebody set before it was multiplied
-    return Sign(said, weight, "The rate was scaled linearly with the devices")
 
 
 def _first_updates(scene: Scene) -> Sign | None:
@@ -247,7 +187,7 @@ def _harmless(scene: Scene) -> str:
         return f"as planned it was {as_rate(planned or 0.0)}" if sane else ""
     if small := _warming(scene):
         return small
-    share, above = scene.rate_share, _against_usual(scene, scene.rate)
+    share, above = scene.rate_share, against_usual(scene, scene.rate)
     if share is None or share >= DECAYED or (above and above.weight >= SPEAKS):
         return ""
     return f"it had decayed to {percent(share)} of its peak"
@@ -305,6 +245,9 @@ def _hardly_moved(scene: Scene) -> Sign | None:
 def _enough(scene: Scene) -> str:
     """Say that the rate is above the usual already: more of it is no fix."""
     peak, usual = scene.signals.peak_learning_rate, scene.usual
+    default = None if usual else default_rate(scene.run)
+    if peak and default and peak >= default.rate:
+        return f"the peak rate of {as_rate(peak)} is not below the default of {default.of}"
     if not peak or not usual or peak <= usual.high:
         return ""
     return f"the peak rate of {as_rate(peak)} is above the usual maximum of {as_rate(usual.high)}"

@@ -415,7 +415,11 @@ RATE = (
             {**config(num_parameters=7e9), "learning_rate": "0:1.5e-3 900:1.5e-3"},
             "2 : the peak rate was 1.5e-3, 3 × the top",
         ),
-        ({"task": "asr", **config(**ADAM), "learning_rate": "0:9e-3 900:9e-3"}, ""),
+        (
+            {"task": "asr", **config(**ADAM), "learning_rate": "0:1.6e-4 900:1.6e-4"},
+            "1 : the peak rate was 1.6e-4, 3.2 × the default of",
+        ),
+        ({"task": "asr", **config(**ADAM), "learning_rate": "0:1.4e-4 900:1.4e-4"}, ""),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 900:1e-2"},
             "2 : ",

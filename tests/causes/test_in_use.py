@@ -78,6 +78,17 @@ def test_what_is_memorised_alone_does_not_lower_evaluation(low: float, first: st
     assert any("as well" in no.why for no in out) is (first == "leak")
 
 
+def test_what_fits_is_tried_before_one_looks_around() -> None:
+    """A tenth of the rate tells more than a batch that is overfitted at the same rate."""
+    config = {"learning_rate": 3e-3, "optim": "adamw"}
+    case = drawn("x", task="classification", noise=0.001, config=config, learning_rate="0:3e-3",
+                 train_loss=FLAT, eval_accuracy="0:0.1 900:0.1")  # fmt: skip
+    found = diagnose(case.run())
+    assert kinds(found)[:2] == ["unknown", "rate-too-high"]
+    told = [what for what, _ in found.do_first.steps]
+    assert told[1].startswith("Repeat the run at a tenth"), told
+
+
 @pytest.mark.parametrize(("kl", "moved"), [(0.009, False), (0.011, True)])
 def test_a_policy_that_hardly_moved_had_no_rate_that_is_too_high(kl: float, moved: bool) -> None:
     """Its KL to the reference tells; no warm-up makes a reward rise."""

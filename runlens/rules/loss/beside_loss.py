@@ -117,12 +117,7 @@ def finding(run: Run, train: Curve, flat: Flat, limits: Bounds) -> Finding:
                 "most likely",
                 kind="code-error",
             ),
-            Cause(
-                "Learning rate too low",
-                "likely",
-                f"loss fell by {percent(1 - end / start)}",
-                kind="rate-too-low",
-            ),
+            Cause("Learning rate too low", "possible", kind="rate-too-low"),
         ),
         fixes=surroundings.first_checks(run),
         ruled_out=(RuledOut("A run too short to tell", f"{flat.epochs:.0f} epochs"),),

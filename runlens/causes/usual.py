@@ -1,0 +1,93 @@
+"""A learning rate against what is usual, against a default, against what no model survives."""
+
+from math import isclose
+
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Sign
+from runlens.causes.patterns import LOST, THROWN
+from runlens.causes.scene import Scene
+from runlens.knowledge.defaults import default_rate
+from runlens.wording import rate as as_rate
+from runlens.wording import step, times
+
+FAR, BEYOND, OUTSIDE = 100.0, 10.0, 3.0  # times the usual most: 1 of 3 is seen in health
+FEWEST_DEVICES = 4  # a rate twice too high breaks little
+FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
+
+
+def against_usual(scene: Scene, rate: float | None) -> Sign | None:
+    """Say that a rate is above what is usual for this kind of training."""
+    usual = scene.usual
+    if not usual or not rate or rate <= usual.high:
+        return None
+    over = rate / usual.high
+    steps = ((FAR, SETTLES), (BEYOND, STRONG), (OUTSIDE, SPEAKS))
+    weight = next((weight for least, weight in steps if over >= least), HINT)
+    if weight == SPEAKS and not _of_known_size(scene):
+        weight = HINT  # small models take far higher rates than the usual ones
+    range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
+    told = f"{times(over)} the top of the usual range ({range_})"
+    return Sign(f"{_reached(scene, rate)}, {told}", weight)
+
+
+def _reached(scene: Scene, rate: float) -> str:
+    """Name the rate at the first symptom: its peak, or what it had climbed to by then."""
+    if rate >= (scene.signals.peak_learning_rate or 0.0):
+        return f"the peak rate was {as_rate(rate)}"
+    return f"the rate had climbed to {as_rate(rate)} by step {step(scene.rate_until)}"
+
+
+def _of_known_size(scene: Scene) -> bool:
+    """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
+    return bool(scene.run.adapted) or scene.run.number("num_parameters") is not None
+
+
+def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
+    """Say that a rate is too high for any model with this optimizer."""
+    most = scene.ceiling
+    if not most or not rate or rate < most.rate:
+        return None
+    weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
+    most_ = f"even {as_rate(most.rate)} is too high for most models"
+    said = f"{most.why}, and {most_}"
+    return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
+
+
+def against_default(scene: Scene, rate: float | None) -> Sign | None:
+    """Say that a rate is far above its library's default, where no range is known."""
+    default = None if scene.usual else default_rate(scene.run)
+    if not default or not rate or rate < OUTSIDE * default.rate:
+        return None
+    over = f"{times(rate / default.rate)} the default of {default.of}"
+    return Sign(f"{_reached(scene, rate)}, {over}", HINT)
+
+
+def small_batch(scene: Scene, rate: float | None) -> Sign | None:
+    """Say that the rate is one for larger batches: it scales with them, under SGD linearly.
+
+    Goyal et al. 2017, section 2.1 (linear scaling); Malladi et al. 2022 (the root, under Adam).
+    """
+    batch, usual = scene.signals.inputs.batch, scene.usual
+    if not scene.has(*THROWN, *LOST, "reward-collapse"):
+        return None  # what stands still was not thrown by the noise of few samples
+    if not batch or not usual or not rate or float(batch.value) >= FEW or rate <= usual.middle:
+        return None
+    each = "1 sample" if batch.value == 1 else f"{batch.value:g} samples"
+    return Sign(f"a rate of {as_rate(rate)} is high for {each} per update", HINT)
+
+
+def scaled(scene: Scene, rate: float | None) -> Sign | None:
+    """Say that the rate is usual for one device, and was multiplied by their number.
+
+    Linear scaling is SGD's (Goyal et al. 2017, section 2.1); under Adam the root of the batch is
+    the most that holds (Malladi et al. 2022).
+    """
+    devices, usual = scene.run.number("num_processes"), scene.usual
+    if not devices or devices < FEWEST_DEVICES or not usual or not rate or rate <= usual.high:
+        return None
+    for_one = rate / devices
+    if not usual.low <= for_one <= usual.high or "sgd" in scene.text("optim"):
+        return None
+    said = f"{as_rate(rate)} over {devices:g} devices is {as_rate(for_one)}, within the usual"
+    round_number = isclose(for_one, float(f"{for_one:.0e}"), rel_tol=1e-6)
+    weight = SPEAKS if round_number else HINT  # what somebody set before it was multiplied
+    return Sign(said, weight, "The rate was scaled linearly with the devices")
