@@ -80,7 +80,7 @@ def test_what_is_memorised_alone_does_not_lower_evaluation(low: float, first: st
 
 def test_what_fits_is_tried_before_one_looks_around() -> None:
     """A tenth of the rate tells more than a batch that is overfitted at the same rate."""
-    config = {"learning_rate": 3e-3, "optim": "adamw"}
+    config: dict[str, float | str] = {"learning_rate": 3e-3, "optim": "adamw"}
     case = drawn("x", task="classification", noise=0.001, config=config, learning_rate="0:3e-3",
                  train_loss=FLAT, eval_accuracy="0:0.1 900:0.1")  # fmt: skip
     found = diagnose(case.run())
