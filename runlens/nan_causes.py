@@ -162,6 +162,19 @@ def _isolated(tree: _Tree) -> str:
     return number_again(tree.run, tree.onset)
 
 
+def never_a_number(run: Run) -> str:
+    """Say that all batches are NaN, and an evaluation before any update too; empty for no."""
+    train = run.curve("train_loss")
+    if len(train) < 2 or np.isfinite(train.value).any():  # noqa: PLR2004 - one may be an odd batch
+        return ""
+    for metric in (name for name in run.history.metrics if name.startswith("eval_")):
+        first = run.curve(metric).at(slice(0, 1))
+        if len(first) and first.step[0] <= min(1, train.step[0]) and np.isnan(first.value[0]):
+            at = step(int(first.step[0]))
+            return f"evaluation was NaN at step {at}, before training could spoil the weights"
+    return ""
+
+
 def number_again(run: Run, onset: float) -> str:
     """Say where the loss is a number again after a NaN; empty where it is not."""
     after = run.curve("train_loss").after(int(onset))

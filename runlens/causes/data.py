@@ -190,6 +190,8 @@ def _first_point(scene: Scene) -> Sign | None:
     curve = scene.run.curve("train_loss")
     if not len(curve) or scene.symptom > curve.step[0] or not scene.has("nan-loss"):
         return None
+    if nan_causes.never_a_number(scene.run):
+        return None  # of every batch, those of the evaluation too
     at = step(float(curve.step[0]))
     weight = SPEAKS if curve.step[0] <= 1 else HINT  # later, updates came before it
     return Sign(

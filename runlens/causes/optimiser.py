@@ -137,6 +137,8 @@ def _numerics(scene: Scene) -> Sign | None:
     """Say what shows that an operation, not the size of the steps, made the NaN."""
     if not scene.has(*LOST):
         return None
+    if never := nan_causes.never_a_number(scene.run):
+        return Sign(never, STRONG, "NaN in the forward pass, from the initial weights on")
     if ratio := nan_causes.overflowing_ratio(scene.signals, scene.symptom):
         return Sign(ratio, SPEAKS, "Overflow in the probability ratio")
     norms = scene.run.curve("grad_norm").before(int(scene.symptom) + 1)

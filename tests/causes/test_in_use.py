@@ -78,6 +78,22 @@ def test_what_is_memorised_alone_does_not_lower_evaluation(low: float, first: st
     assert any("as well" in no.why for no in out) is (first == "leak")
 
 
+@pytest.mark.parametrize(
+    ("train", "evals", "first"),
+    [
+        ("0:nan 900:nan", "0:nan 900:nan", "precision"),
+        ("0:nan 900:nan", "50:nan 900:nan", "bad-batch"),  # updates came before it
+        ("0:nan 900:nan", "0:2 50:nan 900:nan", "bad-batch"),  # the weights were whole
+        ("0:nan 490:nan 500:2 900:2", "0:nan 900:nan", "bad-batch"),  # some batches are
+    ],
+)
+def test_nan_before_any_update_is_of_the_forward_pass(train: str, evals: str, first: str) -> None:
+    """No batch is odd where all are, and no weights were spoiled yet."""
+    case = drawn("x", noise=0.0, train_loss=train, eval_loss=evals)
+    found = judge(scene(case.run(), "nan-loss 0 critical, nan-eval 0 warning"))[0]
+    assert found[0].kind == first
+
+
 def test_what_fits_is_tried_before_one_looks_around() -> None:
     """A tenth of the rate tells more than a batch that is overfitted at the same rate."""
     config: dict[str, float | str] = {"learning_rate": 3e-3, "optim": "adamw"}

@@ -1,5 +1,7 @@
 """Reward collapse: the way back."""
 
+import pytest
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.rules.rl.reward_collapse import RULE
@@ -58,3 +60,25 @@ def test_a_value_function_that_explains_nothing_is_named() -> None:
     found = explained("reward-collapse", blind.run())
     assert found.causes[0].what == "Rewards too large for the value function"
     assert found.fixes[0].what.startswith("Normalise rewards")
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "severity"),
+    [
+        ("Lesson Number/goal", "0:1 490:1 500:2 1200:2", "info"),
+        ("Curriculum/level", "0:1 490:1 500:2 1200:2", "info"),
+        ("Lesson Number/goal", "0:1 200:1 210:2 1200:2", "critical"),  # long before the fall
+        ("Lesson Number/goal", "0:2 490:2 500:1 1200:1", "critical"),  # an easier one
+        ("Curriculum/terrain", "0:1 490:1.4 500:1.6 1200:0.2", "critical"),  # a mean
+        ("throughput_steps", "0:1 490:1 500:2 1200:2", "critical"),
+    ],
+)
+def test_a_fall_at_which_the_task_got_harder_is_an_info(
+    name: str, level: str, severity: str
+) -> None:
+    """The reward of a harder lesson says nothing of the policy."""
+    curves = {"reward": "0:-1 480:8 600:-3 1200:-3", name: level}
+    case = Case("lesson", curves, noise={"reward": 0.02, name: 0.0}, task="rl")
+    found = outcome_of(case).findings[0]
+    assert found.severity == severity
+    assert ("a harder task" in found.confidence.reason) is (severity == "info")

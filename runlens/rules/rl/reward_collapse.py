@@ -9,8 +9,8 @@ Why it matters
 Looks alike
     A dip that comes back. The maximum of noise: the shape of the curve must fall as well, or the
     order of the points on both sides of the peak must be no chance. Slow wandering
-    (autocorrelated residuals): said as info. A curriculum that gets harder looks the same in the
-    reward alone.
+    (autocorrelated residuals): said as info, as is a fall at which a logged curriculum got harder:
+    one that is not logged looks the same.
 Limits
     lost: least fall, as share of the rise before it; undone, where the end lies below what the
     reward was a tenth of the way to its peak. noise: and in noise scales, of what slow wandering
@@ -49,6 +49,7 @@ from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
+from runlens.rules.rl.curriculum import harder
 from runlens.rules.rl.falls import by_order, lasting_fall
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -170,7 +171,7 @@ def _fell(peak: Peak, needed: float, onset: float) -> str:
 def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limits) -> Finding:
     reward = signals.curve("reward")
     onset, top = float(reward.step[peak.onset]), float(reward.step[peak.at])
-    unproved = _unproved(shape, peak, limits)
+    unproved = harder(run, top, onset) or _unproved(shape, peak, limits)
     severity: Severity = "info" if unproved else "critical"
     kept = fixes.checkpoint_before(run, top)
     needed = peak.needed(limits)
