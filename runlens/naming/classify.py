@@ -22,6 +22,7 @@ BY_LETTER = 1  # of v_loss, which is a validation loss where it is none of a val
 LETTERS: dict[str, Split] = {"v": "val", "t": "train"}
 SUMMED = 1_000  # of a sum over what is not said, which grows with the data
 MANY = frozenset(("rewards", "returns"))
+OF_EPISODES = frozenset(("reward", "score"))  # whose mean is taken over so many of them
 
 
 class Meaning(Struct, frozen=True):
@@ -106,7 +107,7 @@ def _bags(found: tuple[str, ...], statistic: Statistic) -> list[Bag]:
     # that of a reward function, and no share of pairs
     if statistic == "mean" and not {"rewards", "acc"} <= told:
         told = {word.removesuffix("s") if word in MANY else word for word in told}
-        told -= {word for word in told if word.isdigit()} if "reward" in told else set()
+        told -= {word for word in told if word.isdigit()} if told & OF_EPISODES else set()
     bare = told - FILLERS
     return [frozenset(one) for one in (told, bare, bare - EPOCH - STEP) if one]
 

@@ -198,3 +198,57 @@ def test_a_set_that_is_called_by_its_language_keeps_its_name(tmp_path: Path) -> 
     rows = [f"{n},{2 / n:.4f},{3 / n:.4f}" for n in range(1, 20)]
     (run,) = runs_of(tmp_path, "metrics.csv", "step,loss,eval_de_loss", *rows)
     assert "eval_loss:de" in run.history.metrics
+
+
+def test_the_networks_of_a_gan_stand_for_their_losses(tmp_path: Path) -> None:
+    """Beside each other; one alone is a letter of its own."""
+    both = [f"[{n:03}/100] D: 0.6{n} | G: 0.8{n} | g_lr=0.0002" for n in range(1, 9)]
+    (run,) = runs_of(tmp_path, "train.log", "epoch | d_loss | g_loss | g_lr", "-" * 40, *both)
+    assert curve(run, "d_loss")[0] == (1, 0.61)
+    assert curve(run, "g_loss")[-1] == (8, 0.88)
+    one = [f"[{n:03}/100] D: 0.6{n} | H: 0.8{n} | g_lr=0.0002" for n in range(1, 9)]
+    (run,) = runs_of(tmp_path, "train.log", *one)
+    assert {"D", "H"} <= set(run.history.metrics)
+
+
+def test_the_mean_score_of_so_many_episodes_is_the_reward(tmp_path: Path) -> None:
+    """As the mean reward of them is; each row was printed over the one before."""
+    row = "Episode {n}\tFrame {f} \tAverage100 Score: {s:.2f}"
+    rows = [row.format(n=n, f=20 * n, s=20 + n % 3) for n in range(1, 41)]
+    (run,) = runs_of(tmp_path, "train.log", "\r".join(rows))
+    assert curve(run, "reward") == [(n, 20.0 + n % 3) for n in range(1, 41)]
+    assert run.taken == {"reward": "Average100 Score"}
+
+
+@pytest.mark.parametrize(
+    ("said", "plan"),
+    [
+        (
+            "10:00 - INFO - Training for 2,000 steps with checkpointing every 100 steps",
+            (2000, None),
+        ),
+        ("Start training for 50 epochs", (None, 50)),
+        ("Training for 30 minutes", (None, None)),
+    ],
+)
+def test_the_plan_that_a_sentence_tells(
+    tmp_path: Path, said: str, plan: tuple[int | None, int | None]
+) -> None:
+    """Of steps, or of epochs."""
+    rows = [f"Step {n}: loss = {2 / (n + 1):.3f}" for n in range(0, 900, 100)]
+    (run,) = runs_of(tmp_path, "train.log", said, *rows)
+    assert (run.state.planned_steps, run.state.planned_epochs) == plan
+
+
+def test_the_plan_of_a_heading_is_that_of_the_rows_of_its_epoch(tmp_path: Path) -> None:
+    """Rows that name their epoch themselves; a heading of another epoch tells them nothing."""
+    rows = [
+        f"10:00:0{n} - INFO - {line}"
+        for n in range(1, 6)
+        for line in (f"Epoch {n}/50 started", f"Average loss for epoch {n}: {2 / n:.3f}")
+    ]
+    (run,) = runs_of(tmp_path, "train.log", *rows)
+    assert (run.state.done_epochs, run.state.planned_epochs) == (5, 50)
+    rows = [row.replace(f"Epoch {n}/50", f"Epoch {n + 20}/50") for n, row in enumerate(rows)]
+    (run,) = runs_of(tmp_path, "train.log", *rows[::2], *rows[1::2])
+    assert run.state.planned_epochs is None

@@ -38,6 +38,9 @@ _BANNERS = lazy_re(
 _EPOCHS = lazy_re(
     r"^\W*(?:total|max(?:imum)?|num(?:ber of)?)[ _]?epochs?\s*[:=]\s*(\d{1,6})\b", re.IGNORECASE
 )
+_FOR = lazy_re(
+    r"\btraining for (\d[\d,]{0,15}) (?:(steps|iterations|updates)|epochs)\b", re.IGNORECASE
+)
 _BETAS = lazy_re(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
 _OVERRIDE = lazy_re(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
@@ -50,7 +53,7 @@ _LONG_FLAG = lazy_re(r"\s--\w")
 _FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 _GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
 # one of them stands in every line that is looked at below: prose has none
-_SIGNS = lazy_re(r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--|pochs?:\d")
+_SIGNS = lazy_re(r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--|pochs?:\d|raining for \d")
 # a line of a trainer's own code: of a warning, a log or a traceback
 _TRAINER = lazy_re(
     r"\btrl/trainer/(sft|dpo|kto|orpo|cpo|grpo|rloo|ppo|reward)_trainer\.py"
@@ -136,6 +139,8 @@ def _said(line: str) -> dict[str, Setting]:
     """Return the one setting that a line says in a form of its own; nothing for other lines."""
     if epochs := _EPOCHS.match(line) if "poch" in line else None:
         return {"num_train_epochs": int(epochs[1])}
+    if "raining for" in line and (plan := _FOR.search(line)):
+        return {"max_steps" if plan[2] else "num_train_epochs": int(plan[1].replace(",", ""))}
     if "betas" in line and (pair := _BETAS.search(line)):
         return {"betas": pair[1]}
     if "/train" in line and (trainer := _TRAINER.search(line)):

@@ -1,7 +1,7 @@
 """Rows of a console log put in their places: from counters to the steps of the run."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -370,16 +370,22 @@ _ANYWHERE = {  # llm.c, LitGPT, Marian
     "gNorm": "grad_norm",
     "L.r.": "learning_rate",
 }
+_GAN = {"D": "d_loss", "G": "g_loss"}
 
 
 def _renamed(rows: list[Row], framework: str) -> list[Row]:
     names = _RENAMED.get(framework, {}) | _ANYWHERE
     known = {
-        row.names: tuple(names.get(name, name) for name in row.names)
-        for row in {row.names: row for row in rows}.values()
+        one: tuple(_of_two(one).get(name, names.get(name, name)) for name in one)
+        for one in {row.names for row in rows}
     }
     renamed = [row._replace(names=known[row.names]) for row in rows]
     return [_without_mfu(row) for row in renamed] if framework == "nanogpt" else renamed
+
+
+def _of_two(names: Sequence[str]) -> Mapping[str, str]:
+    """Return what the networks of a GAN mean in a row that has both: their losses."""
+    return _GAN if _GAN.keys() <= set(names) else {}
 
 
 def _without_mfu(row: Row) -> Row:

@@ -334,9 +334,9 @@ def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
     counting = np.sort(np.concatenate([t.line for t in owners] or [np.zeros(0, dtype=np.int64)]))
     for table in tables:
         table.record = np.searchsorted(counting, table.line)
-    for name in ("epoch", "step", "batch"):
+    for name, total_of in (("epoch", "epochs"), ("step", "steps"), ("batch", "batches")):
         marked = [
-            (t.line, getattr(t, name), getattr(t, name + ("es" if name == "batch" else "s")))
+            (t.line, getattr(t, name), getattr(t, total_of))
             for t in _of_name([t for t in owners if getattr(t.counts, name) >= 0])
         ]
         if not marked:
@@ -344,18 +344,18 @@ def _carry(tables: Sequence[_Table], kept: Sequence[_Table]) -> None:
         line = np.concatenate([m[0] for m in marked])
         order = np.argsort(line, kind="stable")
         line = line[order]
-        value = np.concatenate([m[1] for m in marked])[order]
-        total = np.concatenate([m[2] for m in marked])[order]
+        both = [np.concatenate([m[n] for m in marked])[order] for n in (1, 2)]
         for table in tables:
-            if table.counts.any and (name != "epoch" or table.counts.epoch >= 0):
+            if table.counts.any and name != "epoch":
                 continue
             ahead = bool(table.line[0] < line[0] and table.line[-1] < line[-1])
-            setattr(table, name, carried(table.line, line, value, ahead=ahead))
-            setattr(
-                table,
-                name + ("es" if name == "batch" else "s"),
-                carried(table.line, line, total, ahead=ahead),
-            )
+            now, planned = (carried(table.line, line, some, ahead=ahead) for some in both)
+            if table.counts.epoch >= 0:  # what it says of its epoch is its plan too
+                planned = np.where(now == table.epoch, planned, NOT_KNOWN)
+                table.epochs = np.where(np.isnan(table.epochs), planned, table.epochs)
+                continue
+            setattr(table, name, now)
+            setattr(table, total_of, planned)
 
 
 def _of_name(owners: Sequence[_Table]) -> Sequence[_Table]:
