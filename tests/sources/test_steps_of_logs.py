@@ -173,3 +173,13 @@ def test_rows_without_a_name_stand_beside_named_ones(tmp_path: Path) -> None:
     curve = run.curve("column 3")
     assert curve.step.tolist() == [10 * n for n in range(1, 61)]
     assert curve.value[0] == pytest.approx(40.1234)
+
+
+@pytest.mark.parametrize(
+    ("losses", "task"),
+    [((7.94, 9.09, 10.44, 12.72), "other"), ((10.4, 9.1, 8.0, 7.1), "pretrain")],
+)
+def test_a_loss_that_rises_began_low(tmp_path: Path, losses: tuple[float, ...], task: str) -> None:
+    """The level at which it began tells the task; of one that falls that is its first value."""
+    rows = "\n".join(f"{n}\t{loss}" for n, loss in enumerate(losses))
+    assert of_log(tmp_path, f"Epoch\tLoss\n{rows}").task == task

@@ -215,15 +215,15 @@ def _first_loss(metrics: dict[str, Columns], taken: Mapping[str, str]) -> float 
 
 
 def _first(metrics: dict[str, Columns], name: str) -> float | None:
-    """Return the highest of the first three values: one batch says little.
+    """Return the first value, or the median of three where it is not the highest of them.
 
     A first one that is many times the next is a loss summed otherwise, none of a model that learns.
     """
     rows = metrics.get(name)
     first = rows.value[np.isfinite(rows.value)][:4] if rows is not None else np.array([])
-    if len(first) > 1 and first[0] > max(SCRATCH_LOSS, LEAP * float(first[1])):
-        first = first[1:]
-    return float(first[:3].max()) if len(first) else None
+    summed = len(first) > 1 and first[0] > max(SCRATCH_LOSS, LEAP * float(first[1]))
+    head = first[int(summed) :][:3]
+    return float(np.median(head) if head.argmax() else head[0]) if len(head) else None
 
 
 def _trust(one: Content) -> tuple[int, bool, str]:
