@@ -10,6 +10,7 @@ all kinds in one log that with the most numbers is taken.
 import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -102,15 +103,16 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     taken = {record.at for record in known.records}
     rest = [item for item in sorted([*others, *table_rows(bars)]) if item[0] not in taken]
     learned = mine(rest, alone=not taken)
+    every = cache(lambda: mine(others))  # by two questions
     if not known.records and not telling(row.names for row in learned):
         learned = max(learned, mine(as_lines(bars)), key=len)
         learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
     if known.records and not known.framework and lacks(known, dict(others)):
-        every = mine(others)
-        if loses_nothing(every, known) and alike_placed(again := _parted(every, others), known):
+        rows = every()
+        if loses_nothing(rows, known) and alike_placed(again := _parted(rows, others), known):
             return again
     if not known.records or (not known.framework and better(learned, known)):
-        return _parted(numbered_anew(mine(others) if taken else learned, others), others)
+        return _parted(numbered_anew(every() if taken else learned, others), others)
     return _with(known, learned)
 
 
