@@ -256,7 +256,9 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         confidence=clip_advice.confidence(len(curve), known=known),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
         louder_with=companions if known and not loud else (),
-        harmless=(learns or signals.learns) and usual_ratio and not in_force.scale_matters(run),
+        harmless=(learns or signals.learns)
+        and (usual_ratio or not known)  # of an assumed limit the ratio is assumed as well
+        and not in_force.scale_matters(run),
     )
 
 

@@ -81,14 +81,13 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     if (curve.value[at:] == 0).mean() >= NEARLY_ALL and not norm.any():
         told = "the gradient norm is 0 as well" if len(norm) else "nothing is left to learn from"
         return Zero("masked", "critical", told)
-    per_epoch = signals.steps_per_epoch
-    if per_epoch and per_epoch <= limits.sanity_steps:
+    per_epoch, evals = signals.steps_per_epoch, signals.curve("eval_loss").value
+    if per_epoch and per_epoch <= limits.sanity_steps and not len(evals):  # a test has no held-out
         steps = count(1, "step") if round(per_epoch) == 1 else f"{number(per_epoch)} steps"
         return Zero("sanity", "info", f"an epoch has {steps}, as in a test on a few batches")
     when = reached(run, signals, float(curve.step[at]))
     if run.task == "classification":
         return _of_classes(signals, when, limits)
-    evals = signals.curve("eval_loss").value
     if len(evals) and float(median(evals[-3:])) <= limits.near_zero:
         return _on_both(signals, when, limits)
     return _of_rise(signals) or _memorised(signals, when, limits)

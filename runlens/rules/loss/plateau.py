@@ -24,7 +24,9 @@ Limits
     writes blanks alone (2.7 to 3.5). unmoved: nats below the start value of a preference loss.
     frozen: a loss of whose last three quarters four fifths lie within this share of their level
     has stopped, at whatever level. early: share of its plan below which a run that ended had
-    too little time for a warning.
+    too little time for a warning. coin: share of ln 2 below which a classifier has learned,
+    whatever its first row was: the first of few is the mean of an epoch. fewest_loud: so few points
+    that fell and stand still are no warning, unless the loss is frozen.
     Measured on 443 labelled runs: healthy runs gain 4 % and more where half of the start is left;
     none is found.
 Fixes
@@ -64,6 +66,7 @@ LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that 
 QUARTERS = 8  # points from which the quarters of a run have levels
 BY_CHANCE = 0.1  # that a loss which still falls gains as little
 MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
+LN_2 = 0.693  # loss of who answers by a coin
 SCRATCH_START = 5.5  # from here on a start is read as that of an untrained model
 
 
@@ -82,6 +85,8 @@ class Limits(Struct, frozen=True):
     unmoved: float = 0.01
     frozen: float = 1e-4
     early: float = 0.25
+    coin: float = 0.5
+    fewest_loud: int = 12
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -110,6 +115,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Limits) -> Outcome:
     """Judge where a loss stands still."""
     own = Bound(limits.left * still.start, f"{percent(limits.left)} of its start")
+    if run.task == "classification" and own.level < limits.coin * LN_2:
+        own = Bound(limits.coin * LN_2, f"{percent(limits.coin)} of ln 2, what a coin has")
     shelf = Shelf(still.start, still.level)
     bound = own if no_mean(run, signals, shelf) else _bound(run, still, own, limits)
     far = still.level >= bound.level
@@ -184,8 +191,9 @@ def _finding(
         rows.append(Evidence("Last eval loss", float(evals[-1]), where="eval_loss"))
     slow = percent(still.gain / abs(still.level))
     moves = f"fell by only {slow}" if still.gain > 0 else "did not fall"
+    few = len(train) < limits.fewest_loud and bound.level > 0
     return Finding(
-        severity="info" if _early(run, limits) else "warning",
+        severity="info" if few or _early(run, limits) else "warning",
         title=f"Train loss was flat from step {step(onset)} on. It ended at {loss(still.level)} "
         "(median of the last fifth).",
         metric="train_loss",
