@@ -51,6 +51,16 @@ MORE: dict[str, tuple[Case, ...]] = {
             drawn("still", noise=0.0, task="regression", train_loss=f"0:11 100:0.5109 2000:{at}")
             for at in (0.510835, 0.5108)
         ),
+        *(drawn("few", noise=0.001, train_loss=f"0:8 20:5 {last}:5") for last in (100, 140)),
+        *(
+            drawn(
+                "learned",
+                noise=0.001,
+                task="classification",
+                train_loss=f"0:{start} 60:{level} 900:{level}",
+            )
+            for start, level in ((0.38, 0.30), (0.42, 0.40))
+        ),
     ),
     "oscillation": (
         evaluations(UP * 5),

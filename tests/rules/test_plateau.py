@@ -109,7 +109,9 @@ def of(task: Task, curve: str, done: int = 0, **config: Setting) -> Run:
         (of("regression", "0:8 80:5 900:6.2"), "loss rose by"),
         (of("regression", "0:5 80:4.84 900:4.82"), "warning"),
         (of("regression", "0:5 80:4.88 900:4.87"), "too little for a plateau"),
-        (of("regression", "0:8 10:5 70:4.9"), "warning"),
+        (of("regression", "0:8 10:5 70:4.9"), "info"),
+        (of("regression", "0:8 10:5 110:4.9"), "warning"),
+        (of("regression", "0:8 10:5 100:4.9"), "info"),
         (of("regression", "0:8 10:5 60:4.9"), "no quarters"),
         (of("regression", "0:8 80:1 900:1"), "warning"),  # constant to the last digit
         (of("regression", "0:8 80:1 900:0.999"), "loss ends at"),
@@ -157,3 +159,25 @@ def test_a_loss_that_creeps_in_noise_stands_from_where_it_reached_its_later_leve
     found = ask(case.run()).findings[0].onset.step
     assert found is not None
     assert 50 <= found <= 120
+
+
+@pytest.mark.parametrize(
+    ("level", "last", "severity"),
+    [
+        (0.13, 100, ""),  # less than half of what a coin leaves
+        (0.45, 100, "info"),  # ten epochs
+        (0.45, 140, "warning"),
+    ],
+)
+def test_few_epochs_of_a_classifier_are_no_warning(level: float, last: int, severity: str) -> None:
+    """The first row of few is the mean of an epoch, in which most was learned."""
+    curve = f"0:{1.2 * level} 10:{1.05 * level} 20:{level} {last}:{level}"
+    run = drawn("epochs", noise=0.001, task="classification", train_loss=curve).run()
+    found = ask(run).findings
+    assert (found[0].severity if found else "") == severity
+
+
+def test_few_points_of_a_frozen_loss_are_a_warning() -> None:
+    """To the last digit the same: that is no chance."""
+    curve = "0:8 10:5 80:5"
+    assert ask(drawn("frozen", noise=0.0, train_loss=curve).run()).findings[0].severity == "warning"

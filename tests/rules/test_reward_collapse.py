@@ -1,5 +1,6 @@
 """Reward collapse: the way back."""
 
+import numpy as np
 import pytest
 
 from runlens.diagnosis import Outcome
@@ -82,3 +83,21 @@ def test_a_fall_at_which_the_task_got_harder_is_an_info(
     found = outcome_of(case).findings[0]
     assert found.severity == severity
     assert ("a harder task" in found.confidence.reason) is (severity == "info")
+
+
+@pytest.mark.parametrize(
+    ("end", "lift", "said"),
+    [
+        (-550, 0, ["info"]),  # a cost of 95 that grows to 550: a third of what was gained
+        (-550, 600, []),  # the same fall of a reward, in a random walk
+        (-150, 0, []),  # less than twice
+    ],
+)
+def test_a_cost_that_doubles_is_told(end: float, lift: float, said: list[str]) -> None:
+    """Slow wandering hides the order of the points; of a cost the level itself tells."""
+    rng = np.random.default_rng(6)
+    rise, fall = np.linspace(-1600, -95, 55), np.linspace(-95, end, 25)
+    value = np.concatenate([rise, fall]) + 6 * np.cumsum(rng.normal(size=80)) + lift
+    corners = " ".join(f"{10 * at}:{one:g}" for at, one in enumerate(value))
+    found = outcome_of(drawn("cost", noise=0.0, task="rl", reward=corners)).findings
+    assert [one.severity for one in found] == said

@@ -14,10 +14,10 @@ Looks alike
 Limits
     lost: least fall, as share of the rise before it; undone, where the end lies below what the
     reward was a tenth of the way to its peak. noise: and in noise scales, of what slow wandering
-    leaves. part: from this share on, and one noise scale, a fall is said as info. chance: that the
-    order of the points before and after the peak is none (of few points a fall counts too that is
-    beyond what the steps before it leave open, Student's t), where
-    the shape tells no fall; above it and up to hint it is said as info. wandering: autocorrelation
+    leaves. part: from this share on, and one noise scale, a fall in order is an info, as is that of
+    a cost, a reward always below 0, that doubles. chance: that the order of the points about the
+    peak is none (of few points a fall counts too that is beyond what the steps before it leave
+    open, Student's t), where the shape tells no fall; up to hint: info. wandering: autocorrelation
     from which it is said as info, unless the fall is far noise scales: of 1,350 simulated rewards
     that wander (0.9 to 0.99) none fell by more than 25.
     Measured on 131 labelled runs of RL: collapsed runs fall by 8 noise scales and more, others
@@ -148,10 +148,11 @@ def _peak(shape: Shape, *, classic: bool) -> Peak:
 
 
 def _partly(value: FloatArray, peak: Peak, limits: Limits) -> bool:
-    """Whether a part of the gain is lost, and the points from the best on fall in their order."""
+    """Whether a part of the gain is lost, and points fall in their order, or a cost doubled."""
     tau, chance = ranked(value[peak.at :])
     lost = peak.drop >= max(limits.part * peak.gain, peak.noise)
-    return lost and tau < 0 and chance / 2 < limits.chance
+    doubled = value.max() < 0 and peak.drop >= max(-peak.best, limits.noise * peak.noise)
+    return lost and tau < 0 and (chance / 2 < limits.chance or doubled)
 
 
 def _beyond_steps(value: FloatArray, peak: Peak) -> bool:
