@@ -21,11 +21,10 @@ Limits
     which each step is that many times shorter; tiny_ratio where the limit was set to tiny or
     less, which is below all recipes but those of QLoRA and RL; companion_ratio together with an
     unsteady or lost loss (from ratio on also with a stuck one), or with norms that grow by growth
-    while the loss does not fall (norms double in many good runs).
-    near: below this ratio pretraining is normal. scaled: from here the norm is no true norm if
-    the loss falls. piled and pile: share of points within that distance of the highest. fewest
-    and fewest_info: points after warm-up for a warning and for info. window: points, or 5 % of
-    them, over which the share is kept at the onset (measured on 15 real runs).
+    while the loss does not fall (norms double in many good runs). near: below this ratio
+    pretraining is normal. scaled: from here the norm is no true norm if the loss falls. piled and
+    pile: share of points within that distance of the highest. fewest and fewest_info: points
+    after warm-up for a warning and for info. window: points, or 5 %, that keep the share.
 Fixes
     None where the loss falls, or a limit of twice the median norm. Else half the learning rate.
 """
@@ -219,9 +218,8 @@ def _onset(clipped: Clipped, least: float, limits: Limits, *, warmed: bool) -> t
     first, early = int(kept[0]) if len(kept) else 0, clipped.early
     if first or not len(early) or (early.value > clipped.limit).mean() < least:
         return float(clipped.curve.step[first]), ""
-    if warmed:
-        return float(clipped.curve.step[0]), "in warm-up and "
-    return float(early.step[0]), ""
+    late = float(clipped.curve.step[0])
+    return (late, "in warm-up and ") if warmed else (float(early.step[0]), "")
 
 
 def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Finding:
@@ -257,7 +255,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
         louder_with=companions if known and not loud else (),
         harmless=(learns or signals.learns)
-        and (usual_ratio or not known)  # of an assumed limit the ratio is assumed as well
+        and (usual_ratio or not known)  # of a limit that is assumed the ratio is, too
         and not in_force.scale_matters(run),
     )
 
