@@ -220,3 +220,17 @@ def test_epochs_of_two_decimals_skip_no_row(tmp_path: Path, epochs: list[float])
     """They are too coarse to tell rows apart, or those of rows at even steps: rows are counted."""
     text = "".join(f"{{'loss': {2 - n / 50:.4f}, 'epoch': {e}}}\n" for n, e in enumerate(epochs))
     assert [step for step, _ in points(tmp_path, text)] == list(range(1, len(epochs) + 1))
+
+
+@pytest.mark.parametrize("mark", ["...", "> [...]", "…"])
+def test_rows_that_were_left_out_make_an_excerpt(tmp_path: Path, mark: str) -> None:
+    """The program's exit code tells how it ended, the last row that was kept does not."""
+    rows = [f"epoch: {n}/10 Train loss: {1 / n:.4f}" for n in (1, 2, 9)]
+    lines = ["python train.py", *rows[:2], mark, rows[2], "Process finished with exit code 0"]
+    run = run_of(tmp_path, *lines)
+    assert run.state.excerpt
+    assert run.state.kind == "finished"
+    told = diagnose(run)
+    assert "stopped-early" not in {one.rule for one in told.findings}
+    lines.remove(mark)
+    assert run_of(tmp_path, *lines).state.kind == "stopped_early"

@@ -64,6 +64,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     share = run.state.done_share
     if share is None:
         return unmet("neither planned steps nor planned epochs are known")
+    if run.state.excerpt and share < limits.done:
+        return unmet("an excerpt does not show how many steps were done")
     if run.state.kind == "finished" and share < limits.done:
         return found(_by_design(run, share))
     if share >= limits.done:

@@ -1,7 +1,8 @@
 """Whether lines are an excerpt: what people paste, cut out of a log somewhere in its middle.
 
 A log begins with what a program says once, before it trains: what it loads, its settings. An
-excerpt is short and begins with a row, a bar, a warning that comes again, or a traceback.
+excerpt is short and begins with a row, a bar, a warning that comes again, or a traceback; or it
+says itself where rows were left out.
 """
 
 import numpy as np
@@ -12,6 +13,8 @@ from runlens.sources.console.events import HEADER
 from runlens.sources.console.sorting import EXCERPT, Sorted
 from runlens.sources.console.spans import Span, shape
 
+# what stands for rows that were left out: "...", "[...]"
+_LEFT_OUT = lazy_re(r"[\s>\[(]*(?:\.{2,}|…|⋮)[\s\])]*$")
 AROUND = 2  # lines of words before a traceback that belong to it: "ERROR main failed"
 # what a program raises before it begins to train, wherever the rest of its log is
 _AT_START = lazy_re(r"(?:ModuleNotFound|Import|Syntax|Indentation)Error\b|: error: ")
@@ -25,6 +28,8 @@ def is_excerpt(log: Sorted, rows: IntArray, span: Span) -> bool:
         return False
     shown = np.concatenate([rows, log.bars.between(span.begin - 1, span.end).at])
     if len(shown):
+        if any(_LEFT_OUT.match(line) for at, line in others if at > shown.min()):
+            return True
         before = {shape(line) for at, line in others if at < shown.min()}
         return before <= {shape(line) for at, line in others if at >= shown.min()}
     raised = next((n for n, (_, line) in enumerate(others) if HEADER in line), AROUND + 1)

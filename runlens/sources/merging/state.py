@@ -109,7 +109,7 @@ def _ending(
     return (
         _by_summary(hints, events, plan, trace)
         or _by_message(events, plan, trace)
-        or _by_code(code, plan)
+        or _by_code(code, plan, cut=any(hint.excerpt for hint in hints))
         or _by_empty_file(hints, plan)
         or _by_tracker(hints, plan, code)
         or _by_itself(hints, plan, by_itself)
@@ -192,13 +192,14 @@ def _shortened(text: str) -> str:
     return f"{text[:cut].rstrip(' .,;:(')} ..."
 
 
-def _by_code(code: int | None, plan: Plan) -> tuple[StateKind, str, Sure] | None:
+def _by_code(code: int | None, plan: Plan, *, cut: bool) -> tuple[StateKind, str, Sure] | None:
+    """Take the exit code's word; of a log that was `cut` its last row is not the run's."""
     if code in SIGNALS or code in CONTROL_C:
         word = SIGNALS.get(code or 0, "Ctrl-C")
         return "killed", f"exit code {code} ({word}), at {plan.words}", "certain"
     if code:
         return "crashed", f"exit code {code}, at {plan.words}", "certain"
-    if code == 0 and (plan.share is None or plan.share >= STOPPED):
+    if code == 0 and (cut or plan.share is None or plan.share >= STOPPED):
         return "finished", "exit code 0", "certain"
     return None
 
