@@ -56,7 +56,7 @@ def _put_back(run: Run, _: Signals, __: float) -> tuple[Fix, ...]:
     ]
     for key, value in delays(run):
         why = f"each update uses gradients from {value:g} steps ago"
-        made.append(fixes.setting(run, key, 0, "Use fresh gradients", why, cures=kind))
+        made.append(fixes.setting(run, key, 0, "Use current gradients", why, cures=kind))
     return tuple(made)
 
 

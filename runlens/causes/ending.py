@@ -265,8 +265,7 @@ MACHINE = Hypothesis(
     ENDED | {"throughput-drop", "low-utilisation"},
     _machine,
     "the same happens on another node",
-    "Check dmesg, df -h, the quota and the network on this node, or run on another one with "
-    "dataloader_num_workers 0",
+    "Check dmesg, free disk space, quotas and the network on this node, or run the same on another",
 )
 LIMIT = Hypothesis(
     "time-limit",

@@ -64,7 +64,7 @@ def _settings(scene: Scene) -> Signs:
         )
     decay = run.number("weight_decay")
     if decay is not None and (decay < 0 or decay > HEAVY_DECAY):
-        says = "drives the weights apart" if decay < 0 else "pulls the weights to 0"
+        says = "makes the weights grow at each step" if decay < 0 else "pulls the weights to 0"
         yield Sign(f"a weight_decay of {decay:g} {says}; 0 to 0.1 is usual", SETTLES)
     for key, value, bounds in outside(run, IMPOSSIBLE):
         yield Sign(f"{key} is {value:g}; {bounds.why}", LEADS)

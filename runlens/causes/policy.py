@@ -171,7 +171,7 @@ REWARD = Hypothesis(
     POLICY,
     _reward,
     "the highest-rewarded rollouts are the best ones when read",
-    "Read twenty rollouts beside their rewards, the highest and the lowest among them",
+    "Read twenty rollouts together with their rewards, including the best and the worst",
 )
 KL = Hypothesis(
     "kl-weight",

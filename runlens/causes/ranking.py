@@ -13,6 +13,7 @@ from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Finding, Incident
 from runlens.incidents import gravity
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
@@ -56,6 +57,8 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 # of which one asks first where nothing speaks for any: the experiment of the first that fits
 COMMON = (data.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
+# the name of a cause that is no noun as it stands: "learning rate too high"
+_LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
 # is too high is not too low
 SAID = {
@@ -211,6 +214,7 @@ def _words(sign: Sign, what: str) -> str:
 
 def _hinted(fits: Sequence[str]) -> str:
     """Name what fits and is not proved; a name may be a clause of its own."""
+    fits = [_LACKS.sub(r"a \1 that is \2", one) for one in fits]
     if len(fits) == 1:
         return f"{fits[0]} would fit, but the logs do not prove it"
     return f"{', or '.join(fits)} would fit, but the logs prove neither"

@@ -68,11 +68,7 @@ def _left(scene: Scene) -> Signs:
         return
     off = scene.departure
     if off is not None and scene.launch is None:
-        yield Sign(
-            f"the rate was {as_rate(off.before.value)} before step {step(off.first.step)} and "
-            f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}, {_off(scene, off)}",
-            LEADS,
-        )
+        yield Sign(_off(scene, off), LEADS)
     mismatch = scene.before("schedule-mismatch")
     if off is None and mismatch is not None and mismatch.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)
@@ -82,14 +78,23 @@ def _left(scene: Scene) -> Signs:
 
 
 def _off(scene: Scene, off: Departure) -> str:
-    """Say how far off its plan the rate was: a plan that never decays is the configured rate."""
+    """Say how far off its plan the rate was: a plan that never decays is the configured rate.
+
+    What stood before is named if it was as planned; else the rate had drifted away already.
+    """
     rate = scene.signals.inputs.rate
     planned, configured = rate.planned_at(off.farthest.step), rate.configured
     flat = bool(planned and configured and isclose(planned, configured, rel_tol=FITS))
     factor = off.farthest.value / configured if flat and configured else off.factor
     way = times(factor) if factor >= 1 else f"{percent(factor)} of"
     of = f"configured {as_rate(configured)}" if flat and configured else "scheduled rate"
-    return f"{way} the {of}"
+    now = f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}"
+    at = step(off.first.step)
+    if isclose(off.before.value, rate.planned_at(off.before.step) or 0.0, rel_tol=FITS):
+        return (
+            f"the rate was {as_rate(off.before.value)} before step {at} and {now}, {way} the {of}"
+        )
+    return f"the rate left its schedule by step {at} and was {now}, {way} the {of}"
 
 
 def _high(scene: Scene) -> Signs:
@@ -307,7 +312,7 @@ GONE = Hypothesis(
     STUCK | {"lr-zero", "reward-flat", "grad-zero", "eval-flat", "schedule-mismatch"},
     _gone,
     "the loss lay flat while the rate was still high",
-    "Run 10 % of the steps with a schedule built for the whole run",
+    "Run the first 10 % of the steps with a schedule for all of them. The loss should keep falling",
     _comes,
 )
 HIGH = Hypothesis(

@@ -59,7 +59,7 @@ SNIPPETS: Mapping[str, Mapping[str, str]] = {
     "nanogpt": {"load_best_model_at_end": "always_save_checkpoint = False keeps only the best"},
     "transformers": {
         "early_stopping_patience": (
-            "Trainer(callbacks=[EarlyStoppingCallback(early_stopping_patience=3)]), beside "
+            "Trainer(callbacks=[EarlyStoppingCallback(early_stopping_patience=3)]), with "
             "load_best_model_at_end=True"
         ),
         "warmup_ratio": "set warmup_ratio={new}",

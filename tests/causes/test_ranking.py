@@ -12,6 +12,7 @@ from runlens.causes.scene import Scene
 from runlens.diagnosis import Finding, Incident, Moment
 from runlens.rules.rule import drawn
 from runlens.signals import Signals
+from runlens.wording import uncapitalised
 
 Judge = Callable[..., list[Cause]]
 
@@ -179,3 +180,17 @@ def test_where_nothing_is_known_an_experiment_is_named(
     (told,) = ranking.judge(Scene(run, Signals(run), [found]))[0]
     assert (told.kind, told.rank) == ("unknown", "possible")
     assert words in told.experiment
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("Learning rate too high", "a learning rate that is too high would fit"),
+        ("Warm-up missing or too short", "a warm-up that is missing or too short would fit"),
+        ("Too many passes over too few rows", "too many passes over too few rows would fit"),
+        ("An odd batch", "an odd batch would fit"),
+    ],
+)
+def test_what_fits_is_named_by_a_noun(what: str, told: str) -> None:
+    """The name of a cause that is a noun with what is wrong with it gets its article."""
+    assert ranking._hinted([uncapitalised(what)]).startswith(told)

@@ -30,7 +30,7 @@ from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
 from runlens.wording import number, rate, step, times, too_few
 
-SUITS_HIGH = "A rate this high suits only a very small model or a very large batch."
+SUITS_HIGH = "A rate this high suits only a very small model, a very large batch or prompt tuning."
 SUITS_LOW = "A rate this low hardly changes the weights."
 
 

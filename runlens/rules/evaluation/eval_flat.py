@@ -27,7 +27,7 @@ Limits
     known, a training loss below this share of its start comes from repetition. Measured: 0.16 %
     false alarms, power 87 %.
 Fixes
-    Print one decoded evaluation sample with its label mask beside a training sample; use one
+    Print one decoded evaluation sample with its label mask next to a training sample; use one
     chat template; evaluate the adapter that is trained; then look at the split, in this order.
 """
 
@@ -261,7 +261,7 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
     text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
     look = fixes.look(
         f"Print one {'decoded ' if text else ''}evaluation sample with its "
-        f"label{' mask' if text else ''} beside a training sample",
+        f"label{' mask' if text else ''} next to a training sample",
         f"a {'template or mask' if text else 'scaling or label'} that differs is visible at once",
     )
     active = "adapter active" if text else "evaluation mode on"

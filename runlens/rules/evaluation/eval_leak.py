@@ -124,7 +124,7 @@ def _fallen(
     onset, final = float(evals.step[at]), float(evals.value[-1])
     return Finding(
         severity=severity,
-        title=f"{spoken(metric).capitalize()} was below train loss from step {step(onset)} on. It "
+        title=f"{spoken(metric).capitalize()} was far below train loss from step {step(onset)} on. It "
         f"ended at {loss(final)}, and smoothed train loss at {loss(level)}.",
         metric=metric,
         onset=Moment(onset),
@@ -149,7 +149,7 @@ def _fallen(
             Cause(
                 "Evaluation rows are in the training set, more than once",
                 "most likely",
-                f"the ratio fell by {percent(1 - end / first)}",
+                f"eval loss ended at {percent(end)} of train loss",
                 kind="leak",
             ),
         ),

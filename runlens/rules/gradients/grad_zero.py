@@ -57,7 +57,7 @@ from runlens.signals.noise import longest_true
 from runlens.wording import loss, number, percent, step, too_few
 from runlens.wording import rate as as_rate
 
-TEXT = LANGUAGE_TASKS | PREFERENCE_TASKS | RL_TASKS  # tasks whose labels have masks
+TEXT = LANGUAGE_TASKS | PREFERENCE_TASKS  # tasks whose labels have masks
 
 
 class Limits(Struct, frozen=True):
@@ -144,11 +144,13 @@ def _finding(
     ]
     if rate := signals.learning_rate_at(first):
         rows.append(Evidence("Learning rate there", rate, where="learning_rate"))
-    often = f"all {length:,}" if length == len(curve) else f"{length:,} of {len(curve):,}"
+    when = (
+        f"from step {step(first)} on" if lasts else f"from step {step(first)} to step {step(last)}"
+    )
+    often = f"all {length:,} points" if lasts else f"{length:,} points in a row"
     return Finding(
         severity=severity,
-        title=f"The gradient norm was 0 from step {step(first)} on, at {often} points{was}. "
-        f"{why[0].upper()}{why[1:]}.",
+        title=f"The gradient norm was 0 {when}, at {often}{was}. {why[0].upper()}{why[1:]}.",
         metric="grad_norm",
         onset=Moment(float(first)),
         evidence=tuple(rows),

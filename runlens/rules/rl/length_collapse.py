@@ -90,11 +90,12 @@ def _finding(
     earns = gain is not None and gain.units >= PAYS and not against
     severity: Severity = "info" if earns or (gain is None and not against) else "warning"
     came_back = at + lasted < len(length)
+    until = f"up to step {step(over)}" if came_back else "from then on"
     return Finding(
         severity=severity,
         title=f"Completions got very short from step {step(onset)} on. Their length fell from "
         f"{number(float(length.value[0]), 3)} tokens at the first step to a median of "
-        f"{number(level, 2)} since then.",
+        f"{number(level, 2)} {until}.",
         metric="len_mean",
         onset=Moment(onset),
         end=Moment(over) if came_back else None,

@@ -223,7 +223,7 @@ def unmoved(signals: Signals) -> str:
     if len(kl) < FEWEST or kl.any() or not values or any(np.ptp(value) for value in values):
         return ""
     level = number(float(values[0][0]), 4)
-    return f"KL of each of {len(kl)} updates is 0, and entropy stayed at {level}"
+    return f"the KL was 0 at all {len(kl)} updates, and the entropy stayed at {level}"
 
 
 def blind_critic(signals: Signals) -> str:

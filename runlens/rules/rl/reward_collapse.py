@@ -178,7 +178,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     needed = peak.needed(limits)
     best = policy.top_words(reward, peak.at)
     first = number(float(reward.value[0]), 3)
-    begun = f"It began at {first}." if peak.at else ""
+    begun = f"The reward began at {first}." if peak.at else ""
     return Finding(
         severity=severity,
         title=f"Reward {_fell(peak, needed, onset)}. It was {best} and "

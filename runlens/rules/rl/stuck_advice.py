@@ -59,7 +59,7 @@ def cures(run: Run, signals: Signals, *, dense: bool) -> tuple[Fix, ...]:
             "Call the reward function on a known-correct answer", "it must return more than 0"
         ),
         *_shown(run),
-        fixes.look("Print ten completions beside what the reward function looks for"),
+        fixes.look("Print ten completions next to what the reward function looks for"),
         fixes.look("Print the arguments of the reward function", "every column must arrive"),
         fixes.look("Check which checkpoint the inference server serves"),
     ]

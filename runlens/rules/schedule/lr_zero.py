@@ -249,7 +249,7 @@ def _fixes(run: Run, onset: float, peak: float) -> tuple[Fix, ...]:
             cost="settings only",
         ),
         fixes.action(
-            f"{where} with a new schedule",
+            f"{where} with that schedule",
             "the steps at rate zero changed nothing",
             "one run",
             kind="restart",

@@ -41,11 +41,11 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.metrics import base
 from runlens.patterns import lazy_re
-from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LANGUAGE_TASKS, RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.throughput import flops
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import listed, number, percent, step
+from runlens.wording import listed, number, percent
 
 TINY_BATCH = 2  # samples: a step of so few seldom keeps a GPU busy
 TINY = 5e7  # parameters
@@ -192,7 +192,7 @@ def _finding(
     high = quantile(curve.value, 0.9)
     return Finding(
         severity="info",
-        title=f"{said} from step {step(float(curve.step[0]))} on.",
+        title=f"{said} (median).",
         metric=metric,
         onset=Moment(float(curve.step[0])),
         evidence=(first, Evidence("90th percentile", high, where=metric)),
@@ -220,9 +220,10 @@ def _loading(run: Run) -> tuple[Fix, ...]:
     if not (run.flag("dataloader_pin_memory") or NO_CUDA.search(str(run.setting("gpu") or ""))):
         why = "copies then overlap with computation"
         made.append(fixes.setting(run, "dataloader_pin_memory", True, "Pin memory", why))
-    made.append(
-        fixes.action("Tokenise before training, and pack short samples", "the GPU then waits less")
-    )
+    sooner = "Tokenise before training, and pack short samples"
+    if run.task not in LANGUAGE_TASKS:
+        sooner = "Prepare the samples before training, and cache them"
+    made.append(fixes.action(sooner, "the GPU then waits less"))
     return tuple(made)
 
 

@@ -171,7 +171,10 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
         text = "ends in the middle of a record: the run was stopped or is still writing"
         lost(text, f"the last {log.unfinished:,} of {size:,} bytes")
     elif not contents.records:
-        lost("holds no record: killed before the first flush, or still running", "the whole run")
+        lost(
+            "holds no record: nothing was written to it yet, or the run was killed first",
+            "all of it",
+        )
     if contents.malformed:
         amount = f"{contents.malformed} of {contents.records} records"
         lost("holds records that cannot be decoded", amount)
