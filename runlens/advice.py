@@ -18,6 +18,9 @@ from runlens.wording import capitalised, listed, step, uncapitalised
 
 MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
+TRIED_FIRST = frozenset(
+    {"evaluation", "clip-too-tight", "length-limit"}
+)  # a finding's looks miss it
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
@@ -71,11 +74,14 @@ def first_steps(
     steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
     if not lever and cause.experiment:
         sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
-        why = "this would confirm the cause" if sure and ". " not in cause.experiment else ""
+        why = "this would settle it" if sure and ". " not in cause.experiment else ""
         look = fixes.look(cause.experiment, why)
         hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
-        if hinted or cause.kind == "evaluation":  # the finding's own looks are for other causes
+        looks_at = (at for at, fix in enumerate(steps) if fix.kind == "look")
+        if hinted:
             steps.insert(0, look)
+        elif cause.kind in TRIED_FIRST:
+            steps.insert(next(looks_at, len(steps)), look)
         elif all(fix.kind != "look" for fix in actions):
             steps.append(look)
     elif lever and (other := next((one for one in found[1:] if one.actions), None)):

@@ -276,8 +276,9 @@ def _columns(run: Run, has: str) -> str:
         return ""
     more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
     ours = "reward" if run.task in RL_TASKS else "train_loss"
+    which = "one of them" if len(told) > 1 else "it"
     return (
-        f"The log {has} {', '.join(shown)}{more}. If one of them is the {spoken(ours)}, name it "
+        f"The log {has} {', '.join(shown)}{more}. If {which} is the {spoken(ours)}, name it "
         f"with --column {ours}=NAME."
     )
 

@@ -12,7 +12,7 @@ from runlens.rules.rl import policy
 from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import RL_TASKS
 from runlens.signals import held_out
-from runlens.wording import loss, number, percent
+from runlens.wording import loss, number, percent, step
 
 FEWEST_EVALS = 3
 MOST_TRAINED = 0.5  # of all parameters; below it most of the model stays as it is
@@ -102,11 +102,8 @@ def _evaluated(scene: Scene) -> Signs:
     before = scene.signals.inputs.passes_at(at)
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
         said = f"eval loss is {loss(first)} at the first evaluation and train loss {loss(beside)}, "
-        when = (
-            f"after {percent(before)} of the first pass"
-            if before >= SEEN
-            else "before any training"
-        )
+        when = f"at step {step(at)}" if at > 0 else "before any training"
+        when = f"after {percent(before)} of the first pass" if before >= SEEN else when
         yield Sign(f"{said}{when}", SETTLES)
     if scene.has("hockey-stick") and (far := worsened.beyond_memorising(evals)):
         said = f"eval loss ended {number(far, 2)} times above its minimum while train loss fell"

@@ -84,7 +84,10 @@ OPTIMISER = (
         ({**config(weight_decay=0.12), "task": "pretrain"}, ""),
         (config(weight_decay=0.5), "1 Weight decay too high: weight_decay is 0.5"),
         (config(weight_decay=0.6), "4 : a weight_decay of 0.6 pulls the weights to 0"),
-        (config(weight_decay=-0.1), "4 : a weight_decay of -0.1 makes the weights grow at each step"),
+        (
+            config(weight_decay=-0.1),
+            "4 : a weight_decay of -0.1 makes the weights grow at each step",
+        ),
         (config(adam_beta2=0.9), ""),
         (config(adam_beta2=0.8), "2 : an adam_beta2 of 0.8 averages over only 5 steps"),
     ),

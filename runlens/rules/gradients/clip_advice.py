@@ -31,7 +31,7 @@ def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
     if learns and (loud or scale_matters(run)):
         return "The loss still fell."
     if learns:
-        return "This does little harm with Adam, which rescales the gradient anyway."
+        return "With Adam this does little harm as long as the loss falls."
     told = meanwhile(learns=learns, fell=fell)
     return f"The loss {told} over those steps."
 

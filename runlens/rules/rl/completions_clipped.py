@@ -127,7 +127,7 @@ def _finding(
         metric,
         unit="%",
     )
-    what = f"{percent(cut.share)} of the completions were cut at the limit{tokens}"
+    what = f"a median of {percent(cut.share)} of the completions were cut at the limit{tokens}"
     if metric == "len_mean":
         top = float(curve.value.max())
         what = f"the mean length was at the limit of {number(top)} tokens on {percent(cut.share)} "
@@ -162,7 +162,7 @@ def _finding(
 def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
     ended = signals.curve("len_term").value
     term = float(median(ended[ended > 0])) if (ended > 0).any() else None
-    short = f"the limit is {number(limit.tokens)}" if limit else ""
+    short = f"{number(limit.tokens)} tokens are allowed" if limit else ""
     near = term is not None and limit is not None and term > 0.5 * limit.tokens
     if near:
         short += f", completions that end by themselves have {number(term or 0)} tokens"

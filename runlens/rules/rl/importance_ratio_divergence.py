@@ -146,8 +146,8 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     severity: Severity = "info" if by_ratio and gain is not None and gain.rising else "warning"
     return Finding(
         severity=severity,
-        title=f"From step {step(onset)} on, sampler and trainer disagreed. The median {name} was "
-        f"{number(level, 3)} at {policy.share_words(apart.bad)}.",
+        title=f"From step {step(onset)} on, sampler and trainer disagreed. The {name} was off "
+        f"at {policy.share_words(apart.bad)}, with a median of {number(level, 3)} there.",
         metric=apart.metric,
         onset=Moment(onset),
         evidence=tuple(rows),

@@ -287,7 +287,8 @@ def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
     if old is None and len(run.curve("kl")):
         return (fixes.action(f"Multiply beta by {factor:g}", why, "settings only"),)
     new = fixes.two_digits(factor * old) if old else NEW_BETA
-    return (fixes.setting(run, "beta", new, "Strengthen the KL term", why),)
+    what = "Add a KL term" if old == 0 else "Strengthen the KL term"
+    return (fixes.setting(run, "beta", new, what, why),)
 
 
 def leave_out_cut(run: Run) -> tuple[Fix, ...]:
