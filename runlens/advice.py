@@ -18,9 +18,11 @@ from runlens.wording import capitalised, listed, step, uncapitalised
 
 MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
+# causes that are tried out before a finding's own looks, which are for others
 TRIED_FIRST = frozenset(
-    {"evaluation", "clip-too-tight", "length-limit"}
-)  # a finding's looks miss it
+    {"evaluation", "clip-too-tight", "length-limit", "rate-zero", "frozen-weights"}
+)
+OF_AN_ERROR = frozenset({"code-error", "machine"})  # of a known error, which says what to do
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
@@ -77,12 +79,13 @@ def first_steps(
         why = "this would settle it" if sure and ". " not in cause.experiment else ""
         look = fixes.look(cause.experiment, why)
         hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
+        known = lead[0].rule == "known-error" and cause.kind in OF_AN_ERROR
         looks_at = (at for at, fix in enumerate(steps) if fix.kind == "look")
         if hinted:
             steps.insert(0, look)
-        elif cause.kind in TRIED_FIRST:
+        elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
             steps.insert(next(looks_at, len(steps)), look)
-        elif all(fix.kind != "look" for fix in actions):
+        elif not known and all(fix.kind != "look" for fix in actions):
             steps.append(look)
     elif lever and (other := next((one for one in found[1:] if one.actions), None)):
         steps += [

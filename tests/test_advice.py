@@ -235,3 +235,39 @@ def test_where_the_cause_has_a_remedy_followers_have_no_say(cured: bool) -> None
     told = [what for what, _ in first_steps(run(), [Incident((*lead, *follower))], cause).steps]
     assert ("Fix the schedule" in told) is cured
     assert ("Add a penalty" in told) is not cured
+
+
+@pytest.mark.parametrize(
+    ("kind", "cures", "order"),
+    [
+        ("length-limit", "", ["Try it", "Call the reward function"]),
+        ("frozen-weights", "frozen-weights", ["Call the reward function"]),
+        ("exploration", "", ["Call the reward function"]),
+    ],
+)
+def test_a_cause_is_tried_out_before_looks_that_are_for_others(
+    kind: str, cures: str, order: list[str]
+) -> None:
+    """Completions that are all at the limit are not the reward function's fault."""
+    look = fixes.look("Call the reward function", cures=cures)
+    cause = Cause("Limit too short", "most likely", kind=kind, experiment="Try it")
+    box = first_steps(run(), [one("reward-stuck-zero", look)], cause)
+    assert [
+        what for what, _ in box.steps if what != "Stop this run if it is still running"
+    ] == order
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "asked"),
+    [
+        ("known-error", "machine", False),
+        ("known-error", "memory", True),
+        ("crashed", "machine", True),
+    ],
+)
+def test_a_known_error_says_itself_what_to_do(rule: str, kind: str, *, asked: bool) -> None:
+    """Nobody looks at dmesg as the Hub was out of reach."""
+    cure = fixes.action("Reinstall it")
+    cause = Cause("x", "most likely", kind=kind, experiment="Look at dmesg")
+    box = first_steps(run(), [one(rule, cure)], cause)
+    assert any(what == "Look at dmesg" for what, _ in box.steps) is asked

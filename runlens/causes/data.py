@@ -64,9 +64,7 @@ def _memorised(scene: Scene) -> Signs:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not _masked(scene):
-        yield Sign(
-            f"train loss reached its floor within {number(passes, 3)} passes over the data", STRONG
-        )
+        yield Sign(f"the run made {number(passes, 3)} passes over the data", STRONG)
 
 
 def _around_the_turn(scene: Scene) -> tuple[float, float]:

@@ -312,7 +312,7 @@ GONE = Hypothesis(
     STUCK | {"lr-zero", "reward-flat", "grad-zero", "eval-flat", "schedule-mismatch"},
     _gone,
     "the loss lay flat while the rate was still high",
-    "Run the first 10 % of the steps with a schedule for all of them. The loss should keep falling",
+    "Run the first 10 % of the steps with a schedule for all of them. The loss should fall",
     _comes,
 )
 HIGH = Hypothesis(

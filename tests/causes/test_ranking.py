@@ -8,6 +8,7 @@ import pytest
 from runlens.cause import Cause
 from runlens.causes import ranking
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
+from runlens.causes.ranking import _hinted as hinted
 from runlens.causes.scene import Scene
 from runlens.diagnosis import Finding, Incident, Moment
 from runlens.rules.rule import drawn
@@ -193,4 +194,4 @@ def test_where_nothing_is_known_an_experiment_is_named(
 )
 def test_what_fits_is_named_by_a_noun(what: str, told: str) -> None:
     """The name of a cause that is a noun with what is wrong with it gets its article."""
-    assert ranking._hinted([uncapitalised(what)]).startswith(told)
+    assert hinted([uncapitalised(what)]).startswith(told)

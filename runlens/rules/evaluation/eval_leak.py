@@ -124,8 +124,8 @@ def _fallen(
     onset, final = float(evals.step[at]), float(evals.value[-1])
     return Finding(
         severity=severity,
-        title=f"{spoken(metric).capitalize()} was far below train loss from step {step(onset)} on. It "
-        f"ended at {loss(final)}, and smoothed train loss at {loss(level)}.",
+        title=f"{spoken(metric).capitalize()} was far below train loss from step {step(onset)} on. "
+        f"It ended at {loss(final)}, and smoothed train loss at {loss(level)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(

@@ -165,7 +165,7 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
     short = f"{number(limit.tokens)} tokens are allowed" if limit else ""
     near = term is not None and limit is not None and term > 0.5 * limit.tokens
     if near:
-        short += f", completions that end by themselves have {number(term or 0)} tokens"
+        short += f", and completions that end by themselves have {number(term or 0)}"
     entropy = signals.curve("entropy").value[-policy.FEWEST :]
     last = float(median(entropy)) if len(entropy) else 0.0
     noise = f"entropy ended at {number(last, 3)} nats per token"

@@ -173,7 +173,7 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
     elif not contents.records:
         lost(
             "holds no record: nothing was written to it yet, or the run was killed first",
-            "all of it",
+            "",
         )
     if contents.malformed:
         amount = f"{contents.malformed} of {contents.records} records"
