@@ -102,7 +102,7 @@ def test_numbers_that_json_lacks_are_named_apart() -> None:
     (series,) = data["series"]
     assert series["y"] == [1, None, None, 123460, 1.7976931348623157e308]
     assert series["odd"] == {"2": "−Inf"}
-    assert data["xs"][series["x"]] == [10, 20, 30, 40, 50]
+    assert data["xs"][series["x"]] == {"by": [10, 10, 10, 10, 10]}
 
 
 def test_script_and_style_stay_small() -> None:

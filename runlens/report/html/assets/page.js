@@ -5,6 +5,7 @@ root.classList.add("on");each(".js",function(x){x.hidden=false});
 function tidy(t){return t.replace("e+","e").replace("-","\u2212").replace("e\u2212","e-")}
 function stp(v){return Math.abs(v)<1e15?tidy((Math.round(v*10)/10).toLocaleString("en-US")):String(v)}
 function num(v){var a=Math.abs(v);if(a!==0&&(a<1e-3||a>=1e7))return tidy(String(+v.toPrecision(4)).indexOf("e")<0?v.toExponential(3).replace(/\.?0+e/,"e"):String(+v.toPrecision(4)));return tidy(a>=1000?Math.round(v).toLocaleString("en-US"):String(+v.toPrecision(4)))}
+if(data.xs)data.xs=data.xs.map(function(a){var x=0;return a.by?a.by.map(function(d){return x+=d}):a});
 (data.series||[]).forEach(function(s){s.x=data.xs[s.x];s.say=function(i){return s.y[i]===null?(s.odd&&s.odd[i])||"NaN":num(s.y[i])}});
 if(data.xs)data.steps=data.xs[data.steps];
 var axis=data.axis||"step";if(axis!=="step")stp=num;

@@ -39,7 +39,7 @@ def data(figure: Figure) -> dict[str, Any]:
     ]
     colours = {"critical": "crit", "warning": "warn", "info": "info"}
     return {
-        "xs": [_all_exact(some) for some in steps],
+        "xs": [_short_steps(some) for some in steps],
         "series": series,
         "steps": steps[longest],
         "panels": panels,
@@ -71,10 +71,13 @@ def _short(value: float) -> float:
     return _exact(rounded if math.isfinite(rounded) else value)
 
 
-def _all_exact(steps: tuple[float, ...]) -> list[float]:
+def _short_steps(steps: tuple[float, ...]) -> list[float] | dict[str, list[int]]:
+    """Return steps; whole ones as differences, the first from 0: half of the digits or less."""
     some = np.array(steps)
     whole = (np.abs(some) < EXACT).all() and (some == np.floor(some)).all()
-    return some.astype(np.int64).tolist() if whole else [_exact(step) for step in steps]
+    if not whole:
+        return [_exact(step) for step in steps]
+    return {"by": np.diff(some.astype(np.int64), prepend=0).tolist()}
 
 
 def _exact(value: float) -> float:

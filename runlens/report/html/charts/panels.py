@@ -20,6 +20,7 @@ from runlens.wording import step as step_words
 
 GRID, INK, GREY, PAPER = "#e1e4e8", "#16181b", "#565d66", "#fff"
 LINE_HEIGHT = 15  # pixels between two labels
+DOT = 2.2  # pixels, the radius of a point
 EVALUATIONS = 1000  # up to which each of them is drawn
 MARKS = 3  # labelled points in a panel
 MARK_TEXT = 44
@@ -125,7 +126,7 @@ def _line(
         shown = (frame.thinned(_inside(some, panel), cited, grain) for some in stretches)
         return "".join(path(_places(points, scale, frame)) for points in shown if len(points))
 
-    data = drawn(ready.stretches, 1)
+    data = drawn(ready.stretches, 2 if ready.smooth else 1)  # a line over it shows its course
     if not data:
         return []
     if ready.smooth:
@@ -152,17 +153,18 @@ def _dots(ready: ReadyLine, panel: ReadyPanel, scale: Scale, frame: Frame) -> li
     spaced = len(points) * 4 < frame.columns
     if not (spaced and ready.line.dots) and len(points) > 1:
         return []
+    # a line of no length has round ends alone: a dot in a fifth of the bytes of a circle
+    places = (f"M{frame.x(step):.1f} {scale.place(value):.1f}h0" for step, value in points)
     ink = ready.line.ink
     return [
         el(
-            "circle",
-            cx=f"{frame.x(step):.1f}",
-            cy=f"{scale.place(value):.1f}",
-            r="2.2",
-            fill=INKS[ink],
+            "path",
             class_=f"dot-{ink}",
+            fill="none",
+            stroke=INKS[ink],
+            stroke_width=2 * DOT,
+            d="".join(places),
         )
-        for step, value in points
     ]
 
 
