@@ -123,10 +123,24 @@ def test_the_path_of_a_long_curve_is_whole() -> None:
     assert len(drawn) == 1500
 
 
+@pytest.mark.parametrize(
+    ("places", "data"),
+    [
+        ([(0, 5), (1, 5), (2, 5), (3, 5), (4, 6)], "M0 5l3 0 1 1"),
+        ([(0, 5), (1, 5)], "M0 5l1 0"),
+        ([(0, 5), (4, 5), (2, 5)], "M0 5l4 0-2 0"),
+    ],
+)
+def test_a_level_line_is_its_ends(places: list[tuple[float, float]], data: str) -> None:
+    """One that turns back is not level."""
+    assert path(places) == data
+
+
 def test_one_point_is_a_dot() -> None:
     """A curve of one value is seen, with its number."""
     chart = svg(render(with_values({"train_loss": [2.5]})), "tlwt")
-    assert len(chart.all("circle")) == 1
+    (dot,) = [one for one in chart.all("path") if one.attributes.get("class") == "dot-t"]
+    assert str(dot.attributes["d"]).count("h0") == 1
     assert "train 2.500" in [one.text for one in chart.all("text")]
 
 

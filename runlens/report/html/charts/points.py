@@ -155,9 +155,15 @@ def tenths(amount: int) -> str:
 def path(places: Sequence[Point] | Points) -> str:
     """Return the data of an SVG path through `places` (pixels), as short relative moves.
 
-    A single place becomes a dot, which a round line cap makes visible.
+    A single place becomes a dot, which a round line cap makes visible. Of a level stretch its ends
+    are named alone.
     """
     corners = np.rint(np.asarray(places, dtype=np.float64) * FINEST).astype(np.int64)
+    if len(corners) > 2:  # noqa: PLR2004 - two ends and what lies between them
+        moved = np.diff(corners, axis=0)
+        (went, rose), (on, up) = moved[:-1].T, moved[1:].T
+        bends = (up != 0) | (rose != 0) | (on * went < 0)
+        corners = corners[np.concatenate(([True], bends, [True]))]
     x, y = corners[0].tolist()
     moves = (corners[1:] - corners[:-1]).tolist() or [[1, 0]]
     line = " ".join([f"{tenths(right)} {tenths(down)}" for right, down in moves])
