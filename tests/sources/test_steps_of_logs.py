@@ -183,3 +183,28 @@ def test_a_loss_that_rises_began_low(tmp_path: Path, losses: tuple[float, ...], 
     """The level at which it began tells the task; of one that falls that is its first value."""
     rows = "\n".join(f"{n}\t{loss}" for n, loss in enumerate(losses))
     assert of_log(tmp_path, f"Epoch\tLoss\n{rows}").task == task
+
+
+def fitted(losses: list[float]) -> str:
+    """Return what Keras prints of ``fit(epochs=5)``, again and again."""
+    lines = []
+    for n, loss in enumerate(losses):
+        lines += [f"Round #: {n // 5}"] * (n % 5 == 0)
+        lines += [f"Epoch {n % 5 + 1}/5", f"99/99 [=======] - 3s 35us/sample - loss: {loss:.4f}"]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("rounds", "trainings"), [(8, 1), (3, 1), (2, 2)])
+def test_epochs_that_are_counted_again_while_the_loss_goes_on(
+    tmp_path: Path, rounds: int, trainings: int
+) -> None:
+    """They are of one training, unless they are but two; folds, whose loss begins anew, are not."""
+    losses = [round(2.4 * 0.93**n, 4) for n in range(5 * rounds)]
+    (tmp_path / "train.log").write_text(fitted(losses))
+    runs = read_all(tmp_path / "train.log")
+    assert len(runs) == trainings
+    assert [v for run in runs for v in run.curve("train_loss").value.tolist()] == losses
+    if trainings == 1:
+        assert runs[0].curve("train_loss").step.tolist() == list(range(1, 5 * rounds + 1))
+    (tmp_path / "folds.log").write_text(fitted(losses[:5] * rounds))
+    assert len(read_all(tmp_path / "folds.log")) == rounds

@@ -117,9 +117,10 @@ def _judged(names: tuple[str, ...]) -> int:
 
 
 def _within(counted: Counted, epoch: int) -> Counted:
-    """Return a counter of steps as one of the batches of an epoch."""
-    step, steps = max(counted.step, counted.batch), max(counted.steps, counted.batches)
-    return Counted(epoch=epoch, batch=step, batches=steps)
+    """Return a counter of steps, or of epochs alone, as one of the batches of an epoch."""
+    step = max(counted.step, counted.batch), max(counted.steps, counted.batches)
+    batch, batches = step if step[0] >= 0 else (counted.epoch, counted.epochs)
+    return Counted(epoch=epoch, batch=batch, batches=batches)
 
 
 def _placed(rows: list[Row]) -> Found:
@@ -217,9 +218,7 @@ def _epoch(counted: Counted, first: int) -> float:
     return float(counted.epoch)
 
 
-def _steps(
-    rows: list[Row],
-) -> tuple[IntArray, bool, str]:
+def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
     """Return the step of each row, shape (n,), whether it was concluded, and a doubt."""
     explicit = [row.counted.step >= 0 for row in rows]
     if all(explicit):

@@ -52,6 +52,9 @@ def tell_apart(
     number = _numbered(groups)
     epoch = None if by_epoch else counts.epoch
     found = _by_counter(position, number, value, epoch)
+    alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
+    if alone and _counted_again(position, found.training, value):
+        return Apart(np.zeros(len(position), dtype=np.int64), found.training)
     if found.passes is not None:
         return found
     uncounted = np.max(counts, axis=0) < 0
@@ -97,6 +100,15 @@ def _by_counter(
         return Apart(alone, training)
     short = np.bincount(training)[:-1] < FEWEST
     return Apart(alone) if 2 * short.sum() >= len(short) else Apart(training, None, UNCERTAIN)
+
+
+def _counted_again(position: IntArray, training: IntArray, value: FloatArray) -> bool:
+    """Whether epochs count to the same again and again while the values go on all the way.
+
+    ``model.fit(epochs=5)`` within a loop of one's own is one training, folds begin anew.
+    """
+    often = len(training) > 0 and training[-1] + 1 >= FEWEST
+    return bool(often and _same_ends(position, training) and goes_on(training, value))
 
 
 def _epochs_fall(epoch: IntArray, training: IntArray) -> bool:
