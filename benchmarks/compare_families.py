@@ -96,7 +96,9 @@ def cases(family: Family, pairs: int) -> Iterator[Case]:
         yield Case(a, b, truth, effect, deviation, chance, found)
 
 
-LOWER = ("eval_rmse", "eval_recon", "eval_mae")
+LOWER = (
+    "eval_rmse", "eval_recon", "eval_mae", "eval_mse", "eval_nll", "eval_wer", "eval_perplexity"
+)  # fmt: skip
 
 
 def score(name: str, known: list[Case]) -> None:
@@ -151,7 +153,7 @@ def agreement(families: dict[str, Family], many: int) -> None:
             for _ in range(many):
                 chosen = rng.choice(SEEDS, 5, replace=False)
                 a, b = ([side[i] for i in chosen] for side in (groups[0], other))
-                found = compare(a, b)
+                found = compare(a, b, metric=family.metric)
                 row = next(one for one in found.pairs[0].measures if one.decides)
                 levels = [[reached(run, family.metric).last for run in side] for side in (a, b)]
                 significant = stats.ttest_rel(*levels).pvalue < 0.05

@@ -11,6 +11,7 @@ from generated import families
 from mechanisms import choices, fits, noises, returns, structure
 from mechanisms.common import Curves
 from networks import FITTED, KEPT
+from planned import planned
 from trainings import EQUAL, SEEN, UNSEEN, Family
 
 Row = tuple[Callable[[int, float], Curves], str, tuple[float, ...]]
@@ -93,6 +94,12 @@ FRESH_HARD = (
     )
 )
 LATER_HARD = FRESH_HARD | _hard(telegraph=noises.telegraph, passes=noises.in_passes)
+PLANNED_HARD = LATER_HARD | _hard(
+    noise_of_all_lengths=noises.of_all_lengths,
+    evals_with_AR_98=noises.evaluated_in_memory,
+    means_of_50_steps=noises.smoothed_window,
+    one_slow_wave=noises.one_wave,
+)
 
 SETS: dict[str, tuple[dict[str, Family], dict[str, Family]]] = {
     "fitted": ({**SEEN, **UNSEEN, **FITTED, **KEPT}, EQUAL),
@@ -101,4 +108,6 @@ SETS: dict[str, tuple[dict[str, Family], dict[str, Family]]] = {
     "last": ({**LAST, **families(2_000, 30)}, OLD_HARD),
     "fresh": ({**FRESH, **families(3_000, 24)}, FRESH_HARD),
     "later": ({**LATER, **families(4_000, 24)}, LATER_HARD),
+    # after two runs without settings were told by a jitter of any spacing
+    "planned": (planned(0, 42), PLANNED_HARD),
 }

@@ -72,3 +72,37 @@ def in_passes(seed: int, factor: float) -> Curves:
     saw = 0.04 * (np.arange(480) % 60) / 60 + np.repeat(0.01 * rng.normal(size=8), 60)
     level = (2.6 + 2 * np.exp(-np.arange(480) / 50)) * factor
     return logged(train_loss=(level * (1 - saw + 0.02 * rng.normal(size=480))).tolist())
+
+
+def of_all_lengths(seed: int, factor: float) -> Curves:
+    """Draw a loss with 1/f noise of 2 %: as much of it at each length of time."""
+    rng = np.random.default_rng(seed)
+    power = np.fft.rfft(rng.normal(size=1_024))
+    noise = np.fft.irfft(power / np.maximum(np.arange(513), 1) ** 0.5)[:700]
+    level = (2.0 + 3 * np.exp(-np.arange(700) / 80)) * factor
+    return logged(train_loss=(level * (1 + 0.02 * noise / noise.std())).tolist())
+
+
+def evaluated_in_memory(seed: int, factor: float) -> Curves:
+    """Draw evaluations with AR(.98) noise of 2 % of the level, heavy tails."""
+    rng = np.random.default_rng(seed)
+    noise = lfilter([(1 - 0.98**2) ** 0.5], [1, -0.98], rng.standard_t(4, 360) / 1.41)[300:]
+    level = (2.3 + 2 * np.exp(-np.arange(60) / 9)) * factor
+    return logged(eval_loss=(level * (1 + 0.02 * noise)).tolist())
+
+
+def smoothed_window(seed: int, factor: float) -> Curves:
+    """Draw a loss of which the mean of the last 50 steps alone is logged, noise of 20 %."""
+    noise = np.random.default_rng(seed).normal(size=1_050)
+    means = np.convolve(noise, np.full(50, 0.02), "valid")[:1_000]
+    level = (1.8 + 2 * np.exp(-np.arange(1_000) / 160)) * factor
+    return logged(train_loss=(level * (1 + 0.2 * means))[::2].tolist())
+
+
+def one_wave(seed: int, factor: float) -> Curves:
+    """Draw a loss about which each seed wanders in one slow wave and a half, 2 %."""
+    rng = np.random.default_rng(seed)
+    at = np.linspace(0, 1, 360)
+    wave = rng.normal() * np.cos(3 * np.pi * at + rng.uniform(0, 6.3))
+    level = (1.5 + 3 * np.exp(-9 * at)) * factor
+    return logged(train_loss=(level * (1 + 0.02 * wave + 0.02 * rng.normal(size=360))).tolist())
