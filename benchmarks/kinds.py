@@ -110,4 +110,6 @@ SETS: dict[str, tuple[dict[str, Family], dict[str, Family]]] = {
     "later": ({**LATER, **families(4_000, 24)}, LATER_HARD),
     # after two runs without settings were told by a jitter of any spacing
     "planned": (planned(0, 42), PLANNED_HARD),
+    # after training curves were asked too: those mechanisms, by numbers that were not drawn before
+    "planned again": (planned(42, 42), PLANNED_HARD),
 }

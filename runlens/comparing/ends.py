@@ -89,6 +89,11 @@ def early_jitter(value: FloatArray) -> float:
     return _at_any_spacing(value, _jitter(early), _turning(value))
 
 
+def long_run(value: FloatArray) -> float:
+    """Return the long-run deviation of a training curve: that of a mean times the root of n."""
+    return _noise(_without_spikes(value))[1]
+
+
 def bend(difference: FloatArray) -> float:
     """Return the jitter of B - A, shape (n,), at the spacing at which bends are told."""
     tail = difference[-max(JITTER_OF, len(difference) // 2) :]

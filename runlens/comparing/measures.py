@@ -33,6 +33,7 @@ SAME = 0.96  # probability of less than delta, from which equality is claimed
 ONE = 0.9  # probability that nothing was changed, from which runs are taken for repeats
 NOT_JUDGED = frozenset({"eval_train_loss", "learning_rate", "tokens", "loss_scale", "epoch"})
 OF_TEXT = frozenset({"ppl", "perplexity", "bpc", "bpb"})  # words of what is told of text alone
+ACCURACY = ("accuracy", "acc")  # endings of names
 MOST_METRICS = 100  # of a pair: a run that logs a thousand layers is not a thousand questions
 
 
@@ -204,8 +205,11 @@ def _row(
 
 
 def _samples(run: Run, metric: str) -> float | None:
-    """Return over how many samples a share was counted: as recorded, else as its grid tells."""
-    recorded = samples(run)
+    """Return over how many samples a share was counted: as its grid tells, of accuracy as recorded.
+
+    The samples of an evaluation are those of accuracy; hits are of queries, errors of words.
+    """
+    recorded = samples(run) if metric.partition(":")[0].endswith(ACCURACY) else None
     return recorded[0] if recorded else samples_on_grid(run.curve(metric).finite().value)
 
 
@@ -243,7 +247,11 @@ def _equal(pair: Pairing, metric: str) -> float:
     if pair.terms.equal != NOT_RECORDED:
         return pair.terms.equal
     both = common(pair.a, pair.b, metric, pair.kind)
-    return NOT_RECORDED if both is None else one_configuration(both.a, both.b, NOT_RECORDED)
+    if both is None:
+        return NOT_RECORDED
+    trained = common(pair.a, pair.b, "train_loss", pair.kind) if is_held_out(metric) else None
+    curves = None if trained is None else (trained.a, trained.b)
+    return one_configuration(both.a, both.b, NOT_RECORDED, curves)
 
 
 def _published(pair: Pairing, metric: str) -> Expected | None:
@@ -274,9 +282,8 @@ def _by_one_seed(pair: Pairing, metric: str, difference: float, believed: Belief
 
 
 def _is_share(metric: str, ends: tuple[End, End]) -> bool:
-    """Whether a metric is a share of the samples of an evaluation, as accuracy is."""
-    inside = all(0 < one.value < 1 for one in ends)
-    return inside and is_held_out(metric) and metric.partition(":")[0].endswith(("accuracy", "acc"))
+    """Whether a metric may be a share of the samples of an evaluation, as accuracy is."""
+    return is_held_out(metric) and all(0 < one.value < 1 for one in ends)
 
 
 def _outcome(

@@ -45,6 +45,34 @@ def test_how_often_a_gliding_curve_was_evaluated_says_nothing(often: int) -> Non
     assert 0.35 < one_configuration(a, b, 0.5) < 0.5
 
 
+def _trained(apart: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return two training curves of one level, the second some errors of a block above it."""
+    noise = np.random.default_rng(1).normal(size=(2, 480))
+    block = 2**0.5 * noise.std() / 40**0.5  # eight blocks of two thirds of 480 points
+    return 3 + noise[0], 3 + noise[0] + apart * block
+
+
+@pytest.mark.parametrize("apart", [0.0, 2.0, 6.0])
+def test_training_curves_are_asked_as_well(apart: float) -> None:
+    """Evaluations four jitters apart: seeds memorise otherwise, settings train otherwise."""
+    a = np.tile([0.0, 1.0, 0.0, -1.0], 6)
+    b = a + 4 * 2**0.5 * np.sqrt(2 * np.mean(np.diff(a[:12], 2) ** 2) / 12)
+    odds = 10.9 / (5.0**0.94 * (apart + 1) ** 1.59)
+    expected = min(odds / (1 + odds), 0.75)
+    assert one_configuration(a, b, 0.5, _trained(apart)) == pytest.approx(expected, abs=0.03)
+
+
+def test_training_curves_that_are_short_or_equal_in_all_are_not_asked() -> None:
+    """Sixteen points tell what chance does in them, and a constant has none."""
+    a, b = falling(40, 1), falling(40, 2)
+    alone = one_configuration(a, b, 0.5)
+    short = np.ones(15) + np.arange(15) % 2
+    assert one_configuration(a, b, 0.5, (short, short)) == alone
+    assert one_configuration(a, b, 0.5, (np.ones(40), np.ones(40))) == alone
+    long = np.ones(16) + np.random.default_rng(2).normal(size=16)
+    assert one_configuration(a, b, 0.5, (long, long + 100)) < alone
+
+
 @pytest.mark.parametrize("count", [2, 4])
 def test_few_points_tell_nothing(count: int) -> None:
     """Nor do curves without a jitter."""
