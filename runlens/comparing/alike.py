@@ -60,7 +60,7 @@ def one_configuration(
     else:
         odds *= WITH_TRAINED / (apart + BY_CHANCE) ** FALL_WITH
         odds /= (far + BY_CHANCE) ** FALL_OF_TRAINED
-    return min(max(odds / (1 + odds), LEAST), MOST)
+    return float(min(max(odds / (1 + odds), LEAST), MOST))
 
 
 def _trained_apart(a: FloatArray, b: FloatArray) -> float | None:
@@ -71,7 +71,7 @@ def _trained_apart(a: FloatArray, b: FloatArray) -> float | None:
         return None
     length = len(part) // BLOCKS
     means = part[: BLOCKS * length].reshape(BLOCKS, length).mean(axis=1)
-    return _rms(means) / noise * length**0.5
+    return float(_rms(means) / noise * length**0.5)
 
 
 def _rms(value: FloatArray) -> float:
