@@ -56,6 +56,7 @@ CLOSING = (
     Closing(r"\bsaved pipeline to output directory", "✔ Saved pipeline to output directory",
             "spaCy"),
     Closing(r"^done solving$", "done solving", "py-faster-rcnn"),
+    Closing(r"(?:^|[-|:\]] )done[.!]+$", "2024-01-01 10:00:00 - INFO - Done!", "own loops"),
     Closing(r"\btraining (?:has )?converged\b|\boptimi[sz]ation (?:complete|finished|done)\b",
             "Optimization Finished!", "GCN, Theano's tutorials"),
     Closing(r"\btotal run time: [\d.]+ seconds",
