@@ -50,6 +50,17 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss"}, 1.3, dict.fromkeys(ARGUMENTS, 1e-3), "transformers", "other"),
         ({"train_loss"}, 1.3, dict.fromkeys(ARGUMENTS, 1e-3) | {"model_type": "gpt2"},
          "transformers", "sft"),
+        # beside a loss of pairs an accuracy is none of classes
+        ({"train_loss", "train_accuracy"}, 0.4, {"loss._target_": "loss.ContrastiveLoss"}, "",
+         "contrastive"),
+        ({"train_loss", "train_accuracy"}, 0.4, {"criterion": "nt_xent"}, "", "contrastive"),
+        # above chance of two classes, and no labels of its own: the accuracy is one of tokens
+        ({"train_loss", "train_accuracy"}, 1.05,
+         {"architectures": "GPT2LMHeadModel", "vocab_size": 30_000}, "", "sft"),
+        ({"train_loss", "train_accuracy"}, 1.03,
+         {"architectures": "GPT2LMHeadModel", "vocab_size": 30_000}, "", "classification"),
+        ({"train_loss", "train_accuracy"}, 4.7,
+         {"architectures": "GPT2LMHeadModel", "num_labels": 100}, "", "classification"),
     ],
 )  # fmt: skip
 def test_task_is_told_by_settings_then_metrics(

@@ -11,6 +11,7 @@ from runlens.config_keys import KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.console.forms import by_form
+from runlens.sources.console.printed_yaml import printed_yaml
 from runlens.sources.console.telling import tells
 from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
 
@@ -102,7 +103,7 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
         elif values := _single(line):
             found |= values
         elif place > listed:
-            values, listed = _listed(lines, place - 1)
+            values, listed = printed_yaml(lines, place - 1) or _listed(lines, place - 1)
             found |= values
     return dict(list(found.items())[:MAX_SETTINGS])
 

@@ -10,7 +10,14 @@ from runlens.metrics import naming, plain
 from runlens.naming import classify, words
 from runlens.records import NamedTuple
 from runlens.run import Configured, Task
-from runlens.sources.merging.task_levels import begins, by_loss, own_transformer, speaks, text_of
+from runlens.sources.merging.task_levels import (
+    begins,
+    begins_as_text,
+    by_loss,
+    own_transformer,
+    speaks,
+    text_of,
+)
 from runlens.sources.merging.task_words import (
     ADAPTED,
     BY_METHOD,
@@ -18,6 +25,7 @@ from runlens.sources.merging.task_words import (
     BY_WORD,
     CLASSES_LOSS,
     CLASSIFIERS,
+    CONTRASTIVE,
     ERRORS,
     FINE_TUNERS,
     GENERATED,
@@ -88,6 +96,7 @@ def typed(
             (PROGRAM, _by_program(config, called)),
             (POLICY, _by_policy(names, logged)),
             (ARCHITECTURE, _by_model(names, config)),
+            (ARCHITECTURE, _by_contrast(config)),
             (SCORE, _by_generation(names, config, framework)),
             (SCORE, _by_scores(names, config, first_loss)),
             (SETTING, _by_objective(config)),
@@ -221,9 +230,17 @@ def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple
 def _by_objective(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
     """Take the task from the loss that the settings name: a squared error is one of numbers."""
     for key in OBJECTIVE_KEYS:
-        kind = classify(text_of(config, key)).kind
-        if kind in OF_NUMBERS:
+        if classify(text_of(config, key)).kind in OF_NUMBERS:
             return "regression", f"{key} is {text_of(config, key)}"
+    return None
+
+
+def _by_contrast(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
+    """Tell a loss of pairs by its name: an accuracy beside it is one of pairs, or of neighbours."""
+    for key in OBJECTIVE_KEYS:
+        text = text_of(config, key) or text_of(config, f"{key}._target_")  # Hydra's
+        if any(one in text.lower().replace("_", "") for one in CONTRASTIVE):
+            return "contrastive", f"{key} is {text}"
     return None
 
 
@@ -258,7 +275,8 @@ def _by_scores(
         for name in sorted(names)
         if name in {"eval_accuracy", "train_accuracy"} or SCORES & set(words(name))
     ]
-    if scores and not speaks(config) and (first_loss is None or first_loss < CLASSES_LOSS):
+    spoken = speaks(config) or begins_as_text(config, first_loss)
+    if scores and not spoken and (first_loss is None or first_loss < CLASSES_LOSS):
         return "classification", f"logs {scores[0]}"
     plain_names = {n: n.lower().removeprefix("eval_").removeprefix("train_") for n in names}
     errors = [name for name, plainly in plain_names.items() if plainly in ERRORS]

@@ -9,6 +9,7 @@ from runlens.run import FULL, Configured, Task, adapter_of
 from runlens.sources.merging.task_words import (
     ARGUMENTS,
     CLASSES_LOSS,
+    CONTINUING,
     FAMILIES,
     FEWEST_SYMBOLS,
     FINE_TUNERS,
@@ -158,6 +159,16 @@ def speaks(config: Mapping[str, Configured]) -> bool:
     known = config.get("architectures")
     saved = known is not None and known.origin.endswith(SAVED)
     return saved and any(word in text_of(config, "architectures") for word in SPEAKING)
+
+
+def begins_as_text(config: Mapping[str, Configured], first_loss: float | None) -> bool:
+    """Whether a model that continues texts, without labels of its own, begins above chance of two.
+
+    Trackers and logs print what a classifier was made of; with more than two labels they say so.
+    """
+    model = text_of(config, "architectures")
+    writes = any(word in model for word in CONTINUING) and "num_labels" not in config
+    return writes and first_loss is not None and first_loss > NEAR_CLASSES[1] * log(2)
 
 
 def begins(name: str, beginnings: tuple[str, ...]) -> bool:

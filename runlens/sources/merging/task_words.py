@@ -53,6 +53,7 @@ BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
 )  # fmt: skip
 OBJECTIVE_KEYS = ("loss", "loss_fn", "loss_function", "criterion", "objective", "loss_type")
 OF_NUMBERS = {"mse", "rmse", "mae", "l1", "l2", "mse loss", "huber loss"}
+CONTRASTIVE = ("contrastive", "triplet", "infonce", "ntxent", "supcon")  # in names of such losses
 LAYERS = ("n_layer", "num_layers", "num_hidden_layers")
 HEADS = ("n_head", "num_heads", "num_attention_heads")
 WIDTHS = ("d_model", "n_embd", "hidden_size", "embed_dim")
@@ -90,6 +91,7 @@ GENERATED = ("rouge", "bleu", "sacrebleu", "chrf", "meteor", "sari", "bertscore"
 CLASSIFIERS = ("SequenceClassification", "ImageClassification", "TokenClassification")
 ADAPTED = {"SEQ_CLS": "SequenceClassification", "TOKEN_CLS": "TokenClassification"}
 SPEAKING = ("CausalLM", "ConditionalGeneration", "MaskedLM", "LMHead", "EncoderDecoder")
+CONTINUING = ("CausalLM", "LMHead")  # of them: those that continue a text
 SPEECH = ("CTC", "Whisper", "Speech")
 READING = ("vision", "trocr", "donut", "pix2struct", "nougat")  # text in images
 OF_TEXTS = {"format", "completion", "completions", "answer"}  # words of rewards of texts

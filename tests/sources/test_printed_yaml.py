@@ -1,0 +1,63 @@
+"""Configurations that a log prints as YAML."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.sources.console.printed_yaml import FEWEST, MAX_FIRST, MAX_LINES, printed_yaml
+
+BLOCK = """[2022-03-23 02:57:38,033][root][INFO] - seed: 30
+batch_size: 5
+optimizer:
+  _target_: torch.optim.Adam
+  lr: 0.001
+scheduler:
+  milestones:
+  - 1000
+  - 1000
+names:
+- a
+- a
+loss:
+  _target_: loss.ContrastiveLoss""".splitlines()
+
+
+def test_what_hydra_prints_is_read(tmp_path: Path) -> None:
+    """Nested settings too, by which the task is told."""
+    rows = [f"Epoch {n} | Train acc: 0.9{n} | Train loss: {0.5 / n:.3f}" for n in range(1, 9)]
+    path = tmp_path / "train.log"
+    path.write_text("\n".join(["[root] - Configuration:", "", *BLOCK, "", "[root] - ==", *rows]))
+    run = read(path)
+    assert run.config["learning_rate"].value == 0.001
+    assert run.config["scheduler.milestones"].value == "1000, 1000"
+    assert run.config["seed"].value == 30
+    assert run.task == "contrastive"
+    assert len(run.curve("train_loss")) == 8
+
+
+def test_a_block_ends_with_its_last_line() -> None:
+    """At a line that is no YAML, or that names a setting again, and after so many lines."""
+    found = printed_yaml([*BLOCK, "Training begins"], 0)
+    assert found is not None
+    assert found[1] == len(BLOCK)
+    again = printed_yaml([*BLOCK, "batch_size: 7"], 0)
+    assert again == found
+    long = printed_yaml([*BLOCK, *(f"key{n}: {n}" for n in range(MAX_LINES))], 0)
+    assert long is not None
+    assert long[1] == MAX_LINES
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        BLOCK[2 : 1 + FEWEST],  # too few of them
+        ["seed: 1", "batch_size: 5", "lr: 0.1", "a: 1", "b: 1", "c: 1", "d:", "  e: 1"],  # flat
+        ["x: 1", "lr: 0.1", "y:", "  a: 1", "  b: 1", "z: 1"],  # one that is known
+        [f"seed: {MAX_FIRST * 'x'}", *BLOCK[1:]],  # no line of a setting
+        ["seed: 1", "lr: 0.1", "a:", "    b: 1", "  c: 1", "d: 1"],  # no YAML
+    ],
+)
+def test_what_is_no_configuration(lines: list[str]) -> None:
+    """It is left to other readers."""
+    assert printed_yaml(lines, 0) is None
