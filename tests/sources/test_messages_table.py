@@ -391,6 +391,16 @@ LINES = {
         "OSError: [Errno 27] File too large",
         "SafetensorError: Error while serializing: I/O error: File too large (os error 27)",
     ),
+    106: (
+        "ValueError: Mixed precision training with AMP or APEX (`--fp16` or `--bf16`) and half "
+        "precision evaluation can only be used on CUDA devices.",
+        "ValueError: FP16 Mixed precision training can only be used on CUDA or NPU devices",
+    ),
+    107: (
+        "KeyError: '_orig_mod.transformer.wte.weight'",
+        'Unexpected key(s) in state_dict: "_orig_mod.transformer.wte.weight".',
+    ),
+    108: ("Exception: Dataset not found.",),
 }
 
 # lines that share their words with a row and mean something else
@@ -501,6 +511,9 @@ LOOK_ALIKES = {
     103: "tokenization mismatch: none",
     104: "the file is not too large",
     105: "DataLoader workers were told to end: Terminated",
+    106: "this kernel runs on CUDA devices",
+    107: "model._orig_mod.forward was traced",
+    108: "WARNING: Dataset not found, downloading it",
 }
 HARMLESS = (
     "/usr/lib/python3/site.py:3: FutureWarning: `torch_dtype` is deprecated! Use `dtype` instead!",
@@ -517,7 +530,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 106))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 109))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
