@@ -392,8 +392,7 @@ LINES = {
         "SafetensorError: Error while serializing: I/O error: File too large (os error 27)",
     ),
     106: (
-        "ValueError: Mixed precision training with AMP or APEX (`--fp16` or `--bf16`) and half "
-        "precision evaluation can only be used on CUDA devices.",
+        "ValueError: Mixed precision training (`--fp16`) can only be used on CUDA devices.",
         "ValueError: FP16 Mixed precision training can only be used on CUDA or NPU devices",
     ),
     107: (
