@@ -42,6 +42,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/sources/test_launch_order.py",
         "tests/sources/test_corners_merge.py",
     ),
+    "runlens/signals/onsets.py": ("tests/signals/test_onsets.py",),
     "runlens/rules/loss/plateau.py": (
         "tests/rules/test_plateau.py",
         "tests/rules/test_rules.py",

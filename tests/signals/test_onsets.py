@@ -35,6 +35,18 @@ def test_what_is_not_kept_to_the_end_does_not_begin() -> None:
     assert onsets.held_from(mask("0000000011"), 0.6, 0.5) == 8
 
 
+def test_a_mask_holds_where_more_of_it_does_than_does_not() -> None:
+    """A tie of what holds and what does not is counted to it."""
+    assert onsets.stays_from(mask("0001011111") > 0, 0.6) == 3
+    assert onsets.stays_from(mask("0001001111") > 0, 0.6) == 6
+
+
+def test_what_is_just_kept_is_kept() -> None:
+    """At the average itself, and by the average itself."""
+    assert onsets.held_from(mask("0010"), 0.5, 0.5) == 2
+    assert onsets.held_from(np.array([0.1, 0.5, 0.9]), 0.5, 0.3) == 1
+
+
 def test_an_average_that_is_kept_begins_at_its_first_high_point() -> None:
     """Of shares that are high on average, not at the first of them that is high by chance."""
     share = np.array([0.8, 0.9, 0.6, 0.6, 0.7, 0.9, 1.0, 0.7, 1.0, 1.0, 0.9, 1.0])
@@ -58,6 +70,13 @@ def test_a_rise_in_much_noise_begins_where_it_is_beyond_it() -> None:
     begins = [onsets.left_noise(ramp(0.1, seed, 0.5), 100, 150, 9.9) for seed in range(25)]
     assert 122 <= np.median(begins) <= 128
     assert max(begins) <= 150
+
+
+@pytest.mark.parametrize(("lowest", "seen", "begins"), [(0, 60, 50), (30, 60, 50), (30, 45, 45)])
+def test_the_first_point_beyond_is_the_onset(lowest: int, seen: int, begins: int) -> None:
+    """Without noise, on a course that leaves its level at the 50th point; or what was seen."""
+    value = np.maximum(np.arange(100.0) - 50, 0.0)
+    assert onsets.left_noise(value, lowest, seen, 9.9) == begins
 
 
 def test_room_keeps_a_rise_from_being_late() -> None:
@@ -124,6 +143,19 @@ def test_single_points_are_no_teeth(width: int, begins: float) -> None:
     drawn = teeth(100)
     drawn.value[60 : 60 + width] += 1.5
     assert onsets.first_tooth(drawn, swing(), 500.0) == pytest.approx(begins, abs=15)
+
+
+@pytest.mark.parametrize("since", [590.0, 610.0])
+def test_half_a_period_back_is_looked_for_the_first(since: float) -> None:
+    """The foot of the tooth that was seen lies before the turn at which it was."""
+    assert onsets.first_tooth(teeth(100), swing(amplitude=0.9), since) == 495.0
+
+
+@pytest.mark.parametrize(("period", "begins"), [(100.0, 300), (99.0, 500)])
+def test_a_tooth_two_periods_before_belongs_to_them(period: float, begins: float) -> None:
+    """No tooth that is farther away."""
+    found = onsets.first_tooth(teeth(100, small=1.5), swing(period=period), 500.0)
+    assert found == pytest.approx(begins, abs=6)
 
 
 def test_what_does_not_rise_begins_where_it_was_seen() -> None:
