@@ -101,8 +101,9 @@ def _high(scene: Scene) -> Signs:
     rate = scene.rate
     usual = against_usual(scene, rate)
     yield usual
-    yield against_ceiling(scene, rate, named=usual is not None)
-    yield against_default(scene, rate)
+    ceiling = against_ceiling(scene, rate, named=usual is not None)
+    yield ceiling
+    yield against_default(scene, rate, named=ceiling is not None)
     if shock := scene.everywhere.get("warmup-shock"):
         climbing = scene.signals.warmup.present and shock.begins < scene.signals.warmup.end
         when = "before the rate reached its peak" if climbing else "at the peak rate"

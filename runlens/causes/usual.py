@@ -52,13 +52,13 @@ def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
 
 
-def against_default(scene: Scene, rate: float | None) -> Sign | None:
+def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
     """Say that a rate is far above its library's default, where no range is known."""
     default = None if scene.usual else default_rate(scene.run)
     if not default or not rate or rate < OUTSIDE * default.rate:
         return None
     over = f"{times(rate / default.rate)} the default of {default.of}"
-    return Sign(f"{_reached(scene, rate)}, {over}", HINT)
+    return Sign(f"it was {over}" if named else f"{_reached(scene, rate)}, {over}", HINT)
 
 
 def small_batch(scene: Scene, rate: float | None) -> Sign | None:

@@ -428,6 +428,10 @@ RATE = (
             "2 : ",
         ),
         (
+            {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 900:1e-2"},
+            "1 : it was 200 × the default of",
+        ),
+        (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:0.1 900:0.1"},
             "4 : ",
         ),

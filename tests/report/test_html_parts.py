@@ -381,6 +381,16 @@ def test_text_evidence_and_low_confidence_are_told() -> None:
     assert "●●○○○ low (0.3) one point" in page.one("section", class_="verdict").text
 
 
+def test_the_rest_of_a_reason_stands_in_its_sentence() -> None:
+    """Of a reason whose first part was told the second has no capital and no stop of its own."""
+    sure = Confidence(0.9, "it is loud; the gap is large")
+    second = finding(title="It is loud.", confidence=sure)
+    cards = (Incident((finding(title="First."),)), Incident((second,)))
+    page = Document(render(diagnosis(incidents=cards)))
+    said = page.one("div", id="incident-2").text
+    assert "(0.9), the gap is large." in said
+
+
 def test_what_was_not_recorded_has_no_part() -> None:
     """Neither settings nor a log that are not there."""
     bare = replace(diagnosis(), settings=(), events=(), log_tail=(), curves=losses())

@@ -13,6 +13,7 @@ from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.report.html.words import setting
 from runlens.report.missing import UNTESTED
 from runlens.report.once import Once, Top
+from runlens.wording import uncapitalised
 
 ROOM = 20_000  # characters of all charts of findings, so that the page stays small
 CAUSES = 4
@@ -122,7 +123,7 @@ def _folded(finding: Finding, diagnosis: Diagnosis, body: Markup, once: Once) ->
     """
     title = finding.heading or diagnosis.titles.get(finding.rule, "")
     name = cut(once.new(finding.title) or title or finding.title, TITLE)
-    why = once.new(finding.confidence.reason)
+    why = uncapitalised(once.new(finding.confidence.reason).rstrip("."))
     sure = f"Confidence: {sure_word(finding.confidence)}{', ' if why else ''}{why}."
     return folded(
         join(tag(finding.severity), " ", name),

@@ -22,7 +22,7 @@ HELP = (
     "Point at the chart, or focus it and use the arrow keys, to read every value at one step; "
     "drag over it, or + and −, to zoom."
 )
-SIGNS = {"saved": "Black square: a checkpoint.", "resume": "Bracket: a resume."}
+SIGNS = {"saved": "Square: a checkpoint.", "resume": "Bracket: a resume."}
 LABEL = "Timeline. Arrow keys read the values step by step."
 
 
