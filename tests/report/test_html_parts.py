@@ -294,6 +294,8 @@ def test_provenance_gives_reasons_for_task_and_state() -> None:
     assert "out/trainer_state.json" in text
     assert "sftmean_token_accuracy is logged" in text
     assert "crashed (likely)the log ends in a traceback; exit code 1" in text
+    by_code = replace(diagnosis(), state=State("crashed", "exit code 1, at step 9", exit_code=1))
+    assert section(render(by_code), "provenance").count("exit code 1") == 1
 
 
 def test_numbers_behind_the_chart_hold_evaluations_and_cited_steps() -> None:

@@ -137,7 +137,7 @@ def test_what_is_no_scalar_is_stepped_over(tmp_path: Path) -> None:
     reading = read(tmp_path / "a", *others, vector, scalar("loss", 1, 2))
     assert (list(reading.series), reading.problems) == (["loss"], [])
     alone = read(tmp_path / "b", *others)
-    assert alone.problems[0].text == "holds no scalar, only: 1 version, 1 histogram, 1 graph"
+    assert alone.problems[0].text == "holds no scalars, only: 1 version, 1 histogram, 1 graph"
 
 
 def test_arguments_of_the_trainer_become_settings(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_files_that_are_no_event_file(tmp_path: Path, content: bytes, text: str)
 
 def test_only_a_version_record(tmp_path: Path) -> None:
     """A file that was begun and never written to says so."""
-    assert read(tmp_path).problems[0].text == "holds no scalar, only: 1 version"
+    assert read(tmp_path).problems[0].text == "holds no scalars, only: 1 version"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if end < limits.low and len(evals.after(run.last_step // 3)) >= limits.fewest:
         return _below(run, metric, evals, train, ratio, limits)
     return passed(
-        f"eval loss ends at {percent(end) if end < MANY_TIMES else times(end)} of train loss "
+        f"eval loss ends at {f'{percent(end)} of' if end < MANY_TIMES else times(end)} train loss "
         f"(threshold {percent(limits.low)})"
     )
 

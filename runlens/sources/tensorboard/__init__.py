@@ -181,7 +181,7 @@ def _fill(reading: SourceReading, events: _Events) -> None:
     if reading.empty and not events.texts:
         held = ", ".join(f"{number} {kind}" for kind, number in events.others.items())
         reading.problems.append(
-            Problem(str(reading.path), f"holds no scalar{f', only: {held}' if held else ''}")
+            Problem(str(reading.path), f"holds no scalars{f', only: {held}' if held else ''}")
         )
 
 

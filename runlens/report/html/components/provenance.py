@@ -46,7 +46,8 @@ def provenance(diagnosis: Diagnosis) -> Markup:
     """Return sources, framework, task and state, each with why we think so, and versions."""
     state = diagnosis.state
     ended = end_words(state) + ("" if state.sure == "guess" else f" ({state.sure})")
-    code_ = "" if state.exit_code is None else f"; exit code {state.exit_code}"
+    by_code = f"exit code {state.exit_code}"
+    code_ = "" if state.exit_code is None or by_code in state.why else f"; {by_code}"
     card, origin = device(diagnosis)
     rows: list[tuple[Child, ...]] = [
         ("Run", code(cut(diagnosis.run_name, TEXT)), small(cut(diagnosis.run_id, TEXT))),
