@@ -252,3 +252,19 @@ def test_the_plan_of_a_heading_is_that_of_the_rows_of_its_epoch(tmp_path: Path) 
     rows = [row.replace(f"Epoch {n}/50", f"Epoch {n + 20}/50") for n, row in enumerate(rows)]
     (run,) = runs_of(tmp_path, "train.log", *rows[::2], *rows[1::2])
     assert run.state.planned_epochs is None
+
+
+@pytest.mark.parametrize(("said", "trainings"), [("Training Session Started: 15:36", 4), ("", 1)])
+def test_a_session_that_is_said_to_start_is_a_training(
+    tmp_path: Path, said: str, trainings: int
+) -> None:
+    """Although its loss goes on where that of the one before ended."""
+    rows = [
+        line
+        for begin in range(4)
+        for line in (
+            said,
+            *(f"Episode {n}/8 | Loss: {9 / (8 * begin + n):.4f}" for n in range(1, 9)),
+        )
+    ]
+    assert len(runs_of(tmp_path, "train.log", *rows)) == trainings

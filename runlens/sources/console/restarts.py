@@ -5,12 +5,14 @@ first row of the next training. A heading alone may be printed again for the rea
 only where the values begin anew too.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from runlens.metrics import naming
+from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.rows import Row
 from runlens.sources.console.spans import HEAD, shape
@@ -19,6 +21,7 @@ from runlens.sources.trainings import goes_on
 BLOCK = 3  # lines of the beginning that come again: a heading, and settings above it
 FEWEST = 3  # rows of a training, where only lines of the beginning say that it is one
 ARGUMENTS = "Namespace("  # what argparse says that a program was started with
+_STARTED = lazy_re(r"\btraining (?:session|job) (?:started|begins)\b", re.IGNORECASE)
 
 
 class Restarts:
@@ -42,7 +45,7 @@ class Restarts:
         if after - before < 2:  # noqa: PLR2004 - no line is between them
             return False
         lines = [self._lines.get(at, "") for at in range(before + 1, after)]
-        if any(ARGUMENTS in line for line in lines):
+        if any(ARGUMENTS in line or _STARTED.search(line) for line in lines):
             return True
         return len(lines) >= alike and len(self._head & set(map(shape, lines))) >= alike
 

@@ -53,7 +53,8 @@ def tell_apart(
     epoch = None if by_epoch else counts.epoch
     found = _by_counter(position, number, value, epoch)
     alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
-    if alone and _counted_again(position, found.training, value):
+    begins = (np.flatnonzero(np.diff(found.training)) + 1).tolist()
+    if alone and _counted_again(position, found.training, value) and not any(map(anew, begins)):
         return Apart(np.zeros(len(position), dtype=np.int64), found.training)
     if found.passes is not None:
         return found
