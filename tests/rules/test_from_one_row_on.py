@@ -91,6 +91,14 @@ def test_one_answer_for_everything(
     assert bool(said("stuck-at-chance", pasted)) == alarmed
 
 
+def test_what_an_evaluation_counts_is_no_answer() -> None:
+    """50 batches at each evaluation are not 50 % of anything."""
+    losses: dict[str, tuple[float, ...]] = {"train_loss": (9.0, 2.0, 1.0), "eval_loss": (1.5,) * 5}
+    assert said("stuck-at-chance", case("classification", eval_share=(50.0,) * 5, **losses))
+    counted = case("classification", eval_num_batches=(50.0,) * 5, **losses)
+    assert not said("stuck-at-chance", counted)
+
+
 @pytest.mark.parametrize(("times", "severity"), [(2, "info"), (1, "")])
 def test_a_scaler_that_looks_for_its_level(times: int, severity: str) -> None:
     """Each step so far was skipped: no collapse yet."""

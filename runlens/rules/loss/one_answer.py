@@ -3,6 +3,7 @@
 import numpy as np
 
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Run
@@ -13,6 +14,7 @@ FEWEST = 4  # evaluations
 KNOWS = 0.98  # of the least loss of a constant answer: below it a model knows more
 SAME = 0.75  # share of them at one value: now and then a single answer flips
 SCORE = lazy_re(r"^eval_(?!loss|runtime|samples|steps|mem)")
+COUNTED = frozenset({"num", "number", "count", "n", "total", "batches", "samples", "size"})
 COMMONEST = 0.9  # share of the commonest class from which a good model scores no better
 PERCENT_FROM = 1.5  # a score above is logged in percent
 
@@ -38,8 +40,8 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
     evals = signals.curve("eval_loss")
     for metric in filter(SCORE.search, run.history.metrics if len(evals) else ()):
         curve = run.curve(metric).finite()
-        if len(curve) < FEWEST:
-            continue
+        if len(curve) < FEWEST or COUNTED & set(words(metric)):
+            continue  # what is counted is no score
         values, counts = np.unique(curve.value, return_counts=True)
         at = int(np.argmax(counts))
         value, same = float(values[at]), int(counts[at])
