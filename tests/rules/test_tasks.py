@@ -48,7 +48,7 @@ def test_the_name_of_a_log_tells_more_than_a_reward() -> None:
     """Every method of reinforcement learning logs a reward."""
     assert typed({"reward"}, None, {}, "", {"reward"}, {"grpo"})[0] == "grpo"
     assert typed({"reward"}, None, {}, "", {"reward"}, {"train"})[0] == "rl"
-    assert typed({"reward", "len_mean"}, None, {}, "", {"reward"}, {"ppo"})[0] == "grpo"
+    assert typed({"reward", "len_mean"}, None, {}, "", {"reward"}, {"ppo"})[0] == "ppo"
 
 
 @pytest.mark.parametrize("task", ["grpo", "ppo", "rl"])
