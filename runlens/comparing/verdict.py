@@ -7,7 +7,6 @@ from typing import Literal
 from runlens.comparing import continuation, vetoes
 from runlens.comparing.gate import TASK
 from runlens.comparing.groups import group
-from runlens.comparing.measures import BEYOND
 from runlens.comparing.parting import Sameness
 from runlens.comparing.terms import REPEATS
 from runlens.comparison import (
@@ -212,10 +211,8 @@ def _ruined(deciding: Measure, diff: DiagnosisDiff) -> tuple[Literal["A", "B"], 
     """Return the run that one critical fault of its curve spoilt to the end, if it ends worse.
 
     Such a fault makes the noise as large as itself; it was told from a look-alike by its own rule.
-    Yet what ends no further away than repeats do was not lost: a loss whose first value was low by
-    chance.
     """
-    if not deciding.better or not deciding.difference or (deciding.times or BEYOND) < BEYOND:
+    if not deciding.better or not deciding.difference:
         return None
     worse: Literal["A", "B"] = "B"
     if (deciding.difference < 0) == (deciding.better == "lower"):
