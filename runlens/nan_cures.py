@@ -19,9 +19,13 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     clip = fixes.clipping(run, signals, "this bounds a single step")
     warm = fixes.longer_warmup(run, "the first updates are then smaller")
     half = fixes.bf16(run, "bf16 does not overflow at 65,504")
+    odd = "odd values and missing targets"
+    if run.task in experiments.TEXT_TASKS:
+        odd = "empty labels, empty sequences, odd values, and token ids or labels out of range"
+    elif run.task == "classification":
+        odd = "odd values, and labels out of range"
     look = fixes.look(
-        f"Print the batch at step {step(onset)} and look for empty labels, empty sequences, odd "
-        "values, and token ids or labels out of range",
+        f"Print the batch at step {step(onset)} and look for {odd}",
         "one bad sample is enough",
     )
     shown = _shown(run)

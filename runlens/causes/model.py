@@ -18,7 +18,7 @@ FEWEST_EVALS = 3
 MOST_TRAINED = 0.5  # of all parameters; below it most of the model stays as it is
 APART = 0.2  # of train loss by which the first evaluation lies above it
 MOVED = 0.5  # of its first entropy that a policy has lost: it was trained
-SEEN = 0.005  # of one pass; less rounds to 0 %
+SEEN, ALL_SEEN = 0.005, 0.995  # of one pass: less rounds to 0 %, more to 100 %
 LITTLE = 1e-3  # gradient norm; 0.1 to 2.0 is usual
 
 
@@ -103,7 +103,8 @@ def _evaluated(scene: Scene) -> Signs:
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
         said = f"eval loss is {loss(first)} at the first evaluation and train loss {loss(beside)}, "
         when = f"at step {step(at)}" if at > 0 else "before any training"
-        when = f"after {percent(before)} of the first pass" if before >= SEEN else when
+        share = "" if before >= ALL_SEEN else f"{percent(before)} of "
+        when = f"after {share}the first pass" if before >= SEEN else when
         yield Sign(f"{said}{when}", SETTLES)
     if scene.has("hockey-stick") and (far := worsened.beyond_memorising(evals)):
         said = f"eval loss ended {number(far, 2)} times above its minimum while train loss fell"

@@ -313,7 +313,7 @@ GONE = Hypothesis(
     STUCK | {"lr-zero", "reward-flat", "grad-zero", "eval-flat", "schedule-mismatch"},
     _gone,
     "the loss lay flat while the rate was still high",
-    "Run the first 10 % of the steps with a schedule for all of them. The loss should fall",
+    "Run 10 % of the steps under a schedule that spans the whole run. The loss should fall",
     _comes,
 )
 HIGH = Hypothesis(

@@ -63,3 +63,36 @@ def test_a_rate_before_a_departure_is_named_where_it_was_as_planned(rate: str, w
     loss = "0:2 400:1.5 500:1.6 900:9"
     run = drawn("x", config=config, train_loss=loss, learning_rate=rate).run()
     assert any(words in one.evidence_for for one in diagnose(run).causes)
+
+
+@pytest.mark.parametrize(
+    ("task", "words", "others"),
+    [
+        ("sft", "token ids or labels out of range", "missing targets"),
+        ("classification", "odd values, and labels out of range", "token ids"),
+        ("regression", "odd values and missing targets", "token ids"),
+    ],
+)
+def test_a_batch_is_looked_at_for_what_it_can_hold(task: Any, words: str, others: str) -> None:
+    """A regression has no token ids."""
+    run = drawn("x", task=task, train_loss="0:2 500:1 510:nan 900:nan").run()
+    said = told(explained("nan-loss", run))
+    assert words in said
+    assert others not in said
+
+
+@pytest.mark.parametrize(
+    ("per_epoch", "words"),
+    [
+        (200_000, "at step 500"),
+        (62_500, "after 0.8\u202f% of the first pass"),
+        (505, "after 99\u202f% of the first pass"),
+        (501, "after the first pass"),
+    ],
+)
+def test_a_first_evaluation_is_dated_by_what_was_seen(per_epoch: int, words: str) -> None:
+    """Step 24 of 8,080 is not before any training, and 100 % of the first pass is all of it."""
+    losses: dict[str, Any] = {"train_loss": "0:3 5000:0.5", "eval_loss": "500:6 1500:5 5000:9 /500"}
+    run = drawn("x", steps_per_epoch=per_epoch, noise=0.001, **losses).run()
+    causes = diagnose(run).causes
+    assert any(words in one.evidence_for for one in causes), [one.evidence_for for one in causes]

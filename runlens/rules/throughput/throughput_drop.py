@@ -296,8 +296,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         what = "Time environment steps and updates apart"
         return (fixes.action(what, "this separates a slow environment from costly updates"),)
     look = fixes.look(
-        "While the run is slow, watch clocks, temperature and other processes "
-        "(nvidia-smi dmon, top)",
+        "Watch clocks, temperature and other processes while a run is slow (nvidia-smi dmon, top)",
         "this separates throttling and other jobs on the machine from a slow data loader",
     )
     return (look, *fixes.more_workers(run))
