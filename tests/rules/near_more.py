@@ -257,6 +257,14 @@ MORE: dict[str, tuple[Case, ...]] = {
     ),
     "stopped-early": (
         drawn("no plan", train_loss=FALLS, state=State("stopped_early", "?", "likely")),
+        *(
+            drawn(
+                "an excerpt",
+                train_loss=FALLS,
+                state=State("finished", "exit code 0", "certain", 0, 210, 230, excerpt=cut),
+            )
+            for cut in (False, True)
+        ),
         drawn(
             "a bar alone",
             gpu_util="0:50 100:50",
