@@ -141,12 +141,25 @@ def _readings_of(
         if table := _table(reader):
             from runlens.sources.tables.charts import by_run
 
-            return [part for one in by_run(table.read(source, columns)) for part in apart(one)]
+            read = table.read(source, columns)
+            printed = [] if read.series or read.parts else _printed(reader, source)
+            return printed or [part for one in by_run(read) for part in apart(one)]
         if isinstance(reader, StoreReader):
             return reader.read_all(source)
         return (
             apart(reader.read(source)) if kind_of(reader) == "wandb_dir" else [reader.read(source)]
         )
+
+
+def _printed(reader: Reader | StoreReader, source: Path) -> list[SourceReading]:
+    """Return what a console printed into a file that is called a table; nothing where it is one."""
+    from runlens.sources import console
+    from runlens.sources.tables import csv_log
+
+    if kind_of(reader) != "csv_log" or csv_log.has_bare_numbers(source):
+        return []
+    read = console.read_all(source) if console.looks_like_log(source) else []
+    return read if any(one.series for one in read) else []
 
 
 def _sources(

@@ -19,6 +19,7 @@ LONGER = 10  # times as many cells in a row as there are rows: each row is a cur
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
+_COMMENTS = lazy_re(r"(?:#.*\n)*# *(?P<last>.*)\n")
 _INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
@@ -31,6 +32,7 @@ def decoded(data: bytes, stem: str = "") -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
+    text = _uncovered(text)
     first = next(rows_of(text), [])
     if len(first) >= SAMPLE and _lies_on_its_side(rows := list(islice(rows_of(text), SAMPLE))):
         upright = [",".join(cells) for cells in zip_longest(*rows, fillvalue="")]
@@ -47,6 +49,18 @@ def decoded(data: bytes, stem: str = "") -> str:
     else:
         names = [f"{UNNAMED}{n}" for n in range(1, len(named) + 1)]
     return delimiter.join([*[""] * (len(first) - len(named)), *names]) + f"\n{text}"
+
+
+def _uncovered(text: str) -> str:
+    """Return a text with its header, where that stands behind ``#``, as numpy's savetxt writes."""
+    head = _COMMENTS.match(text)
+    if head is None:
+        return text
+    names, below = (next(rows_of(some), []) for some in (head["last"], text))
+    named = not any(number_in(cell) is not None for cell in names)
+    numbers = any(number_in(cell) is not None for cell in below)
+    fits = len(names) == len(below) > 1 and named and numbers
+    return text[head.start("last") :] if fits else text
 
 
 def _lies_on_its_side(rows: Sequence[Sequence[str]]) -> bool:

@@ -17,6 +17,7 @@ from runlens.run import Problem
 from runlens.sources.broken_off import without_torn_cell
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.reading import SourceReading
+from runlens.sources.tables.axis import counts
 from runlens.sources.tables.cells import LONGEST, SAMPLE, UNNAMED, decoded, number_in, rows_of
 from runlens.sources.tables.columns import (
     AS_FOUND,
@@ -27,16 +28,18 @@ from runlens.sources.tables.columns import (
     says_log,
 )
 from runlens.sources.tables.held import Column, Table, renamed
+from runlens.sources.tables.long import lone_value, names_metrics
 from runlens.sources.tables.names import (
     ROW_NUMBERS,
     TIMES,
+    VALUES,
     has_metric,
     is_log,
     is_step,
     keeps_words,
     measures_training,
 )
-from runlens.sources.tables.table import counts, fill, log_bytes
+from runlens.sources.tables.table import fill, log_bytes
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
 FRAMEWORK = "Lightning, Keras, stable-baselines3, Ultralytics, own loops"
@@ -85,7 +88,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     except (Unreadable, csv.Error):
         return False
     found = _header(rows[0]) if rows else []
-    if _exported(found) or says_log(found, columns):
+    if _exported(found, path) or says_log(found, columns) or _is_long(found, rows[1:]):
         return True
     named = meanings(found, columns)
     header = [named.get(name, "") for name in found]
@@ -109,6 +112,15 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         return (measures_training(header) and counted) or _is_named(path) or _of_keras(header)
     steps = (counted or any(map(is_step, header))) and len(header) > 1
     return _is_named(path) and (_unnamed(header) or (steps and len(rows) > FEWEST_UNKNOWN))
+
+
+def has_bare_numbers(path: Path) -> bool:
+    """Whether a cell near the top is a number and no more, as tables have and consoles do not."""
+    try:
+        rows = list(islice(rows_of(decoded(read_rows(path))), SAMPLE))
+    except (Unreadable, csv.Error):
+        return True
+    return any(number_in(cell) is not None for row in rows for cell in row)
 
 
 def _is_named(path: Path) -> bool:
@@ -183,7 +195,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
         told = "has no header row that names its columns: they were numbered"
         reading.problems.append(Problem(str(reading.path), told, "their names"))
     chosen = chosen_metrics(header, columns)
-    measured = chosen or has_metric(header) or _exported(header) or _unnamed(header)
+    measured = chosen or has_metric(header) or _exported(header, reading.path) or _unnamed(header)
     if not (measured or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
     return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
@@ -213,16 +225,24 @@ def _up_to_damage(rows: Iterator[list[str]], reading: SourceReading) -> Iterator
         reading.problems.append(problem)
 
 
-def _exported(header: Sequence[str]) -> bool:
-    """Whether TensorBoard's page wrote this table: one metric, named by the file alone."""
-    return {name.lower() for name in header} == {"wall time", "step", "value"}
+def _exported(header: Sequence[str], path: Path) -> bool:
+    """Whether a table is of one metric, named by the file alone: TensorBoard's page writes such."""
+    by_page = {name.lower() for name in header} == {"wall time", "step", "value"}
+    return by_page or (has_metric([path.stem]) and bool(lone_value(header)))
+
+
+def _is_long(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column names the metric of each row, beside a step and a value."""
+    said = zip(header, zip(*rows, strict=False), strict=False)
+    named = any(names_metrics(name, cells) for name, cells in said)
+    return named and bool(VALUES & set(map(plain, header))) and any(map(is_step, header))
 
 
 def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
     """Name what stands in val_log.csv as held out, where its columns do not say so."""
-    if _exported(list(found.columns)):
-        called = path.stem.rpartition("-tag-")[2]
-        named = {called if n.lower() == "value" else n: c for n, c in found.columns.items()}
+    if _exported([*found.columns, *found.words], path):
+        called, value = path.stem.rpartition("-tag-")[2], lone_value(list(found.columns))
+        named = {called if n == value else n: c for n, c in found.columns.items()}
         return Table(found.rows, named, found.words, frozenset(named))
     split = _HELD_OUT.search(path.name.lower())
     if split is None or "train" in path.name.lower():

@@ -18,20 +18,35 @@ def trainings(table: Table) -> list[tuple[str, Table]]:
 
     Some columns name trainings if a step goes on within each, and comes again in another.
     """
-    said = {name: _texts(table, name) for name in _named(table)}
-    keys = {name: texts for name, texts in said.items() if len(set(texts)) > 1}
+    keys = _keys(table)
     if not keys:
         return []
-    labels = [", ".join(parts) for parts in zip(*map(_labels, keys, keys.values()), strict=True)]
-    order = {label: n for n, label in enumerate(dict.fromkeys(labels))}
-    group = np.array([order[label] for label in labels], dtype=np.int64)
+    named = labels(table)
+    order = list(dict.fromkeys(named))
+    group = coded(named, table.rows)
     if len(order) > MOST or np.bincount(group).min() < 2 or not _restarts(table, group):  # noqa: PLR2004 - a row is no course
         return []
-    return [(label, _rows(table, group == n, keys)) for label, n in order.items()]
+    return [(label, _rows(table, group == n, keys)) for n, label in enumerate(order)]
 
 
-def _named(table: Table) -> list[str]:
-    return [name for name in (*table.words, *table.columns) if plain(name) in TRAININGS]
+def labels(table: Table) -> list[str]:
+    """Return what the columns that name trainings say in each row; nothing where they do not."""
+    keys = _keys(table)
+    said = [[f"{name} {text}" for text in texts] for name, texts in keys.items()]
+    return [", ".join(parts) for parts in zip(*said, strict=True)]
+
+
+def coded(named: Sequence[str], rows: int) -> IntArray:
+    """Return a number for each name, shape (rows,), in their order; 0 where there are none."""
+    order = {name: n for n, name in enumerate(dict.fromkeys(named))}
+    return np.array([order[name] for name in named] or [0] * rows, dtype=np.int64)
+
+
+def _keys(table: Table) -> dict[str, list[str]]:
+    """Return the columns that name trainings and differ from row to row, with their texts."""
+    named = [name for name in (*table.words, *table.columns) if plain(name) in TRAININGS]
+    said = {name: _texts(table, name) for name in named}
+    return {name: texts for name, texts in said.items() if len(set(texts)) > 1}
 
 
 def _texts(table: Table, name: str) -> list[str]:
@@ -40,10 +55,6 @@ def _texts(table: Table, name: str) -> list[str]:
     if column := table.columns.get(name):
         found |= {row: f"{n:g}" for row, n in zip(column.row.tolist(), column.value, strict=True)}
     return [found[row] for row in range(table.rows)] if len(found) == table.rows else []
-
-
-def _labels(name: str, texts: Sequence[str]) -> list[str]:
-    return [f"{name} {text}" for text in texts]
 
 
 def _restarts(table: Table, group: IntArray) -> bool:

@@ -1,8 +1,9 @@
 """What a table holds: rows of named numbers, column by column."""
 
+import numpy as np
 from msgspec import Struct, field
 
-from runlens.history import FloatArray, IntArray
+from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.sources.tables.columns import Columns, meanings
 
@@ -12,6 +13,13 @@ class Column(NamedTuple):
 
     row: IntArray
     value: FloatArray
+
+
+def spread(rows: int, column: Column) -> FloatArray:
+    """Return the number of each row, shape (rows,); NaN where it has none."""
+    value = np.full(rows, NOT_KNOWN)
+    value[column.row] = column.value
+    return value
 
 
 class Table(Struct):

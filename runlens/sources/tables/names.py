@@ -20,7 +20,8 @@ ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "
     "rounds", "generation")  # fmt: skip
 WEAK_STEPS = (
     "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
-    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "t", *ROUNDS,
+    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "minibatch",
+    "t", *ROUNDS,
 )  # fmt: skip
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
@@ -58,6 +59,9 @@ TRAININGS = {
     "experiment_id", "model", "model_name", "method", "algo", "algorithm", "config", "config_id",
     "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset",
 }  # fmt: skip
+# columns of a long table: what names the metric of a row, and what holds its number
+LABELS = {"metric", "metric_name", "tag", "key", "name", "variable", "series"}
+VALUES = {"value", "metric_value"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
@@ -70,7 +74,7 @@ WEAK_METRIC = lazy_re(
 
 def keeps_words(name: str) -> bool:
     """Whether the text in a column of this name says something about its row."""
-    return plain(name) in SPLIT_NAMES | TIMES | TRAININGS
+    return plain(name) in SPLIT_NAMES | TIMES | TRAININGS | LABELS
 
 
 def counter(name: str) -> tuple[int, int] | None:

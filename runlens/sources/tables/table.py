@@ -10,49 +10,36 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from runlens.arrays import median, unique
+from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
-from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Hints, Precision, Series, SourceReading
+from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.groups import trainings
-from runlens.sources.tables.held import Column, Table
-from runlens.sources.tables.launches import LAG, appended, launches, slack_of
+from runlens.sources.tables.held import Column, Table, spread
+from runlens.sources.tables.launches import LAG, launches, slack_of
+from runlens.sources.tables.long import widened
 from runlens.sources.tables.names import (
     EPOCHS,
     PLANNED_EPOCHS,
     PLANNED_STEPS,
-    ROUNDS,
     SETTINGS,
     SPLIT_NAMES,
     SPLITS,
     TIMES,
-    counter,
     is_step,
 )
 from runlens.sources.tags import FRAMEWORKS, SAYS_SPLIT
 from runlens.wording import count
 
 MAX_LOG = 256 * 2**20  # bytes of one log that are read
-MAX_STEP = 1e15
 SECONDS, MILLISECONDS = (1e9, 4e9), (1e12, 4e12)  # since 1970, of the years 2001 to 2096
-FEW = 0.5  # least share of distinct values from which an epoch can be the step
-MOST_BACK = 0.1  # largest share of rows at which a step goes back
-FEWEST_COUNTED = 5  # rows from which a column of another name can be the step
 FIVE_DIGITS = 4  # places behind the first digit
 ENOUGH = 10  # values from which rounding can be told
-
-
-class Axis(NamedTuple):
-    """The step of each row, shape (rows,), and the column that it came from ("": numbered)."""
-
-    step: IntArray
-    name: str
-    inferred: str = ""  # how it was concluded, where no column names it
 
 
 def log_bytes(reading: SourceReading) -> bytes:
@@ -74,6 +61,7 @@ def fill(reading: SourceReading, table: Table) -> None:
 
     Where trainings stand side by side, each is a part of the reading.
     """
+    table = widened(table)
     _side_by_side(reading, table)
     if reading.parts:
         return
@@ -86,7 +74,7 @@ def fill(reading: SourceReading, table: Table) -> None:
         text += ", where it had a number in each row before: taken as NaN"
         reading.problems.append(Problem(str(reading.path), text))
     main = _main(metrics)
-    axis = _axis(table, main)
+    axis = axis_of(table, main)
     metrics.pop(axis.name, None)
     if not axis.name and (varied := _varied(table)):
         text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
@@ -169,110 +157,6 @@ def _placeholders(value: FloatArray) -> BoolArray:
     return nan if regular else np.zeros(len(value), dtype=np.bool_)
 
 
-def _axis(table: Table, main: Column) -> Axis:
-    """Take the best column that goes on as a step does; else number the rows."""
-    columns = sorted((key, name) for name in table.columns if (key := counter(name)))
-    exact = any(counts(table.columns[name].value) for _, name in columns)
-    within: Axis | None = None
-    for _, name in columns:
-        step = _dense(table, name)
-        if step is None or (exact and _falls(step[main.row])):
-            continue
-        begun = _within_epochs(table, step, main)
-        if len(begun) and plain(name) not in EPOCHS:
-            within = within or Axis(step, name)
-        elif _moves(name, step[main.row]):
-            if plain(name) in EPOCHS and within:
-                break
-            return Axis(step, name)
-    if within:
-        return _over_epochs(table, within, main)
-    for name, column in table.columns.items():
-        if counts(column.value) and (step := _dense(table, name)) is not None:
-            return Axis(step, name)
-    measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
-    measured[np.concatenate([column.row for column in table.columns.values()])] = 1
-    return Axis(np.maximum(np.cumsum(measured) - 1, 0), "", "they were numbered row by row")
-
-
-def _falls(step: IntArray) -> bool:
-    """Whether steps fall again and again: beside ``Episode``, ``Steps`` are those of each."""
-    return bool(np.count_nonzero(np.diff(step) < 0) > LAG)
-
-
-def counts(value: FloatArray) -> bool:
-    """Whether numbers, whatever they are called, count on: whole ones, each as much above the last.
-
-    Of five drawn numbers none do so by chance; a metric has noise.
-    """
-    if len(value) < FEWEST_COUNTED or not ((value >= 0) & (value < MAX_STEP)).all():
-        return False
-    apart = np.diff(value)
-    return bool(
-        apart[0] >= 1
-        and (apart == apart[0]).all()
-        and value[0] == np.floor(value[0])
-        and apart[0] == np.floor(apart[0])
-    )
-
-
-def _dense(table: Table, name: str) -> IntArray | None:
-    """Return a step for each row: a row that names none is at the step of the row before it."""
-    column = table.columns[name]
-    known = np.isfinite(column.value)
-    row, value = column.row[known], column.value[known]
-    whole = (value >= 0) & (value < MAX_STEP) & (np.floor(value) == value)
-    if not len(value) or not whole.all():
-        return None
-    place = np.zeros(table.rows, dtype=np.int64)
-    place[row] = np.arange(1, len(row) + 1)
-    filled = np.concatenate([[0], value.astype(np.int64)])
-    return filled[np.maximum.accumulate(place)]
-
-
-def _moves(name: str, step: IntArray) -> bool:
-    """Whether steps, in the order of the rows, go on; an epoch must do so at most rows."""
-    if len(step) < 2:  # noqa: PLR2004 - nothing to compare
-        return True
-    distinct = len(unique(step))
-    if distinct == 1:
-        return len(step) == 2  # noqa: PLR2004 - a training row and its evaluation
-    if plain(name) in EPOCHS and appended(step):
-        return True
-    if plain(name) in {*EPOCHS, *ROUNDS} and distinct < FEW * len(step):
-        return False
-    back = np.count_nonzero(np.diff(step) < -slack_of(step))
-    return bool(back <= max(LAG, MOST_BACK * len(step)))
-
-
-def _within_epochs(table: Table, step: IntArray, main: Column) -> IntArray:
-    """Return the rows of `main` where steps begin anew because an epoch does; shape (n,)."""
-    none = np.zeros(0, dtype=np.int64)
-    epoch = _column(table, EPOCHS)
-    mine = step[main.row]
-    back = np.flatnonzero(np.diff(mine) < 0) + 1
-    if epoch is None or not len(back):
-        return none
-    spread = _spread(table.rows, epoch)[main.row]
-    return main.row[back] if (spread[back] > spread[back - 1]).all() else none
-
-
-def _over_epochs(table: Table, within: Axis, main: Column) -> Axis:
-    """Count on over the epochs where a column counts within each."""
-    step, name = within.step, within.name
-    begun = _within_epochs(table, step, main)
-    before = main.row[np.searchsorted(main.row, begun) - 1]
-    apart = int(median(np.diff(unique(step[main.row]))))
-    done = step[before] + np.where(step[begun] > 0, 0, apart)
-    offset = np.concatenate([[0], np.cumsum(done)])
-    rows = np.arange(table.rows)
-    number = np.searchsorted(begun, rows, side="right")
-    # rows of another kind may count something else: they stand where the row before them does
-    last = main.row[np.maximum(np.searchsorted(main.row, rows, side="right") - 1, 0)]
-    told = f"{name} begins anew each epoch and was added up"
-    return Axis(step[last] + offset[number], name, told)
-
-
 def _first(step: IntArray, value: FloatArray, launch: IntArray) -> tuple[IntArray, int]:
     """Return the first row of each step of each launch; and how many others say another value."""
     last = int(step.max(initial=0)) + 1
@@ -287,19 +171,13 @@ def _column(table: Table, names: Collection[str]) -> Column | None:
     return next((col for name, col in table.columns.items() if plain(name) in names), None)
 
 
-def _spread(rows: int, column: Column) -> FloatArray:
-    spread = np.full(rows, NOT_KNOWN)
-    spread[column.row] = column.value
-    return spread
-
-
 def _epochs(table: Table, axis: Axis) -> FloatArray:
     """Return the epoch of each row; where it is the step and counts from 0, one more is done."""
     column = _column(table, EPOCHS)
     if column is None:
         return np.full(table.rows, NOT_KNOWN)
-    spread = _spread(table.rows, column)
-    return spread + 1 if plain(axis.name) in EPOCHS and np.nanmin(spread) == 0 else spread
+    epoch = spread(table.rows, column)
+    return epoch + 1 if plain(axis.name) in EPOCHS and np.nanmin(epoch) == 0 else epoch
 
 
 def _times(table: Table) -> FloatArray:
@@ -307,12 +185,12 @@ def _times(table: Table) -> FloatArray:
     for name, column in table.columns.items():
         seconds = _seconds(column.value) if plain(name) in TIMES else ()
         if len(seconds):
-            return _spread(table.rows, Column(column.row, np.asarray(seconds)))
+            return spread(table.rows, Column(column.row, np.asarray(seconds)))
     for name, words in table.words.items():
         if plain(name) in TIMES:
             stamps = np.array([_stamp(word) for word in words.values()])
             if np.isfinite(stamps).any():
-                return _spread(table.rows, Column(np.array(list(words)), stamps))
+                return spread(table.rows, Column(np.array(list(words)), stamps))
     return np.full(table.rows, NOT_KNOWN)
 
 

@@ -1,0 +1,149 @@
+"""Which column of a table is the step of its rows, and what is counted where none says it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from runlens.arrays import median, unique
+from runlens.history import FloatArray, IntArray
+from runlens.metrics import plain
+from runlens.records import NamedTuple
+from runlens.sources.tables.held import Column, Table, spread
+from runlens.sources.tables.launches import LAG, appended, slack_of
+from runlens.sources.tables.names import EPOCHS, ROUNDS, counter
+
+MAX_STEP = 1e15
+MOST_BACK = 0.1  # largest share of rows at which a step goes back
+FEWEST_COUNTED = 5  # rows from which a column of another name can be the step
+FEW = 0.5  # least share of distinct values from which an epoch can be the step
+
+
+class Axis(NamedTuple):
+    """The step of each row, shape (rows,), and the column that it came from ("": numbered)."""
+
+    step: IntArray
+    name: str
+    inferred: str = ""  # how it was concluded, where no column names it
+
+
+def axis_of(table: Table, main: Column) -> Axis:
+    """Take the best column that goes on as a step does; else number the rows."""
+    columns = sorted((key, name) for name in table.columns if (key := counter(name)))
+    outer = _outer(table, [name for _, name in columns], main)
+    exact = any(counts(table.columns[name].value) for _, name in columns)
+    within: Axis | None = None
+    for _, name in columns:
+        step = _dense(table, name)
+        if step is None or (exact and _falls(step[main.row])):
+            continue
+        begun = _within(table, step, outer, main)
+        if len(begun) and plain(name) not in EPOCHS:
+            within = within or Axis(step, name)
+        elif (name != outer or plain(name) in EPOCHS) and _moves(name, step[main.row]):
+            if plain(name) in EPOCHS and within:
+                break
+            return Axis(step, name)
+    if within:
+        return _over(table, within, outer, main)
+    for name, column in table.columns.items():
+        if counts(column.value) and (step := _dense(table, name)) is not None:
+            return Axis(step, name)
+    measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
+    measured[np.concatenate([column.row for column in table.columns.values()])] = 1
+    return Axis(np.maximum(np.cumsum(measured) - 1, 0), "", "they were numbered row by row")
+
+
+def _falls(step: IntArray) -> bool:
+    """Whether steps fall again and again: beside ``Episode``, ``Steps`` are those of each."""
+    return bool(np.count_nonzero(np.diff(step) < 0) > LAG)
+
+
+def counts(value: FloatArray) -> bool:
+    """Whether numbers, whatever they are called, count on: whole ones, each as much above the last.
+
+    Of five drawn numbers none do so by chance; a metric has noise.
+    """
+    if len(value) < FEWEST_COUNTED or not ((value >= 0) & (value < MAX_STEP)).all():
+        return False
+    apart = np.diff(value)
+    return bool(
+        apart[0] >= 1
+        and (apart == apart[0]).all()
+        and value[0] == np.floor(value[0])
+        and apart[0] == np.floor(apart[0])
+    )
+
+
+def _dense(table: Table, name: str) -> IntArray | None:
+    """Return a step for each row: a row that names none is at the step of the row before it."""
+    column = table.columns[name]
+    known = np.isfinite(column.value)
+    row, value = column.row[known], column.value[known]
+    whole = (value >= 0) & (value < MAX_STEP) & (np.floor(value) == value)
+    if not len(value) or not whole.all():
+        return None
+    place = np.zeros(table.rows, dtype=np.int64)
+    place[row] = np.arange(1, len(row) + 1)
+    filled = np.concatenate([[0], value.astype(np.int64)])
+    return filled[np.maximum.accumulate(place)]
+
+
+def _moves(name: str, step: IntArray) -> bool:
+    """Whether steps, in the order of the rows, go on; an epoch must do so at most rows."""
+    if len(step) < 2:  # noqa: PLR2004 - nothing to compare
+        return True
+    distinct = len(unique(step))
+    if distinct == 1:
+        return len(step) == 2  # noqa: PLR2004 - a training row and its evaluation
+    if plain(name) in EPOCHS and appended(step):
+        return True
+    if plain(name) in {*EPOCHS, *ROUNDS} and distinct < FEW * len(step):
+        return False
+    back = np.count_nonzero(np.diff(step) < -slack_of(step))
+    return bool(back <= max(LAG, MOST_BACK * len(step)))
+
+
+def _outer(table: Table, counters: Sequence[str], main: Column) -> str:
+    """Return the column of the epochs: by its name, else one that rises where another begins anew.
+
+    "" where there is none. It says most of its numbers more than once.
+    """
+    if named := next((name for name in table.columns if plain(name) in EPOCHS), ""):
+        return named
+    dense = {name: step for name in counters if (step := _dense(table, name)) is not None}
+    apart = {name: np.diff(step[main.row]) for name, step in dense.items()}
+    for name, going in apart.items():
+        rises = going > 0
+        if (going < 0).any() or not 0 < np.count_nonzero(rises) < FEW * len(rises):
+            continue
+        if any(((other < 0) == rises).all() for other in apart.values()):
+            return name
+    return ""
+
+
+def _within(table: Table, step: IntArray, outer: str, main: Column) -> IntArray:
+    """Return the rows of `main` where steps begin anew because an epoch does; shape (n,)."""
+    none = np.zeros(0, dtype=np.int64)
+    mine = step[main.row]
+    back = np.flatnonzero(np.diff(mine) < 0) + 1
+    if not outer or not len(back):
+        return none
+    epoch = spread(table.rows, table.columns[outer])[main.row]
+    return main.row[back] if (epoch[back] > epoch[back - 1]).all() else none
+
+
+def _over(table: Table, within: Axis, outer: str, main: Column) -> Axis:
+    """Count on over the epochs where a column counts within each."""
+    step, name = within.step, within.name
+    begun = _within(table, step, outer, main)
+    before = main.row[np.searchsorted(main.row, begun) - 1]
+    apart = int(median(np.diff(unique(step[main.row]))))
+    done = step[before] + np.where(step[begun] > 0, 0, apart)
+    offset = np.concatenate([[0], np.cumsum(done)])
+    rows = np.arange(table.rows)
+    number = np.searchsorted(begun, rows, side="right")
+    # rows of another kind may count something else: they stand where the row before them does
+    last = main.row[np.maximum(np.searchsorted(main.row, rows, side="right") - 1, 0)]
+    what = "epoch" if plain(outer) in EPOCHS else outer
+    told = f"{name} begins anew each {what} and was added up"
+    return Axis(step[last] + offset[number], name, told)

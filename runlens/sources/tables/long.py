@@ -1,0 +1,84 @@
+"""Long tables: a row holds one number, of the metric that a word in the row names.
+
+The CSV of MLflow's page is one (``metric,step,timestamp,value``), and what ``pandas.melt`` makes.
+"""
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from runlens.history import IntArray
+from runlens.metrics import plain
+from runlens.sources.tables.groups import coded, labels
+from runlens.sources.tables.held import Column, Table
+from runlens.sources.tables.names import (
+    LABELS,
+    TIMES,
+    TRAININGS,
+    VALUES,
+    counter,
+    has_metric,
+    is_step,
+)
+
+
+def lone_value(names: Collection[str]) -> str:
+    """Return the column of the numbers in a table of one metric that has no name; else ""."""
+    values = [name for name in names if plain(name) in VALUES]
+    others = [name for name in names if name and name not in values]
+    known = all(plain(name) in TIMES | TRAININGS or is_step(name) for name in others)
+    return values[0] if len(values) == 1 and known and any(map(is_step, others)) else ""
+
+
+def names_metrics(name: str, said: Iterable[str]) -> bool:
+    """Whether the words of a column are names, one of them that of a metric."""
+    return plain(name) in LABELS and has_metric(set(said))
+
+
+def widened(table: Table) -> Table:
+    """Return a long table with a column for each metric, a row for each step; others as found."""
+    steps = sorted((key, name) for name in table.columns if (key := counter(name)))
+    value = next((name for name in table.columns if plain(name) in VALUES), "")
+    label = next((n for n, said in table.words.items() if names_metrics(n, said.values())), "")
+    if not (steps and value and label) or label in table.columns:
+        return table
+    said, numbers = table.words[label], table.columns[value]
+    row = _rows(table, table.columns[steps[0][1]], label)
+    columns = {
+        name: Column(row[column.row], column.value)
+        for name, column in table.columns.items()
+        if name != value
+    }
+    called = [said.get(n, "") for n in numbers.row.tolist()]
+    for name in dict.fromkeys(filter(None, called)):
+        mine = np.array([one == name for one in called], dtype=np.bool_)
+        columns[name] = Column(row[numbers.row[mine]], numbers.value[mine])
+    words = {
+        name: {int(row[n]): text for n, text in texts.items()}
+        for name, texts in table.words.items()
+        if name != label
+    }
+    ordered = {name: _ascending(column) for name, column in columns.items()}
+    return Table(int(row.max()) + 1, ordered, words)
+
+
+def _rows(table: Table, step: Column, label: str) -> IntArray:
+    """Return the row for each number, shape (rows,): one for each step of each training.
+
+    Where a metric says a step twice, as after a resume, the rows stay as they stand.
+    """
+    as_found = np.arange(table.rows)
+    if len(step.row) < table.rows:
+        return as_found
+    keys = np.column_stack([coded(labels(table), table.rows), step.value])
+    metric = coded([table.words[label].get(n, "") for n in as_found.tolist()], table.rows)
+    if len(np.unique(np.column_stack([keys, metric]), axis=0)) < table.rows:
+        return as_found
+    row: IntArray = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    return row
+
+
+def _ascending(column: Column) -> Column:
+    """Return the first number of each row, row after row."""
+    row, first = np.unique(column.row, return_index=True)
+    return Column(row, column.value[first])
