@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runlens import read
+from runlens.history import History
+from runlens.run import Configured
 from runlens.sources.merging.combine import Part, combined
 from runlens.sources.merging.likeness import content
-from runlens.sources.reading import Series, SourceReading
+from runlens.sources.merging.plan import planned
+from runlens.sources.reading import Hints, Series, SourceReading
 
 EPOCHS = range(20)
 BATCHES = range(20, 4000, 20)
@@ -72,10 +74,20 @@ def test_a_log_goes_on_where_a_tracker_was_lost(steps: range, an_epoch: float) -
     assert not said
 
 
-def test_a_plan_in_updates_is_none_of_a_log_that_counts_epochs(tmp_path: Path) -> None:
-    """Ten epochs are no share of 12,000 iterations; that they were all, the log says."""
-    rows = [f"Epoch {n} | Train loss: {1 / (n + 1):.3f}" for n in range(10)]
-    log = tmp_path / "train.log"
-    log.write_text("\n".join(["iterations: 12000", *rows, "Finished training!"]))
-    state = read(log).state
-    assert (state.kind, state.planned_steps) == ("finished", None)
+@pytest.mark.parametrize(
+    ("last", "epochs", "updates", "kept"),
+    [
+        (9, 10.0, 12_000, None),  # ten epochs are no share of 12,000 iterations
+        (9, 10.0, 9, 9),  # that were meant as epochs, and are done
+        (9, None, 12_000, 12_000),
+        (9, 0.5, 12_000, 12_000),  # iterations, of half an epoch
+    ],
+)
+def test_a_plan_in_updates_is_none_of_a_log_that_counts_epochs(
+    last: int, epochs: float | None, updates: int, kept: int | None
+) -> None:
+    """A setting names iterations, and the rows name epochs."""
+    hints = Hints(done_steps=last, done_epochs=epochs)
+    reading = SourceReading(Path("train.log"), "console", hints=hints)
+    config = {"max_steps": Configured(updates, "train.log")}
+    assert planned([reading], config, History({})).planned_steps == kept
