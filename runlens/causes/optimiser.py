@@ -31,6 +31,8 @@ def _tight(scene: Scene) -> Signs:
     over = float(median(norm)) / limit
     if over >= TIGHT:
         weight = SETTLES if over >= FAR_TIGHT and scene.has("clip-saturation") else SPEAKS
+        if STUCK & scene.everywhere.keys() and not in_force.scale_matters(scene.run):
+            weight = HINT  # Adam takes steps of the same length: it does not stand still for that
         told = f"the clipping limit is {limit:g} and the median norm {number(float(median(norm)))}"
         yield Sign(f"{told}, so most steps are scaled down to {percent(1 / over)}", weight)
 

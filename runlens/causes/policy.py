@@ -7,6 +7,7 @@ from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypo
 from runlens.causes.patterns import POLICY, PREFERENCE
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
+from runlens.naming import words
 from runlens.rules.rl import policy
 from runlens.wording import number, percent
 
@@ -50,8 +51,20 @@ def _constant(scene: Scene) -> Sign | None:
     if not scene.has("reward-stuck-zero"):
         points = f"{int(np.sum(value == usual))} of {len(value)} points"
         said = f"the mean reward is {number(usual)} at {points}"
+    if scene.run.task == "rl" and _of_one_step(scene):
+        said = "every episode is 1 step long"
+        return Sign(said, LEADS, "The environment ends each episode at its first step")
     what = "episode" if scene.run.task == "rl" else "completion"
     return Sign(said, LEADS, f"The reward is the same for every {what}")
+
+
+def _of_one_step(scene: Scene) -> bool:
+    """Whether all logged lengths of episodes are 1: nothing that the policy does counts."""
+    for name in scene.run.history.metrics:
+        if {"ep", "episode"} & set(words(name)) and {"len", "length"} & set(words(name)):
+            length = scene.curve(name).value
+            return len(length) >= FEWEST and bool((length == 1).all())
+    return False
 
 
 def _by_length(scene: Scene) -> Sign | None:

@@ -1,7 +1,9 @@
 """What reports in use told wrongly: causes later than the fault, rows against the first cause."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runlens import diagnose as diagnose_read
@@ -10,7 +12,8 @@ from runlens.causes import ending
 from runlens.causes.ranking import judge
 from runlens.diagnosis import Diagnosis
 from runlens.engine import diagnose
-from runlens.rules.rule import drawn
+from runlens.history import Columns, History
+from runlens.rules.rule import Case, drawn
 from tests.causes.test_hypotheses import CASES
 from tests.causes.weighed import scene
 
@@ -92,6 +95,42 @@ def test_nan_before_any_update_is_of_the_forward_pass(train: str, evals: str, fi
     case = drawn("x", noise=0.0, train_loss=train, eval_loss=evals)
     found = judge(scene(case.run(), "nan-loss 0 critical, nan-eval 0 warning"))[0]
     assert found[0].kind == first
+
+
+@pytest.mark.parametrize(
+    ("optim", "found", "first"),
+    [
+        ("sgd", "plateau 100 warning", "clip-too-tight"),
+        ("adamw", "plateau 100 warning", "unknown"),
+        ("adamw", "clip-saturation 100 warning", "clip-too-tight"),
+    ],
+)
+def test_adam_does_not_stand_still_for_a_clipping_limit(optim: str, found: str, first: str) -> None:
+    """It divides the scale out, so a flat loss has another cause."""
+    config: dict[str, float | str] = {"max_grad_norm": 1.0, "optim": optim}
+    case = drawn("x", train_loss="0:3 100:2 900:2", grad_norm="0:9 900:9", config=config)
+    assert judge(scene(case.run(), found))[0][0].kind == first
+
+
+@pytest.mark.parametrize(("length", "ends"), [("0:1 900:1", True), ("0:1 900:2", False)])
+def test_episodes_of_one_step_are_the_environments(length: str, ends: bool) -> None:
+    """Nothing that the policy does counts."""
+    curves = {"reward": "0:-100 900:-100", "rollout/ep_len_mean": length}
+    noise = dict.fromkeys(curves, 0.0)
+    run = Case("x", curves, noise=noise, task="rl").run()
+    what = judge(scene(run, "reward-stuck-zero 0 warning"))[0][0].what
+    assert what.startswith("The environment ends" if ends else "The reward is the same")
+
+
+@pytest.mark.parametrize(("epoch", "passes"), [(0.0, None), (3.0, 3.0)])
+def test_an_epoch_that_stays_zero_is_not_counted(epoch: float, passes: float | None) -> None:
+    """An endless dataset has one epoch: passes over its rows are not known."""
+    step = np.arange(1, 10)
+    epochs = np.where(step < 9, 0.0, epoch)
+    none = np.zeros(9, dtype=np.int16)
+    columns = Columns(step, 3.0 / step, epochs, np.full(9, np.nan), none, none)
+    run = replace(drawn("x").run(), history=History({"train_loss": columns}))
+    assert scene(run, "hockey-stick 2 warning").all_passes == passes
 
 
 def test_what_fits_is_tried_before_one_looks_around() -> None:

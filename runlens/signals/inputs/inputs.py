@@ -99,7 +99,7 @@ class Inputs:
         for metric in ("train_loss", "learning_rate", "reward", "eval_loss"):
             curve = self.run.curve(metric)
             known = curve.at(np.isfinite(curve.epoch))
-            if len(known) > 1:
+            if len(known) > 1 and known.epoch.any():  # 0 to the end is not counted
                 zero = [0.0] if known.step[0] > 0 else []  # no pass is done before the first step
                 steps, epochs = np.append(zero, known.step), np.append(zero, known.epoch)
                 return float(np.interp(step, steps, epochs))
