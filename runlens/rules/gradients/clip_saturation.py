@@ -208,18 +208,16 @@ def _grows(curve: Curve, limits: Limits) -> bool:
 
 
 def _onset(clipped: Clipped, least: float, limits: Limits, *, warmed: bool) -> tuple[float, str]:
-    """Return the first step after warm-up from which a window of points keeps the share.
-
-    And "in warm-up and " where the norms were above the limit there as well; without a warm-up
-    they begin at the first one then.
-    """
+    """Return the first step after warm-up from which a window keeps the share, and since when."""
     width = min(len(clipped.over), max(limits.window, len(clipped.over) // 20))
     kept = np.flatnonzero(counts(clipped.over, width) / width >= least - 1e-9)
     first, early = int(kept[0]) if len(kept) else 0, clipped.early
     if first or not len(early) or (early.value > clipped.limit).mean() < least:
-        return float(clipped.curve.step[first]), ""
+        at = float(clipped.curve.step[first])
+        return at, f" from step {step(at)} on"
     late = float(clipped.curve.step[0])
-    return (late, "in warm-up and ") if warmed else (float(early.step[0]), "")
+    at = float(early.step[0])
+    return (late, ", in warm-up too") if warmed else (at, f" from step {step(at)} on")
 
 
 def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Finding:
@@ -231,7 +229,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     learns = fell and levels.end < levels.start
     loud, why = _loud(run, clipped, limits, fell=fell, learns=learns)
     least = limits.many if clipped.share >= limits.many else limits.share
-    onset, before = _onset(clipped, least, limits, warmed=signals.warmup.present)
+    onset, since = _onset(clipped, least, limits, warmed=signals.warmup.present)
     usual = clipped.ratio * clipped.limit
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
     usual_ratio = clipped.ratio < limits.ratio or scaled
@@ -241,7 +239,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     often = "nearly every step" if least == limits.many else "most steps"
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Gradients were clipped at {often} {before}from step {step(onset)} on. The median "
+        title=f"Gradients were clipped at {often}{since}. The median "
         f"gradient norm was {number(usual)}, and {'' if known else 'the default '}max_grad_norm is "
         f"{number(clipped.limit)}.",
         metric="grad_norm",

@@ -64,7 +64,7 @@ def judge(signals: Signals, won: float, grew: float) -> Outcome:
             fixes=_cures(),
             confidence=Confidence(
                 round(sure, 2),
-                f"the generator's loss rose {times(last / before)}"
+                f"the generator's loss rose to {times(last / before)} its level"
                 if before > 0
                 else "the generator's loss was zero before",
             ),

@@ -55,7 +55,7 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
     part, growth = component(run, onset)
     if part:
         what = f"Check {part}: its weight in the sum, and what it penalises"
-        made.append(fixes.look(what, f"it rose {times(growth)}, and the sum with it"))
+        made.append(fixes.look(what, f"it rose to {times(growth)} its level, and the sum with it"))
     strong = climb is not None and climb >= 10  # noqa: PLR2004 - a tenfold climb
     why = (
         f"gradient norm climbed {times(climb or 0.0)}"

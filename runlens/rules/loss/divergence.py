@@ -225,10 +225,13 @@ def _slow_severity(
         return "warning", (*out, RuledOut(harder, why))
     part, growth = causes_of_rise.component(run, onset)
     if part:
-        return "warning", (*out, RuledOut(harder, f"{part} alone rose {times(growth)}"))
+        return "warning", (
+            *out,
+            RuledOut(harder, f"{part} alone rose to {times(growth)} its level"),
+        )
     then = signals.learning_rate_at(onset)
     if then and len(rate) and float(rate.value[-1]) >= GROWING_RATE * then:
-        why = f"the learning rate rose {times(float(rate.value[-1]) / then)} since the onset"
+        why = f"the learning rate ended at {times(float(rate.value[-1]) / then)} that of the onset"
         return "warning", (*out, RuledOut(harder, why))
     return "info", out
 
@@ -238,7 +241,7 @@ def _why_not(edge: bool, falls: bool, climb: float | None) -> str:
         return "the rise does not begin with an epoch"
     if not falls:
         return "loss does not fall again after the rise"
-    return f"gradient norm rose {times(climb or 0.0)} at the same step"
+    return f"gradient norm rose to {times(climb or 0.0)} its level at the same step"
 
 
 SLOW = "0:9 100:4 300:3.5 900:3.4 3000:4"
