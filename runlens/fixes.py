@@ -20,7 +20,7 @@ from runlens.knowledge.in_force import (
     scale_matters,
 )
 from runlens.metrics import base
-from runlens.run import Run
+from runlens.run import SAVING, Run
 from runlens.signals import Signals, phases
 from runlens.usual_rates import ceiling, usual_rates
 from runlens.wording import number, rate
@@ -378,14 +378,14 @@ def last_checkpoint(run: Run) -> tuple[int, str] | None:
 def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
     """Return (step, folder name) of the last checkpoint at or before `step`; None if there is none.
 
-    Of one step, the folder's name is enough: where the run lies may have changed. A checkpoint
-    that the run crashed over, while it wrote it, is none, nor one that it wrote over later.
+    A checkpoint that the run crashed over, while it wrote it, is none, nor one written over later.
     """
     latest = {path: at for at, path in run.checkpoints}
     saved = [(at, path.rstrip("/").rpartition("/")[2]) for path, at in latest.items()]
-    whole = sorted(
-        (at, name) for at, name in saved if at <= step and f"{name}/" not in run.state.why
-    )
+    raised = [event for event in run.events_of("message") if event.data.get("last")]
+    cut = run.last_step if any(e.data.get("stage") == SAVING for e in raised) else math.inf
+    whole = sorted(one for one in saved if one[0] <= step and one[0] < cut)
+    whole = [one for one in whole if f"{one[1]}/" not in run.state.why]
     if not whole:
         return None
     at, name = whole[-1]

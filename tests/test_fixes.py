@@ -173,6 +173,18 @@ def test_the_checkpoint_before_a_step_is_the_last_one() -> None:
     assert fixes.checkpoint_before(with_some, 4) is None
 
 
+def test_a_checkpoint_over_whose_writing_the_run_crashed_is_none() -> None:
+    """Its folder is there, and half of its files."""
+    at = run().last_step
+    places = ((at - 5, "a/checkpoint-1"), (at, "a/checkpoint-2"))
+    saved = [Event("checkpoint", step, data={"path": path}) for step, path in places]
+    for stage, kept in (("saving a checkpoint", 1), ("the backward pass", 2)):
+        raised = Event("message", at, data={"stage": stage, "last": True})
+        found = fixes.checkpoint_before(run(events=(*saved, raised)), at)
+        assert found is not None
+        assert found[1] == f"checkpoint-{kept}"
+
+
 def test_a_checkpoint_that_was_written_over_is_none() -> None:
     """A loop that saves into one folder keeps the last weights alone."""
     saved = tuple(Event("checkpoint", at, data={"path": "out/best"}) for at in (4, 9))

@@ -15,10 +15,9 @@ from runlens.causes.scene import Scene
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
-from runlens.run import UNNAMED, Event
+from runlens.run import SAVING, UNNAMED, Event
 from runlens.wording import number, quoted, step
 
-WRITES = ("saving a checkpoint",)
 STATES = "an optimizer step"
 # what an exception says where the disk, not the code, is at fault
 _DISK = lazy_re(
@@ -152,9 +151,9 @@ def _machine(scene: Scene) -> Signs:
     raised = _exception(scene)
     if raised is not None and scene.has("crashed", "known-error"):
         text = f"{raised.data.get('exception')}"
-        saving = raised.data.get("stage") in WRITES
+        saving = raised.data.get("stage") == SAVING
         if _DISK.search(text) or (saving and _WRITE.search(text)):
-            said = f"it failed while {WRITES[0]}" if saving else quoted(shortened(text, QUOTED))
+            said = f"it failed while {SAVING}" if saving else quoted(shortened(text, QUOTED))
             full = _FULL.search(text)
             yield Sign(said, SETTLES, "The disk is full" if full else "The write was refused")
         elif _DEVICE.search(text):

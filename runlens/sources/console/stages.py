@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.run import SAVING
 
 BACKSLASH = "\\"
 
@@ -17,7 +18,7 @@ class Stage(NamedTuple):
 
 # the first row of which any frame tells; what is done within another stage comes before it
 STAGES = (
-    Stage("saving a checkpoint", r":(_?save\w*|serialize_file|write_end_of_file|torch_save)$"),
+    Stage(SAVING, r":(_?save\w*|serialize_file|write_end_of_file|torch_save)$"),
     Stage(
         "loading the model",
         r":(from_pretrained|load_state_dict|_load_pretrained_model|hf_hub_download|cached_files?)$",
