@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from runlens.sources.reading import Series, SourceReading
 from runlens.sources.tables import csv_log, jsonl_log
+from runlens.sources.tables.emptied import FEWEST
 
 NAMES = ("loss", "val_loss", "grad_norm", "train/kl", "my column, quoted", "größe_loss")
 NUMBERS = st.floats(width=64)
@@ -57,9 +58,24 @@ def is_gap_filler(rows: list[Row]) -> bool:
     )
 
 
+def is_emptied(rows: list[Row]) -> bool:
+    """Whether a column has a number in each row and then in none: what a writer makes of NaN."""
+    there = [[row.get(name) is not None for row in rows] for name in NAMES]
+    return any(
+        FEWEST <= sum(some) <= len(rows) - FEWEST and all(some[: sum(some)]) for some in there
+    )
+
+
 def without_gaps(rows: list[Row]) -> list[Row]:
-    """Leave out what the readers take as a filler of gaps."""
-    return rows if not is_gap_filler(rows) else [{"loss": 1.0}]
+    """Leave out what the readers take as a filler of gaps, or as NaN."""
+    return rows if not is_gap_filler(rows) and not is_emptied(rows) else [{"loss": 1.0}]
+
+
+def test_a_loss_that_ends_empty_is_no_row_that_comes_back() -> None:
+    """`tests/sources/test_emptied_losses.py` has it."""
+    kept: list[Row] = [{"loss": 0.0}, {"loss": 0.0}, {"loss": 0.0}, {}, {}]
+    assert without_gaps(kept) == kept
+    assert without_gaps([*kept, {}]) == [{"loss": 1.0}]
 
 
 @quick
