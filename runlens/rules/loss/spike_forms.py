@@ -220,7 +220,7 @@ def hump(shape: Shape, limits: Limits) -> Seen:
     half = course[rise.low] + BACK * (course[rise.top] - course[rise.low])
     last = rise.top + int(np.argmax(course[rise.top :] <= half))
     peak = float(value[first : last + 1].max())
-    row = (first, peak / base, peak, base, last - first)
+    row = (first, peak / max(base, 1e-12), peak, base, last - first)
     return Seen(*np.array([row], dtype=float).T)
 
 
