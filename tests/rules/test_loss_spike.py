@@ -116,6 +116,7 @@ def test_a_hump_after_a_first_loss_of_zero_has_a_height() -> None:
     """The smoothed loss is above 0 there, the value as logged is not."""
     value = 1.0 + 3.0 * np.clip(1 - np.abs(np.arange(61) - 35.0) / 12, 0, None)
     value[0] = 0.0
-    seen = hump(shape_of(np.arange(0.0, 610.0, 10.0), value), RULE.limits)
+    step = np.arange(0, 610, 10)
+    seen = hump(shape_of(step.astype(np.float64), value), RULE.limits)
     assert seen.base.tolist() == [0.0]
     assert np.isfinite(seen.ratio).all()
