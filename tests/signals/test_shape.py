@@ -270,3 +270,14 @@ def test_the_sign_of_steps_is_a_test_that_knows_no_memory() -> None:
     assert np.mean([signs(walk) < 0.05 for walk in walks]) < 0.08
     long = np.cumsum(np.where(np.arange(150) % 5, 1.0, -1.0))
     assert signs(long) < 1e-12
+
+
+def test_a_trend_below_any_number_still_has_an_effect() -> None:
+    """The smallest number there is, three times: the logarithmic trend between them underflows."""
+    value = 1 + 3 / np.arange(1.0, 38.0)
+    value[[0, 33, 34]] = 5e-324
+    with np.errstate(all="ignore"):
+        shape = shape_of(np.arange(37), value)
+        assert shape.scale == "log"
+        assert shape.trend.min() == 0
+        assert shape.rose_after_best().effect.change > 0

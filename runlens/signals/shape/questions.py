@@ -138,9 +138,10 @@ def effect(shape: "Shape", change: float, base: float) -> Effect:
     """Return a change in the unit of the curve, four ways."""
     span = float(np.ptp(shape.trend)) if len(shape.trend) else 0.0
     scaled, whole = change, span
-    if shape.scale == "log" and base > 0 and base + change > 0:
+    low = float(shape.trend.min(initial=math.inf))  # 0 where the trend falls below any number
+    if shape.scale == "log" and base > 0 and base + change > 0 and low > 0:
         scaled = math.log1p(change / base)
-        whole = math.log(float(shape.trend.max()) / float(shape.trend.min()))
+        whole = math.log(float(shape.trend.max()) / low)
     sigma = shape.noise.sigma
     return Effect(
         change,
