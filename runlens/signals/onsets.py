@@ -49,8 +49,8 @@ def left_noise(value: FloatArray, lowest: int, seen: int, room: float) -> int:
     """
     course, width = smooth(value), window(len(value))
     error = sigma_diff(value[: seen + 1]) / math.sqrt(width)
-    within = course[lowest : seen + 1] <= course[lowest] + min(room, ERRORS * error)
-    return min(lowest + int(np.flatnonzero(within)[-1]) + 1, seen)
+    near = np.flatnonzero(course[lowest : seen + 1] <= course[lowest] + min(room, ERRORS * error))
+    return min(lowest + int(near[-1]) + 1, seen) if len(near) else seen  # none where sums overflow
 
 
 def first_tooth(curve: Curve, swing: Swing, since: float) -> float:

@@ -161,3 +161,8 @@ def test_a_tooth_two_periods_before_belongs_to_them(period: float, begins: float
 def test_what_does_not_rise_begins_where_it_was_seen() -> None:
     """A curve without a tooth of that height."""
     assert onsets.first_tooth(teeth(100), swing(amplitude=9.0), 700.0) == 700.0
+
+
+def test_a_rise_whose_noise_is_no_number_begins_where_it_is_seen() -> None:
+    """Losses near the end of what a number can be have no sum."""
+    assert onsets.left_noise(ramp(0.002), 100, 130, float("nan")) == 130
