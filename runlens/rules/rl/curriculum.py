@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.naming import words
 from runlens.run import Run
 from runlens.wording import number, step
@@ -20,7 +21,7 @@ def harder(run: Run, first: float, last: float) -> str:
         if (np.floor(level.value) != level.value).any():
             continue  # a mean over environments rises and falls with the policy
         rises = np.flatnonzero(np.diff(level.value) > 0) + 1
-        slack = INTERVALS * float(np.median(np.diff(level.step)))
+        slack = INTERVALS * float(median(np.diff(level.step)))
         near = [at for at in rises if first - slack <= level.step[at] <= last]
         if near:
             at = near[-1]
