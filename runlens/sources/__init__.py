@@ -35,6 +35,7 @@ _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tables.jsonl_log", (".jsonl", ".ndjson", ".json")),
     ("tables.csv_log", (".csv", ".tsv")),
     ("tables.sb3_monitor", ("monitor.csv",)),
+    ("sb3_evaluations", (".npz",)),
     ("gpu_log", (".csv", ".txt", ".log", ".out")),
     ("stores.mlflow_dir", ("meta.yaml",)),
     ("stores.mlflow_db", DATABASE),

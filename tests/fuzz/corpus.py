@@ -5,7 +5,10 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
+
+import numpy as np
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 12_000  # bytes of a sample: what is found in a large file is found in a small one
@@ -94,11 +97,19 @@ def _logs() -> list[Sample]:
         Sample("csv", "metrics.csv", _lines(table)),
         Sample("csv", "val_log.tsv", _lines(line.replace(",", "\t") for line in table)),
         Sample("sb3_monitor", "0.monitor.csv", _lines(episodes)),
+        Sample("sb3_evaluations", "evaluations.npz", _evaluations()),
         Sample("console", "dicts.log", _lines(str(row) for row in rows)),
         Sample("console", "steps.log", steps.encode()),
         Sample("mlflow", "0/abc/metrics/loss", points.encode(), (("0/abc/meta.yaml", meta),)),
         Sample("mlflow", "0/abc/meta.yaml", meta, (("0/abc/metrics/loss", points.encode()),)),
     ]
+
+
+def _evaluations() -> bytes:
+    file, rows = BytesIO(), range(ROWS)
+    rewards = [[float(row), row + 0.5] for row in rows]
+    np.savez(file, timesteps=[100 * row for row in rows], results=rewards, ep_lengths=rewards)
+    return file.getvalue()
 
 
 def _databases() -> list[Sample]:

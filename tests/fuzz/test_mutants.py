@@ -95,8 +95,9 @@ def test_what_the_net_caught_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
 def test_all_readers_have_samples() -> None:
     """No format is left out."""
     assert set(mutants.kinds()) == {
-        "config", "console", "csv", "jsonl", "mlflow", "mlflow_db", "model_card", "sb3_monitor",
-        "swanlab", "tensorboard", "trackio", "trainer_state", "wandb",
+        "config", "console", "csv", "jsonl", "mlflow", "mlflow_db", "model_card",
+        "sb3_evaluations", "sb3_monitor", "swanlab", "tensorboard", "trackio",
+        "trainer_state", "wandb",
     }  # fmt: skip
 
 

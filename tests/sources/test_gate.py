@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runlens import sources
-from runlens.sources import console, wandb_dir
+from runlens.sources import console, sb3_evaluations, wandb_dir
 from runlens.sources.configs import model_card
 from runlens.sources.files import walk
 from runlens.sources.stores import mlflow_dir, sqlite_file, swanlab_dir
@@ -23,6 +23,7 @@ ENDINGS: dict[str, Iterable[str]] = {
     "mlflow_db": sqlite_file.ENDINGS,
     "mlflow_dir": [mlflow_dir.META],
     "model_card": [model_card.NAME],
+    "sb3_evaluations": [sb3_evaluations.ENDING],
     "sb3_monitor": [sb3_monitor.ENDING],
     "swanlab_dir": [swanlab_dir.ENDING],
     "tensorboard": [tags.EVENT_FILE],

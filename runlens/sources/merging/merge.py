@@ -57,7 +57,7 @@ FRAMEWORKS = ("axolotl", "llama-factory", "ms-swift", "unsloth", "trl", "verl", 
 # whose settings are believed first: what the trainer itself recorded, then what it was given
 TRUST = (
     "wandb", "tensorboard", "mlflow", "trainer_state", "jsonl", "csv", "sb3_monitor",
-    "config", "model_card", "console",
+    "sb3_evaluations", "config", "model_card", "console",
 )  # fmt: skip
 LEARNT = {"train_loss", "eval_loss", "reward"}  # without any of them no training began
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
