@@ -119,7 +119,7 @@ def of(
     doubted = bool(seen.doubt) or not seen.improved
     lead = infos[0].rule if infos else ""
     parted = lead == "eval-gap" and _learns_on(signals)
-    if lead in BESIDE_HEALTH and not parted:
+    if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
         quiet = DOUBT if doubted else QUIET
         return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())

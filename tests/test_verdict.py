@@ -429,3 +429,5 @@ def test_of_infos_the_one_that_costs_something_and_lies_on_the_loss_is_told_firs
         "grad-spike at 90."
     )
     assert of(run(train_loss=FALLS), incident(harmless)).health == "healthy"
+    grown = replace(finding("hockey-stick", 0, "info"), harmless=True)
+    assert of(run(train_loss=FALLS), incident(grown)).health == "healthy"  # its score improved

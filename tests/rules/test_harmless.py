@@ -74,7 +74,33 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
             "zero-loss", True, "evaluation stays", task="classification", train_loss=CLASSES,
             eval_loss="50:1.4 300:0.6 900:0.5",
         ),
-        case("zero-loss", False, "never evaluated", task="classification", train_loss=CLASSES),
+        case("zero-loss", True, "never evaluated", task="classification", train_loss=CLASSES),
+        case(
+            "zero-loss", True, "a row an epoch", task="classification", train_loss=CLASSES,
+            steps_per_epoch=1,
+        ),
+        case(
+            "zero-loss", False, "accuracy stays far behind", task="classification",
+            train_loss=CLASSES, eval_accuracy="50:0.4 300:0.78 900:0.78",
+        ),
+        case(
+            "zero-loss", True, "accuracy is near", task="classification",
+            train_loss=CLASSES, eval_accuracy="50:0.4 300:0.82 900:0.82",
+        ),
+        case("zero-loss", True, "a test on a few batches", train_loss=CLASSES, steps_per_epoch=2),
+        case(
+            "eval-gap", True, "evaluation falls on", train_loss="0:2.4 200:1.6 800:0.7",
+            eval_loss="50:2.2 300:1.9 800:1.4",
+        ),
+        case(
+            "eval-gap", False, "evaluation stands", train_loss="0:2.4 200:1.6 800:0.7",
+            eval_loss="50:2.2 300:1.6 800:1.6",
+        ),
+        case(
+            "hockey-stick", True, "more answers are right", task="classification",
+            train_loss="0:0.7 600:0.05", eval_loss="50:0.6 200:0.4 600:0.7",
+            eval_accuracy="50:0.7 200:0.8 600:0.9",
+        ),
         case(
             "epoch-staircase", True, "the passes pay", train_loss=STAIRS, steps_per_epoch=300,
             eval_loss="50:1.8 300:1.5 600:1.3 900:1.1",

@@ -71,3 +71,15 @@ def test_masked_labels_are_a_cause_of_models_of_language_alone() -> None:
         told = said(lost).findings[0]
         assert word in told.causes[0].what
         assert ("-100" in told.fixes[0].what) is (word == "masked")
+
+
+def test_best_so_far_begins_at_infinity() -> None:
+    """An early stopping that writes `inf -> 0.9` has no evaluation before; one that rises had."""
+    never = Case("best", {"train_loss": TRAIN, "eval_loss": "50:inf 100:2 900:1"}, noise=0.0)
+    assert said(never).status == "passed"
+    risen = Case("one", {"train_loss": TRAIN, "eval_loss": "50:inf 100:1 900:2"}, noise=0.0)
+    assert said(risen).status == "found"
+    second = Case("two", {"train_loss": TRAIN, "eval_loss": "50:3 100:inf 150:2 900:1"}, noise=0.0)
+    assert said(second).status == "found"
+    unknown = Case("nan", {"train_loss": TRAIN, "eval_loss": "50:nan 100:2 900:1"}, noise=0.0)
+    assert said(unknown).status == "found"

@@ -185,6 +185,7 @@ def _finding(
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
         seen=f"Eval loss ended {_from_best(evals)}.",
+        harmless=_falls_on(signals, metric),
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
@@ -196,6 +197,12 @@ def _finding(
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )
+
+
+def _falls_on(signals: Signals, metric: str) -> bool:
+    """Whether evaluation still falls at the end: then what training gains does carry over."""
+    shape = signals.shape(metric)
+    return bool(shape) and shape.phases[-1].kind == "fall"
 
 
 def _from_best(evals: Curve) -> str:

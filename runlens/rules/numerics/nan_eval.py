@@ -7,7 +7,8 @@ Why it matters
     The run is blind: early stopping, the best checkpoint and every comparison rest on a number
     that is none. One sample whose labels are all masked does it: its loss is 0 / 0.
 Looks alike
-    A NaN at step 0 alone is a placeholder. Scores that have no value by design (precision
+    A NaN at step 0 alone is a placeholder, as is an infinite first value of a loss that is only
+    written where it falls: the best so far. Scores that have no value by design (precision
     without a prediction, the ROC of one class) are no loss. If training is NaN as well, the
     weights are: nan-loss or hidden-nan leads. A PSNR that is infinite once is of one plain image;
     at each evaluation images are compared with themselves: a warning.
@@ -137,11 +138,17 @@ def _lost(run: Run, metric: str) -> Lost | None:
     curve = run.curve(metric)
     derived = "ppl" in metric or "perplexity" in metric
     bad = np.isnan(curve.value) if derived else ~np.isfinite(curve.value)
-    if len(bad) > 1 and curve.step[0] == 0 and bad[0] and not bad[1:].any():
-        return None
-    if not bad.any():
+    if not bad.any() or _placeholder(curve, bad):
         return None
     return Lost(metric, curve, bad, int(curve.step[int(np.argmax(bad))]))
+
+
+def _placeholder(curve: Curve, bad: BoolArray) -> bool:
+    """Whether only the first value is none: at step 0, or infinite, where a best so far begins."""
+    if len(bad) < 2 or not bad[0] or bad[1:].any():  # noqa: PLR2004 - the first and another
+        return False
+    best_so_far = np.isposinf(curve.value[0]) and bool((np.diff(curve.value[1:]) <= 0).all())
+    return bool(curve.step[0] == 0 or best_so_far)
 
 
 def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
@@ -298,6 +305,13 @@ TRAIN = "0:2.2 300:1.3 900:0.9"
 BAD = (
     drawn("always", (50, 50), severity="critical", train_loss=TRAIN, eval_loss="50:nan 900:nan"),
     drawn(
+        "at step 0 and later",
+        (0, 0),
+        severity="warning",
+        train_loss=TRAIN,
+        eval_loss="0:nan 50:nan 100:2 900:1.1",
+    ),
+    drawn(
         "from the middle",
         (400, 400),
         severity="critical",
@@ -333,6 +347,12 @@ GOOD = (
         train_loss=TRAIN,
         eval_loss="50:2 900:1.1",
         eval_psnr="50:21 400:inf 450:23 900:25",
+    ),
+    drawn(
+        "written where it is the best so far",
+        noise=0,
+        train_loss=TRAIN,
+        eval_loss="50:inf 100:2 900:1.1",
     ),
     drawn("placeholder at step 0", train_loss=TRAIN, eval_loss="0:nan 50:2 900:1.1"),
     drawn(
