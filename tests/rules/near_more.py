@@ -41,6 +41,19 @@ def slowed(until: int) -> Case:
     return drawn("slowed", noise=0.001, throughput_steps=speed)
 
 
+def lagging(accuracy: float) -> Case:
+    """Draw a flat evaluation whose accuracy gains some of the 0.15 that training gains."""
+    return drawn(
+        "lagging",
+        task="classification",
+        noise={"train_loss": 0.01},
+        train_loss="0:3.6 100:3 600:2.5",
+        train_accuracy="0:0.1 600:0.25",
+        eval_loss="50:2.9 600:2.88",
+        eval_accuracy=f"50:0.15 600:{accuracy}",
+    )
+
+
 MORE: dict[str, tuple[Case, ...]] = {
     "plateau": (
         *(
@@ -222,6 +235,8 @@ MORE: dict[str, tuple[Case, ...]] = {
         drawn("began later", train_loss=FALLS, grad_norm="0:nan 850:1 900:1", noise=0.001),
     ),
     "eval-flat": (
+        lagging(0.18),
+        lagging(0.20),
         drawn("not computed", noise=0.0, train_loss="0:3 900:0.5", eval_loss="50:0 900:0"),
     ),
     "hockey-stick": tuple(

@@ -10,6 +10,7 @@ from runlens.rules.evaluation.eval_flat import RULE
 from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals
+from tests.rules.near_more import lagging
 
 LEARNS = "0:5.7 600:1.4"
 
@@ -101,3 +102,10 @@ def test_a_low_score_is_on_its_way_where_its_rise_is_no_chance(
     }
     run = Run("s", "s", History(series), task="other")
     assert len(examine(RULE, run, Signals(run)).findings) == found
+
+
+def test_accuracy_that_gains_a_fifth_of_what_training_gains_excuses_nothing() -> None:
+    """A third does."""
+    for accuracy, status in ((0.18, "found"), (0.20, "passed")):
+        run = lagging(accuracy).run()
+        assert examine(RULE, run, Signals(run)).status == status

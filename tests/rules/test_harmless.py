@@ -34,6 +34,8 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
             "clip-saturation", False, "shorter steps of SGD", train_loss=LOSS,
             grad_norm="0:4 900:4", config={"optim": "sgd", "max_grad_norm": 1.0},
         ),
+        case("clip-saturation", False, "no scale", train_loss=LOSS, grad_norm="0:7e5 900:7e5"),
+        case("clip-saturation", True, "the scale", train_loss=LOSS, grad_norm="0:6e5 900:6e5"),
         case("clip-saturation", False, "flat", train_loss="0:2 900:2", grad_norm="0:4 900:4"),
         case("grad-spike", True, "no reaction", train_loss=LOSS, grad_norm=SPIKE),
         case(

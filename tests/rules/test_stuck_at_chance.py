@@ -124,3 +124,12 @@ def test_an_unknown_task_that_never_left_a_guess_is_an_info() -> None:
         run = case.run()
         outcome = RULE.check(run, Signals(run), RULE.limits)
         assert [one.severity for one in outcome.findings] == severities
+
+
+def test_evaluations_that_lie_still_name_the_number_of_classes() -> None:
+    """Of the same rows each time: ln 4 to the digit, where single batches scatter about it."""
+    for evals, status in (("50:1.3863 900:1.3863", "found"), ("50:1.37 900:1.37", "unmet")):
+        train = {"train_loss": "0:1.394 900:1.394", "eval_loss": evals}
+        noise = {"train_loss": 0.002}
+        run = drawn("named", noise=noise, task="classification", **train).run()  # type: ignore[arg-type]
+        assert ask(run).status == status

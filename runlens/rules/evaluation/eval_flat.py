@@ -12,8 +12,9 @@ Looks alike
     Evaluation at its noise floor, with training loss at the same level, is healthy. A first one
     after most of the fall shows only the flat end: info. Where the data had been seen more than
     once before it, memorisation explains it too: info; one that climbs is overfitting. Where a
-    score of the set (F1, word error rate) improves beyond its noise since the first evaluation,
-    the set is learned after all. Single-batch evaluations prove nothing by one value.
+    score of the set (F1, word error rate) improves beyond its noise since the first evaluation, the
+    set is learned after all, unless training gains four times that. Single-batch evaluations prove
+    nothing by one value.
 Limits
     fewest: evaluations needed, over at least span of the steps (1.9 of the rules). fall:
     training loss must fall this share, less where evaluation rises by the rest, beyond
@@ -135,7 +136,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     if end > (1 + limits.climbs) * evals.value[0] and (again := _seen_again(pair, limits)):
         return passed(f"{name} climbs to {loss(end)} {again}: overfitting")
     score = scores.since(signals, metric, float(evals.step[0]), limits.fewest)
-    if score and score.improved:
+    if score and score.improved and not score.lags(signals):
         return passed(f"{score.improved} since the first evaluation: what is evaluated is learned")
     return found(_finding(run, metric, evals, pair, form, needed, limits))
 

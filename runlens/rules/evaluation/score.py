@@ -23,6 +23,7 @@ LEAST = 0.01  # the least gain that counts as improvement, one point of a hundre
 ERRORS = 2.0  # standard errors from which a gain is seldom chance
 PERCENT = 2.0  # scores with a median above this are written in percent
 COARSE = {"accuracy", "acc"}
+CARRIED = 0.25  # of what a score gains in training; of less an eye sees a flat line beside it
 POOR = 0.1  # of such a score: below it the frequencies of the answers explain what is right
 # what may stand before a score of the whole set; any other word is a class or another set
 _WORD = (
@@ -67,6 +68,12 @@ class Score(NamedTuple):
         """Whether it is an accuracy that leaves nine of ten answers wrong, however it rose."""
         kind = quality(self.metric)
         return kind is not None and kind.kind in COARSE and self.now < POOR * self.least / LEAST
+
+    def lags(self, signals: Signals) -> bool:
+        """Whether the same score gained several times as much in training."""
+        train = signals.curve(self.metric.replace("eval", "train", 1)).value
+        gained = float(median(train[-3:]) - median(train[:3])) if len(train) else 0.0
+        return self.gain < CARRIED * gained
 
     @property
     def held(self) -> bool:

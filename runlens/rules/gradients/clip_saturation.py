@@ -53,6 +53,7 @@ STUCK = ("plateau", "not-learning")  # companions of norms far above the limit
 # in these tasks the size of the norm is known well enough to warn; elsewhere it needs a companion
 KNOWN_SIZE = frozenset({"sft", "pretrain", "classification", "dpo", "reward-model"})
 TREND_P = 0.01
+UNSCALED = 655_360.0  # times the limit: the scale that fp16 starts with, 65,536, times `ratio`
 
 
 class Limits(Struct, frozen=True):
@@ -254,6 +255,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         louder_with=companions if known and not loud else (),
         harmless=(learns or signals.learns)
         and (usual_ratio or not known)  # of a limit that is assumed the ratio is, too
+        and clipped.ratio < UNSCALED  # beyond, it is large however it is scaled
         and not in_force.scale_matters(run),
     )
 

@@ -21,9 +21,8 @@ Limits
     leaves chance within some hundred. learned: accuracy over chance from which it has learned.
     accuracy: distance from one over the number of classes. back_from: a run that lay this share
     below chance before has fallen back to it. By definition of cross-entropy; the 1 % is below
-    any fall that practice calls learning, 0.1 % of healthy curves lie at
-    ln 2 by coincidence, so the number of classes must be known; 10, 100 and 1,000
-    are taken by the level alone, after a long stretch of steps.
+    any fall that practice calls learning, 0.1 % of healthy curves lie at ln 2 by coincidence, so
+    the number of classes must be known; 10, 100 and 1,000 are taken by the level alone, after long.
 Fixes
     Overfit one batch; check labels, frozen parameters and the head; learning rate to a tenth
     where the loss fell first and came back. Only an untrained model starts at ln of its
@@ -140,14 +139,15 @@ def _chance(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance 
 def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
     """Return chance where the settings do not say it and the curve leaves no other reading."""
     if run.task == "classification":
-        return _by_accuracy(run, signals, train, limits) or _by_own_number(train, limits)
+        by_train = _by_accuracy(run, signals, train, limits) or _by_own_number(train, limits)
+        return by_train or _by_own_number(signals.curve("eval_loss"), limits)
     if not len(train):
         return None
     half = train.value[len(train) // 2 :]
     level, moved = float(median(half)), float(np.ptp(half))
     if run.task in LANGUAGE_TASKS:
-        still = moved <= (limits.share if run.task == "pretrain" else limits.exact) * level
-        return chance.of_known_vocabulary(level) if still else None
+        share = limits.share if run.task == "pretrain" else limits.exact
+        return chance.of_known_vocabulary(level) if moved <= share * level else None
     if moved > limits.exact * level:
         stays = run.task == "other" and float(train.value[0]) < STARTS * level
         return _by_own_number(train, limits) if stays else None
