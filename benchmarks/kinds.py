@@ -7,6 +7,7 @@ one next to it, one between. `HARD` are single configurations of noise with a me
 
 from collections.abc import Callable
 
+from further import further
 from generated import families
 from mechanisms import choices, fits, noises, returns, structure
 from mechanisms.common import Curves
@@ -100,6 +101,9 @@ PLANNED_HARD = LATER_HARD | _hard(
     means_of_50_steps=noises.smoothed_window,
     one_slow_wave=noises.one_wave,
 )
+FURTHER_HARD = PLANNED_HARD | _hard(
+    noise_of_changing_size=noises.changing, evals_that_restart=noises.relaxing
+)
 
 SETS: dict[str, tuple[dict[str, Family], dict[str, Family]]] = {
     "fitted": ({**SEEN, **UNSEEN, **FITTED, **KEPT}, EQUAL),
@@ -112,4 +116,6 @@ SETS: dict[str, tuple[dict[str, Family], dict[str, Family]]] = {
     "planned": (planned(0, 42), PLANNED_HARD),
     # after training curves were asked too: those mechanisms, by numbers that were not drawn before
     "planned again": (planned(42, 42), PLANNED_HARD),
+    # after jitters were compared as well, and seeds may end in another optimum
+    "further": (further(0, 42), FURTHER_HARD),
 }

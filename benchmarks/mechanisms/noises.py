@@ -106,3 +106,20 @@ def one_wave(seed: int, factor: float) -> Curves:
     wave = rng.normal() * np.cos(3 * np.pi * at + rng.uniform(0, 6.3))
     level = (1.5 + 3 * np.exp(-9 * at)) * factor
     return logged(train_loss=(level * (1 + 0.02 * wave + 0.02 * rng.normal(size=360))).tolist())
+
+
+def changing(seed: int, factor: float) -> Curves:
+    """Draw a loss with AR(.95) noise of 2 % of the level whose size wanders by itself."""
+    rng = np.random.default_rng(seed)
+    size = np.exp(0.5 * lfilter([(1 - 0.99**2) ** 0.5], [1, -0.99], rng.normal(size=900)))
+    noise = lfilter([(1 - 0.95**2) ** 0.5], [1, -0.95], size * rng.normal(size=900))[300:]
+    level = (2.1 + 3 * np.exp(-np.arange(600) / 85)) * factor
+    return logged(train_loss=(level * (1 + 0.02 * noise)).tolist())
+
+
+def relaxing(seed: int, factor: float) -> Curves:
+    """Draw evaluations that jump at each of six restarts by a height of its own, and fall again."""
+    rng = np.random.default_rng(seed)
+    jump = np.repeat(0.03 * np.abs(rng.normal(size=6)), 10) * np.exp(-np.tile(np.arange(10), 6) / 4)
+    level = (1.6 + 2 * np.exp(-np.arange(60) / 10)) * factor
+    return logged(eval_loss=(level * (1 + jump + 0.004 * rng.normal(size=60))).tolist())
