@@ -85,6 +85,7 @@ def believe(
     *,
     share: float = 2**0.5,
     equal: float = 0.0,
+    elsewhere: float = 0.0,
     delta: float | None = None,
     evidence: float | None = None,
 ) -> Belief | None:
@@ -97,6 +98,8 @@ def believe(
             run against one, of 1/n + 1/m for groups, of 1/n for n pairs whose spread is that of
             their differences.
         equal: probability, before the curves are seen, that the configurations are one.
+        elsewhere: probability that two seeds of one configuration end in two optima, and so as far
+            apart as two configurations do.
         delta: difference that counts as none; two deviations between repeats where None.
         evidence: the difference that what is believed rests on, where that is not `difference`
             itself: a steadier one (ends.py).
@@ -108,7 +111,9 @@ def believe(
     error = share * sigma
     repeats, likeliest = spread.measured > 0, np.full_like(error, noise)
     seen = difference if evidence is None else evidence
-    mean, variance, posterior = _posterior(seen, sigma, weight, error, equal)
+    apart = 1 - equal * (1 - elsewhere)  # probability of ends as far apart as of configurations
+    mean, variance, posterior = _posterior(seen, sigma, weight, error, 1 - apart)
+    differ = (1 - equal) / apart if apart else 0.0
     fresh = _normal(mean / np.sqrt(variance + 2 * sigma[:, None] ** 2))
     sign = math.copysign(1.0, difference)
     solid = variance > 0
@@ -119,9 +124,9 @@ def believe(
     return Belief(
         noise=noise,
         limit=limit,
-        p_higher=float((posterior * fresh).sum()),
-        p_sign=float((posterior * beyond).sum()),
-        p_equal=float((posterior * inside).sum()),
+        p_higher=differ * float((posterior * fresh).sum()) + (1 - differ) / 2,
+        p_sign=differ * float((posterior * beyond).sum()),
+        p_equal=differ * float((posterior * inside).sum()) + 1 - differ,
         delta=delta if delta is not None else DELTA * float(np.interp(0.5, weight.cumsum(), sigma)),
         chance=float(weight @ (2 * _normal(-abs(difference) / (error if repeats else likeliest)))),
         deltas=tuple((DELTA * np.interp(QUANTILES, weight.cumsum(), sigma)).tolist()),

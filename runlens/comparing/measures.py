@@ -8,7 +8,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.comparing import effort, seed_groups, target
 from runlens.comparing.align import along, common, unit_of
-from runlens.comparing.alike import one_configuration
+from runlens.comparing.alike import ELSEWHERE, one_configuration
 from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.deciding import LONGER, deciding
 from runlens.comparing.direction import is_held_out, rank, words
@@ -228,7 +228,14 @@ def _believed(
     difference = ends[1].value - ends[0].value
     equal = terms.equal if ends[0].error else _equal(pair, metric)
     evidence = steadier(*ends) if kind == "last" else None
-    believed = believe(difference, spread, equal=equal, delta=terms.delta, evidence=evidence)
+    believed = believe(
+        difference,
+        spread,
+        equal=equal,
+        elsewhere=0.0 if terms.noise else ELSEWHERE,
+        delta=terms.delta,
+        evidence=evidence,
+    )
     return believed, spread.source
 
 

@@ -112,3 +112,14 @@ def test_what_is_rare_widens_and_is_drawn_in_by_what_was_published() -> None:
     assert of(0.0, tailed._replace(measured=7.4, freedom=3)).limit > of(0.0, tailed).limit
     assert tailed.times(2.0).rare.deviation == pytest.approx(14.8)
     assert tailed.beside(3.0).deviation == pytest.approx(10**0.5)
+
+
+def test_seeds_that_may_end_in_two_optima_cap_what_one_pair_tells() -> None:
+    """However far apart: as likely by chance as they are one configuration, times that share."""
+    assert of(60.0, equal=0.5, delta=0.0).p_sign == pytest.approx(1.0, abs=0.01)
+    capped = of(60.0, elsewhere=0.25, equal=0.5, delta=0.0)
+    assert capped.p_sign == pytest.approx(0.8, abs=0.01)
+    assert capped.p_equal == pytest.approx(0.2, abs=0.01)
+    assert capped.p_higher == pytest.approx(0.9, abs=0.01)
+    assert of(60.0, elsewhere=0.25) == of(60.0)  # a setting was changed
+    assert of(0.5, elsewhere=1.0, equal=1.0).p_sign == 0.0
