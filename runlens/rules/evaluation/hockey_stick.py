@@ -153,21 +153,22 @@ def _finding(
     limits: Limits,
 ) -> Finding:
     evals = evaluations(signals, metric)
-    best, ended = float(evals.step[bottom.at]), float(evals.value[-1])
+    onset, ended = float(evals.step[bottom.at]), float(evals.value[-1])
     better = score.improved if score and not score.poor else ""
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
     better = "" if spent else better
-    onset = score.stood if score and spent else best
+    until = score.stood if score and spent else onset  # what a shorter run should keep
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
     moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
     last = f" while train loss {moved} {loss(train.logged_end)}" if train else ""
     if score and spent:
-        last = f", and {metric_words(score.metric)} no longer improved"
+        score_ = metric_words(score.metric)
+        last = f", and {score_} no longer improved from step {step(until)} on"
     name, heading = spoken(metric), _heading(run, signals, evals, better)
     evidence = [
         worsened.rise_row(evals, metric, bottom, needed),
-        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=best),
+        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
         Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
     ]
     if samples:
@@ -192,13 +193,13 @@ def _finding(
         if score and better
         else overfit_advice.of_the_evaluation()
         if worsened.beyond_memorising(evals)
-        else overfit_advice.fixes_of(run, signals, onset),
+        else overfit_advice.fixes_of(run, signals, until),
         ruled_out=_ruled_out(train, better, wandering=wanders(evals.value, bottom)),
         confidence=worsened.confidence(bottom, needed, len(evals)),
         chart=Chart(
             "curves",
             ("train_loss", metric),
-            marks=(Mark(best, bottom.lowest, f"best {loss(bottom.lowest)}"),),
+            marks=(Mark(onset, bottom.lowest, f"best {loss(bottom.lowest)}"),),
         ),
     )
 
@@ -282,7 +283,7 @@ BAD = (
     ),
     drawn(
         "accuracy rises at first and then stands, the training set is memorised",
-        (200, 300),
+        (100, 200),
         {"train_loss": 0.02, "eval_loss": 0.002},
         task="classification",
         severity="warning",

@@ -82,6 +82,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(too_few(len(curve), "point", limits.fewest, of=f"of {metric}"))
     at = _since(dead, limits)
     if at is not None:
+        near = _near(curve, limits.near, limits) if by_share else None
+        if near is not None and near < at and dead[near:].mean() >= limits.half:
+            at = near  # groups taught little before the first that taught nothing
         return found(_finding(run, signals, curve, metric, at, dead, limits))
     if not by_share:
         return passed(f"rewards were all equal at {policy.share_words(dead)}")
@@ -285,6 +288,15 @@ BAD = (
         severity="warning",
         frac_zero_std="0:0.3 290:0.3 300:1 600:1",
         reward="0:0.8 290:0.7 300:0 600:0",
+    ),
+    drawn(
+        "most groups, and then all of them",
+        (100, 140),
+        0.0,
+        task="grpo",
+        severity="warning",
+        frac_zero_std="0:0 100:0 120:0.85 250:0.85 260:1 600:1",
+        reward="0:0.8 100:0.7 120:0.2 600:0",
     ),
     drawn(
         "solved",
