@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
+import numpy as np
+
 from runlens import cures, fixes
+from runlens.arrays import median
 from runlens.cause import RANKS, UNKNOWN
 from runlens.diagnosis import ENDED, Advice, Cause, Finding, Fix, FixKind, Incident
 from runlens.fix import Changed
@@ -22,8 +25,8 @@ LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting
 TRIED_FIRST = frozenset(
     {"evaluation", "clip-too-tight", "length-limit", "rate-zero", "frozen-weights"}
 )
-OF_AN_ERROR = frozenset({"code-error", "machine"})  # of a known error, which says what to do
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
+RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
 MISMEASURED = frozenset({"evaluation", "leak"})
@@ -79,7 +82,7 @@ def first_steps(
         why = "this would settle it" if sure and ". " not in cause.experiment else ""
         look = fixes.look(cause.experiment, why)
         hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
-        known = lead[0].rule == "known-error" and cause.kind in OF_AN_ERROR
+        known = lead[0].rule == "known-error" and any(f.cures == cause.kind for f in lead[0].fixes)
         looks_at = (at for at, fix in enumerate(steps) if fix.kind == "look")
         if hinted:
             steps.insert(0, look)
@@ -92,10 +95,10 @@ def first_steps(
             replace(fix, why=f"try this if that does not help; {fix.why}") for fix in other.actions
         ]
     first = [kept] if kept else []
-    cure_first = any(fix.kind == "restart" for fix in first) and not _from_outside(lead)
-    steps = [*steps[:1], *first, *steps[1:]] if cure_first else [*first, *steps]
+    last = first if kept and kept.kind == "restart" and not _from_outside(lead) else []
+    steps = steps if last else [*first, *steps]
     other = next((one for one in found if one is not lever and one.changes), None)
-    told = _distinct(steps)[:MOST_STEPS]
+    told = (*_distinct(steps)[: MOST_STEPS - len(last)], *_distinct(last))
     diff = lines(lever.changes) if lever else ()
     return Advice(
         told,
@@ -177,7 +180,7 @@ def _with_what_exists(
         why = "its loss is at zero, so nothing is left to learn"
         return None if over else fixes.action("Stop this run if it is still running", why)
     if rules & USELESS:
-        why = "the model has learned nothing"
+        why = "the model is not learning"
         return None if over else fixes.action("Stop this run if it is still running", why)
     if "hockey-stick" in rules and not mismeasured:  # else what is called best says nothing
         return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
@@ -251,6 +254,10 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return None  # the step with the settings says that it starts again
     if max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf):
         return fixes.action(f"Rerun only what failed{once}", ALL_DONE, kind="restart")
+    if begun := _resumed_at(run):
+        why = f"the log begins at step {step(begun)}, so a checkpoint of an earlier launch exists"
+        what = f"Resume{once} from the checkpoint that it began from"
+        return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
         why = "the run ended before the first step"
@@ -261,6 +268,13 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
     elif run.checkpoints:
         why = "the only checkpoint was being written when it crashed"
     return fixes.action(f"Restart{once}", why, kind="restart")
+
+
+def _resumed_at(run: Run) -> int:
+    """Return the step at which the log of a resumed run begins; 0 where it saw the start."""
+    steps = run.curve("train_loss").step
+    far = len(steps) > 1 and steps[0] >= RESUMED_AFTER * median(np.diff(steps))
+    return int(steps[0]) if far else 0
 
 
 def _from_outside(lead: Sequence[Finding]) -> bool:

@@ -54,6 +54,7 @@ class Ending(msgspec.Struct, omit_defaults=True):
     done_epochs: float | None = None
     planned_epochs: float | None = None
     last_time: float | None = None  # seconds since the first time of the run
+    by_hand: bool = False
     excerpt: bool = False
 
 

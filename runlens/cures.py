@@ -5,6 +5,7 @@ from math import isfinite
 
 from runlens import fixes
 from runlens.diagnosis import Fix
+from runlens.knowledge import in_force
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, UNUSUAL, delays, outside
 from runlens.run import Run
 from runlens.signals import Signals
@@ -67,7 +68,7 @@ def _larger(run: Run, _: Signals, __: float) -> tuple[Fix, ...]:
 def _stop_at_best(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     """Stop where the evaluation was best, and keep the best weights."""
     made = list(fixes.shorter(run, signals, onset)) if isfinite(onset) else []
-    if not run.flag("load_best_model_at_end") and not fixes.never_better(signals):
+    if not in_force.keeps_best(run) and not fixes.never_better(signals):
         why = ""
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
     made += fixes.more_dropout(run, "single samples are then memorised less")

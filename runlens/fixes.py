@@ -153,15 +153,14 @@ def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
 
     Nothing under SGD while the loss falls: its steps would be as many times longer at once.
     """
-    levels = signals.levels("train_loss")
-    if scale_matters(run) and levels.end < levels.start:
+    if scale_matters(run) and signals.levels("train_loss").fell:
         return ()
     limit, norms = clip_limit(run), signals.curve("grad_norm").after(signals.settled_from).value
     usual = float(median(norms)) if len(norms) else 0.0
     new = two_digits(OUTLIERS * usual)
     if not limit or limit <= 0 or new <= limit:
         return ()
-    why = f"a limit of twice the median norm ({number(usual)}) clips only outliers"
+    why = f"{number(new)} is twice the median norm, so it clips only outliers"
     old = run.number("max_grad_norm")
     what = "Raise the clipping limit"
     return (Fix(what, "max_grad_norm", old, new, why, cures="clip-too-tight"),)
@@ -390,7 +389,7 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
         return None
     at, name = whole[-1]
     plain = not any(map(str.isdigit, name)) and "checkpoint" not in name  # an output folder
-    return at, f"the checkpoint {name}" if plain else name
+    return at, f"the checkpoint in {name}" if plain else name
 
 
 def lost_steps(steps: float) -> str:

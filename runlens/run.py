@@ -112,6 +112,7 @@ class State:
     done_epochs: float | None = None
     planned_epochs: float | None = None
     last_time: float | None = None  # seconds since 1970
+    by_hand: bool = False  # a person stopped it
     excerpt: bool = False  # known from a part of a log alone: its first and last lines are no ends
 
     @property

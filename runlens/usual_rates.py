@@ -49,7 +49,10 @@ class Ceiling(NamedTuple):
 _BY_TASK = {
     "sft": (Usual(1e-5, 5e-5, "full fine-tuning"), Usual(2e-5, 5e-4, "LoRA")),
     "dpo": (Usual(5e-7, 5e-6, "DPO of all weights"), Usual(5e-6, 5e-5, "DPO with LoRA")),
-    "grpo": (Usual(1e-7, 1e-5, "GRPO of all weights"), Usual(1e-6, 5e-5, "GRPO with LoRA")),
+    "grpo": (
+        Usual(1e-7, 1e-5, "RL fine-tuning of all weights"),
+        Usual(1e-6, 5e-5, "RL fine-tuning with LoRA"),
+    ),
     "ppo": (Usual(1e-7, 1e-5, "PPO of all weights"), Usual(1e-6, 5e-5, "PPO with LoRA")),
 }
 _GAMES = Usual(1e-5, 3e-3, "RL policies")
@@ -60,7 +63,7 @@ _BERT = {
     None: Usual(1e-5, 3e-4, "fine-tuning an encoder"),
     True: Usual(1e-4, 1e-3, "LoRA on an encoder"),
 }
-_EITHER = {"sft": "fine-tuning", "dpo": "DPO", "grpo": "GRPO", "ppo": "PPO"}
+_EITHER = {"sft": "fine-tuning", "dpo": "DPO", "grpo": "RL fine-tuning", "ppo": "PPO"}
 
 
 def usual_rates(run: Run) -> Usual | None:

@@ -267,7 +267,7 @@ def test_a_cause_is_tried_out_before_looks_that_are_for_others(
 )
 def test_a_known_error_says_itself_what_to_do(rule: str, kind: str, *, asked: bool) -> None:
     """Nobody looks at dmesg as the Hub was out of reach."""
-    cure = fixes.action("Reinstall it")
+    cure = fixes.action("Reinstall it", cures="machine")
     cause = Cause("x", "most likely", kind=kind, experiment="Look at dmesg")
     box = first_steps(run(), [one(rule, cure)], cause)
     assert any(what == "Look at dmesg" for what, _ in box.steps) is asked

@@ -189,7 +189,7 @@ def test_a_checkpoint_that_was_written_over_is_none() -> None:
     """A loop that saves into one folder keeps the last weights alone."""
     saved = tuple(Event("checkpoint", at, data={"path": "out/best"}) for at in (4, 9))
     assert fixes.checkpoint_before(run(events=saved), 8) is None
-    assert fixes.checkpoint_before(run(events=saved), 9) == (9, "the checkpoint best")
+    assert fixes.checkpoint_before(run(events=saved), 9) == (9, "the checkpoint in best")
 
 
 @pytest.mark.parametrize(("value", "rounded"), [(6.6667e-05, 6.7e-05), (0.1, 0.1), (123.0, 120.0)])

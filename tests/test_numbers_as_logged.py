@@ -45,7 +45,8 @@ AFTER = re.compile(
     r"logged points|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|"
     r"is too high for most|"
-    r"of \d|(?:to \S+ )?(?:of one process|for (?:GRPO|DPO|SGD|fine-|pre-|continued|policies)))"
+    r"of \d|(?:to \S+ )?of (?:epoch|one process)|"
+    r"(?:to \S+ )?(?:for (?:RL|GRPO|DPO|SGD|fine-|pre-|continued|policies)))"
 )
 CLAUSE = re.compile(r"[,;:] |\. |$")
 FAMILY = {rule.slug: rule.family for rule in LISTED}

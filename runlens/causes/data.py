@@ -55,7 +55,8 @@ def _memorised(scene: Scene) -> Signs:
         best = scene.passes
         done = f"the run made {number(passes, 3)} passes over the data"
         at = f", and evaluation was best after {number(best, 3)} passes" if best is not None else ""
-        yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS else SPEAKS)
+        early = best is not None and best < ONE_PASS  # no row had been seen twice by then
+        yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS and not early else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     shape = scene.signals.shape("train_loss")
     if seen_twice and len(evals) and shape and scene.has("hockey-stick", "eval-gap"):
@@ -276,7 +277,7 @@ def _leak(scene: Scene) -> Signs:
         passes, low = scene.passes, _evaluation_low(scene)
         if passes is not None and passes <= ONE_PASS:
             also = f", and {low}" if low else ""
-            said = f"train loss reached its floor within {percent(passes)} of the first pass{also}"
+            said = f"train loss was near 0 within {percent(passes)} of the first pass{also}"
             yield Sign(said, SETTLES if low else STRONG)
         elif low:
             yield Sign(f"{low} as well", STRONG)

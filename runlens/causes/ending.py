@@ -182,9 +182,7 @@ def _limit(scene: Scene) -> Signs:
         yield Sign(said, SETTLES, "A signal from another process")
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
         yield Sign(said, STRONG, "Killed from outside")
-    elif scene.has("stopped-early") and scene.run.state.sure == "certain":
-        yield Sign("the trainer wrote its closing summary before the planned steps were done", HINT)
-    elif scene.has("stopped-early"):
+    elif scene.has("stopped-early") and scene.run.state.sure != "certain":
         yield Sign(
             "the log breaks off, so the run was killed without a message or is still running", HINT
         )
@@ -198,6 +196,9 @@ def _person(scene: Scene) -> Signs:
         yield Sign(said, LEADS, "Early stopping, as configured")
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
         yield Sign(said, SETTLES, "Stopped by hand")
+    elif scene.has("stopped-early") and scene.run.state.sure == "certain":
+        said = "the trainer wrote its closing summary, so it was not killed"
+        yield Sign(said, HINT, "A stop by hand, or a limit of its own")
 
 
 def _code(scene: Scene) -> Signs:
@@ -277,11 +278,11 @@ LIMIT = Hypothesis(
 )
 PERSON = Hypothesis(
     "by-hand",
-    "Stopped by a person, or as configured",
+    "A stop by hand or as configured",
     ENDED,
     _person,
     "nobody stopped it",
-    "Ask whoever had the terminal open why it was stopped",
+    "If you did not stop it yourself, find out who or what did",
 )
 CODE = Hypothesis(
     "code-error",

@@ -99,6 +99,8 @@ def _evaluated(scene: Scene) -> Signs:
     first, at = float(evals.value[0]), int(evals.step[0])
     last = max(0, int(np.searchsorted(train.step, at, side="right")) - 1)  # logged before it
     beside = float(train.value[last])
+    if len(evals) > 1 and train.step[last] >= evals.step[1]:
+        return  # the mean of steps that came long after
     before = scene.signals.inputs.passes_at(at)
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
         said = f"eval loss is {loss(first)} at the first evaluation and train loss {loss(beside)}, "

@@ -193,7 +193,7 @@ def _summed(scene: Scene) -> Signs:
         )
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
-        said = f"{part} rose to {times(growth)} its level from step {step(scene.symptom)} on"
+        said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
         yield Sign(said, STRONG, "A single component of the loss")
     value = scene.run.number("label_smoothing_factor")
     if value:

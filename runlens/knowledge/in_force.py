@@ -29,6 +29,16 @@ def accumulation(run: Run) -> int | None:
     return None if run.framework in TRAINER_FRAMEWORKS else 1
 
 
+def clips_ratio(run: Run) -> bool:
+    """Whether a policy's importance ratio is clipped: plain REINFORCE has none to clip."""
+    return run.framework in TRAINER_FRAMEWORKS or run.number("epsilon") is not None
+
+
+def keeps_best(run: Run) -> bool:
+    """Whether only the best weights are kept, or loaded at the end; nanoGPT's name says it off."""
+    return run.flag("load_best_model_at_end") is True or run.flag("always_save_checkpoint") is False
+
+
 def effective_batch(run: Run) -> float | None:
     """Return the samples of one update of one process; None where the batch is not known."""
     batch, steps = run.number("per_device_train_batch_size"), accumulation(run)

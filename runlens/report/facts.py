@@ -106,8 +106,10 @@ def story(diagnosis: Diagnosis) -> str:
 
 
 def end_words(state: State) -> str:
-    """Return how a run ended: ``finished``, ``probably finished`` of a guess, ``end unknown``."""
+    """Return how a run ended: ``finished``, ``probably finished`` of a guess, ``interrupted``."""
     guessed = state.kind == "finished" and state.settled == "unknown"
+    if state.by_hand:
+        return "interrupted"
     return "probably finished" if guessed else KINDS.get(state.settled, state.settled)
 
 
@@ -257,7 +259,7 @@ def fitting(text: str, room: int) -> str:
     if len(text) <= room:
         return text
     ends = [found.end() for found in _ENDS.finditer(text) if found.end() <= room]
-    return text[: ends[-1]] if ends else shortened(text, room)
+    return _closed(text[: ends[-1]]) if ends else shortened(text, room)
 
 
 def shortened(text: str, room: int) -> str:
@@ -267,4 +269,9 @@ def shortened(text: str, room: int) -> str:
     head = text[: room - 1]
     ends = [found.end() for found in _ENDS.finditer(head)]
     at = next((end for end in reversed(ends) if end >= room // 2), 0) or head.rfind(" ")
-    return f"{head[:at]} …" if at > 0 else f"{head}…"
+    return _closed(f"{head[:at]} …" if at > 0 else f"{head}…")
+
+
+def _closed(text: str) -> str:
+    """Close the quotation mark that a cut left open."""
+    return f'{text}"' if text.count('"') % 2 else text

@@ -14,7 +14,8 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.report.facts import loud, sentence, sentences, span, story, why
 
-PARTS = lazy_re(r"(?<=[.?])\s+|;\s+")
+# the ends of sentences and clauses, but for those within quotation marks
+PARTS = lazy_re(r'(?:(?<=[.?])\s+|;\s+)(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _NUMBER = lazy_re(r"(?<![\w.])[−-]?(\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?)(?:\s?(%|×))?")
 _RATIO = lazy_re(r"\b(?:twice|(?:half|tenth) of)\b")
 _STEP = lazy_re(r"\bsteps? [\d,]+")

@@ -287,6 +287,11 @@ class Levels(NamedTuple):
     best_index: int
     fall: float  # start - best, at least 0
 
+    @property
+    def fell(self) -> bool:
+        """Whether it ended below its start."""
+        return self.end < self.start
+
 
 def levels(value: FloatArray) -> Levels:
     """Return start, end and best of a curve; all NaN for no values."""

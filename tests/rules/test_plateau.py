@@ -141,14 +141,14 @@ def test_a_plateau_is_told_from_its_look_alikes_at_the_limits(run: Run, said: st
 
 @pytest.mark.parametrize(
     ("curve", "words"),
-    [("0:8 80:6 900:5.8", "fell by only 2"), ("0:8 80:5 900:5.7", "it did not fall")],
+    [("0:8 80:6 900:5.8", "fell by only 2"), ("0:8 80:5 900:5.7", "on, at 5.627")],
 )
 def test_a_plateau_is_told_with_the_first_and_the_last_number(curve: str, words: str) -> None:
     """How it began, how little it fell, and what evaluation said at the end."""
     case = drawn("x", noise=0.0, task="regression", train_loss=curve, eval_loss="50:9 850:9 900:7")
     (finding,) = ask(case.run()).findings
     assert "began at 8.000" in finding.seen
-    assert words in finding.seen
+    assert words in finding.title
     assert {one.what: one.value for one in finding.evidence}["Last eval loss"] == 7
 
 

@@ -78,7 +78,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             silent if off and not made else often,
             "eval_steps",
             "never" if not made else (every or float(made[0])),
-            "Without regular evaluations, overfitting and the best checkpoint can be missed.",
+            "With so few evaluations, overfitting and the best checkpoint can be missed.",
             _fix(run, total, made),
             limit=total / limits.fewest,
             source="a fifth of the run",
@@ -118,7 +118,7 @@ def _held_out(run: Run) -> tuple[Fix, ...]:
 def _samples(run: Run, total: int) -> tuple[Fix, ...]:
     if run.task not in LANGUAGE_TASKS | PREFERENCE_TASKS - {"reward-model"}:
         return ()
-    often = "a checkpoint every 1,000 steps" if total > SAMPLES_EVERY else "the last checkpoint"
+    often = "a checkpoint every 1,000 steps" if total > SAMPLES_EVERY else "the final model"
     what = f"Generate 10 completions from {often}, and read them"
     return (fixes.action(what, "the loss shows neither empty answers nor endless repetition"),)
 

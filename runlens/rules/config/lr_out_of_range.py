@@ -30,8 +30,8 @@ from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
 from runlens.wording import number, rate, step, times, too_few
 
-SUITS_HIGH = "A rate this high suits only a very small model, a very large batch or prompt tuning."
-SUITS_LOW = "A rate this low hardly changes the weights."
+SUITS_HIGH = "suits only a very small model, a very large batch or prompt tuning"
+SUITS_LOW = "hardly changes the weights"
 
 
 class Limits(Struct, frozen=True):
@@ -74,8 +74,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"The peak learning rate of {rate(peak)} is {side} ({spanned}).",
             "learning_rate",
             peak,
-            SUITS_HIGH if high else SUITS_LOW,
-            fixes.learning_rate(run, signals, 1 / 3 if high else 3, f"usual for {usual.what}"),
+            f"A rate of {rate(peak)} {SUITS_HIGH if high else SUITS_LOW}.",
+            ()
+            if signals.levels("train_loss").fell
+            else fixes.learning_rate(run, signals, 1 / 3 if high else 3, f"usual for {usual.what}"),
             limit=edge,
             source=f"{spanned}: common practice",
             above=high,

@@ -2,6 +2,7 @@
 
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
+from runlens.knowledge import in_force
 from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation.score import Score
 from runlens.rules.rule import LANGUAGE_TASKS
@@ -44,7 +45,7 @@ def fixes_of(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
         made.append(
             fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
         )
-    elif not run.flag("load_best_model_at_end"):
+    elif not in_force.keeps_best(run):
         why = ""
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
         made += fixes.early_stopping(run)

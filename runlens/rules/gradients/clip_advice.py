@@ -29,7 +29,10 @@ def meanwhile(*, learns: bool, fell: bool) -> str:
 def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
     """Say what being clipped all the time does to this run."""
     if learns and (loud or scale_matters(run)):
-        return "The loss still fell."
+        if scale_matters(run):
+            return "The loss still fell."
+        told = "Adam rescales its gradients, so a larger limit may change little"
+        return f"The loss still fell. {told}."
     if learns:
         return "With Adam this does little harm as long as the loss falls."
     told = meanwhile(learns=learns, fell=fell)

@@ -227,7 +227,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     scaled = fell and clipped.ratio >= limits.scaled
     levels = signals.levels("train_loss")
     # a loss that came down again from a shock is no reason to leave clipping as it is
-    learns = fell and levels.end < levels.start
+    learns = fell and levels.fell
     loud, why = _loud(run, clipped, limits, fell=fell, learns=learns)
     least = limits.many if clipped.share >= limits.many else limits.share
     onset, since = _onset(clipped, least, limits, warmed=signals.warmup.present)
@@ -237,7 +237,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
     stuck = () if usual_ratio else STUCK
     companions = (*COMPANIONS, *stuck) if enough and not scaled else ()
-    often = "nearly every step" if least == limits.many else "most steps"
+    often = f"{percent(clipped.share)} of the logged steps" if clipped.share < 1 else "every step"
     return Finding(
         severity="warning" if loud else "info",
         title=f"Gradients were clipped at {often}{since}. The median "

@@ -121,7 +121,7 @@ def _fix(known: str, frame: str) -> str:
     return (
         "Fix what the exception names"
         if frame
-        else "Read the full traceback in the output, of every rank if there are several"
+        else "Read the full traceback in the log (of every rank, if there are several)"
     )
 
 

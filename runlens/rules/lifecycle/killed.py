@@ -44,13 +44,13 @@ from runlens.rules.lifecycle.ending import (
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
-from runlens.run import BY_HAND, Run, State
+from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
-CONTROL_C = {130, 255}
 SIGKILL = {137, -9}
-OUT_OF_HOST_MEMORY = {5, 12, 67}  # rows of the message table
+SIGKILL_ROW = 5
+OUT_OF_HOST_MEMORY = {SIGKILL_ROW, 12, 67}  # rows of the message table
 HUNG_UP = lazy_re(r"got signal: 1\b|\bSIGHUP\b(?! handler)|Received 1 death signal")
 
 
@@ -80,7 +80,7 @@ def _had_all(run: Run, limits: Limits) -> bool:
 
 
 def _finding(run: Run, end: Ending) -> Finding:
-    by_hand = _by_hand(run, end)
+    by_hand = run.state.by_hand
     guessed = run.state.sure == "guess" and end.proof is None
     almost = plan_done(run, 0.99)  # the weights of the end may be lost, the training was done
     severity: Severity = "warning" if by_hand or guessed or almost else "critical"
@@ -90,7 +90,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     ]
     if run.state.exit_code is not None:
         evidence.append(Evidence("Exit code", float(run.state.exit_code)))
-    advice = _advice(end)
+    advice = _advice(run, end)
     return Finding(
         severity=severity,
         title=f"The run was stopped {who} {how_far(run)}.",
@@ -104,12 +104,15 @@ def _finding(run: Run, end: Ending) -> Finding:
     )
 
 
-def _advice(end: Ending) -> tuple[Fix, ...]:
+def _advice(run: Run, end: Ending) -> tuple[Fix, ...]:
     """Return what to do about what sent the signal."""
     if HUNG_UP.search(end.text):
         what = "Start the training in tmux or screen, or with setsid"
         return (fixes.action(what, "torchrun exits on SIGHUP even under nohup"),)
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
+    workers = [run.number(key) for key in ("dataloader_num_workers", "dataset_num_proc")]
+    if end.proof and end.proof.data.get("row") == SIGKILL_ROW and workers == [0.0, None]:
+        fix = "Request more memory, or stream the data set"
     return (fixes.action(fix),) if fix else ()
 
 
@@ -131,12 +134,6 @@ def _confidence(run: Run, end: Ending) -> Confidence:
 def _sign(run: Run, end: Ending) -> str:
     """Return what says so, without the step: the sentence has it."""
     return end.text.removesuffix(f", {how_far(run)}")
-
-
-def _by_hand(run: Run, end: Ending) -> bool:
-    if end.proof is not None:
-        return end.proof.data.get("row") == BY_HAND
-    return run.state.exit_code in CONTROL_C
 
 
 FALLING = "0:2.2 160:1.6"
@@ -168,7 +165,7 @@ BAD = (
         "Ctrl-C",
         (160, 160),
         severity="warning",
-        state=State("killed", "exit code 255 (Ctrl-C)", "certain", 255, done_steps=160),
+        state=State("killed", "exit code 255 (Ctrl-C)", "certain", 255, 160, by_hand=True),
         train_loss=FALLING,
     ),
 )

@@ -36,6 +36,7 @@ from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
 REPEATED = 10  # times that a warning on single samples is of the data, not of one sample
+WRAPPER = 28  # NCCL's error, whose cause a line of its own names
 CLASSES = ("known", "hardware", "config", "data")
 
 
@@ -66,7 +67,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not ended:
         return passed(f"{end.told}, not by this line: {shortened(last[0].text, 100)}")
     done = plan_done(run, limits.complete)
-    return found(_finding(run, last[0], "warning" if done else "critical"))
+    inner = [event for event in last if event.data.get("row") != WRAPPER]
+    return found(_finding(run, (inner or last)[0], "warning" if done else "critical"))
 
 
 def _of_each_row(event: Event) -> bool:

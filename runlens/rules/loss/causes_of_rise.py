@@ -7,7 +7,7 @@ from runlens.rules.loss import surroundings
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
-from runlens.wording import times
+from runlens.wording import number, times
 
 PENALTY_WEIGHTS = {"kl_weight", "kl_beta", "kld_weight", "kl_coeff", "beta"}
 FEWEST_PARTS = 12  # points of a part of the loss
@@ -26,12 +26,12 @@ def growing_penalty(run: Run) -> str:
 
 
 def component(run: Run, onset: float) -> tuple[str, float]:
-    """Return (name, growth) of the part of a composite loss that climbs most from the onset.
+    """Return (name, growth) of the part of a composite loss that adds most from the onset on.
 
     A part is a logged training metric with "loss" in its name; it must climb steadily and by
     half at least. ("", 1.0) where there is none.
     """
-    best = ("", 1.0)
+    best, most = ("", 1.0), 0.0
     for name in run.history.metrics:
         if name == "train_loss" or "loss" not in name or name.startswith(("eval", "grad")):
             continue
@@ -40,8 +40,9 @@ def component(run: Run, onset: float) -> tuple[str, float]:
             continue
         width = max(3, len(part) // 10)
         before, end = (float(median(some)) for some in (part[:width], part[-width:]))
-        if before > 0 and end / before > max(best[1], GREW):
-            best = (name, end / before) if mann_kendall(part)[0] > STEADY else best
+        grew = before > 0 and end > GREW * before
+        if grew and end - before > most and mann_kendall(part)[0] > STEADY:
+            best, most = (name, end / before), end - before
     return best
 
 
@@ -55,7 +56,7 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
     part, growth = component(run, onset)
     if part:
         what = f"Check {part}: its weight in the sum, and what it penalises"
-        made.append(fixes.look(what, f"it rose to {times(growth)} its level, and the sum with it"))
+        made.append(fixes.look(what, f"it rose {number(growth, 2)}-fold, and the sum with it"))
     strong = climb is not None and climb >= 10  # noqa: PLR2004 - a tenfold climb
     why = (
         f"gradient norm climbed {times(climb or 0.0)}"

@@ -27,18 +27,23 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
     which = f"Look at the batch at step {step(at)}"
     if batch and not stream:
-        first, last = step(batch * (at - 1)), step(batch * at - 1)
-        which += (
-            f" (sample{f' {first}' if first == last else f's {first} to {last}'} of one process)"
-        )
+        which += f" ({_samples(batch, at, signals.steps_per_epoch)} of one process)"
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
-    why = "logged batch indices, if any, identify it; check its length and labels"
+    why = "if batch indices are logged, they tell which; check its length and labels"
     made = [*mend, fixes.look(which, why)]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]
     made += surroundings.warmup_fix(run)
     return (*made, *(_against_series(run, batch, at) if again else ()))
+
+
+def _samples(batch: float, at: float, per_epoch: float | None) -> str:
+    """Return which samples of its epoch the update at a step saw, counted from 0 as drawn."""
+    epoch, within = divmod(at - 1, per_epoch) if per_epoch else (0.0, at - 1)
+    first, last = step(round(batch * within)), step(round(batch * (within + 1)) - 1)
+    which = f"sample {first}" if first == last else f"samples {first} to {last}"
+    return f"{which} of epoch {int(epoch) + 1}" if per_epoch and epoch >= 1 else which
 
 
 def _against_series(run: Run, batch: float | None, at: float) -> tuple[Fix, ...]:

@@ -66,12 +66,12 @@ def cures(run: Run, signals: Signals, zero: Zero, onset: float) -> tuple[Fix, ..
                 "Count the labels that are not -100 in 20 samples",
                 "every sample needs some",
             ),
-            fixes.look("Check the chat template, train_on_inputs and the truncation"),
+            fixes.look("Check what masks labels: chat template, prompt masking, truncation"),
         )
     look = fixes.look("Decode 20 samples and look for the target in the prompt")
     drop = fixes.action("Remove training rows from the evaluation set")
     if zero.kind in {"leaked", "shared"}:
-        return (look, drop) if zero.kind == "leaked" else (drop, look)
+        return (look,) if zero.kind == "leaked" else (drop, look)
     if zero.kind not in {"memorised", "rehearsed"}:
         return ()
     return (

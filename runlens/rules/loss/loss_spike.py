@@ -196,8 +196,9 @@ def _finding(
         peak = loss(float(seen.peak[top]))
         highest = f"The highest reached {peak} at step {step(tops[top])},"
         highest = highest if top else "The first was the highest,"
-    again = f" It was the first of {many} spikes, the last at step {step(tops[-1])}."
-    again = again if many > 1 else ""
+    again = f" It was the first of {many} spikes. The last was at step {step(tops[-1])}."
+    if many <= FEW:
+        again = f" A second spike followed at step {step(tops[-1])}." if many > 1 else ""
     return Finding(
         severity=severity,
         title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, from "

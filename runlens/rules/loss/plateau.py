@@ -189,18 +189,17 @@ def _finding(
     evals = signals.curve("eval_loss").value
     if len(evals):
         rows.append(Evidence("Last eval loss", float(evals[-1]), where="eval_loss"))
-    slow = percent(still.gain / abs(still.level))
-    moves = f"fell by only {slow}" if still.gain > 0 else "did not fall"
+    moves = ". After the first quarter it fell by only " + percent(still.gain / abs(still.level))
+    moves = f"{moves}, to" if still.gain > 0 else ", at"
     few = len(train) < limits.fewest_loud and bound.level > 0
     return Finding(
         severity="info" if few or _early(run, limits) else "warning",
-        title=f"Train loss was flat from step {step(onset)} on. It ended at {loss(still.level)} "
-        "(median of the last fifth).",
+        title=f"Train loss was flat from step {step(onset)} on{moves} {loss(still.level)} (median "
+        "of the last fifth).",
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"Train loss began at {loss(first)}. Over the last three quarters of the "
-        f"run it {moves}.",
+        seen=f"Train loss began at {loss(first)}.",
         fixes=causes_of_flat.cures(run, signals, train),
         ruled_out=(
             RuledOut(

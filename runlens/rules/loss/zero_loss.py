@@ -141,11 +141,11 @@ def _hidden(run: Run, curve: Curve, at: int) -> str:
 def _shown(value: FloatArray, end: float) -> str:
     """Write the level at the end; a zero of a logger that rounds is a small loss."""
     if end:
-        return f"{loss(end)} (median)"
+        return f"{loss(end)} in the median"
     for digits in range(1, DECIMALS + 1):
         if value[0] and (np.abs(value - np.round(value, digits)) <= SINGLE * np.abs(value)).all():
             return f"below {number(0.5 * 10.0**-digits)} (0 as logged, to {count(digits, 'digit')})"
-    return "exactly 0"
+    return "0"
 
 
 def _finding(
@@ -174,9 +174,10 @@ def _title(curve: Curve, at: int) -> str:
     if at == 0:
         return f"Train loss was {number(end)} at all {len(curve):,} points from step {onset} on"
     jumps = not value[at:].any()
-    start = float(value[at - 1] if jumps else value[0])
-    shown = "exactly 0" if jumps else _shown(value, end)
-    return f"Train loss fell from {loss(start)} to {shown} by step {onset} and stayed there"
+    if jumps:
+        return f"Train loss fell from {loss(value[at - 1])} to 0 at step {onset} and stayed there"
+    fell = f"Train loss fell from {loss(value[0])} to {loss(value[at])} by step {onset}"
+    return f"{fell} and was {_shown(value, end)} from there on"
 
 
 def _evidence(

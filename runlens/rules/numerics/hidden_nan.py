@@ -188,8 +188,8 @@ def _finding(
     return Finding(
         severity=severity,
         title=("" if signs.against else f"From step {step(onset)} on the logged loss hides a NaN. ")
-        + f"Train loss {fell} exactly {held:.4g}{where} and stayed there for "
-        + count(zeros, "point")
+        + f"Train loss {fell} {held:.4g}{where}"
+        + (f" and stayed there for {count(zeros, 'point')}" if zeros > 1 else "")
         + (f", and {told[0]}." if told else "."),
         metric="train_loss",
         onset=Moment(float(onset)),

@@ -87,7 +87,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     at_top = lengths.value >= lengths.value.max() - WHOLE
     whole = abs(lengths.value.max() - round(lengths.value.max())) < WHOLE
     if whole and at_top.mean() >= limits.pinned and lengths.value.max() > 1:
-        cut = Cut(int(np.argmax(at_top)), float(at_top.mean()), "info")
+        at = int(np.argmax(at_top))
+        cut = Cut(at, float(at_top[at:].mean()), "info")
         return found(_finding(run, signals, lengths, "len_mean", cut, limits))
     return passed(f"the mean length is at its highest at {policy.share_words(at_top)}")
 
@@ -130,8 +131,8 @@ def _finding(
     what = f"a median of {percent(cut.share)} of the completions were cut at the limit{tokens}"
     if metric == "len_mean":
         top = float(curve.value.max())
-        what = f"the mean length was at the limit of {number(top)} tokens on {percent(cut.share)} "
-        what += "of the points"
+        what = f"the mean length was at the limit of {number(top)} tokens at {percent(cut.share)} "
+        what += "of the logged points"
         note = "a mean at the limit needs every completion at it"
         first = Evidence(
             "Points at the longest length", cut.share, limits.pinned, note, metric, unit="%"

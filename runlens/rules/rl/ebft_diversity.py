@@ -98,7 +98,7 @@ def _unaligned(run: Run, signals: Signals, limits: Limits) -> Finding | None:
     if len(curve) < limits.fewest:
         return None
     levels, trend = signals.levels("ebft_alignment"), signals.trend("ebft_alignment")
-    fell = len(curve) >= limits.long and trend.tau <= 0 and levels.end < levels.start
+    fell = len(curve) >= limits.long and trend.tau <= 0 and levels.fell
     if levels.end >= limits.aligned and not fell:
         return None
     onset = policy.stays_from(signals.smooth("ebft_alignment") < limits.aligned)

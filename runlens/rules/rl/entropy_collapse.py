@@ -42,6 +42,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
+from runlens.knowledge import in_force
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
@@ -199,7 +200,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     if not run.number("beta"):
         made.extend(policy.stronger_beta(run, "this holds the policy near its reference"))
     made.extend(policy.more_generations(run, "there are then more attempts to compare"))
-    if run.task == "grpo":
+    if run.task == "grpo" and in_force.clips_ratio(run):
         what = "Raise the upper clip bound (clip-higher)"
         made.append(
             fixes.setting(

@@ -149,8 +149,8 @@ def _finding(
     solved = "The prompts are solved, so " if level.saturated else ""
     return Finding(
         severity=severity,
-        title=f"At {policy.share_words(since)} from step {step(onset)} on, all completions of a "
-        f"prompt got the same reward{level.beside}.",
+        title=f"At {policy.share_words(since)} from step {step(onset)} on, all completions of "
+        f"each prompt got the same reward{level.beside}.",
         metric=metric,
         onset=Moment(onset),
         harmless=level.saturated,

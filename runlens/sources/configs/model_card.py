@@ -90,7 +90,8 @@ def read(path: Path) -> SourceReading:
 def _whole(text: str, reading: SourceReading) -> str:
     """Return a card without a row or setting at which it breaks off: 0.1 may be half of 0.125."""
     before, _, last = text.rpartition("\n")
-    if not last.startswith(("|", "- ")) or last.rstrip().endswith("|"):
+    setting = last.startswith("- ") and ":" in last
+    if not (last.startswith("|") or setting) or last.rstrip().endswith("|"):
         return text
     said = "ends in the middle of a line: it was cut off or is still being written"
     reading.problems.append(Problem(str(reading.path), said, "the last line"))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from runlens.history import History
 from runlens.records import NamedTuple
-from runlens.run import HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
+from runlens.run import BY_HAND, HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.merging.open_end import NOTHING, OpenEnd
 from runlens.sources.reading import Hints, SourceReading
 from runlens.wording import number, step
@@ -86,6 +86,7 @@ def concluded(
         kind,
         why,
         sure,
+        by_hand=kind == "killed" and _by_hand(events, code),
         exit_code=code,
         last_time=last_time,
         excerpt=bool(hints) and all(hint.excerpt for hint in hints),
@@ -132,7 +133,7 @@ def _by_summary(
         words = f'the log says "{_shortened(closing)}"' if closing else ""
         why = early or words or "the trainer wrote its closing summary"
         return "finished", f"{why}, at {plan.words}", "certain"
-    return "stopped_early", f"the closing summary was written at {plan.words}", "certain"
+    return "stopped_early", f"the trainer wrote its closing summary at {plan.words}", "certain"
 
 
 def _by_message(
@@ -155,6 +156,13 @@ def _by_message(
         text = killed[-1].text if killed and not by_hand else trace
         return "killed", f"{_shortened(text)}, at {plan.words}", "certain"
     return None
+
+
+def _by_hand(events: Sequence[Event], code: int | None) -> bool:
+    """Whether a person ended the run: by the last messages, else by the exit code of Ctrl-C."""
+    last = [event for event in events if event.kind == "message" and event.data.get("last")]
+    rows = {event.data.get("row") for event in last if event.data.get("class") == "kill"}
+    return BY_HAND in rows and not rows & HARD_KILLS if rows else code in CONTROL_C
 
 
 def _before(kills: Sequence[Event], errors: Sequence[Event]) -> bool:
