@@ -400,6 +400,7 @@ LINES = {
         'Unexpected key(s) in state_dict: "_orig_mod.transformer.wte.weight".',
     ),
     108: ("Exception: Dataset not found.",),
+    109: ("[rank1]: Cuda failure 2 'out of memory'", "Cuda failure 'out of memory'"),
 }
 
 # lines that share their words with a row and mean something else
@@ -513,6 +514,7 @@ LOOK_ALIKES = {
     106: "this kernel runs on CUDA devices",
     107: "model._orig_mod.forward was traced",
     108: "WARNING: Dataset not found, downloading it",
+    109: "[rank1]: Cuda failure 'peer access is already enabled'",
 }
 HARMLESS = (
     "/usr/lib/python3/site.py:3: FutureWarning: `torch_dtype` is deprecated! Use `dtype` instead!",
@@ -529,7 +531,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 109))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 110))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
