@@ -19,7 +19,7 @@ from runlens.wording import rate
 from tests.rules.said import BY_SLUG, ask, bad, explained, told
 
 FALLING = "0:2.2 160:1.6"
-SUMMARY = "the closing summary was written at step 200 of 1,000"
+SUMMARY = "the trainer wrote its closing summary at step 200 of 1,000"
 
 
 def finding(slug: str, run: Run) -> Finding:

@@ -79,7 +79,7 @@ def test_a_plan_in_epochs_tells_as_much_as_one_in_steps() -> None:
     found = concluded([reading], [], Plan(200, None, 1.5, 3.0), None)
     assert (found.kind, found.why) == (
         "stopped_early",
-        "the closing summary was written at epoch 1.5 of 3",
+        "the trainer wrote its closing summary at epoch 1.5 of 3",
     )
 
 

@@ -199,7 +199,7 @@ BAD = (
         "a time limit",
         (200, 200),
         severity="warning",
-        state=cut("the closing summary was written at step 200 of 1,000", 200, 1000),
+        state=cut("the trainer wrote its closing summary at step 200 of 1,000", 200, 1000),
         train_loss=FALLING,
         learning_rate="0:2e-4 200:1.6e-4",
     ),
