@@ -86,6 +86,8 @@ def prior(
     )
     found = Spread(math.exp(centre), doubt, source="prior", rare=rare)
     if published is not None:
+        if published.of_span:  # a return of nearly 0 is no small one: what was learned is its size
+            level = max(level, (ends[0].span + ends[1].span) / 2)
         of_kind = math.log(published.deviation * (level if published.of_level else 1.0))
         return _with_published(found, of_kind, published.doubt)
     return found

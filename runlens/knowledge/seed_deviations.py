@@ -69,6 +69,7 @@ class Expected(NamedTuple):
     deviation: float  # share of the level, absolute for accuracies
     doubt: float  # deviation of its logarithm
     of_level: bool
+    of_span: bool = False  # or of how far the curve has come, where that is more: a return has no 0
 
 
 def expected(task: Task | None, metric: str) -> Expected | None:
@@ -92,4 +93,4 @@ def _kind(task: Task | None, metric: str) -> Kind | None:
 def _of_kind(kind: Kind) -> Expected:
     logs = np.log([one for row in ROWS if row.kind == kind for one in row.deviations])
     doubt = max(LEAST_DOUBT, float(logs.std(ddof=1)))
-    return Expected(float(np.exp(logs.mean())), doubt, kind != "accuracy")
+    return Expected(float(np.exp(logs.mean())), doubt, kind != "accuracy", kind == "return")

@@ -60,3 +60,20 @@ def test_what_was_published_is_weighed_by_how_much_is_known() -> None:
                     prior((chance, chance), Expected(0.001, 1.4, True)).deviation
                     / prior((chance, chance)).deviation])  # fmt: skip
     assert abs(moved[1]) < abs(moved[0])  # a curve that shows its own chance is believed first
+
+
+def test_a_return_of_nearly_nothing_is_no_small_one() -> None:
+    """From -50 to 1 a tenth is 5; a loss from 10 to 2 is one of 2."""
+    published = expected("rl", "reward")
+    assert published is not None
+    assert published.of_span
+    assert not Expected(0.1, 1.0, True).of_span
+    nearly = GLIDES._replace(value=1.0, span=50.0)
+    alone = prior((nearly, nearly))
+    beside = prior((nearly, nearly), published._replace(deviation=0.1, doubt=alone.doubt))
+    assert beside.deviation == pytest.approx((alone.deviation * 5.0) ** 0.5)
+    by_level = prior((nearly, nearly), Expected(0.1, alone.doubt, True))
+    assert by_level.deviation == pytest.approx((alone.deviation * 0.1) ** 0.5)
+    large = GLIDES._replace(value=100.0)
+    most = prior((large, large), published._replace(deviation=0.1, doubt=alone.doubt))
+    assert most.deviation == pytest.approx((prior((large, large)).deviation * 10.0) ** 0.5)
