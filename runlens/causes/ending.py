@@ -178,10 +178,10 @@ def _limit(scene: Scene) -> Signs:
         yield Sign(said, LEADS, "A time limit")
     elif said := _line(scene, HUNG_UP):
         yield Sign(said, SETTLES, "The terminal that started the run was closed")
+    elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
+        yield Sign(said, STRONG, "SIGKILL ended a process of the run")  # others then get SIGTERM
     elif said := _line(scene, _SIGNALLED):
         yield Sign(said, SETTLES, "A signal from another process")
-    elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
-        yield Sign(said, STRONG, "Killed from outside")
     elif scene.has("stopped-early") and scene.run.state.sure != "certain":
         yield Sign(
             "the log breaks off, so the run was killed without a message or is still running", HINT

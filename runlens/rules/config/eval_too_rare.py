@@ -78,7 +78,8 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             silent if off and not made else often,
             "eval_steps",
             "never" if not made else (every or float(made[0])),
-            "With so few evaluations, overfitting and the best checkpoint can be missed.",
+            f"With{' so few evaluations' if made else 'out evaluation'}, overfitting and the best "
+            "checkpoint can be missed.",
             _fix(run, total, made),
             limit=total / limits.fewest,
             source="a fifth of the run",

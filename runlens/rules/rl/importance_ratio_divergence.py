@@ -168,7 +168,7 @@ def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
     since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
     return policy.ranked(
         Cause(
-            "Sampler and trainer compute differently (precision, kernels, routing)",
+            "Sampler and trainer differ in precision, kernels or routing",
             "most likely" if early else "possible",
             f"they disagreed as early as {since}" if early else "",
             kind="stale-policy",
