@@ -151,7 +151,9 @@ DATA = (
     *held(
         "memorised",
         "hockey-stick 300 critical",
-        ({"steps_per_epoch": 450}, "4 : the run made 2 passes"),
+        ({"steps_per_epoch": 300}, "4 : the run made 3 passes"),
+        ({"steps_per_epoch": 301}, "2 : the run made 2.99 passes"),  # best within the first
+        ({"steps_per_epoch": 450}, "2 : the run made 2 passes"),
         ({"steps_per_epoch": 500}, "2 : the run made 1.8 passes"),
         ({"steps_per_epoch": 500}, "best after 0.6"),
         ({"steps_per_epoch": 900}, "2 : the run made 1 passes"),
