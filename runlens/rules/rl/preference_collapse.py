@@ -48,6 +48,8 @@ from runlens.wording import loss, number, percent, step, too_few
 
 USUAL_BETA = 0.1  # TRL's default for DPO
 STILL = 1e-4  # margin of a model that did not move
+FEW_ROWS = 3  # that rise one after the other
+VANISHED = 17.0  # margin whose loss, e^-17, is less than the smallest step of float32, 2^-24
 SIGMOID_START = (0.5, 1.0)  # a first loss in here is that of the logistic loss, ln 2
 
 
@@ -92,6 +94,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Try the four patterns; the first that holds is told."""
     logged = ("dpo_acc", "dpo_margin", "logp_chosen", "dpo_chosen")
     most = max(len(signals.curve(name)) for name in logged)
+    if most < limits.fewest and (kind := _vanished(signals)):
+        return found(_finding(run, signals, kind, _late(signals)))
     if most < limits.fewest:
         return unmet(too_few(most, "point", limits.fewest, of="of the pairs"))
     late = _late(signals)
@@ -102,6 +106,24 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     words = f"accuracy is {percent(late.accuracy)}" if late.accuracy is not None else "no accuracy"
     margin = f", margin {number(late.margin, 3)}" if late.margin is not None else ""
     return passed(f"{words}{margin} in the last half")
+
+
+def _vanished(signals: Signals) -> Kind | None:
+    """Return the margins of a few rows that rose to where no loss is left to learn from."""
+    margin = signals.curve("dpo_margin")
+    value = margin.value
+    if len(value) < FEW_ROWS or not (np.diff(value) > 0).all() or value[-1] < VANISHED:
+        return None
+    at = int(np.argmax(value >= VANISHED))
+    what = f"{number(float(value[-1]), 3)} in {len(value)} rows, where their loss is 0"
+    return Kind(
+        "saturation",
+        "warning",
+        "dpo_margin",
+        at,
+        f"Margins grew at each row up to {what}, from step {{onset}} on.",
+        (Evidence("Margin at the end", float(value[-1]), VANISHED, "e^-17", "dpo_margin"),),
+    )
 
 
 def _late(signals: Signals) -> Late:
@@ -266,6 +288,14 @@ BAD = (
         logp_chosen="0:-120 600:-260",
         dpo_chosen="0:0 600:-14",
         dpo_margin="0:0 600:5",
+    ),
+    drawn(
+        "saturated within four rows",
+        (10, 10),
+        task="dpo",
+        severity="warning",
+        train_loss="0:0.69 10:0.16 20:0 30:0",
+        dpo_margin="0:0 10:27 20:120 30:142",
     ),
     drawn(
         "saturated",
