@@ -7,7 +7,7 @@ the numbers (``num of updates: 1000``). A rule of dashes ends a block, as its ne
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -67,8 +67,17 @@ def blocks(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return a row for each block; blocks of one layout must show two counters or more."""
     rows = [row for block in _blocks(others) if (row := _row(block))]
     layouts = Counter(names for names, _ in {(row.names, row.counted[:6]) for row in rows})
-    steady = [row for row in rows if layouts[row.names] > 1]
-    return [row for row in rows if layouts[row.names] > 1 or row.counted.part] if steady else []
+    if not any(layouts[row.names] > 1 for row in rows):
+        return []
+    rows = [_without_head(row, layouts) for row in rows]
+    return [row for row in rows if layouts[row.names] > 1 or row.counted.part]
+
+
+def _without_head(row: Row, layouts: Mapping[tuple[str, ...], int]) -> Row:
+    """Return a row without what stood right above the first block: ``vocab size: 180``."""
+    begins = (n for n in range(1, len(row.names)) if layouts.get(row.names[n:], 0) > 1)
+    begin = 0 if layouts[row.names] > 1 else next(begins, 0)
+    return row._replace(names=row.names[begin:], values=row.values[begin:])
 
 
 def uncounted(others: Sequence[tuple[int, str]]) -> list[Row]:

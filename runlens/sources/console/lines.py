@@ -19,6 +19,7 @@ from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
@@ -93,7 +94,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         for (at, line), above in zip(others, before, strict=False)
         if not (above.endswith(":") and _BEST.search(above))
     ]
-    return _with_lost_norms(_found(others, bars), others)
+    return _with_lost_norms(with_bar_values(_found(others, bars), bars), others)
 
 
 def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:

@@ -77,6 +77,7 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
     """Return steps and records of new values in training bars, or of `every` state of them."""
     found: list[tuple[int, Record]] = []
     before: dict[str, float] = {}
+    last = ""
     for bar in bars:
         if _HELD_OUT.search(bar.label):
             continue
@@ -84,9 +85,11 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
         names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
         row = dict(zip(names, values, strict=True))
         measured = {name: value for name, value in row.items() if names_metric(name)}
-        if measured and (every or measured != before):
+        epoch = _EPOCH.search(bar.label)
+        other = epoch and bar.done == bar.total and epoch[1] != last  # equal to the one before
+        if measured and (every or other or measured != before):
             found.append((count.step(bar), Record(bar.at, names, values, count.epoch(bar))))
-            before = measured
+            before, last = measured, epoch[1] if epoch else ""
     return found
 
 

@@ -26,6 +26,7 @@ MAX_SCANNED = 20_000  # lines in which dumps are looked for
 _START = lazy_re(
     r"(?:config|configuration|args|arguments|parameters|settings)\b[^{]*:\s*$", re.IGNORECASE
 )
+_ENTRY = lazy_re(r"\{ *'")  # pprint sets it off by its indent
 _ARGUMENTS = lazy_re(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
 _ARGUMENT = lazy_re(r"^\s*(\w+)=(.*)$")
 _NAMESPACE = lazy_re(r"\bNamespace\(")
@@ -242,7 +243,8 @@ def _opens(lines: Sequence[str], place: int) -> bool:
     opens = _bare(lines[place]).rstrip()
     if opens == "{":
         return place > 0 and _START.search(lines[place - 1][-MAX_TITLE:]) is not None
-    return opens.startswith("{'") and opens.endswith(",") and opens.count("{") > opens.count("}")
+    begins = opens.endswith(",") and _ENTRY.match(opens)
+    return bool(begins) and opens.count("{") > opens.count("}")
 
 
 def _dump(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int] | None:

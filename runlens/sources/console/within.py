@@ -1,18 +1,20 @@
 """Rows that count within the epoch which a line above them names: ``Epoch 2/10``, ``step 10/614``.
 
 The rows of an evaluation in between count to another number; of these the last is kept, which
-says what was measured on all of it.
+says what was measured on all of it. So it is where each row names its epoch.
 """
 
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
+from runlens.sources.console.averages import averaged
 from runlens.sources.console.counters import Counted, begin, whole
 from runlens.sources.console.mining.counting import within_epoch
 from runlens.sources.console.rows import Row
@@ -31,6 +33,7 @@ _EVALUATES = lazy_re(
 
 def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return rows with the epochs of their headings, where their steps begin anew with each."""
+    rows = _without_second_half(rows)
     counted = [row for row in rows if max(row.counted[:6]) >= 0]
     step = np.array([row.counted.step for row in counted])
     gaps = np.diff(step)
@@ -56,6 +59,39 @@ def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     return sorted([*batches, *uncounted], key=lambda row: row.at)
 
 
+def _without_second_half(rows: list[Row]) -> list[Row]:
+    """Return rows with the last alone of each evaluation that is printed as the training is.
+
+    In each epoch they count to a second number behind the first: ``Epoch: [1][99/782]`` behind
+    ``Epoch: [1][4999/5005]``.
+    """
+    own = [row for row in rows if row.counted.epoch >= 0 and row.counted.batches > 0]
+    halves: dict[int, list[int]] = {}
+    for (epoch, total), _ in groupby(own, key=lambda row: (row.counted.epoch, row.counted.batches)):
+        halves.setdefault(epoch, []).append(total)
+    first, *second = next(iter(halves.values()), [0])
+    *whole, last = halves.values() if len(second) == 1 and len(halves) > 1 else [[]]
+    if not whole or any(half != [first, *second] for half in whole) or last[:1] != [first]:
+        return rows
+    names = {row.counted.batches: set[tuple[str, ...]]() for row in own}
+    for row in own:
+        names[row.counted.batches].add(row.names)
+    if len(names) > 2 or names[first] != names[second[0]]:  # noqa: PLR2004 - the two halves
+        return rows
+    evaluated = {id(row): row for row in own if row.counted.batches != first}
+    ends = {row.counted.epoch: _evaluated(row) for row in evaluated.values()}
+    kept = [row for row in rows if id(row) not in evaluated]
+    return sorted([*kept, *ends.values()], key=lambda row: row.at)
+
+
+def _evaluated(row: Row) -> Row:
+    """Return the last row of an evaluation."""
+    named = zip(averaged(row.names), row.values, strict=True)
+    values = {f"val {name}": value for name, value in named if name}
+    head = row.counted._replace(batch=-1, batches=-1)
+    return row._replace(names=tuple(values), values=tuple(values.values()), counted=head)
+
+
 def _of(row: Row, heads: Sequence[tuple[int, int, int]]) -> Row:
     """Return a row with the epoch of the heading above it, where one is."""
     place = bisect_left(heads, (row.at,)) - 1
@@ -78,7 +114,5 @@ def _parted(rows: list[Row], begun: Sequence[int]) -> list[Row]:
             kept.append(row)
             continue
         if after is None or after.counted.batches != batches:
-            names = tuple(f"val {name}" for name in row.names)
-            head = row.counted._replace(batch=-1, batches=-1)
-            kept.append(row._replace(names=names, counted=head))
+            kept.append(_evaluated(row))
     return kept

@@ -23,6 +23,9 @@ def slack_of(step: IntArray) -> int:
         return 0
     if np.mean(np.diff(step) <= 0) < ECHOED:  # said again from the start: a launch of its own
         return 0
+    fallen = step[1:][np.diff(step) < 0]
+    if len(fallen) and (fallen == step.min()).all():  # launches that came not far
+        return 0
     return LAG * int(median(np.diff(distinct)))
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from runlens.naming.languages import folded, in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.averages import MARK
 from runlens.sources.console.mining.slots import CLOCK, THING
 from runlens.sources.console.pairs import names_metric, of_last_sentence
 
@@ -93,6 +94,7 @@ _COUNTED = lazy_re(
     r"|it|eps?)(?![\w/])(?!\s*[=#]?\s*$)",
     re.IGNORECASE,
 )
+_NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
 _BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
@@ -265,6 +267,8 @@ class _Reader:
                     return "", ""
                 return kind, _PLACED.sub("", before).strip(_MARKS)
         follows = _COUNTED.match(self.text[place + 1])
+        if follows and not name and place + 2 < len(self.text):
+            follows = None if _NAMES_NEXT.match(self.text[place + 1], follows.end()) else follows
         if follows and (not name or _PLACED.search(f" {name}")):
             self.text[place + 1] = self.text[place + 1][follows.end() :]
             return counter(follows["word"]), _PLACED.sub("", f" {name}").strip(_MARKS)
@@ -294,7 +298,7 @@ class _Reader:
         if _DEVIATION.match(left):
             return Column(self._named(f"{before.name} std", whole=True))
         if _AVERAGE.match(left) and "(" in left:
-            return Column(self._named(f"{before.name} (avg)", whole=True))
+            return Column(self._named(f"{before.name}{MARK}", whole=True))
         listed = before.name.partition("[")[0]
         index = sum(c.name.partition("[")[0] == listed for c in self.columns)
         return Column(self._named(f"{listed}[{index}]", whole=True))

@@ -1,0 +1,73 @@
+"""Tables of an evaluation whose batches or samples are counted: what its end tells counts."""
+
+import numpy as np
+from msgspec.structs import replace
+
+from runlens.arrays import unique
+from runlens.history import NOT_KNOWN
+from runlens.naming import classify
+from runlens.sources.console.averages import averaged
+from runlens.sources.console.mining.counting import COUNTS_DATA, Counters
+from runlens.sources.console.mining.table import Table
+
+HELD_OUT = {"val", "test"}
+
+
+def with_whole_evaluations(
+    tables: list[Table], kept: list[Table]
+) -> tuple[list[Table], list[Table]]:
+    """Return tables with the last row alone of each evaluation that counts its batches.
+
+    It says what was measured on all of them, and stands where the rows of the training do.
+    """
+    going = any(_goes_on(table) for table in kept)
+    begun = {
+        id(table): _evaluates(table) or (going and _of_samples(table))
+        for table in kept
+        if table.counts.any
+    }
+    if all(begun.values()):
+        return tables, kept
+    whole = {id(table): _last_of_each(table) for table in kept if begun.get(id(table))}
+    return [whole.get(id(t), t) for t in tables], [whole.get(id(t), t) for t in kept]
+
+
+def _evaluates(table: Table) -> bool:
+    """Whether a table counts the batches of held-out data: ``Evaluated 10/287``."""
+    place = max(table.counts.step, table.counts.batch)
+    named = COUNTS_DATA.fullmatch(table.layout.columns[place].name) if place >= 0 else None
+    return named is not None and not named["train"]
+
+
+def _goes_on(table: Table) -> bool:
+    """Whether a table counts steps from the first row to the last, of the training then."""
+    return len(table.line) > 1 and bool((np.diff(table.step) > 0).all())
+
+
+def _of_samples(table: Table) -> bool:
+    """Whether what is only measured on held-out data is counted from the first again and again."""
+    count = table.value[:, max(table.counts.step, table.counts.batch)]
+    fallen = count[1:][np.diff(count) < 0]
+    splits = {classify(name).split for name in table.names if name}
+    held_out = bool(splits & HELD_OUT) and "train" not in splits
+    return held_out and len(fallen) > 1 and bool((fallen == count[0]).all())
+
+
+def _last_of_each(table: Table) -> Table:
+    count = table.value[:, max(table.counts.step, table.counts.batch)]
+    last = np.append(np.diff(count) <= 0, True)
+    blank = np.full(int(last.sum()), NOT_KNOWN)
+    names = tuple(n if not n or classify(n).split else f"val/{n}" for n in table.names)
+    return replace(
+        table, line=table.line[last], value=table.value[last], names=names, step=blank, steps=blank,
+        epoch=table.epoch[last], epochs=table.epochs[last], batch=blank, batches=blank,
+        counts=Counters(epoch=table.counts.epoch), record=table.record[last],
+        lasts=True,
+    )  # fmt: skip
+
+
+def with_means(table: Table) -> Table:
+    """Take the means so far where rows end an evaluation or an epoch: ``loss 0.41 (0.52)``."""
+    held_out = all(classify(name).split in HELD_OUT for name in table.names if name)
+    ends = len(table.line) > 1 and len(unique(table.epoch)) == len(table.line)  # no NaN
+    return replace(table, names=averaged(table.names)) if held_out or ends else table

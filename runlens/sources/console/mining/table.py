@@ -1,0 +1,91 @@
+"""A layout of lines as a table that says which of its columns count, and what the others are."""
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runlens.history import NOT_KNOWN, FloatArray, IntArray
+from runlens.naming import classify
+from runlens.sources.console.mining.counting import Counters, counted_by_name, counters
+from runlens.sources.console.mining.layouts import Layout
+from runlens.sources.console.telling import tells
+
+_OTHERS = {
+    "eta", "pid", "gpu", "rank", "seed", "port", "v_num", "line",
+}  # fmt: skip
+
+
+class Table(Struct, eq=False):
+    """A layout with what counts in it; arrays of shape (n,)."""
+
+    layout: Layout
+    line: IntArray
+    value: FloatArray  # shape (n, k)
+    counts: Counters
+    step: FloatArray  # NaN: not known
+    steps: FloatArray  # planned
+    epoch: FloatArray
+    epochs: FloatArray
+    batch: FloatArray
+    batches: FloatArray
+    names: tuple[str, ...]  # of the columns that measure, empty for the others
+    record: IntArray  # how many lines that count stand before each row
+    lasts: bool = False  # the last row of each evaluation
+
+    @property
+    def measures(self) -> bool:
+        """Whether a number of it has a name."""
+        return any(self.names)
+
+    @property
+    def bound(self) -> bool:
+        """Whether all its names are set off from their numbers, as no word of a sentence is."""
+        return all(c.bound for c, name in zip(self.layout.columns, self.names, strict=True) if name)
+
+    @property
+    def telling(self) -> int:
+        """How many of its names are those of what trainings are judged by; of a list one."""
+        return len({name.partition("[")[0] for name in self.names if name and tells(name)})
+
+
+def tabled(layout: Layout) -> Table:
+    """Find what counts in a layout, and name what measures."""
+    value, total, whole = layout.array()
+    found = counters(layout, value, total, whole)
+    if not found.any and counted_by_name(layout, value, whole):
+        first, second, *others = layout.columns
+        layout = replace(layout, columns=(first, second._replace(name=first.name), *others))
+        found = Counters(step=0)
+    blank = np.full(len(value), NOT_KNOWN)
+
+    def column(place: int) -> tuple[FloatArray, FloatArray]:
+        if place < 0:
+            return blank, blank
+        planned = np.where(total[:, place] >= 0, total[:, place], NOT_KNOWN)
+        return value[:, place], planned
+
+    (step, steps), (epoch, epochs), (batch, batches) = map(column, found)
+    names = tuple(_name(layout, place, value, found) for place in range(len(layout.columns)))
+    counts = (total >= 0) & [classify(name).quantity == "accuracy" for name in names]
+    if counts.any():  # 9813/10000 (98%); of an empty set 0/0
+        share = np.where(total > 0, value / np.where(total > 0, total, 1), NOT_KNOWN)
+        value = np.where(counts, share, value)
+        empty = np.all(counts & np.isnan(value), axis=0).tolist()
+        names = tuple("" if none else n for n, none in zip(names, empty, strict=True))
+    return Table(
+        layout, layout.line, value, found, step, steps, epoch, epochs, batch, batches, names,
+        np.zeros(len(value), dtype=np.int64),
+    )  # fmt: skip
+
+
+def _name(layout: Layout, place: int, value: FloatArray, found: Counters) -> str:
+    """Return what a column measures; empty for what counts, and for constants without a name."""
+    name, kind, _ = layout.columns[place]
+    if place in found or kind == "share" or name.lower() in _OTHERS:
+        return ""
+    mine = value[:, place]
+    if kind and (mine == np.floor(mine)).all():
+        return ""
+    if name or kind:
+        return name or kind
+    return "" if (mine == mine[0]).all() else f"column {place + 1}"
