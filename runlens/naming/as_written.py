@@ -26,6 +26,9 @@ SCALED = {
         "metrics_map_0_5": ("eval_map50", 1.0), "metrics_accuracy_top1": ("eval_accuracy", 1.0),
         "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
         "val_acc_1": ("eval_accuracy", 0.01), "val_prec_1": ("eval_accuracy", 0.01),
+        # tinker-cookbook: episodes are conversations
+        "env_all_reward_total": ("reward", 1.0), "env_all_ac_tokens_per_turn": ("len_mean", 1.0),
+        "optim_entropy": ("entropy", 1.0), "optim_kl_sample_train_v1": ("kl_step", 1.0),
         "test_acc_1": ("eval_accuracy", 0.01), "test_prec_1": ("eval_accuracy", 0.01),
     },
 }

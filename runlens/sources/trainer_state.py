@@ -42,9 +42,10 @@ SETTINGS = (
     "eval_steps",
     "save_steps",
 )
+FLOS = "flos_per_sample"
 LOG = "log_history"
 _LOG = f'"{LOG}"'.encode()
-SUMMARY = "train_runtime"
+SUMMARY, MEAN = "train_runtime", "train_loss"
 NOT_METRICS = {"step", "epoch", "total_flos"}
 SHOWN_ROWS = 3
 SAME_LENGTH = 0.01  # of an epoch: what rounding of the logged epoch leaves open
@@ -71,6 +72,8 @@ def read(path: Path) -> SourceReading:
         return reading
     reading.config = {key: state[key] for key in SETTINGS if as_number(state.get(key)) is not None}
     reading.paths = dict.fromkeys(SETTINGS, "")  # the Trainer works its totals out
+    if (flos := _per_sample(state)) is not None:
+        reading.config[FLOS], reading.paths[FLOS] = flos, ""
     if length := _length(state):
         reading.config[length], reading.paths[length] = state[length], length
     _read_hints(state, reading)
@@ -140,6 +143,19 @@ def _parsed(data: bytes) -> Any:  # noqa: ANN401 - JSON is of any type
     return parse_json(data)
 
 
+def _per_sample(state: dict[str, Any]) -> float | None:
+    """Return at most how many operations a sample took; None where that cannot be told.
+
+    The Trainer counts those of all processes and of all batches of a step, and no state says how
+    many these were.
+    """
+    flos, steps, size = (
+        as_number(state.get(key)) or 0.0
+        for key in ("total_flos", "global_step", "train_batch_size")
+    )
+    return flos / steps / max(1.0, size) if flos > 0 and steps > 0 and isfinite(flos) else None
+
+
 def _length(state: dict[str, Any]) -> str:
     """Return which argument set the length of the run; empty where that cannot be told.
 
@@ -206,9 +222,13 @@ def _read_log(log: Iterable[Part], reading: SourceReading) -> None:
             first = _take_rows(part, first, found, bad, reading)
     _tell_bad(sorted(bad), first, reading)
     kept: dict[tuple[int, ...], FloatArray] = {}
+    closing = found.pop(SUMMARY, [])
     reading.series = {name: _series(some, kept) for name, some in found.items() if some}
     if reading.hints.summary and not reading.series:
         text = "has only its final summary row and no logged step; log more often (logging_steps)"
+        if any(len(some.row) for some in closing):
+            reading.series[MEAN] = _series(closing, kept)
+            text += f". Its {MEAN} is the mean of the whole run"
         reading.problems.append(Problem(str(reading.path), text))
 
 
@@ -254,10 +274,13 @@ def _take_rows(
         good = np.abs(step) < MOST_STEPS
         at = np.array(numbers) + first
         bad += at[~good].tolist()
+        epoch = _numbers([row.get("epoch") for row in rows])
         if SUMMARY in keys and "loss" not in keys:
             reading.hints.summary |= bool(good.any())
+            mean = _numbers([row.get(MEAN) for row in rows])
+            known = good & ~np.isnan(mean)
+            found.setdefault(SUMMARY, []).append(_Rows(at, step, mean, epoch).at(known))
             continue
-        epoch = _numbers([row.get("epoch") for row in rows])
         for name in keys:
             if name not in NOT_METRICS:
                 values = [row[name] for row in rows]

@@ -28,6 +28,13 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss", "token_accuracy"}, 2.0, {}, "transformers", "sft"),
         ({"train_loss", "eval_accuracy"}, 1.4, {}, "transformers", "classification"),
         ({"train_loss"}, 0.69, {}, "transformers", "classification"),
+        # BERT of 110 million with 128 tokens; a language model that small begins above ln 5
+        ({"train_loss"}, 0.26, {"flos_per_sample": 6.5e10}, "transformers", "other"),
+        ({"train_loss"}, 1.60, {"flos_per_sample": 4.9e11}, "transformers", "other"),
+        ({"train_loss"}, 1.60, {"flos_per_sample": 5.1e11}, "transformers", "sft"),
+        ({"train_loss"}, 1.62, {"flos_per_sample": 4.9e11}, "transformers", "sft"),
+        ({"train_loss"}, 1.62, {"flos_per_sample": 2.9e9}, "transformers", "other"),
+        ({"train_loss"}, 1.62, {"flos_per_sample": 3.1e9}, "transformers", "sft"),
         ({"train_loss"}, 1.44, {"num_labels": 4, "vocab_size": 200}, "", "classification"),
         ({"train_loss"}, 4.0, {"num_labels": 4, "vocab_size": 200}, "", "pretrain"),
         ({"train_loss"}, 10.2, {"vocab_size": 32_000}, "transformers", "pretrain"),
@@ -181,6 +188,18 @@ def test_signs_that_mislead_tell_no_task(
 def test_no_untrained_model_knows_held_out_text(held_out: float, task: Task) -> None:
     """A held-out loss below one nat is not that of words."""
     assert typed({"train_loss"}, 12.4, {}, "", first_held_out=held_out)[0] == task
+
+
+@pytest.mark.parametrize(
+    ("loss", "held_out", "task"),
+    [(66.0, 1.1, "classification"), (66.0, None, "sft"), (15.9, 1.1, "sft")],
+)
+def test_an_evaluation_tells_the_level_of_a_sum(
+    loss: float, held_out: float | None, task: Task
+) -> None:
+    """A training loss that was summed over accumulation says nothing of classes."""
+    names = {"train_loss", "eval_accuracy"}
+    assert typed(names, loss, {}, "transformers", first_held_out=held_out)[0] == task
 
 
 def test_two_tasks_that_are_level_are_neither() -> None:

@@ -160,11 +160,39 @@ def test_not_a_number_is_read_wherever_it_stands(tmp_path: Path) -> None:
 
 
 def test_only_the_closing_row(tmp_path: Path) -> None:
-    """A run that was shorter than its logging_steps: it came to its end, and nothing was logged."""
-    closing = {"step": 78, "epoch": 3.0, "train_loss": 9.09, "train_runtime": 60.3}
-    reading = trainer_state.read(written(tmp_path, [closing], global_step=78, max_steps=78))
-    assert (reading.series, reading.hints.summary, reading.hints.done_steps) == ({}, True, 78)
-    assert "only its final summary row" in reading.problems[0].text
+    """A run that was shorter than its logging_steps: all that is known of its loss is the mean."""
+    closing: dict[str, float | str] = {"step": 78, "epoch": 3.0, "train_runtime": 60.3}
+    for mean in ({"train_loss": 9.09}, {"train_loss": "lost"}, {}):
+        row = closing | mean
+        reading = trainer_state.read(written(tmp_path, [row], global_step=78, max_steps=78))
+        assert (reading.hints.summary, reading.hints.done_steps) == (True, 78)
+        (problem,) = reading.problems
+        assert problem.text.startswith("has only its final summary row")
+        told = mean.get("train_loss") == 9.09
+        assert problem.text.endswith("is the mean of the whole run") == told
+        assert [some.value.tolist() for some in reading.series.values()] == [[9.09]] * told
+
+
+def test_the_closing_row_is_no_point_of_a_curve(tmp_path: Path) -> None:
+    """Where rows were logged."""
+    closing = {"step": 20, "epoch": 2.0, "train_loss": 9.09, "train_runtime": 60.3}
+    rows = [{"step": 10, "epoch": 1.0, "loss": 8.0}, closing]
+    reading = trainer_state.read(written(tmp_path, rows, global_step=20, max_steps=20))
+    assert list(reading.series) == ["loss"]
+
+
+def test_operations_of_a_sample(tmp_path: Path) -> None:
+    """As far as the state tells; of a state without them nothing is."""
+    rows = [{"step": 10, "epoch": 1.0, "loss": 8.0}]
+    for state, flos in (
+        ({"total_flos": 8e13, "train_batch_size": 4}, 1e12),
+        ({"total_flos": 8e13}, 4e12),
+        ({"total_flos": 0.0}, None),
+        ({"total_flos": float("inf")}, None),
+        ({}, None),
+    ):
+        reading = trainer_state.read(written(tmp_path, rows, global_step=20, **state))
+        assert reading.config.get("flos_per_sample") == flos
 
 
 def test_a_pointer_of_git_lfs_is_told(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def keras(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the rows of Keras' progress lines."""
     states = list(_states(others))
     if len({row.counted.epoch for row in states}) == 1:
-        return [_at_batch(row) for row in states if row.counted.batch >= 0]
+        return [row for row in states if row.counted.batch >= 0]
     ends = [
         state
         for state, after in pairwise([*states, None])
@@ -43,11 +43,6 @@ def _begins(before: Counted, after: Counted) -> bool:
 def _at_epoch(row: Row) -> Row:
     epoch, epochs = row.counted.epoch, row.counted.epochs
     return row._replace(counted=Counted(epoch=epoch, epochs=epochs))
-
-
-def _at_batch(row: Row) -> Row:
-    batch, batches = row.counted.batch, row.counted.batches
-    return row._replace(counted=Counted(step=batch, steps=batches))
 
 
 def _states(others: Sequence[tuple[int, str]]) -> Iterator[Row]:

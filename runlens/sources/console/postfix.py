@@ -24,7 +24,8 @@ _EPOCH = lazy_re(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
 _OF_EPOCHS = lazy_re(r"\bepoch\W{0,3}(\d{1,9})\s*/\s*(\d{1,9})\b", re.IGNORECASE)
 _EPOCHS = lazy_re(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
 _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
-_TIMES = lazy_re(r"^[^,]*,[^,]*(?:, |$)")  # elapsed, remaining and rate
+# elapsed, remaining and, if it is shown, the rate
+_TIMES = lazy_re(r"^[^,]*(?:, *[\d.?]+[^,=:]*/[^,=:]*)?(?:, |$)")
 _NUMBER = lazy_re(r"[:=]\s?[-+]?\d")  # behind its name
 _LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
 TURNS = 4  # bars, from which two lengths by turns are those of training and held-out data

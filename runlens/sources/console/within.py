@@ -7,16 +7,18 @@ says what was measured on all of it. So it is where each row names its epoch.
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
-from runlens.sources.console.averages import averaged
+from runlens.sources.console.averages import MARK
 from runlens.sources.console.counters import Counted, begin, whole
 from runlens.sources.console.mining.counting import within_epoch
+from runlens.sources.console.mining.phrases import phrase
+from runlens.sources.console.mining.slots import parts
 from runlens.sources.console.rows import Row
 
 _EPOCH = lazy_re(
@@ -33,7 +35,7 @@ _EVALUATES = lazy_re(
 
 def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return rows with the epochs of their headings, where their steps begin anew with each."""
-    rows = _without_second_half(rows)
+    rows = _without_second_half(rows, dict(others))
     counted = [row for row in rows if max(row.counted[:6]) >= 0]
     step = np.array([row.counted.step for row in counted])
     gaps = np.diff(step)
@@ -59,7 +61,7 @@ def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     return sorted([*batches, *uncounted], key=lambda row: row.at)
 
 
-def _without_second_half(rows: list[Row]) -> list[Row]:
+def _without_second_half(rows: list[Row], lines: Mapping[int, str]) -> list[Row]:
     """Return rows with the last alone of each evaluation that is printed as the training is.
 
     In each epoch they count to a second number behind the first: ``Epoch: [1][99/782]`` behind
@@ -79,17 +81,26 @@ def _without_second_half(rows: list[Row]) -> list[Row]:
     if len(names) > 2 or names[first] != names[second[0]]:  # noqa: PLR2004 - the two halves
         return rows
     evaluated = {id(row): row for row in own if row.counted.batches != first}
-    ends = {row.counted.epoch: _evaluated(row) for row in evaluated.values()}
+    ends = {
+        row.counted.epoch: _evaluated(_with_means(row, lines[row.at])) for row in evaluated.values()
+    }
     kept = [row for row in rows if id(row) not in evaluated]
     return sorted([*kept, *ends.values()], key=lambda row: row.at)
 
 
 def _evaluated(row: Row) -> Row:
     """Return the last row of an evaluation."""
-    named = zip(averaged(row.names), row.values, strict=True)
-    values = {f"val {name}": value for name, value in named if name}
-    head = row.counted._replace(batch=-1, batches=-1)
-    return row._replace(names=tuple(values), values=tuple(values.values()), counted=head)
+    names = tuple(f"val {name}" for name in row.names)
+    return row._replace(names=names, counted=row.counted._replace(batch=-1, batches=-1))
+
+
+def _with_means(row: Row, line: str) -> Row:
+    """Return a row with the means so far that its line has in brackets: ``Loss 2.25 (2.26)``."""
+    taken = parts(line)
+    columns = zip(phrase(taken.text, taken.marks).columns, taken.slots, strict=True)
+    means = {c.name.removesuffix(MARK): slot.value for c, slot in columns if c.name.endswith(MARK)}
+    named = zip(row.names, row.values, strict=True)
+    return row._replace(values=tuple(means.get(name, value) for name, value in named))
 
 
 def _of(row: Row, heads: Sequence[tuple[int, int, int]]) -> Row:

@@ -31,6 +31,7 @@ from runlens.sources.merging.task_words import (
     GENERATED,
     GENERATIVE,
     METHOD_KEYS,
+    NO_LANGUAGE_LOSS,
     OBJECTIVE_KEYS,
     OF_CLASSES,
     OF_NUMBERS,
@@ -98,7 +99,7 @@ def typed(
             (ARCHITECTURE, _by_model(names, config)),
             (ARCHITECTURE, _by_contrast(config)),
             (SCORE, _by_generation(names, config, framework)),
-            (SCORE, _by_scores(names, config, first_loss)),
+            (SCORE, _by_scores(names, config, _mean(first_loss, first_held_out))),
             (SETTING, _by_objective(config)),
             (SCORE, _by_entropy(first_loss, first_entropy)),
             (LEVEL, by_loss(names, first_loss, config, framework, first_held_out)),
@@ -258,6 +259,12 @@ def _by_generation(
     if hits and framework in {"transformers", *FINE_TUNERS} and not own_transformer(config):
         return "sft", f"logs {hits[0]}"
     return None
+
+
+def _mean(first_loss: float | None, first_held_out: float | None) -> float | None:
+    """Return the first loss; where it can only be a sum, that of the evaluation beside it."""
+    summed = first_loss is not None and first_loss > NO_LANGUAGE_LOSS
+    return first_held_out if summed and first_held_out is not None else first_loss
 
 
 def _by_scores(

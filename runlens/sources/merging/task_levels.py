@@ -11,6 +11,7 @@ from runlens.sources.merging.task_words import (
     CLASSES_LOSS,
     CONTINUING,
     FAMILIES,
+    FEW_CLASSES,
     FEWEST_SYMBOLS,
     FINE_TUNERS,
     FOUR_DIGITS,
@@ -30,7 +31,9 @@ from runlens.sources.merging.task_words import (
     PRETRAINERS,
     SAVED,
     SCRATCH_LOSS,
+    SMALL,
     SPEAKING,
+    TINY,
     TRAINED,
     TWO_CLASSES,
     USUAL_SCRATCH,
@@ -104,7 +107,7 @@ def _by_level(
         return "classification", f"the loss begins at {first_loss:.2f}, near ln(2)"
     if framework == "transformers":
         why = f"a language-model loss of {framework} that begins at {first_loss:.2f}"
-        return None if _own_module(config) else ("sft", why)
+        return None if _own_module(config) or _small(first_loss, config) else ("sft", why)
     if first_loss < CLASSES_LOSS:
         return _by_family(config)
     return None
@@ -137,6 +140,15 @@ def _own_module(config: Mapping[str, Configured]) -> bool:
     The Trainer's loggers write the model's own configuration too, where it has one.
     """
     return all(key in config for key in ARGUMENTS) and not any(key in config for key in MODEL)
+
+
+def _small(first_loss: float, config: Mapping[str, Configured]) -> bool:
+    """Whether a loss as low as that of a few classes is of a model too small to write so well.
+
+    Or one with hardly a parameter: no language model is that small.
+    """
+    flos = _number(config, "flos_per_sample")
+    return 0 < flos < (SMALL if first_loss < FEW_CLASSES else TINY)
 
 
 def own_transformer(config: Mapping[str, Configured]) -> bool:

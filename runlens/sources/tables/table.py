@@ -19,6 +19,7 @@ from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Hints, Precision, Series, SourceReading
 from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of
 from runlens.sources.tables.emptied import emptied
+from runlens.sources.tables.evaluated import with_evaluations
 from runlens.sources.tables.groups import trainings
 from runlens.sources.tables.held import Column, Table, spread
 from runlens.sources.tables.launches import LAG, launches, slack_of
@@ -61,7 +62,7 @@ def fill(reading: SourceReading, table: Table) -> None:
 
     Where trainings stand side by side, each is a part of the reading.
     """
-    table = widened(table)
+    table = with_evaluations(widened(table))
     _side_by_side(reading, table)
     if reading.parts:
         return

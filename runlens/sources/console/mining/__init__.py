@@ -7,6 +7,7 @@ count are found (`counting`). Tables without a counter get it from the lines aro
 
 import re
 from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.counting import (
     MOSTLY,
+    Counters,
     carried,
     goes_on,
     strays,
@@ -57,7 +59,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     kept = _kept(tables, excerpt=few)
     if not kept:
         return []
-    tables, kept = with_whole_evaluations(tables, kept)
+    tables, kept = with_whole_evaluations(tables, kept, alone=alone)
     _carry(tables, kept)
     at_steps = [table for table in kept if not alone or _placed(table, len(others))]
     kept = at_steps or ([_counted_by_rows(table) for table in kept] if few else [])
@@ -111,11 +113,43 @@ def _kept(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
         ]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
+    plain = plain or _over_lines(tables) or [t for t in tables if _begun(t)]
     if plain or not excerpt:
         return plain
     some = [t for t in tables if t.bound and _measured(t)]
     some = [t for t in some if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS]
     return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
+
+
+def _over_lines(tables: Sequence[Table]) -> list[Table]:
+    """Return what a log measures in records over lines, if it is of little else.
+
+    ``Batch = 100``, ``alpha = 0.001``, ``Correct = 14.15%``, whatever the names.
+    """
+    for head in (t for t in tables if len(t.line) >= FEWEST and _counts_by_name(t) and _heads(t)):
+        mine = [t for t in tables if t.bound and t.measures and _follows(t, head)]
+        if mine and 2 * len(head.line) * (len(mine) + 1) > sum(len(t.line) for t in tables):
+            return mine
+    return []
+
+
+def _follows(table: Table, head: Table) -> bool:
+    """Whether a line of a table stands between each head and the next."""
+    if len(table.line) != len(head.line):
+        return False
+    return bool((table.line > head.line).all() and (table.line[:-1] < head.line[1:]).all())
+
+
+def _begun(table: Table) -> bool:
+    """Whether a table is the first row of a training, at a step of so many, and cut behind it."""
+    planned = (table.steps > 0).all() or (table.epochs > 0).all()
+    return (
+        len(table.line) == 1
+        and bool(planned)
+        and table.bound
+        and _measured(table)
+        and table.telling > 0
+    )
 
 
 def _alone(table: Table, tables: Sequence[Table]) -> bool:
@@ -217,6 +251,8 @@ def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
     """Give rows without a counter, or without an epoch, that of the lines around them."""
     owners = [t for t in tables if t.counts.any and (t in kept or _heads(t) or _begins(t, kept))]
     owners = owners or [t for t in tables if _counts_by_name(t) and not t.measures]
+    if nested := _nest([table for table in owners if not table.measures]):
+        owners = [*nested, *(t for t in owners if t not in nested and t.counts.step < 0)]
     counting = np.sort(np.concatenate([t.line for t in owners] or [np.zeros(0, dtype=np.int64)]))
     for table in tables:
         table.record = np.searchsorted(counting, table.line)
@@ -242,6 +278,41 @@ def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
                 continue
             setattr(table, name, now)
             setattr(table, total_of, planned)
+    for table in tables if nested else ():
+        if np.array_equal(table.step, table.epoch):  # it names what the outer loop counts
+            table.step = table.steps = np.full(len(table.line), NOT_KNOWN)
+
+
+def _nest(heads: Sequence[Table]) -> list[Table]:
+    """Return the heads of two loops, the outer of which counts epochs; nothing where none are.
+
+    ``Round [1/100]`` and ``Client 1/10``, which begins anew with each of them.
+    """
+    both = [t for t in heads if t.counts.step >= 0 and t.counts.epoch < 0 and len(t.line) > 1]
+    for outer, inner in permutations(both, 2):
+        around = carried(inner.line, outer.line, outer.step, ahead=False)
+        again = np.diff(inner.step) <= 0
+        if not (np.diff(outer.step) > 0).any() or not again.any():
+            continue
+        if within_epoch(inner.step, around, inner.steps) and (np.diff(around)[again] != 0).all():
+            blank = np.full(len(outer.line), NOT_KNOWN)
+            outer.epoch, outer.epochs, outer.step, outer.steps = (
+                outer.step,
+                outer.steps,
+                blank,
+                blank,
+            )
+            outer.counts = Counters(epoch=outer.counts.step)
+            blank = np.full(len(inner.line), NOT_KNOWN)
+            inner.batch, inner.batches, inner.step, inner.steps = (
+                inner.step,
+                inner.steps,
+                blank,
+                blank,
+            )
+            inner.counts = Counters(batch=inner.counts.step)
+            return [outer, inner]
+    return []
 
 
 def _of_name(owners: Sequence[Table]) -> Sequence[Table]:

@@ -3,30 +3,31 @@
 import numpy as np
 from msgspec.structs import replace
 
-from runlens.arrays import unique
-from runlens.history import NOT_KNOWN
+from runlens.history import NOT_KNOWN, FloatArray
 from runlens.naming import classify
-from runlens.sources.console.averages import averaged
+from runlens.sources.console.averages import MARK
 from runlens.sources.console.mining.counting import COUNTS_DATA, Counters
 from runlens.sources.console.mining.table import Table
 
 HELD_OUT = {"val", "test"}
+BEST = (np.maximum.accumulate, np.minimum.accumulate)
 
 
 def with_whole_evaluations(
-    tables: list[Table], kept: list[Table]
+    tables: list[Table], kept: list[Table], *, alone: bool
 ) -> tuple[list[Table], list[Table]]:
     """Return tables with the last row alone of each evaluation that counts its batches.
 
-    It says what was measured on all of them, and stands where the rows of the training do.
+    It says what was measured on all of them, and stands where the rows of the training do: these
+    are among the tables, or were read before if they are not `alone`.
     """
-    going = any(_goes_on(table) for table in kept)
+    going = not alone or any(_goes_on(table) for table in kept)
     begun = {
         id(table): _evaluates(table) or (going and _of_samples(table))
         for table in kept
         if table.counts.any
     }
-    if all(begun.values()):
+    if alone and all(begun.values()):
         return tables, kept
     whole = {id(table): _last_of_each(table) for table in kept if begun.get(id(table))}
     return [whole.get(id(t), t) for t in tables], [whole.get(id(t), t) for t in kept]
@@ -67,7 +68,24 @@ def _last_of_each(table: Table) -> Table:
 
 
 def with_means(table: Table) -> Table:
-    """Take the means so far where rows end an evaluation or an epoch: ``loss 0.41 (0.52)``."""
-    held_out = all(classify(name).split in HELD_OUT for name in table.names if name)
-    ends = len(table.line) > 1 and len(unique(table.epoch)) == len(table.line)  # no NaN
-    return replace(table, names=averaged(table.names)) if held_out or ends else table
+    """Take the means so far of an evaluation: ``val loss 0.41 (0.52)`` is of its last batch.
+
+    What is the best so far, or a spread, is no mean.
+    """
+    splits = {classify(name).split for name in table.names if name}
+    if not splits or not splits <= HELD_OUT:
+        return table
+    names = list(table.names)
+    for mean, name in enumerate(table.names):
+        base = name.removesuffix(MARK)
+        last = table.names.index(base) if base != name else mean
+        if last != mean and _of_mean(table.value[:, mean], table.value[:, last]):
+            names[last], names[mean] = "", base
+    return replace(table, names=tuple(names))
+
+
+def _of_mean(mean: FloatArray, last: FloatArray) -> bool:
+    """Whether numbers in brackets may be means of those before them; both of shape (n,)."""
+    best = any((mean == ends(last)).all() for ends in BEST)
+    near = np.abs(mean - last) <= np.maximum(np.abs(mean), np.abs(last)) / 2
+    return not best and bool(2 * near.sum() >= len(mean))

@@ -24,7 +24,7 @@ _TOKEN = lazy_re(r"\S+")
 _LETTER = lazy_re(r"[^\W\d_]")
 _TOLD = lazy_re(r"loss|reward", re.IGNORECASE)
 _ROW = lazy_re(
-    rf"\s*(?:[|│┃║>]\s*)*(?:[-+]?\d|\.\d|(?:{SPLIT.pattern})\s*[|│┃║\t ])", re.IGNORECASE
+    rf"\s*(?:[|│┃║>]\s*)*(?:\*\*)?(?:[-+]?\d|\.\d|(?:{SPLIT.pattern})\s*[|│┃║\t ])", re.IGNORECASE
 )
 _UNIT_APART = lazy_re(r"(?<=\d)\s+(?=(?:m?s|secs?|seconds|mins?|h|%|it/s|[KMG]i?B)(?:\s|$))")
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
@@ -59,7 +59,7 @@ def head(line: str) -> Head | None:
         return None
     text = line.strip(_EDGES)
     for splitter in _SPLITTERS:
-        names = tuple(name.strip("`'\"") for name in splitter.split(text))
+        names = tuple(name.strip("`'\"*") for name in splitter.split(text))
         if len(names) > 1:
             named = names[1:] if not names[0] else names  # pandas names no index
             good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
