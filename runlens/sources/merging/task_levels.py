@@ -33,7 +33,6 @@ from runlens.sources.merging.task_words import (
     SCRATCH_LOSS,
     SMALL,
     SPEAKING,
-    TINY,
     TRAINED,
     TWO_CLASSES,
     USUAL_SCRATCH,
@@ -143,12 +142,8 @@ def _own_module(config: Mapping[str, Configured]) -> bool:
 
 
 def _small(first_loss: float, config: Mapping[str, Configured]) -> bool:
-    """Whether a loss as low as that of a few classes is of a model too small to write so well.
-
-    Or one with hardly a parameter: no language model is that small.
-    """
-    flos = _number(config, "flos_per_sample")
-    return 0 < flos < (SMALL if first_loss < FEW_CLASSES else TINY)
+    """Whether a loss as low as that of a few classes is of a model too small to write so well."""
+    return 0 < _number(config, "flos_per_sample") < SMALL and first_loss < FEW_CLASSES
 
 
 def own_transformer(config: Mapping[str, Configured]) -> bool:

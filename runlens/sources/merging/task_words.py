@@ -30,8 +30,8 @@ USUAL_SCRATCH = (0.95 * log(30_522), 1.1 * log(256_000))
 # nats a word that a model which knows nothing yet never has on held-out text
 LEAST_HELD_OUT = 1.0
 # operations a sample: 6 times the parameters times the tokens (transformers, floating_point_ops).
-# BERT and GPT-2 of 110 million with 512 tokens take 3.5e11, a million parameters with 500 take 3e9
-SMALL, TINY = 5e11, 3e9
+# BERT and GPT-2 of 110 million with 512 tokens take 3.5e11
+SMALL = 5e11
 FEW_CLASSES = log(5)  # such a model of language that was trained before begins above it: at 1.7
 LANGUAGE = {"ppl", "bpb", "bpc", "tokens", "ntokens", "mfu", "vocab", "tokenizer", "context"}
 CLASSES_LOSS = log(1_000)
