@@ -1,6 +1,7 @@
 """Rows whose place other lines tell: loops in loops, evaluations amid a training, bars beside."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -232,6 +233,7 @@ def test_records_over_lines_of_any_names(tmp_path: Path) -> None:
         "".join(f"Batch = {n}00\nalpha = {n}.5\n" + f"seen {n}.5 of it\n" * 9 for n in range(1, 9)),
         # not below each
         "".join(f"Batch = {n}00\n" for n in range(1, 9)) + "alpha = 1.5\n" * 8,
+        "".join(f"Batch = {n}00\nalpha = 1.5\n" for n in range(1, 9)),  # a setting
         "".join(f"Batch = {n}00\n" + "alpha = 1.5\n" * (n % 3) for n in range(1, 9)),
     ],
 )
@@ -282,12 +284,25 @@ def test_a_loop_within_a_loop_is_one_training(tmp_path: Path) -> None:
     assert len(runs_of(tmp_path, federated(8) * 2)) == 2
 
 
-def test_heads_that_are_no_loops(tmp_path: Path) -> None:
-    """Two that go on side by side."""
-    text = "".join(f"== Step {n} ==\n== Update {n * 2} ==\nloss = {loss(n)}\n" for n in range(9))
+@pytest.mark.parametrize("inner", [lambda n: n * 2, lambda n: 1 + n % 12])
+def test_heads_that_are_no_loops(tmp_path: Path, inner: Callable[[int], int]) -> None:
+    """Two that go on side by side, and one that begins anew amid the steps of the other."""
+    text = "".join(
+        f"{f'== Round {1 + n // 10} ==' * (n % 10 == 0)}\n Client {inner(n)}/99\nloss = {loss(n)}\n"
+        for n in range(60)
+    )
+    every = [run.curve("train_loss") for run in runs_of(tmp_path, text)]
+    assert sum(map(len, every)) == 60
+
+
+def test_a_constant_beside_rows_that_count_themselves(tmp_path: Path) -> None:
+    """It is read over lines, but no row of anything."""
+    text = "".join(
+        f"Epoch {n}/69\n----\nbatch = 405\nnow_margin: 0.3000\ntrain Loss: {loss(n)} Reg: 0.0\n\n"
+        for n in range(12)
+    )
     (run,) = runs_of(tmp_path, text)
-    assert len(run.curve("train_loss")) == 9
-    assert run.curve("train_loss").step.tolist() == sorted(run.curve("train_loss").step.tolist())
+    assert curve(run, "train_loss") == [(n, loss(n)) for n in range(12)]
 
 
 def scalars(*, by_epoch: bool, first: int = 0, mark: str = "epoch") -> str:

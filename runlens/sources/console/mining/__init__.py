@@ -56,7 +56,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     few = alone and len(others) <= EXCERPT
     lines = without_prefix(others)
     tables = _without_strays([tabled(one) for one in layouts(plain(lines), headings(lines))])
-    kept = _kept(tables, excerpt=few)
+    kept = _kept(tables, excerpt=few) or (_over_lines(tables) if alone else [])
     if not kept:
         return []
     tables, kept = with_whole_evaluations(tables, kept, alone=alone)
@@ -66,7 +66,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     beside = _siblings(tables, kept)
     _count([*kept, *beside])
     shown = [with_means(table) for table in (*map(_without_settings, kept), *beside)]
-    rows = [row for table in shown for row in _rows(table)]
+    rows = [row for table in shown for row in _rows(table) if row.names]
     return sorted(rows, key=lambda row: row.at)
 
 
@@ -113,7 +113,7 @@ def _kept(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
         ]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
-    plain = plain or _over_lines(tables) or [t for t in tables if _begun(t)]
+    plain = plain or [t for t in tables if _begun(t)]
     if plain or not excerpt:
         return plain
     some = [t for t in tables if t.bound and _measured(t)]
@@ -128,7 +128,9 @@ def _over_lines(tables: Sequence[Table]) -> list[Table]:
     """
     for head in (t for t in tables if len(t.line) >= FEWEST and _counts_by_name(t) and _heads(t)):
         mine = [t for t in tables if t.bound and t.measures and _follows(t, head)]
-        if mine and 2 * len(head.line) * (len(mine) + 1) > sum(len(t.line) for t in tables):
+        if any((t.value != t.value[0]).any() for t in mine) and 2 * len(head.line) * (
+            len(mine) + 1
+        ) > sum(len(t.line) for t in tables):
             return mine
     return []
 
