@@ -305,6 +305,46 @@ def test_a_constant_beside_rows_that_count_themselves(tmp_path: Path) -> None:
     assert curve(run, "train_loss") == [(n, loss(n)) for n in range(12)]
 
 
+def test_a_few_batches_of_each_evaluation(tmp_path: Path) -> None:
+    """As DETR and MAE print them: three rows of each are enough to know what they count."""
+    text = ""
+    for e in range(4):
+        text += "".join(
+            f"Epoch: [{e}]  [{b:3d}/40]  eta: 0:01:07  lr: 0.0001  loss: {loss(e + b)} (2.0)\n"
+            for b in (0, 10, 20, 30)
+        )
+        text += "".join(
+            f"Test:  [{b:3d}/25]  eta: 0:00:07  loss: {e + 2 + b / 100:.4f} ({e + 1.5:.4f})\n"
+            for b in (0, 10, 20)
+        )
+    (run,) = runs_of(tmp_path, text)
+    assert len(run.curve("train_loss")) == 16
+    assert curve(run, "eval_loss") == [(40 * e + 30, e + 1.5) for e in range(4)]
+
+
+def test_rows_of_a_table_that_begin_with_words(tmp_path: Path) -> None:
+    """The status that Ray Tune prints of a trial."""
+    head = "| Trial name | status | loc | iter | total time (s) | ts | reward |\n"
+    text = "".join(
+        f"\n== Status ==\n{head}|---+---|\n"
+        f"| PPO_Cart_00000 | RUNNING | host-a | {n} | {n * 12.5} | {4000 * n} | {20 + n * 7.5} |\n"
+        for n in range(1, 9)
+    )
+    (run,) = runs_of(tmp_path, text)
+    assert curve(run, "reward") == [(n, 20 + n * 7.5) for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(("total", "runs"), [(40, 1), (90, 2)])
+def test_a_counter_that_fell_short_was_cut(tmp_path: Path, total: int, runs: int) -> None:
+    """Epochs that nobody named end where the counter does."""
+    text = "".join(
+        f"Step {step}/{total}; xent: {loss(launch * 3 + step / 40):.4f}; lr: 0.0000020\n"
+        for launch in (0, 1)
+        for step in range(0, 40, 2)
+    )
+    assert len(runs_of(tmp_path, text)) == runs
+
+
 def scalars(*, by_epoch: bool, first: int = 0, mark: str = "epoch") -> str:
     """Return what mmengine writes: ten iterations an epoch."""
     rows: list[dict[str, float]] = [{"accuracy/top1": 0.5, "time": 1.0, "step": 0}] * first

@@ -92,16 +92,12 @@ def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
         )
     )
     judged = {names: _judged(names) for names in {row.names for row in rows}}
-    places = [judged[row.names] for row in rows]
-    value = [
-        row.values[place] if place >= 0 else NOT_KNOWN
-        for row, place in zip(rows, places, strict=True)
-    ]
-    kinds = [
-        row.names[place] if place >= 0 else row.names
-        for row, place in zip(rows, places, strict=True)
-    ]
-    apart = tell_apart(counts, kinds, np.array(value), lambda n: anew(rows[n - 1].at, rows[n].at))
+    placed = [(row, judged[row.names]) for row in rows]
+    value = [row.values[place] if place >= 0 else NOT_KNOWN for row, place in placed]
+    kinds = [row.names[place] if place >= 0 else row.names for row, place in placed]
+    total = np.array([max(row.counted.steps, row.counted.batches) for row in rows])
+    at = [row.at for row in rows]
+    apart = tell_apart(counts, kinds, np.array(value), lambda n: anew(at[n - 1], at[n]), total)
     if apart.passes is not None:
         rows = [
             row._replace(counted=_within(row.counted, n))

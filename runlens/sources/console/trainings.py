@@ -40,18 +40,22 @@ class Apart(NamedTuple):
 
 
 def tell_apart(
-    counts: Counts, groups: Sequence[Hashable], value: FloatArray, anew: Callable[[int], bool]
+    counts: Counts,
+    groups: Sequence[Hashable],
+    value: FloatArray,
+    anew: Callable[[int], bool],
+    total: IntArray,
 ) -> Apart:
     """Tell trainings apart.
 
     `groups` are the kinds of rows, of which each is printed in order; `value` is the number by
     which each row is judged, NaN where it has none; `anew` tells whether the log begins anew right
-    before a row.
+    before a row; `total` is what each row counts to, -1 where it does not say.
     """
     position, by_epoch = _position(counts, groups)
     number = _numbered(groups)
     epoch = None if by_epoch else counts.epoch
-    found = _by_counter(position, number, value, epoch)
+    found = _by_counter(position, number, value, epoch, total)
     alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
     begins = (np.flatnonzero(np.diff(found.training)) + 1).tolist()
     if alone and _counted_again(position, found.training, value) and not any(map(anew, begins)):
@@ -87,7 +91,11 @@ def _also_anew(
 
 
 def _by_counter(
-    position: IntArray, number: IntArray, value: FloatArray, epoch: IntArray | None
+    position: IntArray,
+    number: IntArray,
+    value: FloatArray,
+    epoch: IntArray | None,
+    total: IntArray,
 ) -> Apart:
     """Tell trainings by `position`; `epoch`: what beside it says so too, None where it is in it."""
     begun = _launches(position, number)
@@ -97,7 +105,8 @@ def _by_counter(
     if epoch is None or not training[-1] or _epochs_fall(epoch, training):
         return Apart(training)
     alone = np.zeros(len(position), dtype=np.int64)
-    if _same_ends(position, training) and goes_on(training, value):
+    cut = _cut(position, training, total)
+    if not cut and _same_ends(position, training) and goes_on(training, value):
         return Apart(alone, training)
     short = np.bincount(training)[:-1] < FEWEST
     return Apart(alone) if 2 * short.sum() >= len(short) else Apart(training, None, UNCERTAIN)
@@ -189,6 +198,13 @@ def _filled(number: IntArray) -> IntArray:
     """Return numbers with those that are not known (-1) taken from the row before; at first, 0."""
     place = np.maximum.accumulate(np.where(number >= 0, np.arange(1, len(number) + 1), 0))
     return np.concatenate([[0], number])[place]
+
+
+def _cut(position: IntArray, training: IntArray, total: IntArray) -> bool:
+    """Whether a counter fell before it had come to the number it counts to: no end of an epoch."""
+    last = np.flatnonzero(np.diff(training))
+    apart = int(median(np.diff(np.unique(position))))
+    return bool((position[last] + apart < total[last]).any())
 
 
 def _same_ends(position: IntArray, training: IntArray) -> bool:

@@ -90,7 +90,7 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
     """Return what a row of numbers says under its names; None for what is no such row."""
     if names and names.of_data:
         return _measured_row(line, names)
-    if names is None or not _ROW.match(line):
+    if names is None or not (_ROW.match(line) or names.splitter is _PIPES):
         return None
     cells = _cells(line, names)
     if _indexed(cells, names):
