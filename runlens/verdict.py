@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from shlex import quote
 
 import numpy as np
 
@@ -279,7 +280,7 @@ def _columns(run: Run, has: str) -> str:
     which = "one of them" if len(told) > 1 else "it"
     return (
         f"The log {has} {', '.join(shown)}{more}. If {which} is the {spoken(ours)}, name it "
-        f"with --column {ours}=NAME."
+        f"with --column {quote(f'{ours}={next(iter(told))}')}, for example."
     )
 
 

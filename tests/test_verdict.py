@@ -149,7 +149,7 @@ def test_without_a_loss_six_columns_are_named() -> None:
     assert "column_a (1.000 to 2.000)" in said
     assert said.count(" to 2.000") == 6
     assert (
-        "and 2 more. If one of them is the train loss, name it with --column train_loss=NAME"
+        "and 2 more. If one of them is the train loss, name it with --column train_loss=column_a"
         in said
     )
     assert "still" not in said
@@ -172,7 +172,7 @@ def test_a_column_of_one_point_has_no_range() -> None:
     told = drawn("points", noise=0.0, task="grpo", one="0:1 0:1", two="0:1 10:3").run()
     assert "No reward was found" in of(told).sentence
     said = of(told).second
-    assert "--column reward=NAME" in said
+    assert "--column reward=two" in said
     assert "one 1" not in said
 
 

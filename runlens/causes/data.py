@@ -232,7 +232,7 @@ def _coin(scene: Scene) -> Sign | None:
     if far >= MOVED_LOGP:
         said = f"{share} of the pairs are told apart, though log-probabilities moved by {far:.0f}"
         return Sign(said, STRONG)
-    return Sign(f"{share} of the pairs are ranked correctly, as many as by chance", SPEAKS)
+    return Sign(f"{share} of the pairs are ranked correctly, no better than by chance", SPEAKS)
 
 
 def _masked(scene: Scene) -> str:

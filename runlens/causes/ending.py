@@ -155,7 +155,7 @@ def _machine(scene: Scene) -> Signs:
         if _DISK.search(text) or (saving and _WRITE.search(text)):
             said = f"it failed while {SAVING}" if saving else quoted(shortened(text, QUOTED))
             full = _FULL.search(text)
-            yield Sign(said, SETTLES, "The disk is full" if full else "The write was refused")
+            yield Sign(said, SETTLES, "The disk is full" if full else "Writing to disk failed")
         elif _DEVICE.search(text):
             yield Sign(quoted(shortened(text, QUOTED)), SETTLES, "No usable GPU")
     if said := _inner(scene, "machine"):
@@ -286,7 +286,7 @@ PERSON = Hypothesis(
 )
 CODE = Hypothesis(
     "code-error",
-    "An exception of the program",
+    "An exception in the program",
     ENDED,
     _code,
     "the same line runs with another input",

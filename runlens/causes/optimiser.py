@@ -227,7 +227,7 @@ SETTINGS = Hypothesis(
 )
 PRECISION = Hypothesis(
     "precision",
-    "Values exceed the range of the number format",
+    "Values beyond the range of the precision",
     LOST
     | {"lr-zero", "loss-scale-collapse", "nan-eval", "zero-loss", "grad-zero"}
     | {"divergence", "grad-explosion", "clip-saturation"},

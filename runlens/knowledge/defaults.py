@@ -24,7 +24,7 @@ _DEFAULTS = {
     ("stable-baselines3", "ddpg"): Default(1e-3, "DDPG in stable-baselines3", _SB3),
     ("ml-agents", ""): Default(3e-4, "ML-Agents", "ML-Agents, Training-Configuration-File.md"),
     ("transformers", ""): Default(
-        5e-5, "the Trainer of transformers", "transformers 5.23.0, TrainingArguments"
+        5e-5, "the Transformers Trainer", "transformers 5.23.0, TrainingArguments"
     ),
     ("nanogpt", ""): Default(6e-4, "nanoGPT", "karpathy/nanoGPT, train.py"),
     ("", "adam"): Default(1e-3, "Adam in PyTorch", _TORCH),

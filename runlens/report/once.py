@@ -17,7 +17,7 @@ from runlens.report.facts import loud, sentence, sentences, span, story, why
 # the ends of sentences and clauses, but for those within quotation marks
 PARTS = lazy_re(r'(?:(?<=[.?])\s+|;\s+)(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _NUMBER = lazy_re(r"(?<![\w.])[−-]?(\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?)(?:\s?(%|×))?")
-_RATIO = lazy_re(r"\b(?:twice|(?:half|tenth) of)\b")
+_RATIO = lazy_re(r"\b(?:twice|(?:half|tenth) of(?! the (?:run|points)))\b")
 _STEP = lazy_re(r"\bsteps? [\d,]+")
 _WORD = lazy_re(r"[a-z][\w.]*[\w]")
 _REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")

@@ -294,7 +294,7 @@ SAID = {
         "eval-too-rare",
         bad("eval-too-rare", "off", framework="axolotl"),
         (
-            "do Generate 10 completions from a checkpoint every 1,000 steps, and read them",
+            "do Generate 10 completions every 1,000 steps, and read them",
             "fix val_set_size: None -> 0.05",
             "fix eval_steps: None -> 100",
         ),

@@ -145,7 +145,7 @@ def test_a_loss_below_that_of_guessing_any_token_is_a_mean(start: str, *, mean: 
 @pytest.mark.parametrize(
     ("rate", "onset", "words"),
     [
-        ("0:0 200:1e-4 900:1e-5", 200, "at every step, in warm-up too."),
+        ("0:0 200:1e-4 900:1e-5", 200, "at every step after warm-up, from step 200 on."),
         ("0:1e-4 900:1e-5", 0, "at every step from step 0 on"),
     ],
 )

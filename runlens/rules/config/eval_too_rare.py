@@ -70,7 +70,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
         return passed(f"evaluated every {step(every)} of {step(total)} steps")
     silent = "Evaluation was off for the whole run."
     most = max(planned, len(made))
-    span = total if most > len(made) else run.last_step or total
+    span = total if most > len(made) else max(run.last_step, run.state.done_steps) or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"
     often = f"The run has {many} in {step(span)} steps."
     return found(
@@ -101,7 +101,9 @@ def _fix(run: Run, total: int, made: Sequence[int]) -> tuple[Fix, ...]:
     why = "every 5 to 10 % of the steps is usual"
     old = run.number("eval_steps")
     every: tuple[Fix, ...] = () if old == new else (Fix(what, "eval_steps", old, new, why),)
-    if run.setting("eval_strategy") != "steps":
+    known = run.setting("eval_strategy")
+    by_steps = known == "steps" or (known is None and old and not any(at % old for at in made))
+    if not by_steps:
         what = "Evaluate by step count" if made else "Switch evaluation on"
         how = Fix(what, "eval_strategy", run.setting("eval_strategy"), "steps", why)
         every = (how, *(replace(one, what=f"Evaluate every {new} steps") for one in every))
@@ -119,8 +121,8 @@ def _held_out(run: Run) -> tuple[Fix, ...]:
 def _samples(run: Run, total: int) -> tuple[Fix, ...]:
     if run.task not in LANGUAGE_TASKS | PREFERENCE_TASKS - {"reward-model"}:
         return ()
-    often = "a checkpoint every 1,000 steps" if total > SAMPLES_EVERY else "the final model"
-    what = f"Generate 10 completions from {often}, and read them"
+    often = "every 1,000 steps" if total > SAMPLES_EVERY else "at each evaluation"
+    what = f"Generate 10 completions {often}, and read them"
     return (fixes.action(what, "the loss shows neither empty answers nor endless repetition"),)
 
 

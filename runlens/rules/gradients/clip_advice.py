@@ -49,7 +49,8 @@ def cures(
     """
     if fell and not loud:
         if ratio >= LARGE:
-            what = "Unscale the gradient before clipping, and average the loss over tokens"
+            over = "tokens" if run.task in LANGUAGE_TASKS else "samples"
+            what = f"Unscale the gradient before clipping, and average the loss over {over}"
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
         what = "Leave max_grad_norm as it is while the loss falls"
         why = "the steps are short" if scale_matters(run) else "Adam rescales the gradient anyway"

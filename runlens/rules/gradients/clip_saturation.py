@@ -218,7 +218,11 @@ def _onset(clipped: Clipped, least: float, limits: Limits, *, warmed: bool) -> t
         return at, f" from step {step(at)} on"
     late = float(clipped.curve.step[0])
     at = float(early.step[0])
-    return (late, ", in warm-up too") if warmed else (at, f" from step {step(at)} on")
+    return (
+        (late, f" after warm-up, from step {step(late)} on")
+        if warmed
+        else (at, f" from step {step(at)} on")
+    )
 
 
 def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Finding:

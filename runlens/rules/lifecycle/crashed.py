@@ -39,6 +39,9 @@ from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
 
+ELSEWHERE = "Look for the exception in the other outputs (stderr, the scheduler's log, other ranks)"
+
+
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
@@ -79,7 +82,9 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         seen=_seen(exception) if proof else "No exception was recorded.",
         fixes=(
             fixes.action(
-                _fix(str(data.get("fix") or ""), frame),
+                ELSEWHERE
+                if exception.startswith(UNNAMED)
+                else _fix(str(data.get("fix") or ""), frame),
                 f"the last frame is {frame}" if frame else "",
             ),
             *resume(run),
@@ -94,7 +99,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
 
 def _seen(exception: str) -> str:
     where = exception.removeprefix(UNNAMED).removeprefix(",")
-    unnamed = f"The log ends with a traceback{where} that names no exception."
+    unnamed = f"The log breaks off inside a traceback{where}, before the exception."
     bare = ":" not in exception and bool(_with(exception))  # its name, which the headline says
     named = "" if bare else capitalised(f"{quoted(exception)}.")
     return unnamed if exception.startswith(UNNAMED) else named

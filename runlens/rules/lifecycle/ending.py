@@ -15,7 +15,7 @@ from runlens.arrays import unique
 from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
-from runlens.run import BY_HAND, HARD_KILLS, Event, Run
+from runlens.run import BY_HAND, HARD_KILLS, SAVING, Event, Run
 from runlens.signals import Signals
 from runlens.wording import duration, step
 
@@ -183,7 +183,8 @@ def onset_step(run: Run) -> float:
 def resume(run: Run) -> tuple[Fix, ...]:
     """Go on from the last checkpoint, where there is one."""
     kept = fixes.last_checkpoint(run)
-    if not onset_step(run):
+    saving = any(e.data.get("stage") == SAVING for e in run.events_of("message"))
+    if not onset_step(run) or saving:  # what cannot write one checkpoint cannot write more
         return ()
     every = _save_every(run)
     why = "a crash then costs less"

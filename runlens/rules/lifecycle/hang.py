@@ -161,6 +161,8 @@ def _fixes(run: Run, signals: Signals, said: str) -> tuple[Fix, ...]:
     names = [
         name for name in ("NCCL_DEBUG=INFO", "TORCH_DISTRIBUTED_DEBUG=DETAIL") if name not in said
     ]
+    if "gloo" in said.casefold():
+        names = names[-1:]
     if names and run.number("num_processes") != 1:
         why = "this names the collective and the rank that is missing"
         made.append(fixes.action(f"Run again with {' and '.join(names)}", why, "one run"))

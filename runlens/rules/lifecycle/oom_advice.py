@@ -33,7 +33,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     if why := _at_evaluation(run):
         made.append(Cause(_of_evaluation(run), "most likely", why, kind="memory"))
     if done <= 1:
-        why = "the run failed within the first step"
+        why = "it failed before the first step was done"
         made.append(
             Cause("Model and batch do not fit on the GPU", "most likely", why, kind="memory")
         )

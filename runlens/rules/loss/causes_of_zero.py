@@ -68,7 +68,7 @@ def cures(run: Run, signals: Signals, zero: Zero, onset: float) -> tuple[Fix, ..
             ),
             fixes.look("Check what masks labels: chat template, prompt masking, truncation"),
         )
-    look = fixes.look("Decode 20 samples and look for the target in the prompt")
+    look = fixes.look("Decode 20 samples and look for the target in the input")
     drop = fixes.action("Remove training rows from the evaluation set")
     if zero.kind in {"leaked", "shared"}:
         return (look,) if zero.kind == "leaked" else (drop, look)

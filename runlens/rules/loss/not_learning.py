@@ -157,11 +157,11 @@ def _finding(
     severity, out = _severity(run, signals, fall, limits, dead=dead, unproved=unproved)
     # a fall beyond the limit that the noise explains
     noisy = fall.height > limits.fall * fall.start
-    within = f" beyond its noise of {loss(2 * fall.error)}" if noisy else ""
+    verb = unmoved.verb(fall, noisy=noisy)
+    verb = f"fell by less than its noise of {loss(2 * fall.error)}" if noisy else verb
     return Finding(
         severity=severity,
-        title=f"Train loss {unmoved.verb(fall, noisy=noisy)}{within} from step {step(onset)} on. "
-        f"{unmoved.medians(fall)}.",
+        title=f"Train loss {verb} from step {step(onset)} on. {unmoved.medians(fall)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=unmoved.evidence(signals, train, fall, limits.fall, _signs(limits)),

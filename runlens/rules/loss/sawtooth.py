@@ -188,7 +188,7 @@ def _finding(
     out = [RuledOut("An epoch staircase", _against_epoch(signals, period))]
     if explained:
         out = [RuledOut("Steps that are too large", explained)]
-    elif len(signals.curve("learning_rate")):
+    elif len(signals.curve("learning_rate")) and not signals.inputs.rate.departures:
         out.append(RuledOut("A cycle of the learning rate", "it does not move with the loss"))
     return Finding(
         severity=severity,
@@ -207,7 +207,7 @@ def _finding(
             Evidence("Length of a swing, in steps", period, where="train_loss"),
             Evidence("Swings after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"),
         ),
-        seen=f"There were {cycles} such swings. Meanwhile the smoothed loss {_drift(teeth.fall)}.",
+        seen=f"The loss swung {cycles} times. Meanwhile the smoothed loss {_drift(teeth.fall)}.",
         causes=_causes(explained),
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),

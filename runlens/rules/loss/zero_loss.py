@@ -185,7 +185,7 @@ def _evidence(
 ) -> tuple[Evidence, ...]:
     rows = [
         Evidence(
-            "Train loss at the end",
+            "Median train loss since then",
             float(median(curve.value[at:])),
             level,
             "a small share of its start"

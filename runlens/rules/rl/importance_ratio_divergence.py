@@ -209,7 +209,7 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         )
     return (
         *made,
-        fixes.action("Use the same number format for sampling as for training"),
+        fixes.action("Use the same precision (dtype) for sampling as for training"),
         fixes.look(
             "Before the first update, compare the log-probabilities that sampler and trainer give "
             "one completion"

@@ -22,6 +22,7 @@ class Mismatch(NamedTuple):
     limit: float
     cause: str
     jumped: bool = False  # the rate rose where it should have fallen
+    back: bool = False  # and came back by itself
 
 
 def micro_steps(run: Run, ratio: float) -> bool:
@@ -60,7 +61,7 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
     another = made[0].cause == ANOTHER
     if another or run.framework in TRAINER_FRAMEWORKS:  # these plan it for the steps they train
         configured = run.number("learning_rate") if another else None
-        put = f", and put it back to {rate(configured)}" if configured else ""
+        put = f", and put it back to {rate(configured)}" if configured and not made[0].back else ""
         find = fixes.look(
             f"{fixes.FIND_SETTER} at step {step(made[0].at)}{put}",
             "possible sources are a callback, a second scheduler and a rebuilt optimizer",

@@ -44,7 +44,7 @@ from runlens.rules.schedule import mismatch, shapes
 from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
-from runlens.wording import capitalised, percent, step, times
+from runlens.wording import capitalised, count, percent, step, times
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
@@ -52,6 +52,7 @@ DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
 ROUNDS = ("restart", "cyclic", "cycle")  # in names of schedules that go up again as planned
 RISE = "Rise of the learning rate, share of its peak"
 FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
+TENTH = 10  # of the points: what takes longer to come down decays
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 
 
@@ -125,10 +126,16 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     another = not bool(fallen[first]) and after > limits.leap * (
         run.number("learning_rate") or peak
     )
+    low = np.flatnonzero(value[first + 2 :] <= before)
+    back = len(low) > 0 and int(low[0]) * TENTH < len(value)
+    told = f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}"
+    if back:
+        told += f" and was back at step {step(float(rate.step[first + 2 + low[0]]))}"
+        told += f". It jumped {count(len(at) - 1, 'more time')}" if len(at) > 1 else ""
     return [
         Mismatch(
             float(rate.step[first + 1]),
-            f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}",
+            told,
             "Rise of the rate in one step, as a factor"
             if before > 0
             else "Rise of the learning rate from 0, share of its peak",
@@ -136,6 +143,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
             limits.leap if before > 0 else 0.1,
             mismatch.ANOTHER if another else "Planned steps changed, or a new schedule began",
             jumped=True,
+            back=back,
         )
     ]
 

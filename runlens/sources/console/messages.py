@@ -43,7 +43,11 @@ _IN_USE = lazy_re(r"Process \d+ has " + _SIZE + r" memory in use")
 # a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
 # behind such words a line lists what may have happened: none of it is known
 _GUESSES = lazy_re(r"\b(common|possible|potential|likely) (causes|reasons)\b", re.IGNORECASE)
-_CONSEQUENCE = lazy_re(r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to")
+# of a launcher that ends the other ranks, and what it then sums up of them
+_CONSEQUENCE = lazy_re(
+    r"Sending process \d+ closing signal|Sending (signal )?SIGTERM to"
+    r"|^\s*(exitcode|traceback)\s*:.*\(SIGTERM\)"
+)
 
 
 class Message:
