@@ -38,7 +38,6 @@ from runlens.run import UNNAMED, Run, State
 from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
-
 ELSEWHERE = "Look for the exception in the other outputs (stderr, the scheduler's log, other ranks)"
 
 
