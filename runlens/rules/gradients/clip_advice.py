@@ -1,13 +1,18 @@
 """What constant clipping does to a run, why it happens, and what to do about it."""
 
+import numpy as np
+
 from runlens import fixes
 from runlens.diagnosis import Confidence, Fix
+from runlens.history import Curve
 from runlens.knowledge.in_force import scale_matters
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import times
+from runlens.signals.trend import mann_kendall, theil_sen
+from runlens.wording import percent, times
 
+TREND_P = 0.01
 MEAN_LOSS = 12.5  # ln of 262,144, the largest vocabulary in use: a mean over tokens starts below
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
 
@@ -17,6 +22,18 @@ def confidence(norms: int, *, known: bool) -> Confidence:
     told = "max_grad_norm is configured" if known else "max_grad_norm is the framework's default"
     points = min(1.0, 0.6 + norms / 250)
     return Confidence(round(points * (1.0 if known else 0.7), 2), f"{told}, {norms:,} norms")
+
+
+def often(share: float) -> str:
+    """Say at how many of the steps gradients were clipped."""
+    return f"{percent(share)} of the logged steps" if share < 1 else "every step"
+
+
+def grow(norms: Curve, growth: float) -> bool:
+    """Whether gradient norms grew by a factor over their curve, by their trend."""
+    log = np.log(np.maximum(norms.value, 1e-12))
+    change = theil_sen(norms.step, log) * float(norms.step[-1] - norms.step[0])
+    return bool(change >= np.log(growth) and mann_kendall(log)[1] < TREND_P)
 
 
 def meanwhile(*, learns: bool, fell: bool) -> str:

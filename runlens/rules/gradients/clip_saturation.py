@@ -45,14 +45,12 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import counts
-from runlens.signals.trend import mann_kendall, theil_sen
 from runlens.wording import number, percent, step, times, too_few
 
 COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
 STUCK = ("plateau", "not-learning")  # companions of norms far above the limit
 # in these tasks the size of the norm is known well enough to warn; elsewhere it needs a companion
 KNOWN_SIZE = frozenset({"sft", "pretrain", "classification", "dpo", "reward-model"})
-TREND_P = 0.01
 UNSCALED = 655_360.0  # times the limit: the scale that fp16 starts with, 65,536, times `ratio`
 
 
@@ -197,15 +195,13 @@ def _loud(
         if learns and not in_force.scale_matters(run):
             return False, "Adam divides the scale out, and the loss falls"
         return True, f"median norm {times(clipped.ratio)} the limit"
-    if not fell and clipped.ratio >= limits.companion_ratio and _grows(clipped.curve, limits):
+    if (
+        not fell
+        and clipped.ratio >= limits.companion_ratio
+        and clip_advice.grow(clipped.curve, limits.growth)
+    ):
         return True, f"norms grew {limits.growth:g} times or more and the loss does not fall"
     return False, usual
-
-
-def _grows(curve: Curve, limits: Limits) -> bool:
-    log = np.log(np.maximum(curve.value, 1e-12))
-    change = theil_sen(curve.step, log) * float(curve.step[-1] - curve.step[0])
-    return bool(change >= np.log(limits.growth) and mann_kendall(log)[1] < TREND_P)
 
 
 def _onset(clipped: Clipped, least: float, limits: Limits, *, warmed: bool) -> tuple[float, str]:
@@ -241,10 +237,9 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
     stuck = () if usual_ratio else STUCK
     companions = (*COMPANIONS, *stuck) if enough and not scaled else ()
-    often = f"{percent(clipped.share)} of the logged steps" if clipped.share < 1 else "every step"
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Gradients were clipped at {often}{since}. The median "
+        title=f"Gradients were clipped at {clip_advice.often(clipped.share)}{since}. The median "
         f"gradient norm was {number(usual)}, and {'' if known else 'the default '}max_grad_norm is "
         f"{number(clipped.limit)}.",
         metric="grad_norm",

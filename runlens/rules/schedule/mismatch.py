@@ -1,13 +1,17 @@
 """One way in which a learning-rate curve is not as configured, and what to do about it."""
 
+import numpy as np
+
 from runlens import fixes
 from runlens.diagnosis import Evidence, Fix
+from runlens.history import Curve
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.records import NamedTuple
 from runlens.run import Run
-from runlens.wording import rate, step
+from runlens.wording import count, rate, step
 
 SAME = 0.1  # share by which a ratio and a number of accumulated steps may differ
+TENTH = 10  # of the points: what takes longer to come down decays
 ANOTHER = "Another learning rate was set in mid-run"
 PEAK = "Deviation of the peak from the configured rate"
 
@@ -23,6 +27,21 @@ class Mismatch(NamedTuple):
     cause: str
     jumped: bool = False  # the rate rose where it should have fallen
     back: bool = False  # and came back by itself
+
+
+def back(rate: Curve, first: int, more: int) -> str:
+    """Say that the rate came back by itself after the leap behind point `first`; empty if not."""
+    low = np.flatnonzero(rate.value[first + 2 :] <= rate.value[first])
+    if not len(low) or int(low[0]) * TENTH >= len(rate):
+        return ""
+    told = f" and was back at step {step(float(rate.step[first + 2 + low[0]]))}"
+    return f"{told}. It jumped {count(more, 'more time')}" if more else told
+
+
+def planned(run: Run, name: str) -> str:
+    """Say which schedule was planned, as far as that is recorded."""
+    over = f" over {step(run.state.planned_steps)} steps" if run.state.planned_steps else ""
+    return f"The configured scheduler is {name}{over}." if name else ""
 
 
 def micro_steps(run: Run, ratio: float) -> bool:

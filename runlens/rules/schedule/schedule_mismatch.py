@@ -44,7 +44,7 @@ from runlens.rules.schedule import mismatch, shapes
 from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
-from runlens.wording import capitalised, count, percent, step, times
+from runlens.wording import capitalised, percent, step, times
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
@@ -52,7 +52,6 @@ DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
 ROUNDS = ("restart", "cyclic", "cycle")  # in names of schedules that go up again as planned
 RISE = "Rise of the learning rate, share of its peak"
 FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
-TENTH = 10  # of the points: what takes longer to come down decays
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 
 
@@ -126,16 +125,11 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     another = not bool(fallen[first]) and after > limits.leap * (
         run.number("learning_rate") or peak
     )
-    low = np.flatnonzero(value[first + 2 :] <= before)
-    back = len(low) > 0 and int(low[0]) * TENTH < len(value)
-    told = f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}"
-    if back:
-        told += f" and was back at step {step(float(rate.step[first + 2 + low[0]]))}"
-        told += f". It jumped {count(len(at) - 1, 'more time')}" if len(at) > 1 else ""
+    back = mismatch.back(rate, first, len(at) - 1)
     return [
         Mismatch(
             float(rate.step[first + 1]),
-            told,
+            f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}{back}",
             "Rise of the rate in one step, as a factor"
             if before > 0
             else "Rise of the learning rate from 0, share of its peak",
@@ -143,7 +137,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
             limits.leap if before > 0 else 0.1,
             mismatch.ANOTHER if another else "Planned steps changed, or a new schedule began",
             jumped=True,
-            back=back,
+            back=back != "",
         )
     ]
 
@@ -287,7 +281,7 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
         metric="learning_rate",
         onset=Moment(first.at),
         evidence=mismatch.evidence(made[:1]),  # the others follow from the first
-        seen=_planned(run),
+        seen=mismatch.planned(run, _name(run)),
         fixes=mismatch.cures(run, made, name),
         confidence=Confidence(
             round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),
@@ -295,13 +289,6 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
         ),
         chart=Chart("curves", ("learning_rate",)),
     )
-
-
-def _planned(run: Run) -> str:
-    """Say which schedule was planned, as far as that is recorded."""
-    name, steps = _name(run), run.state.planned_steps
-    over = f" over {step(steps)} steps" if steps else ""
-    return f"The configured scheduler is {name}{over}." if name else ""
 
 
 DECAY = "0:1e-4 300:6e-5 310:9.9e-5 600:6e-5"
