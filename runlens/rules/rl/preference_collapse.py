@@ -115,13 +115,13 @@ def _vanished(signals: Signals) -> Kind | None:
     if len(value) < FEW_ROWS or not (np.diff(value) > 0).all() or value[-1] < VANISHED:
         return None
     at = int(np.argmax(value >= VANISHED))
-    what = f"{number(float(value[-1]), 3)} in {len(value)} rows, where their loss is 0"
+    grew = f"Margins grew from point to point, over {len(value)} points up to"
     return Kind(
         "saturation",
         "warning",
         "dpo_margin",
         at,
-        f"Margins grew at each row up to {what}, from step {{onset}} on.",
+        f"{grew} {number(float(value[-1]), 3)}. From step {{onset}} on no loss was left.",
         (Evidence("Margin at the end", float(value[-1]), VANISHED, "e^-17", "dpo_margin"),),
     )
 
