@@ -345,6 +345,49 @@ def test_a_counter_that_fell_short_was_cut(tmp_path: Path, total: int, runs: int
     assert len(runs_of(tmp_path, text)) == runs
 
 
+def stats(kind: str, **values: object) -> str:
+    """Return a row as pycls and SlowFast print it."""
+    row = json.dumps({"RAM": "1/2G", "_type": kind, "eta": "1:02:03", **values})
+    return f"[05/01 10:00:02][INFO] logging.py:  99: json_stats: {row}\n"
+
+
+def test_rows_of_pycls_count_in_texts(tmp_path: Path) -> None:
+    """The means of an epoch, and the iterations of an evaluation, are no rows of the training."""
+    text = ""
+    for e in range(1, 5):
+        for i in (10, 20, 30):
+            row = {"epoch": f"{e}/9", "iter": f"{i}/35", "loss": loss(e * 30 + i), "lr": 0.1}
+            text += stats("train_iter", **row)
+        text += stats("train_epoch", epoch=f"{e}/9", loss=9.0, lr=0.1)
+        text += stats("val_iter", epoch=f"{e}/9", iter="10/20", top1_err=99.0)
+        text += stats("val_epoch", epoch=f"{e}/9", top1_err=50.0 - e)
+    (run,) = runs_of(tmp_path, text)
+    steps = [35 * (e - 1) + i for e in range(1, 5) for i in (10, 20, 30)]
+    assert run.curve("train_loss").step.tolist() == steps
+    assert set(run.curve("train_loss_epoch").value.tolist()) == {9.0}
+    assert run.curve("eval_top1_err").value.tolist() == [49, 48, 47, 46]
+    assert (run.state.planned_epochs, run.state.planned_steps) == (9, 9 * 35)
+
+
+def test_epochs_alone_of_pycls(tmp_path: Path) -> None:
+    """They are the training; what is damaged, or no row, costs only itself."""
+    text = "".join(stats("train_epoch", epoch=f"{e}/9", loss=loss(e)) for e in range(1, 7))
+    damaged = stats("train_epoch", epoch="7/9", loss=1.0).replace("}", "")
+    odd = stats("train_epoch", epoch=7, loss=1.0) + stats("train_epoch", epoch="7/9")
+    listed = '"_type": "train_epoch" {"_type": "words"}\n'
+    (run,) = runs_of(tmp_path, text + damaged + odd + listed)
+    assert curve(run, "train_loss") == [(e, loss(e)) for e in range(1, 7)]
+
+
+def test_other_rows_with_a_type_are_dicts_of_their_own(tmp_path: Path) -> None:
+    """Counted in numbers."""
+    text = "".join(
+        json.dumps({"_type": "metrics", "step": n, "loss": loss(n)}) + "\n" for n in range(9)
+    )
+    (run,) = runs_of(tmp_path, text)
+    assert curve(run, "train_loss") == [(n, loss(n)) for n in range(9)]
+
+
 def scalars(*, by_epoch: bool, first: int = 0, mark: str = "epoch") -> str:
     """Return what mmengine writes: ten iterations an epoch."""
     rows: list[dict[str, float]] = [{"accuracy/top1": 0.5, "time": 1.0, "step": 0}] * first

@@ -35,6 +35,7 @@ STEPS = (
 STEP_OF = "global_step/max_steps"  # ms-swift
 NOT_METRICS = {*STEPS, STEP_OF, "epoch", "total_flos", "train_epoch", "valid_epoch"}
 SUMMARY = "train_runtime"
+STATS = lazy_re(r'"_type": "(?:train|val|test)_(?:iter|epoch)"')  # of pycls: see `json_stats`
 LONGEST_STEP = 12  # characters of a step in front of a row
 
 _PAIR = lazy_re(
@@ -70,6 +71,8 @@ def row(at: int, line: str, *, numbered: bool = False) -> DictRow | None:
 
     In a log whose rows are `numbered` the step stands in front: ``15 {'loss': 0.69...``.
     """
+    if '"_type"' in line and STATS.search(line):
+        return None  # its counters are texts
     start = line.find("{'")
     start = line.find('{"') if start < 0 else start
     pairs = _PAIR.findall(line, start) if start >= 0 and _ROW.search(line, start) else ()

@@ -23,6 +23,7 @@ from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
+from runlens.sources.console.json_stats import json_stats, on_its_way
 from runlens.sources.console.keras import keras
 from runlens.sources.console.learned import (
     alike_placed,
@@ -92,7 +93,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = [
         (at, in_ascii(line))
         for (at, line), above in zip(others, before, strict=False)
-        if not (above.endswith(":") and _BEST.search(above))
+        if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
     return _with_lost_norms(with_bar_values(_found(others, bars), bars), others)
 
@@ -231,6 +232,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (columns(others), ""),
             (yolo(others, bars), "ultralytics"),
             (worded(others), NANOGPT),
+            (json_stats(others), ""),
             (cuda_convnet(others), CUDA_CONVNET),
         )
         rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
