@@ -358,7 +358,7 @@ def test_rows_of_pycls_count_in_texts(tmp_path: Path) -> None:
         for i in (10, 20, 30):
             row = {"epoch": f"{e}/9", "iter": f"{i}/35", "loss": loss(e * 30 + i), "lr": 0.1}
             text += stats("train_iter", **row)
-        text += stats("train_epoch", epoch=f"{e}/9", loss=9.0, lr=0.1)
+        text += stats("train_epoch", epoch=f"{e}/9", loss=9.0, lr=0.1, big=10**400)
         text += stats("val_iter", epoch=f"{e}/9", iter="10/20", top1_err=99.0)
         text += stats("val_epoch", epoch=f"{e}/9", top1_err=50.0 - e)
     (run,) = runs_of(tmp_path, text)

@@ -11,6 +11,7 @@ from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.dicts import STATS
 from runlens.sources.console.rows import Row
 from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.reading import as_number
 
 TYPES = {"train_iter": "", "train_epoch": "", "val_epoch": "val/", "test_epoch": "test/"}
 _ITERATION = lazy_re(r'"_type": "(?:val|test)_iter"')
@@ -46,9 +47,9 @@ def _rows(at: int, line: str) -> Iterator[Row]:
     counted = (number for name in COUNTS for number in _of(stats.get(name)))
     epoch, epochs, batch, batches = counted
     values = {
-        f"{part}{name}": float(value)
+        f"{part}{name}": number
         for name, value in stats.items()
-        if isinstance(value, int | float) and name not in COUNTS
+        if name not in COUNTS and (number := as_number(value)) is not None
     }
     if values and epoch >= 0:
         place = Counted(-1, -1, epoch, epochs, batch, batches, part=part)
