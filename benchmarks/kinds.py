@@ -116,6 +116,6 @@ SETS: dict[str, tuple[dict[str, Family], dict[str, Family]]] = {
     "planned": (planned(0, 42), PLANNED_HARD),
     # after training curves were asked too: those mechanisms, by numbers that were not drawn before
     "planned again": (planned(42, 42), PLANNED_HARD),
-    # after jitters were compared as well, and seeds may end in another optimum
+    # after jitters were compared as well, and seeds were taken to end in another optimum at times
     "further": (further(0, 42), FURTHER_HARD),
 }
