@@ -315,6 +315,7 @@ def test_a_file_that_is_named_is_taken_as_it_is(tmp_path: Path) -> None:
         ("Early stopping", True),
         ("[pretrain] early stop after 28 epochs (no improvement for 6)", True),
         ("Training finished after not improving. Early Stop!", True),
+        ("10:00:00 INFO: [EARLY STOP] No improvement, stopping training.", True),
         ("EarlyStopping counter: 3 out of 5", False),
         ("early_stopping: patience 5", False),
     ],

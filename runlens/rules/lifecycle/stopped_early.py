@@ -14,7 +14,8 @@ Looks alike
 Limits
     done: below this share of the plan the run counts as cut. patience: where the trainer closed
     the run in good order and eval loss was best at least so many evaluations before (3 is the
-    usual patience), early stopping explains it, and it is told as info.
+    usual patience), early stopping explains it, and it is told as info. So is a start that logged
+    a single row: it was a try.
 Fixes
     Resume from the last checkpoint; look for what ended it: a time limit, a full queue, a closed
     terminal.
@@ -86,12 +87,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _of_itself(run: Run, signals: Signals, limits: Limits) -> str:
     """Say what makes the end harmless; empty where nothing does.
 
-    A run that logged nothing never began. A trainer that closed in good order, long after the best
-    evaluation, was ended by a patience.
+    A run that logged nothing never began, one that logged a row was a try. A trainer that closed in
+    good order, long after the best evaluation, was ended by a patience.
     """
     untold = run.state.exit_code == 0 or not onset_step(run)  # a bar is no training by itself
-    if untold and not any(len(run.curve(metric)) for metric in TRAINED):
+    rows = max(len(run.curve(metric)) for metric in TRAINED)
+    if untold and not rows:
         return "Nothing had been logged yet"
+    if rows == 1:
+        return "A single row had been logged"
     evals = signals.curve("eval_loss")
     if run.state.sure != "certain" or len(evals) <= limits.patience:
         return ""
@@ -236,6 +240,20 @@ BAD = (
         state=State("stopped_early", "summary", "certain", done_steps=400, planned_steps=1000),
         train_loss="0:2.2 400:1.2",
         eval_loss="50:1.9 400:1.3",
+    ),
+    drawn(
+        "a start that was stopped at its first row",
+        (0, 0),
+        severity="info",
+        state=cut("train.log goes on with another training behind step 0 of 1,000", 0, 1000),
+        train_loss="0:2.2",
+    ),
+    drawn(
+        "a start that was stopped at its second row",
+        (10, 10),
+        severity="warning",
+        state=cut("train.log goes on with another training behind step 10 of 1,000", 10, 1000),
+        train_loss="0:2.2 10:2.1",
     ),
     drawn(
         "early stopping",

@@ -357,6 +357,11 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
     if span.begin or span.end < len(log.text):
         others = [item for item in others if span.begin <= item[0] < span.end]
     bars = found.bars.between(span.begin - 1, span.end)
+    if not reading.hints.planned_epochs and not planned:
+        from runlens.sources.console.plans import tell_plan
+
+        near = log.bars.between(span.begin - 1, span.end)
+        bars = tell_plan(reading.hints, records.at, others, near, bars)
     reading.hints.excerpt = is_excerpt(log, records.at, span)
     console_story.tell(reading, log.text, others, records, placed, bars, summaries.tolist())
 

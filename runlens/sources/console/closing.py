@@ -61,6 +61,8 @@ CLOSING = (
             "Optimization Finished!", "GCN, Theano's tutorials"),
     Closing(r"\btotal run time: [\d.]+ seconds",
             "Total run time: 123.45 seconds (120.1 seconds for the tuning loop).", "Ray Tune"),
+    Closing(r"^\W*total execution time:? [\d.:]+", "Total Execution Time: 415.10 seconds",
+            "own loops"),
     Closing(r"\bend time of running main:", "[INFO:swift] End time of running main: 2024-06-01 "
             "10:00:00.123456", "ms-swift"),
     Closing(r"\[train\] done\b|^\W*all done\b|^\W*done training\b", "[train] done. best_val=0.81",
@@ -120,7 +122,7 @@ _MARKS = (
     "training time", "training speed", "training code", "run time", "needs time", " took ", "cost",
     "early stopping", "exiting program", "saved pipeline", "converged", "exported ", "successful",
     "reached max", "训练", "entren", "termin", "abgeschlossen", "beendet", "학습", "学習",
-    "обучение",
+    "обучение", "execution time",
 )  # fmt: skip
 
 

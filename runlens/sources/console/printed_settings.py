@@ -34,7 +34,7 @@ _IN_NAMESPACE = lazy_re(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
 _BANNERS = lazy_re(
     r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
     r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}"
-    r"|Gradient [Aa]ccumulation steps|Total optimization steps|Total steps"
+    r"|Gradient [Aa]ccumulation steps|Total optimization steps|Total steps|Num steps"
     r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
 )
 _EPOCHS = lazy_re(
@@ -72,6 +72,7 @@ BANNER_KEYS = {
     "num epochs": "num_train_epochs",
     "total optimization steps": "planned_steps",
     "total steps": "planned_steps",
+    "num steps": "planned_steps",  # BERT's own scripts
     "gradient accumulation steps": "gradient_accumulation_steps",
     "instantaneous batch size per device": "per_device_train_batch_size",
     "batch size per device": "per_device_train_batch_size",

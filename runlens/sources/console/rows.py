@@ -176,6 +176,8 @@ def _epochs(rows: list[Row]) -> Epochs:
     planned += _counts_to_the_last(rows) if planned else 0
     over = [count for epoch, count in many.items() if epoch != last]
     begun = [row.counted.batch / row.counted.batches for row in named if row.counted.batches > 0]
+    if not (over or begun) and any(max(row.counted.step, row.counted.batch) >= 0 for row in named):
+        return Epochs(None, planned or None)  # nothing says how long an epoch is
     share = min(1.0, many[last] / float(median(over)) if over else max(begun, default=1.0))
     from_zero = min(many) == 0 or (min(many) > 1 and last == planned - 1)
     done = last - (not from_zero) + share
@@ -385,11 +387,8 @@ def _of_two(names: Sequence[str]) -> Mapping[str, str]:
 
 def _without_mfu(row: Row) -> Row:
     """Leave out an mfu of -100 %: nanoGPT does not know it yet."""
-    kept = [item for item in zip(row.names, row.values, strict=True) if not _unknown(*item)]
+    every = zip(row.names, row.values, strict=True)
+    kept = [(name, value) for name, value in every if not (name == "mfu" and value < 0)]
     if len(kept) == len(row.names):
         return row
     return row._replace(names=tuple(name for name, _ in kept), values=tuple(v for _, v in kept))
-
-
-def _unknown(name: str, value: float) -> bool:
-    return name == "mfu" and value < 0

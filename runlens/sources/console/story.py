@@ -176,7 +176,7 @@ def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
 
 # what loops print when a patience has run out; a counter that still runs says none of it
 _PATIENCE = lazy_re(
-    r"^\W*early[- _]?stop(?:ping|ped)?\W*$"
+    r"^\W*early[- _]?stop(?:ping|ped)?\W*$|\[early[- _]?stop(?:ping|ped)?\]"
     r"|early[- _]?stop(?:ping|ped)?\s*"
     r"(?:!|(?:was )?triggered|(?:at|after) (?:\d{1,9} )?(?:epoch|step|iter))"
     r"|after not improving|stopp(?:ed|ing)[ _]early",

@@ -1,0 +1,106 @@
+"""The epochs that a training was to take, where its rows do not say: what stands around them.
+
+``Epoch 3/50`` above the rows, behind them or in the label of a bar; a bar that counts epochs; what
+a log names once: ``--epochs 50``, ``'max_epochs': 50``, ``train for 50 epochs``. Where two disagree
+nothing is told: a plan that is wrong is worse than none.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+
+import numpy as np
+
+from runlens.history import IntArray
+from runlens.patterns import lazy_re
+from runlens.sources.console.bars import Bars
+from runlens.sources.console.postfix import epochs_of
+from runlens.sources.console.rows import Epochs
+from runlens.sources.reading import Hints
+
+LONGEST = 8_000  # characters of a line that are looked at: dumps of settings are long
+_OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
+    r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of)\s?(\d{1,6})\b(?![.\d]*[%\w])",
+    re.IGNORECASE,
+)
+# of something within the training, or of no training
+_NOT_ITS = lazy_re(r"val|test|eval|local|inner|client|warm|sub|mini|best|pre", re.IGNORECASE)
+_NAMED = lazy_re(  # a setting: no word before it says of what
+    r"(?:^|[^\w\s.-]|--|[\])] |- |\btrain(?:ing|er)?[. ])\s*"
+    r"(?:(?:train|training|trainer|optim|hparams|solver|schedule)\.)?"
+    r"(?:epochs|(?:n|num|nb|max|total|number_of|train(?:ing)?)[_ -]?"
+    r"(?:train_|training_|of )?epochs?"
+    r"|epochs?_(?:num|max|total|number)|epoch_?count)"
+    r"['\"]?\s*(?:[:=|]\s*|\.{2,}\s*|(?<=s) )(\d{1,6})"
+    r"(?![\w/%:-]|[.,]\d|\s*(?:/|of\b|to\b|-\s?\d))",
+    re.IGNORECASE,
+)
+_FOR = lazy_re(
+    r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,6}) epochs\b"
+    r"|\btraining(?: \w+)?\W{1,4}(\d{1,6}) epochs\b",
+    re.IGNORECASE,
+)
+_A_BAR = lazy_re(r"(?:train(?:ing)?|total|overall)?[ _]*epochs?", re.IGNORECASE)
+_RATE = lazy_re(r", *(?:[\d.]+ ?s/epochs?|[\d.?]+ ?epochs?/s)\b")  # the rate of a bar
+
+
+def tell_plan(
+    hints: Hints, rows: IntArray, others: Sequence[tuple[int, str]], near: Bars, bars: Bars
+) -> Bars:
+    """Say what stands around `rows`, their lines, of the plan; return the `bars` of the run.
+
+    Behind the last row it is of something else. Where there is none, the bar of one of several
+    epochs is none of the run.
+    """
+    if len(rows):
+        others = others[: bisect_right(others, int(rows[-1]), key=itemgetter(0))]
+        near = near.between(-1, int(rows[-1]) + 1)
+    done, hints.planned_epochs = _around((line for _, line in others), near, hints.done_epochs)
+    if len(rows) or done is None:
+        return bars
+    hints.done_epochs = done
+    return bars if (np.diff(bars.done) >= 0).all() else bars.taken(slice(0, 0))
+
+
+def _around(lines: Iterable[str], bars: Bars, done: float | None) -> Epochs:
+    """Return what stands around the rows of a training: in lines, and in the states of `bars`.
+
+    Where its rows say how many epochs are `done`, lines that come further are of something else.
+    """
+    if (told := _bar_of_epochs(bars)).planned:
+        return told
+    if (told := epochs_of(list(bars.taken(bars.an_epoch)))).planned:
+        return told
+    counted: set[tuple[int, int]] = set()
+    named: set[int] = set()
+    for line in lines:
+        if "poch" in line[:LONGEST].lower():
+            counted.update(_counted(line[:LONGEST]))
+            named.update(_settings(line[:LONGEST]))
+    if done is not None and any(begun > done + 1 for begun, _ in counted):
+        return Epochs()
+    plans = ({planned for _, planned in counted} or named) - {0}
+    return Epochs(planned=float(*plans)) if len(plans) == 1 else Epochs()
+
+
+def _bar_of_epochs(bars: Bars) -> Epochs:
+    """Return what a bar says that counts epochs: ``Epoch:  40%|####  | 2/5 [...]``."""
+    totals, last = np.unique(bars.total[::-1], return_index=True)
+    for bar in bars.taken(len(bars) - 1 - last[totals > 0]):
+        label = bar.label.rpartition("- ")[2].strip()
+        if _A_BAR.fullmatch(label) or _RATE.search(bar.postfix):
+            return Epochs(float(bar.done), float(bar.total))
+    return Epochs()
+
+
+def _counted(line: str) -> Iterator[tuple[int, int]]:
+    for said in _OF.finditer(line):
+        begun, planned = int(said[2]), int(said[3])
+        if begun <= planned and not _NOT_ITS.match(said[1] or ""):
+            yield begun, planned
+
+
+def _settings(line: str) -> Iterator[int]:
+    yield from (int(said[1]) for said in _NAMED.finditer(line))
+    yield from (int(said[1] or said[2]) for said in _FOR.finditer(line))

@@ -1,0 +1,101 @@
+"""Plans in epochs that no row of a log names: what stands around the rows says them."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read_all
+from runlens.run import Run
+
+ROWS = tuple(f"Epoch {n}: loss {2 / n:.4f} acc {n / 20:.3f}" for n in range(1, 9))
+
+
+def _run(tmp_path: Path, *lines: str) -> Run:
+    path = tmp_path / "train.log"
+    path.write_text("\n".join(lines) + "\n")
+    (run,) = read_all(path)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("said", "plan"),
+    [
+        ("   Epochs: 40", 40),
+        ("    'max_epochs': 40,", 40),
+        ("Running with --epochs 40 --warmup-epochs 5", 40),
+        ("args: (lr=0.1, num_epochs=40, eval_epochs=3)", 40),
+        ("2024-01-01 10:00:00 - INFO - training.epochs: 40", 40),
+        ("| epochs | 40 |", 40),
+        ("Train the model for up to 40 epochs on cpu", 40),
+        ("Starting training: 40 epochs", 40),
+        ("epochs=0", None),
+        ("warmup epochs: 40", None),
+        ("local_epochs=40", None),
+        ("epochs: 1-40", None),
+        ("epochs: 4.5", None),
+        ("epochs: 40\nn_epochs=50", None),
+        ("epochs: 3", None),  # which the rows passed
+    ],
+)
+def test_a_setting_that_a_log_names_once(tmp_path: Path, said: str, plan: int | None) -> None:
+    """Only where nothing before it says that it is of something else, and none disagrees."""
+    assert _run(tmp_path, said, *ROWS).state.planned_epochs == plan
+
+
+@pytest.mark.parametrize(
+    ("said", "plan"),
+    [
+        ("End of epoch {n} / 40 \t Time Taken: 9 sec", 40),
+        ("Saved at epoch [{n}/40].", 40),
+        ("Saved at local epoch [{n}/40].", None),
+        ("took {n} s: epoch 9/4", None),
+        ("it was epoch {n}/40 of {n}, or epoch {n}/50", None),
+        ("Ended epoch {n}9/400", None),  # of something else: rows are not as far
+    ],
+)
+def test_a_counter_in_lines_between_the_rows(tmp_path: Path, said: str, plan: int | None) -> None:
+    """A counter is above a setting, and below what the rows say."""
+    between = [line for n, row in enumerate(ROWS, 1) for line in (row, said.format(n=n))]
+    assert _run(tmp_path, *between).state.planned_epochs == plan
+    rows = [row.replace(":", "/30:") for row in between]
+    assert _run(tmp_path, "epochs: 90", *rows).state.planned_epochs == 30
+
+
+def _bar(label: str, done: int, total: int, unit: str = "it") -> str:
+    return f"{label}: {100 * done // total}%|###   | {done}/{total} [00:26<04:01, 26.86s/{unit}]"
+
+
+def test_labels_of_bars_whose_numbers_stand_in_lines(tmp_path: Path) -> None:
+    """They tell it up to the last row: what follows is another training, whose rows say nothing."""
+    lines = [line for n, row in enumerate(ROWS, 1) for line in (_bar(f"Epoch {n}/8", 9, 9), row)]
+    state = _run(tmp_path, *lines, _bar("Fine-tune epoch 1/3", 5, 5)).state
+    assert (state.done_epochs, state.planned_epochs) == (8, 8)
+
+
+@pytest.mark.parametrize(("label", "unit"), [("Epochs", "it"), ("10:00:00 - INFO - ", "epoch")])
+def test_a_bar_that_counts_epochs(tmp_path: Path, label: str, unit: str) -> None:
+    """By its label, or by the unit of its rate."""
+    lines = [line for n, row in enumerate(ROWS) for line in (_bar(label, n, 20, unit), row)]
+    assert _run(tmp_path, _bar("Loading", 0, 7), *lines).state.planned_epochs == 20
+
+
+def test_the_bar_of_an_epoch_is_none_of_the_run(tmp_path: Path) -> None:
+    """Where nothing was measured, the bar of epochs says how far the run came."""
+    lines = [_bar("Epoch", 0, 3)]
+    for epoch in (1, 2, 3):
+        lines += [_bar("Iteration", n, 50) for n in range(0, 51, 10)] + [_bar("Epoch", epoch, 3)]
+    state = _run(tmp_path, *lines).state
+    assert (state.planned_steps, state.done_epochs, state.planned_epochs) == (None, 3, 3)
+    whole = [_bar("Epoch", n // 50, 3) + "\n" + _bar("Iteration", n, 150) for n in (0, 70, 150)]
+    state = _run(tmp_path, *whole).state
+    assert (state.done_steps, state.planned_steps) == (150, 150)
+
+
+def test_one_epoch_without_a_length_is_not_done(tmp_path: Path) -> None:
+    """Nothing says how many steps the only epoch has."""
+    rows = [f"epoch: 1 step: {n} loss: {2 - n / 900:.2f}" for n in range(0, 300, 100)]
+    state = _run(tmp_path, "epochs=1", *rows).state
+    assert (state.done_epochs, state.planned_epochs, state.kind) == (None, 1, "unknown")
+    rows = [row.replace("epoch: 1", "epoch: 1/2") for row in rows]
+    state = _run(tmp_path, *rows).state
+    assert (state.done_epochs, state.planned_epochs) == (None, 2)
