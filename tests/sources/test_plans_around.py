@@ -96,6 +96,10 @@ def test_one_epoch_without_a_length_is_not_done(tmp_path: Path) -> None:
     rows = [f"epoch: 1 step: {n} loss: {2 - n / 900:.2f}" for n in range(0, 300, 100)]
     state = _run(tmp_path, "epochs=1", *rows).state
     assert (state.done_epochs, state.planned_epochs, state.kind) == (None, 1, "unknown")
-    rows = [row.replace("epoch: 1", "epoch: 1/2") for row in rows]
-    state = _run(tmp_path, *rows).state
-    assert (state.done_epochs, state.planned_epochs) == (None, 2)
+
+
+def test_rows_that_are_dicts_name_their_epochs_themselves(tmp_path: Path) -> None:
+    """A Trainer's: what it plans it says in its own words."""
+    rows = [f"{{'loss': {2 / n:.4f}, 'learning_rate': 1e-4, 'epoch': {n}.0}}" for n in range(1, 9)]
+    state = _run(tmp_path, "stage=train epochs=16", *rows).state
+    assert (state.done_epochs, state.planned_epochs) == (8, None)

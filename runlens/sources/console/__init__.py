@@ -357,7 +357,7 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
     if span.begin or span.end < len(log.text):
         others = [item for item in others if span.begin <= item[0] < span.end]
     bars = found.bars.between(span.begin - 1, span.end)
-    if not reading.hints.planned_epochs and not planned:
+    if not (reading.hints.planned_epochs or planned or found.dicts):
         from runlens.sources.console.plans import tell_plan
 
         near = log.bars.between(span.begin - 1, span.end)

@@ -176,8 +176,6 @@ def _epochs(rows: list[Row]) -> Epochs:
     planned += _counts_to_the_last(rows) if planned else 0
     over = [count for epoch, count in many.items() if epoch != last]
     begun = [row.counted.batch / row.counted.batches for row in named if row.counted.batches > 0]
-    if not (over or begun) and any(max(row.counted.step, row.counted.batch) >= 0 for row in named):
-        return Epochs(None, planned or None)  # nothing says how long an epoch is
     share = min(1.0, many[last] / float(median(over)) if over else max(begun, default=1.0))
     from_zero = min(many) == 0 or (min(many) > 1 and last == planned - 1)
     done = last - (not from_zero) + share
