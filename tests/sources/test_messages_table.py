@@ -398,6 +398,8 @@ LINES = {
         'Unexpected key(s) in state_dict: "_orig_mod.transformer.wte.weight".',
     ),
     108: ("Exception: Dataset not found.",),
+    111: ("RuntimeError: all elements of input should be between 0 and 1",),
+    112: ("NotImplementedError: Reward function is not implemented for data_source='maze'",),
     110: ("IndexError: Target 7 is out of bounds.",),
     109: ("[rank1]: Cuda failure 2 'out of memory'", "Cuda failure 'out of memory'"),
 }
@@ -513,6 +515,8 @@ LOOK_ALIKES = {
     106: "this kernel runs on CUDA devices",
     107: "model._orig_mod.forward was traced",
     108: "WARNING: Dataset not found, downloading it",
+    111: "dropout should be between 0 and 1",
+    112: "reward function for data_source maze",
     110: "the ball is out of bounds",
     109: "[rank1]: Cuda failure 'peer access is already enabled'",
 }
@@ -531,7 +535,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 111))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 113))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

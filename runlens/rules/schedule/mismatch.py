@@ -8,7 +8,7 @@ from runlens.history import Curve
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.records import NamedTuple
 from runlens.run import Run
-from runlens.wording import count, rate, step
+from runlens.wording import rate, step
 
 SAME = 0.1  # share by which a ratio and a number of accumulated steps may differ
 TENTH = 10  # of the points: what takes longer to come down decays
@@ -35,7 +35,9 @@ def back(rate: Curve, first: int, more: int) -> str:
     if not len(low) or int(low[0]) * TENTH >= len(rate):
         return ""
     told = f" and was back at step {step(float(rate.step[first + 2 + low[0]]))}"
-    return f"{told}. It jumped {count(more, 'more time')}" if more else told
+    if more == 1:
+        return f"{told}. It jumped once more"
+    return f"{told}. It jumped {more:,} more times" if more else told
 
 
 def planned(run: Run, name: str) -> str:
