@@ -134,7 +134,9 @@ def _peak(shape: Shape, *, classic: bool) -> Peak:
         end = float(value[-2:].max())  # one last point alone is no fall
     start = min(float(course[0]), shape.level_at(float(shape.step[0])))
     early = float(course[at // TENTH])
-    onset = at + lasting_fall(course[at:] < best - BEGUN * (best - end))
+    fallen = best - BEGUN * (best - end)
+    onset = at + lasting_fall(course[at:] < fallen)
+    onset += int(np.argmax(value[onset:] < fallen))  # as logged: a mean falls before its points
     # after the fall a reward of 0 has no noise: take it from before as well
     before = value[: onset + 1] - course[: onset + 1]
     noise = max(mad(before), sigma_long(value) if len(value) >= policy.FEW else 0.0)
