@@ -94,7 +94,7 @@ _NOTHING = lazy_re(
     r"|(node|host|gpu|machine|cluster|partition)(_?name|s|_id)?|n_?(threads|cores|cpus?)"
     r"|notes?|comment|description|title|command_line|argv|args_file|config_file|report_to|verbose"
     r"|disable_tqdm|debug|dataset_prepared_path|resume_download|do_(train|eval|predict)"
-    r"|metric_for_best_model|greater_is_better|load_best_model_at_end|prediction_loss_only"
+    r"|metric_for_best_model|flos_per_sample|greater_is_better|load_best_model_at_end|prediction_loss_only"
     r"|skip_memory_metrics|overwrite_\w+|\w*num_workers|\w*num_proc|\w*prefetch\w*|\w*pin_memory"
     r"|\w*persistent_workers|\w*ddp_timeout|include_(tokens|num_input|inputs|for)\w*"
     r"|torch_empty_cache_steps"

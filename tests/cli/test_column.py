@@ -39,7 +39,7 @@ def test_a_verdict_without_a_loss_lists_what_was_read(tmp_path: Path) -> None:
     text = said(str(table(tmp_path)))
     assert "Nothing alarming was seen" in text
     assert "zig (0.026 to 1.790)" in text
-    assert "name it with --column train_loss=NAME" in text
+    assert "name it with --column train_loss=zig, for example" in text
 
 
 @pytest.mark.parametrize("write", [table, log])

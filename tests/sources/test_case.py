@@ -67,7 +67,7 @@ def test_a_message_gets_its_cause_from_the_table(tmp_path: Path) -> None:
     """Its line is not in the case; a row of a later table is one without a cause."""
     known, later = read(put(tmp_path, GOOD)).messages("kill")
     assert known.data["last"] is True
-    assert "killed" in known.data["cause"]
+    assert "SIGKILL" in known.data["cause"]
     assert "cause" not in later.data
 
 
