@@ -163,11 +163,10 @@ def _beyond_steps(value: FloatArray, peak: Peak) -> bool:
     return few and peak.drop > student(np.diff(value[: peak.at + 1]))
 
 
-def _fell(peak: Peak, needed: float, onset: float) -> str:
+def _fell(peak: Peak, needed: float, at: str) -> str:
     """Say ``collapsed`` where half of the level, or of a gain beyond noise, is lost."""
     gained = peak.gain >= needed and peak.drop >= HALF * peak.gain
     whole = peak.drop >= max(needed, HALF * abs(peak.best))
-    at = step(onset)
     return f"collapsed at step {at}" if gained or whole else f"fell from step {at} on"
 
 
@@ -183,7 +182,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     begun = f"The reward began at {first}." if peak.at else ""
     return Finding(
         severity=severity,
-        title=f"Reward {_fell(peak, needed, onset)}. It was {best} and "
+        title=f"Reward {_fell(peak, needed, step(onset))}. It was {best} and "
         f"{policy.last_words(reward)}.",
         metric="reward",
         onset=Moment(onset),
