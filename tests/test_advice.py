@@ -11,6 +11,7 @@ from runlens import advice, fixes
 from runlens.advice import MOST_STEPS
 from runlens.diagnosis import Advice, Cause, Finding, Fix, Incident, Moment
 from runlens.history import History
+from runlens.rules.rule import drawn
 from runlens.run import Configured, Event, Run, State
 from runlens.signals import Signals
 from tests.report.seen import NAMES, seen
@@ -271,3 +272,11 @@ def test_a_known_error_says_itself_what_to_do(rule: str, kind: str, *, asked: bo
     cause = Cause("x", "most likely", kind=kind, experiment="Look at dmesg")
     box = first_steps(run(), [one(rule, cure)], cause)
     assert any(what == "Look at dmesg" for what, _ in box.steps) is asked
+
+
+@pytest.mark.parametrize(("first", "resumed"), [(90, False), (100, True)])
+def test_a_log_that_begins_late_was_resumed_itself(first: int, *, resumed: bool) -> None:
+    """From ten logging intervals without a row on, a checkpoint of an earlier launch exists."""
+    late = drawn("late", train_loss=f"{first}:2 {first + 200}:1.5").run()
+    box = first_steps(late, [one("killed")])
+    assert any("it began from" in what for what, _ in box.steps) is resumed
