@@ -86,7 +86,7 @@ def test_lists_under_names_that_say_nothing(tmp_path: Path) -> None:
     [
         {"visited": ["a", "b", "c"], "count": [1, 2, 3]},  # of a browser
         {"loss": 0.5, "epochs": 3},  # a summary
-        {"loss": [0.5]},
+        {"note": [0.5]},
         "[1, 2, 3]",
         "[]",
         "no JSON",

@@ -4,32 +4,28 @@ So ``print(history.history)`` and ``file.write(str(history.history))`` leave it 
 loops their ``defaultdict`` of lists.
 """
 
-import ast
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from runlens.patterns import lazy_re
+from runlens.sources.loose_json import LARGEST, loosely
 from runlens.sources.tables.names import has_metric
 
-LONGEST = 4 * 2**20  # bytes: parsing needs some fifty times as much
 _DICT = lazy_re(
     rb"\s*(?:[\w. ]{1,40}=\s*|\w{1,40}[:(]\s*)?(?:defaultdict\(<class 'list'>,\s*)?(\{.*\})\)*\s*",
     re.DOTALL,
 )
-_NOT_FINITE = lazy_re(r"(?<=[\[,\s-])(nan|inf)(?=\s*[\],])")
-FINITE = {"nan": "None", "inf": "1e999"}  # as Python can read them
 
 
 def lines_of(data: bytes) -> bytes | None:
     """Return a history as lines, a dict of numbers each; None where a text is none."""
-    if len(data) > LONGEST or b"[" not in data or not (found := _DICT.fullmatch(data)):
+    if len(data) > LARGEST or b"[" not in data or not (found := _DICT.fullmatch(data)):
         return None
-    text = _NOT_FINITE.sub(lambda word: FINITE[word[1]], found[1].decode("utf-8", errors="replace"))
-    try:
-        whole = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+    read = loosely(found[1])
+    if read is None or read.lost or read.cut:
         return None
+    whole = read.value
     columns = _columns(whole) if isinstance(whole, dict) else {}
     if not has_metric(columns):
         return None

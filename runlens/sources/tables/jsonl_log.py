@@ -5,8 +5,8 @@ may write to one file. ms-swift ends with one huge object that repeats the whole
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,9 @@ from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables import whole_json
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
+from runlens.sources.tables.json_shapes import leaves
 from runlens.sources.tables.names import has_metric, has_twins, is_log, keeps_words
-from runlens.sources.tables.table import MAX_LOG, fill, log_bytes
+from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
 
 LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json, other *.json"
 FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
@@ -32,11 +33,8 @@ LINES_NAMES, LINES_ENDING = {"metrics.json", "scalars.json", "log.json"}, ".log.
 SAMPLE = 20  # rows of them
 FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
-DEEPEST = 3
 NESTED = {dict, list}
 BATCH = 50_000  # rows that are held as objects
-# keys that only say where their inner ones belong
-CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
 HISTORY = "log_history"  # in the last line of ms-swift: all rows again
 FACTORY, SWIFT = "current_steps", "global_step/max_steps"
@@ -72,7 +70,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         isinstance(value, str) and len(value) > LONGEST for row in rows for value in row.values()
     ):
         return False
-    numbers = {name for row in rows for name, value in _leaves(row) if as_number(value) is not None}
+    numbers = {name for row in rows for name, value in leaves(row) if as_number(value) is not None}
     known = any({FACTORY, SWIFT} & row.keys() for row in rows)
     named = meanings(sorted(numbers), columns)
     if known or is_log(set(named.values())) or says_log(sorted(numbers), columns):
@@ -120,19 +118,28 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
     is_whole = path.suffix.lower() == whole_json.ENDING and len(_rows_of_lines(data)) < FEWEST
-    found = whole_json.history(data, path.stem) if is_whole else None
+    found = whole_json.history(data, path.stem, lone=True) if is_whole else None
     if found:
-        reading.config = flat(found.settings)
-        rows = Rows(columns)
-        for row in found.rows:
-            rows.add(row)
-        if found.left_out:
-            text = f"has lists that fit no row of its {len(found.rows):,}"
-            reading.problems.append(Problem(str(path), text, ", ".join(found.left_out)))
-        fill(reading, _named_as_said(reading, rows.table(), columns))
+        _fill(reading, found, columns)
     else:
         fill(reading, _read_lines(data, reading, columns))
     return reading
+
+
+def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -> None:
+    """Fill a reading from the rows of a text that was read as a whole."""
+    reading.config = flat(found.settings)
+    if found.told:
+        reading.problems.append(Problem(str(reading.path), found.told, found.lost))
+    if found.left_out:
+        text = f"has lists that fit no row of its {len(found.rows):,}"
+        reading.problems.append(Problem(str(reading.path), text, ", ".join(found.left_out)))
+    rows: dict[str, Rows] = {}
+    for row, name in zip(found.rows, found.trainings or repeat(""), strict=False):
+        rows.setdefault(name, Rows(columns)).add(row)
+    for name, some in rows.items():
+        part = in_part(reading, name) if name else reading
+        fill(part, _named_as_said(part, some.table(), columns))
 
 
 class Rows:
@@ -150,7 +157,7 @@ class Rows:
     def add(self, row: Row) -> None:
         """Add one row."""
         if not NESTED.isdisjoint(map(type, row.values())):
-            row = dict(_leaves(row))
+            row = dict(leaves(row))
         rows, values = self._layouts.setdefault(tuple(row), ([], []))
         rows.append(self._count)
         values.append(tuple(row.values()))
@@ -297,17 +304,6 @@ def _row(line: bytes) -> Row | None:
         except Unreadable:
             return None
     return row if isinstance(row, dict) else None
-
-
-def _leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the plain values of a row; those of inner objects are named by their path."""
-    for key, value in row.items():
-        if isinstance(value, dict):
-            if depth < DEEPEST:
-                inner = prefix if key in CONTAINERS else f"{prefix}{key}/"
-                yield from _leaves(value, inner, depth + 1)
-        elif not isinstance(value, list):
-            yield f"{prefix}{key}", value
 
 
 def seconds(text: str) -> float | None:

@@ -109,12 +109,17 @@ def fill(reading: SourceReading, table: Table) -> None:
 
 def _side_by_side(reading: SourceReading, table: Table) -> None:
     for label, rows in trainings(table):
-        part = replace(
-            reading, series={}, hints=Hints(), problems=[], parts=[], run_name=label, run_id=label,
-            in_store=True,
-        )  # fmt: skip
-        fill(part, rows)
-        reading.parts.append(part)
+        fill(in_part(reading, label), rows)
+
+
+def in_part(reading: SourceReading, label: str) -> SourceReading:
+    """Return a new part of a reading, for one of the trainings that stand side by side."""
+    part = replace(
+        reading, series={}, hints=Hints(), problems=[], parts=[], run_name=label, run_id=label,
+        in_store=True,
+    )  # fmt: skip
+    reading.parts.append(part)
+    return part
 
 
 def _main(metrics: Mapping[str, Column]) -> Column:

@@ -14,15 +14,18 @@ from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.loose_json import loosely
+from runlens.sources.tables import json_shapes
+from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, has_metric
 
 Row = dict[str, Any]
 
 ENDING = ".json"
+CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
 OURS = b'"runlens'
-LONGEST_NUMBER = 15  # digits
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 _SETTINGS = lazy_re(
     r"(?i)(?:train(?:ing)?_?)?(?:config|cfg|arg(?:ument)?s|options|settings|h(?:yper)?_?param(?:eter)?s|params)"
@@ -61,26 +64,39 @@ class History(NamedTuple):
     rows: list[Row]
     left_out: tuple[str, ...] = ()
     settings: Row = {}  # noqa: RUF012 - never changed
+    trainings: tuple[str, ...] = ()  # of each row, where there are several
+    told: str = ""  # what is wrong with the text
+    lost: str = ""  # and what of it could not be read
 
 
-def history(data: bytes, stem: str = "") -> History | None:
+def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | None:
     """Return the longest history that is in a text; None where none is.
 
     Numbers without a name, or with that of their split alone, are what the file is called after:
-    ``losses.json``.
+    ``losses.json``. A text that is one row and nothing else is a history where it may stand alone.
     """
+    told = lost = ""
     try:
         whole = parse_json(data)
-    except Unreadable:
-        return None
+    except Unreadable as error:
+        read = loosely(data)
+        if read is None:
+            return None
+        whole, told = read.value, f"{error}; it was read as far as it goes"
+        if read.cut:
+            told, lost = CUT, "what came after"
+        elif read.lost:
+            lost = f"its last {read.lost:,} characters"
     if has_metric([stem]):
         whole = _named_by_file(whole, stem)
-    found = max(_histories(whole), key=lambda one: len(one.rows), default=History([]))
-    if len(found.rows) < 2:  # noqa: PLR2004 - one row is no history
+    found = max(_histories(whole, stem), key=lambda one: len(one.rows), default=History([]))
+    if not found.rows and lone and isinstance(whole, dict) and has_metric(whole):
+        found = History([whole])
+    if not found.rows or not (len(found.rows) > 1 or measures(found.rows[0])):
         return None
     beside = whole.items() if isinstance(whole, dict) else ()
     settings = (v for k, v in beside if _SETTINGS.fullmatch(k) and isinstance(v, dict))
-    return found._replace(settings=next(settings, {}))
+    return found._replace(settings=next(settings, {}), told=told, lost=lost)
 
 
 def _named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of any type
@@ -91,38 +107,44 @@ def _named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of a
     return whole
 
 
-def _histories(value: Any, depth: int = 0) -> Iterator[History]:  # noqa: ANN401 - JSON is of any type
+def _histories(
+    value: Any,  # noqa: ANN401 - JSON is of any type
+    stem: str = "",
+    depth: int = 0,
+) -> Iterator[History]:
     """Yield all that can be a history: the whole, and what lies in it."""
     if isinstance(value, list):
-        if all(isinstance(row, dict) for row in value):
-            yield History(value)
+        rows = [row for row in value if row]
+        if all(isinstance(row, dict) for row in rows):
+            yield History(rows)
+            yield from _of_trainings(list(json_shapes.named_trainings(rows)))
+        elif depth == 0:
+            yield History(json_shapes.of_cells(value, stem))
     elif isinstance(value, dict):
-        if points := _of_points(value):
-            yield History(points)
+        yield History(json_shapes.of_points(value))
+        if any(map(json_shapes.is_sacred, value.values())):
             return
+        yield History(json_shapes.of_counted_keys(value, stem))
+        if depth < DEEPEST:
+            yield from _of_trainings(list(json_shapes.trainings(value)))
         if apart := _of_counted(value):
             yield apart
-        yield from (History(_of_numbers(value)), _of_lists(value))
+        yield _of_lists(value)
         if depth < DEEPEST:
             for inner in value.values():
-                yield from _histories(inner, depth + 1)
+                yield from _histories(inner, "", depth + 1)
 
 
-def _of_points(whole: Row) -> list[Row]:
-    """Turn the steps and values of each metric into rows, a row for each step of each."""
-    pairs = [
-        (name, zip(one["steps"], one["values"], strict=False))
-        for name, one in whole.items()
-        if isinstance(one, dict)
-        and isinstance(one.get("steps"), list)
-        and isinstance(one.get("values"), list)
+def _of_trainings(parts: list[tuple[str, Any]]) -> Iterator[History]:
+    """Yield the rows of trainings that hold the same, one behind the other."""
+    each = [
+        (name, max(_histories(part, "", 1), key=lambda one: len(one.rows), default=History([])))
+        for name, part in parts
     ]
-    rows: dict[Any, Row] = {}
-    for name, points in pairs:
-        for step, value in points:
-            if isinstance(step, int | float):
-                rows.setdefault(step, {"step": step})[name] = value
-    return [rows[step] for step in sorted(rows)]
+    named = {frozenset(one.rows[0]) if one.rows else frozenset() for _, one in each}
+    if len(each) > 1 and len(named) == 1 and has_metric(*named):
+        rows = [row for _, one in each for row in one.rows]
+        yield History(rows, trainings=tuple(name for name, one in each for _ in one.rows))
 
 
 class _Part(NamedTuple):
@@ -160,7 +182,7 @@ def _counted_rows(whole: Row) -> Iterator[_Part]:
     named = {key: some for key, some in lists.items() if all(isinstance(r, dict) for r in some)}
     often = Counter(name for some in named.values() for name in some[0])
     for key, some in named.items():
-        by = next((by for by in BY if all(_is_count(row.get(by)) for row in some)), "")
+        by = next((by for by in BY if all(is_count(row.get(by)) for row in some)), "")
         if by:
             alike = any(often[name] > 1 for name in some[0] if name not in BY)
             before = f"{key}/" if alike or key.lower() in SPLITS else ""
@@ -185,29 +207,15 @@ def _counted_lists(whole: Row) -> Iterator[_Part]:
 def _counts(name: str, some: list[Any]) -> str:
     """Return what a list counts by its last word, if its numbers rise; empty: nothing."""
     by = _COUNTS.get((words(name) or ("",))[-1], "")
-    rises = all(map(_is_count, some)) and all(a < b for a, b in pairwise(some))
+    rises = all(map(is_count, some)) and all(a < b for a, b in pairwise(some))
     return by if rises else ""
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _of_numbers(whole: Row) -> list[Row]:
-    """Turn epochs that are found by their number into rows that name it."""
-    if not all(_is_number(name) and isinstance(row, dict) for name, row in whole.items()):
-        return []
-    return [{"step": int(name), **whole[name]} for name in sorted(whole, key=int)]
-
-
-def _is_number(name: str) -> bool:
-    return name.isdecimal() and name.isascii() and len(name) <= LONGEST_NUMBER
 
 
 def _of_lists(whole: Row) -> History:
     """Turn lists of numbers into rows, as many as what is measured has; others see `_spread`."""
     lists = dict(_lists(whole))
     lengths = Counter(len(some) for some in lists.values() if len(some) > 1)
+    lengths = lengths or Counter(len(some) for some in lists.values() if some)
     if not lengths:
         return History([])
     measured = Counter(len(some) for name, some in lists.items() if has_metric([name]))

@@ -1,0 +1,173 @@
+"""Shapes of JSON in which rows are not lists of named numbers: pairs, cells, keys that count."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from runlens.metrics import plain
+from runlens.naming import classify
+from runlens.patterns import lazy_re
+from runlens.sources.reading import as_number
+from runlens.sources.tables.cells import LONGER, UNNAMED
+from runlens.sources.tables.names import (
+    STEPS,
+    TRAININGS,
+    has_metric,
+    has_twins,
+)
+
+Row = dict[str, Any]
+
+DEEPEST = 3
+PAIR, TRIPLE = 2, 3  # numbers of a point, and with its time before it
+WIDEST = 12  # numbers of a row without names: more are data
+LONGEST_NUMBER = 15  # digits
+WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
+# keys that only say where their inner ones belong
+CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
+_COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15})")
+_SHORT = {"ep": "epoch", "e": "epoch", "it": "iter"}
+
+
+def leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the plain values of a row; those of inner objects are named by their path."""
+    for key, value in row.items():
+        if isinstance(value, dict):
+            if depth < DEEPEST:
+                inner = prefix if key in CONTAINERS else f"{prefix}{key}/"
+                yield from leaves(value, inner, depth + 1)
+        elif not isinstance(value, list):
+            yield f"{prefix}{key}", value
+
+
+def is_count(value: object) -> bool:
+    """Whether a value is a whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def measures(row: Row) -> bool:
+    """Whether a row has a number under the name of a metric."""
+    return has_metric([name for name, value in leaves(row) if as_number(value) is not None])
+
+
+def counted(key: str) -> tuple[str, int] | None:
+    """Return what a key counts, and how far: ``epoch_3``, ``3``; None for others.
+
+    >>> counted("Epoch 3"), counted("ep3"), counted("3"), counted("layer3")
+    (('epoch', 3), ('epoch', 3), ('step', 3), None)
+    """
+    found = _COUNTED.fullmatch(key)
+    if found is None:
+        return None
+    word = plain(found[1] or "step")
+    word = _SHORT.get(word, word)
+    return (word, int(found[2])) if word in STEPS else None
+
+
+def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
+    """Turn rows that are found by their number into rows that name it: ``{"epoch_1": {...}}``.
+
+    Where each is numbers by their own number, those are the iterations of an epoch.
+    """
+    found = [(count, row) for key, row in whole.items() if (count := counted(key))]
+    if len(found) < len(whole) or not all(isinstance(row, dict) for _, row in found):
+        return []
+    rows = []
+    for (word, number), row in sorted(found, key=lambda one: one[0][1]):
+        if row and all(counted(key) and as_number(value) is not None for key, value in row.items()):
+            called = stem if has_metric([stem]) else "value"
+            rows += [{word: number, "iter": int(n), called: value} for n, value in row.items()]
+        else:
+            rows.append({word: number, **row})
+    return rows
+
+
+def of_points(whole: Row) -> list[Row]:
+    """Turn the steps and values of each metric into rows, a row for each step of each."""
+    points = {name: some for name, one in whole.items() if (some := _points(one))}
+    rows: dict[Any, Row] = {}
+    for name, some in points.items():
+        for step, value in some if has_metric(points) or is_sacred(whole[name]) else ():
+            if isinstance(step, int | float):
+                rows.setdefault(step, {"step": step})[name] = value
+    return [rows[step] for step in sorted(rows)]
+
+
+def is_sacred(one: object) -> bool:
+    """Whether a metric is written as Sacred does: ``{"steps": [1, 2], "values": [0.5, 0.4]}``."""
+    return isinstance(one, dict) and all(
+        isinstance(one.get(name), list) for name in ("steps", "values")
+    )
+
+
+def _points(one: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON is of any type
+    """Return steps and values: ``{"0": 0.5, "1": 0.4}``, ``[[0, 0.5], [1, 0.4]]``."""
+    if is_sacred(one):
+        return list(zip(one["steps"], one["values"], strict=False))
+    if isinstance(one, dict):
+        counts = all(key.isdecimal() and len(key) <= LONGEST_NUMBER for key in one)
+        numbers = counts and all(as_number(value) is not None for value in one.values())
+        return [(int(key), value) for key, value in one.items()] if numbers else []
+    pairs = isinstance(one, list) and all(_is_row(row) and len(row) == PAIR for row in one)
+    return one if pairs and len(one) >= PAIR and _rises(one) else []
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, list) and all(as_number(cell) is not None for cell in row)
+
+
+def _rises(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first number of each row is whole, and above that of the row before."""
+    return all(is_count(row[0]) for row in rows) and all(a[0] < b[0] for a, b in pairwise(rows))
+
+
+def of_cells(value: list[Any], stem: str) -> list[Row]:
+    """Turn lists of numbers into rows: ``[[0, 0.5, 0.4], ...]``; nameless columns are numbered.
+
+    TensorBoard's page writes a time, the step and the number. A few long lists are a curve each.
+    """
+    if not value or not all(map(_is_row, value)) or len(set(map(len, value))) > 1:
+        return []
+    known = has_metric([stem])
+    if known and len(value[0]) >= LONGER * len(value):
+        value = [list(cells) for cells in zip(*value, strict=True)]
+    if not PAIR <= len(value[0]) <= WIDEST:
+        return []
+    if len(value[0]) == TRIPLE and value[0][0] > WALL and _rises([row[1:] for row in value]):
+        return [{"step": row[1], stem.rpartition("-tag-")[2]: row[2]} for row in value]
+    counts = len(value) > 1 and _rises(value)
+    if not (counts or known):
+        return []
+    names = ["step"] * counts + [f"{UNNAMED}{n}" for n in range(1 + counts, len(value[0]) + 1)]
+    if counts and known and len(names) == PAIR:
+        names[1] = stem
+    return [dict(zip(names, row, strict=True)) for row in value]
+
+
+def named_trainings(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+    """Yield rows that are a whole training each, by its name: ``{"seed": 1, "loss": [...]}``."""
+    for row in rows:
+        said = [f"{key} {v}" for key, v in row.items() if plain(key) in TRAININGS and _is_word(v)]
+        curves = {
+            key: some for key, some in row.items() if isinstance(some, list) and len(some) > 1
+        }
+        if said and curves:
+            yield ", ".join(said), curves
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
+    """Yield what may be a training each, by its key: a seed, a fold, a model.
+
+    ``train`` and ``val``, or two networks with a loss each, are parts of one.
+    """
+    parts = {key: one for key, one in whole.items() if isinstance(one, dict | list) and one}
+    said = all(
+        (found := _COUNTED.fullmatch(key)) and plain(found[1] or "") in TRAININGS for key in parts
+    )
+    twins = all(isinstance(one, dict) and has_twins(one) for one in parts.values())
+    if said or (twins and not any(classify(key).split or has_metric([key]) for key in parts)):
+        yield from parts.items()
