@@ -27,7 +27,10 @@ HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 BY_HAND = 14  # row of a Ctrl-C
 # how a traceback is told that breaks off before its last line
 UNNAMED = "an unnamed exception"
-SAVING = "saving a checkpoint"  # what a program was doing when its exception was raised
+# what a program was doing when its exception was raised
+SAVING = "saving a checkpoint"
+PLACING = "moving the model to its device"
+STATES = "an optimizer step"
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]

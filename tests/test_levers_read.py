@@ -12,7 +12,7 @@ from runlens.config_keys import as_found
 from runlens.diagnosis import Diagnosis
 from runlens.engine import diagnose
 from runlens.rules.rule import drawn, message
-from runlens.run import Configured, Event, Run, State
+from runlens.run import PLACING, STATES, Configured, Event, Run, State
 from runlens.sources.console.messages import memory
 
 OVERFIT: dict[str, Any] = {"train_loss": "0:2 1000:0.1", "eval_loss": "50:2 300:1.4 1000:2.4"}
@@ -98,7 +98,8 @@ def test_weights_that_can_exist_are_named(settings: dict[str, Any], words: str) 
     ("used", "idle", "cause", "todo"),
     [
         (TWO, "8.39", "Other processes on the same card", "End the other processes"),
-        ("", "800.00", "Fragmented memory", "expandable_segments"),
+        ("", "1200.00", "Fragmented memory", "expandable_segments"),
+        ("", "800.00", "Model and batch do not fit on the GPU", "Halve the batch"),
         ("", "8.39", "Model and batch do not fit on the GPU", "Halve the batch"),
     ],
 )
@@ -121,6 +122,55 @@ def test_what_fills_the_card_is_read_from_the_message(
     too_large = "do not fit on the GPU" in diagnosis.causes[0].evidence_for
     assert not (used and too_large)  # the room that others take says nothing of the settings
     assert todo in first(diagnosis)
+
+
+@pytest.mark.parametrize(
+    ("stage", "size", "cause", "todo"),
+    [
+        (PLACING, 8, "The model does not fit on the GPU", "a smaller model, or use a card"),
+        (STATES, 8, "The optimizer states do not fit next to the model", "in 8 bits"),
+        ("the forward pass", 8, "Model and batch do not fit on the GPU", "Halve the batch"),
+        ("the forward pass", None, "Model and batch do not fit on the GPU", "Lower the batch"),
+    ],
+)
+def test_what_helps_is_what_did_not_fit(
+    stage: str, size: int | None, cause: str, todo: str
+) -> None:
+    """No batch makes room for weights or for states, and a neighbour's room is gone after one."""
+    text = OOM.format(TWO if stage == STATES else "", "8.39")
+    events = (
+        message("OutOfMemoryError", "fallback", 99, 0, exception="OutOfMemoryError", stage=stage),
+        message(text, "oom", 1, 0, **memory(text)),
+    )
+    run = drawn(
+        "x",
+        state=State("crashed", text, "certain", done_steps=0, planned_steps=500),
+        events=events,
+        config={"per_device_train_batch_size": size} if size else {},
+        framework="trl",
+        train_loss="0:2.2 0:2.2",
+    ).run()
+    diagnosis = diagnose(run)
+    assert diagnosis.causes[0].what == cause
+    assert todo in first(diagnosis)
+    assert ("atch per device" in first(diagnosis)) is (stage == "the forward pass")
+
+
+@pytest.mark.parametrize(("curve", "kept"), [("0:5 30:9", False), ("0:5 40:9", True)])
+def test_memory_that_grew_at_few_records_may_be_of_longer_batches(
+    curve: str, *, kept: bool
+) -> None:
+    """What is kept alive grows at each of them."""
+    text = OOM.format("", "8.39")
+    run = drawn(
+        "x",
+        state=State("crashed", text, "certain", done_steps=50, planned_steps=500),
+        events=(message(text, "oom", 1, 50, **memory(text)),),
+        noise=0.0,
+        train_loss="0:2.2 50:2.0",
+        gpu_mem=curve,
+    ).run()
+    assert ("kept alive" in diagnose(run).causes[0].what) is kept
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ from runlens.causes.scene import Scene
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
-from runlens.run import SAVING, UNNAMED, Event
+from runlens.run import SAVING, STATES, UNNAMED, Event
 from runlens.wording import number, quoted, step
 
-STATES = "an optimizer step"
 # what an exception says where the disk, not the code, is at fault
 _DISK = lazy_re(
     r"No space left|disk quota|file too large|os error 2[78]|errno 2[78]|file write failed"

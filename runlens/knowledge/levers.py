@@ -37,6 +37,7 @@ LEVERS: Mapping[str, tuple[Group, ...]] = {
         ("gradient_checkpointing",),
         ("per_device_eval_batch_size", "eval_accumulation_steps"),
         ("dataloader_num_workers", "dataset_num_proc"),
+        ("optim",),
     ),
     "machine": (),
     "logging": (("logging_nan_inf_filter",),),

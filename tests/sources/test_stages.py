@@ -8,6 +8,7 @@ from runlens.sources.console.stages import STAGES
 FRAMES = {
     "saving a checkpoint": ("transformers/trainer.py", "_save_checkpoint"),
     "loading the model": ("transformers/modeling_utils.py", "from_pretrained"),
+    "moving the model to its device": ("torch/nn/modules/module.py", "_apply"),
     "loading a checkpoint": ("transformers/trainer.py", "_load_from_checkpoint"),
     "loading data": ("torch/utils/data/dataloader.py", "_next_data"),
     "generating": ("transformers/generation/utils.py", "generate"),

@@ -15,7 +15,7 @@ from runlens.arrays import unique
 from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
-from runlens.run import BY_HAND, HARD_KILLS, SAVING, Event, Run
+from runlens.run import BY_HAND, HARD_KILLS, PLACING, SAVING, Event, Run
 from runlens.signals import Signals
 from runlens.wording import duration, step
 
@@ -29,7 +29,8 @@ SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
 LEAST_APART = 5  # steps between checkpoints where ten minutes are fewer
 MOST_LOST = 600.0  # seconds of work that an end may cost
 FEWEST_SAVES = 10  # checkpoints in a run, however fast it is
-BEFORE_TRAINING = {"reading the settings", "importing", "loading the model"}  # stages of an error
+# stages of an error
+BEFORE_TRAINING = {"reading the settings", "importing", "loading the model", PLACING}
 UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
 HOW: dict[EndingKind, str] = {
     "oom": "ran out of memory",

@@ -7,11 +7,14 @@ from runlens.arrays import median
 from runlens.diagnosis import Cause, Fix, Rank
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
-from runlens.run import RL_TASKS, Event, Run
+from runlens.run import PLACING, RL_TASKS, STATES, Event, Run
 from runlens.wording import number, step
 
-FRAGMENTED = 0.2  # reserved but not allocated, as a share of the card: worth expandable segments
+# reserved but not allocated, as a share of the card. The allocator keeps a few percent of any card
+# that way: PyTorch's own message asks for "large" before it names fragmentation
+FRAGMENTED = 0.1
 GROWN = 1.1  # last over first record of memory
+FEWEST = 5  # records of memory: fewer that grow may be of longer batches as well
 HOST = 4  # row of the message table: memory of the machine, not of the card
 SHORTEST = 512  # tokens: shorter sequences are not the problem
 IN_EVALUATION = ("evaluation_loop", "prediction_step", "in evaluate", "validation_step")
@@ -21,7 +24,7 @@ CPU_ACCUMULATION = 8  # evaluation batches whose logits stay on the GPU
 def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     """Rank what filled the memory; `long` is the share of the plan after which settings fit."""
     done = onset_step(run)
-    if others := _of_others(proof):  # what they take says nothing of the settings
+    if others := _of_others(run, proof):  # what they take says nothing of the settings
         why = f"they hold {others:.2f} GiB, without which the request would have fitted"
         return (Cause("Other processes on the same card", "most likely", why, kind="memory"),)
     made: list[Cause] = []
@@ -32,7 +35,10 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         made.append(Cause("Fragmented memory", "most likely", why, kind="memory"))
     if why := _at_evaluation(run):
         made.append(Cause(_of_evaluation(run), "most likely", why, kind="memory"))
-    if done <= 1:
+    if _stage(run) == PLACING:
+        why = f"memory ran out while {PLACING}, before any batch"
+        made.append(Cause("The model does not fit on the GPU", "most likely", why, kind="memory"))
+    elif done <= 1:
         why = "it failed before the first step was done"
         made.append(
             Cause("Model and batch do not fit on the GPU", "most likely", why, kind="memory")
@@ -71,8 +77,13 @@ def _sizes(proof: Event) -> dict[str, float]:
     return {key: float(value) for key, value in proof.data.items() if str(key).endswith("_gib")}
 
 
-def _of_others(proof: Event) -> float:
-    """Return the GiB that other processes hold, where the request would fit without them."""
+def _of_others(run: Run, proof: Event) -> float:
+    """Return the GiB that other processes hold, where the request would fit without them.
+
+    The first of the optimizer's states fits soon; all the others are still to come.
+    """
+    if _stage(run) == STATES:
+        return 0.0
     data = _sizes(proof)
     others, free = data.get("others_gib", 0.0), data.get("free_gib", 0.0)
     return others if others + free >= data.get("tried_gib", inf) else 0.0
@@ -82,13 +93,14 @@ def _fits(proof: Event) -> bool:
     """Whether what was asked for would fit into what is free and what is reserved in vain."""
     data = _sizes(proof)
     idle, free, wanted = (data.get(f"{of}_gib", 0.0) for of in ("reserved", "free", "tried"))
-    return free < wanted <= free + idle
+    large = idle >= FRAGMENTED * data.get("total_gib", inf)
+    return large and free < wanted <= free + idle
 
 
-def _fragmented(proof: Event) -> bool:
-    """Whether it would fit so, or much is reserved in vain."""
-    data = _sizes(proof)
-    return _fits(proof) or data.get("reserved_gib", 0.0) > FRAGMENTED * data.get("total_gib", inf)
+def _stage(run: Run) -> str:
+    """Return what the program was doing when memory ran out; empty where no traceback tells."""
+    raised = (e for e in run.events_of("message") if e.data.get("exception") and e.data.get("last"))
+    return str(next((e.data.get("stage") for e in raised), "") or "")
 
 
 def _at_evaluation(run: Run) -> str:
@@ -107,7 +119,7 @@ def _grown(run: Run, proof: Event) -> str:
     """Say by how much the memory that ran out had grown, where it is logged and had."""
     of_host = proof.data.get("row") == HOST
     value = run.curve("host_mem" if of_host else "gpu_mem").finite().value
-    if len(value) < 2 or value[-1] <= GROWN * value[0]:  # noqa: PLR2004 - no growth
+    if len(value) < FEWEST or value[-1] <= GROWN * value[0]:
         return ""
     if value[-1] < proof.data.get("tried_gib", 0.0):
         return ""  # the request alone is more than all that had grown
@@ -120,12 +132,14 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if proof.data.get("row") == HOST:
         less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
         return (less, *fixes.fewer_readers(run), *resume(run))
-    if _of_others(proof):
+    if _of_others(run, proof):
         what = "End the other processes on this card (nvidia-smi lists them), or use a free card"
         free = fixes.action(what, "the request fits without them", cures="memory")
         return (free, *resume(run), experiments.memory_snapshot(run))
+    if stage := _of_states(run):
+        return (*stage, *resume(run))
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]
-    made += fixes.smaller_batch(run, "activations and logits grow with the batch")
+    made += _less_at_once(run)
     if not run.flag("gradient_checkpointing"):
         why = "this needs less memory and about a third more time (use_reentrant: false)"
         what = "Recompute activations (gradient checkpointing)"
@@ -142,7 +156,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if (run.number("num_processes") or 1) > 1:
         what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
-    if _fragmented(proof):
+    if _fits(proof):
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
         made.insert(
             0, fixes.action(what, "this lets PyTorch use memory that is reserved but not allocated")
@@ -151,6 +165,34 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         what = "Truncate at max_length and pad to a multiple of 8"
         made.append(fixes.action(what, "no batch is then far longer than the others"))
     return (*made, *resume(run), experiments.memory_snapshot(run))
+
+
+def _of_states(run: Run) -> tuple[Fix, ...]:
+    """Return what helps where weights or Adam's states do not fit: no batch, no activation does."""
+    stage = _stage(run)
+    if stage not in {PLACING, STATES}:
+        return ()
+    made = [*_smaller_numbers(run)]
+    if (run.number("num_processes") or 1) > 1:
+        what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
+        made.append(fixes.action(what, "each GPU then holds its part", "one run"))
+    elif stage == STATES:
+        what = "Keep the optimizer states in 8 bits, or offload them to the CPU"
+        made += () if made else (fixes.action(what, "they are allocated at the first step"),)
+    if not run.adapted:
+        smaller = "" if run.task == "pretrain" else "an adapter (LoRA) or "
+        what = f"Train {smaller}a smaller model, or use a card with more memory"
+        made.append(fixes.action(what, "a smaller batch does not make room for this", "one run"))
+    return tuple(made)
+
+
+def _less_at_once(run: Run) -> tuple[Fix, ...]:
+    """Return the smaller batch; words where the size that is used is not recorded."""
+    why = "activations and logits grow with the batch"
+    if run.number("per_device_train_batch_size") is None:
+        what = "Lower the batch per device, or shorten the sequences"
+        return (fixes.action(what, why, "settings only"),)
+    return fixes.smaller_batch(run, why)
 
 
 def _evaluation(run: Run) -> tuple[Fix, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import SAVING
+from runlens.run import PLACING, SAVING, STATES
 
 BACKSLASH = "\\"
 
@@ -23,6 +23,7 @@ STAGES = (
         "loading the model",
         r":(from_pretrained|load_state_dict|_load_pretrained_model|hf_hub_download|cached_files?)$",
     ),
+    Stage(PLACING, r"/nn/modules/module\.py:(_apply|to_empty)$"),
     Stage(
         "loading a checkpoint",
         r":(_load_from_checkpoint|load_checkpoint|_load_optimizer_and_scheduler)$",
@@ -42,7 +43,7 @@ STAGES = (
     ),
     Stage("the backward pass", r":(backward|_engine_run_backward|run_backward)$"),
     Stage(
-        "an optimizer step",
+        STATES,
         r"/optim/|:(optimizer_step|_(single|multi)_tensor_\w+|unscale_|clip_grad_norm_)$",
     ),
     Stage("the forward pass", r":(forward|compute_loss|_call_impl|training_step)$"),
