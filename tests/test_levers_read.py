@@ -138,9 +138,10 @@ def test_what_helps_is_what_did_not_fit(
 ) -> None:
     """No batch makes room for weights or for states, and a neighbour's room is gone after one."""
     text = OOM.format(TWO if stage == STATES else "", "8.39")
+    sizes: dict[str, Any] = {**memory(text)}
     events = (
         message("OutOfMemoryError", "fallback", 99, 0, exception="OutOfMemoryError", stage=stage),
-        message(text, "oom", 1, 0, **memory(text)),
+        message(text, "oom", 1, 0, **sizes),
     )
     run = drawn(
         "x",
@@ -162,10 +163,11 @@ def test_memory_that_grew_at_few_records_may_be_of_longer_batches(
 ) -> None:
     """What is kept alive grows at each of them."""
     text = OOM.format("", "8.39")
+    sizes: dict[str, Any] = {**memory(text)}
     run = drawn(
         "x",
         state=State("crashed", text, "certain", done_steps=50, planned_steps=500),
-        events=(message(text, "oom", 1, 50, **memory(text)),),
+        events=(message(text, "oom", 1, 50, **sizes),),
         noise=0.0,
         train_loss="0:2.2 50:2.0",
         gpu_mem=curve,

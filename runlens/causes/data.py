@@ -35,6 +35,7 @@ SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "
 MOVED_LOGP = 2.0  # nats that a log-probability of an answer must have moved
 RISEN = 0.1  # of train loss at the best evaluation
 NOTHING_LEFT = 0.05  # nats of eval loss, as rule zero-loss
+UNREADABLE = "Wrong chat template or tokenizer, padding that counts as labels, or damaged weights"
 SHIFTED = 0.3  # of the level before that a lasting jump must have
 
 
@@ -213,13 +214,29 @@ def _wrong(scene: Scene) -> Signs:
                 f"the median gradient norm is {number(float(median(norm)))}, so the model updates"
             )
             yield Sign(f"{said} but finds no pattern", SPEAKS)
-        start = float(train.value[0])
-        if scene.run.task == "sft" and start >= chance.TRAINED_BELOW:
-            yield Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
+    yield _unread(scene)
     if other := chat_templates.foreign(scene.run):
         key, used, model = other
         said = f"{key} is {used}, and {model} was trained with another"
         yield Sign(said, STRONG, "The chat template of another model")
+
+
+def _unread(scene: Scene) -> Sign | None:
+    """Say that a pretrained model reads the text no better than one that never saw any."""
+    train = scene.curve("train_loss")
+    if scene.run.task != "sft" or not len(train):
+        return None
+    start, end = float(train.value[0]), scene.signals.levels("train_loss").end
+    if chance.from_scratch(scene.run, start) and start >= chance.TRAINED_BELOW:
+        return Sign(chance.start_words(start), STRONG, chance.NOT_TRAINED)
+    if not scene.has(*STUCK):
+        return None
+    if start >= chance.TRAINED_BELOW:
+        return Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
+    if end < chance.READS_BELOW:
+        return None
+    said = f"the loss ended at {loss(end)} (median); a pretrained model ends below "
+    return Sign(f"{said}{chance.READS_BELOW:g} on text that it can read", SPEAKS, UNREADABLE)
 
 
 def _coin(scene: Scene) -> Sign | None:
@@ -356,7 +373,7 @@ SHIFT = Hypothesis(
 WRONG = Hypothesis(
     "labels-wrong",
     "Labels are misaligned with the inputs",
-    STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped"},
+    STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped", "clip-saturation"},
     _wrong,
     "20 rows printed as the model sees them carry the right labels",
     "Overfit one batch of 8 samples. If its loss does not approach 0, print 20 rows with their "

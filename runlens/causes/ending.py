@@ -12,6 +12,7 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import ENDED, MOVED
 from runlens.causes.scene import Scene
+from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
@@ -220,10 +221,13 @@ def _code(scene: Scene) -> Signs:
         return  # the table knows what raised it: no second cause
     weight = HINT if what.startswith(UNNAMED) else STRONG  # it may be Ctrl-C
     parts = [quoted(shortened(what, QUOTED)) if scene.lead.rule != "crashed" else "", where]
-    yield Sign("; ".join(part for part in parts if part), weight, _named_error(what, stage))
+    yield Sign("; ".join(part for part in parts if part), weight, _named_error(raised))
 
 
-def _named_error(exception: str, stage: str) -> str:
+def _named_error(raised: Event) -> str:
+    exception, stage = (str(raised.data.get(key) or "") for key in ("exception", "stage"))
+    if known := meaning(exception, raised=bool(raised.data.get("raised"))):
+        return known.what
     name = exception.partition(":")[0].rpartition(".")[2].strip() or "An exception"
     return f"{name}{_during(stage)}" if stage else f"{name}, raised by the program"
 

@@ -20,6 +20,7 @@ SLOW_MOMENTUM, NO_DAMPING = UNUSUAL["momentum"].below, 0.995  # 100 and 200 step
 SHORT_BETA2 = UNUSUAL["adam_beta2"].least
 USUAL_DECAY, HEAVY_DECAY = 0.1, UNUSUAL["weight_decay"].below  # 0 to 0.1 is usual
 FINE_TUNED = ("sft", "dpo")
+UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower end of a range
 SMALL_BATCH = 4  # samples of an update
 
 
@@ -32,7 +33,7 @@ def _tight(scene: Scene) -> Signs:
     if over >= TIGHT:
         weight = SETTLES if over >= FAR_TIGHT and scene.has("clip-saturation") else SPEAKS
         if STUCK & scene.everywhere.keys() and not in_force.scale_matters(scene.run):
-            weight = HINT  # Adam takes steps of the same length: it does not stand still for that
+            return  # Adam takes steps of the same length: it does not stand still for that
         told = f"the clipping limit is {limit:g} and the median norm {number(float(median(norm)))}"
         yield Sign(f"{told}, so most steps are scaled down to {percent(1 / over)}", weight)
 
@@ -107,9 +108,9 @@ def _precision(scene: Scene) -> Signs:
     yield _evaluated_in_half(scene)
     yield _layer(scene)
     half = next((key for key in ("fp16", "fp8") if run.flag(key)), "")
-    if half:
+    if half == "fp8" or (half and not _in_range(scene)):
         narrow = nan_causes.trained_in_bf16(run)
-        why = ", and the model was trained in bf16" if narrow else ""
+        why = ", and the model was pretrained in bf16" if narrow else ""
         if half == "fp8":
             said = "fp8 is set, and a row that is all padding has a scale of 0"
             yield Sign(said, STRONG if scene.symptom <= 1 else SPEAKS, "fp8 scale of zero")
@@ -118,6 +119,13 @@ def _precision(scene: Scene) -> Signs:
                 why += "; clipping cannot help where activations overflow before the gradients"
             sure = narrow or scene.has(*LOST)
             yield Sign(f"fp16 is set{why}", SPEAKS if sure else HINT, "fp16 overflow")
+
+
+def _in_range(scene: Scene) -> bool:
+    """Whether gradient norms are logged, and none of them overflowed: half precision was enough."""
+    norms = scene.run.curve("grad_norm")
+    lost = scene.has(*LOST, *UNDERFLOWN, "loss-scale-collapse", "nan-eval") or _overflowed(scene)
+    return bool(len(norms)) and len(norms) == len(norms.finite()) and not lost
 
 
 def _layer(scene: Scene) -> Sign | None:

@@ -99,13 +99,21 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def departure(self) -> Departure | None:
         """The first departure of the rate from its plan before the first symptom."""
-        if self._restarted_schedule:
+        if self._restarted_schedule or self._skipped_updates:
             return None
         off = self.signals.inputs.rate.departures
         known = (
             one for one in off if one.first.step <= self.until and not 1 / LEFT < one.factor < LEFT
         )
         return next(known, None)
+
+    @property
+    def _skipped_updates(self) -> bool:
+        """Whether the loss scaler skipped updates, and the schedule stood still with each.
+
+        What the rate then is was planned for an earlier step: it is not above the configured.
+        """
+        return "loss-scale-collapse" in self.everywhere and not self.over_configured
 
     @property
     def over_configured(self) -> float | None:

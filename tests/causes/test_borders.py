@@ -146,6 +146,7 @@ OPTIMISER = (
     ),
 )
 ZERO = {"train_loss": "0:2 90:2 100:0 900:0"}
+FP16 = {"fp16": True}
 PAIRS = {"task": "dpo", "train_loss": "0:0.6931 900:0.6931"}
 DATA = (
     *held(
@@ -216,7 +217,22 @@ DATA = (
         ({**PAIRS, "train_loss": "0:0.697 900:0.697", "grad_norm": LEVEL}, ""),
         ({**PAIRS, "train_loss": "0:0.689 900:0.689", "grad_norm": LEVEL}, ""),
         ({"train_loss": "0:6 900:6"}, "2 "),
-        ({"train_loss": "0:5.9 900:5.9"}, ""),
+        ({"train_loss": "0:5.9 900:5.9"}, "2 Wrong chat template or tokenizer, padding"),
+        ({"train_loss": "0:5.9 900:3.9"}, ""),
+    ),
+    *held(
+        "labels-wrong",
+        "clip-saturation 0 warning",
+        ({"train_loss": "0:6.9 900:5", "config": {"vocab_size": 1000}}, "3 Wrong chat template"),
+        ({"train_loss": "0:6 900:5", "config": {"vocab_size": 1000}}, ""),
+        ({"train_loss": "0:5.9 900:5", "config": {"vocab_size": 500}}, ""),
+        ({"train_loss": "0:6.9 900:5"}, ""),
+    ),
+    *held(
+        "precision",
+        "clip-saturation 0 warning",
+        ({"grad_norm": "0:9 900:9", "config": FP16}, ""),
+        ({"config": FP16}, "1 fp16 overflow: fp16 is set"),
     ),
     *held(
         "labels-wrong",

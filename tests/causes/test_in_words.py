@@ -8,8 +8,9 @@ from runlens import diagnose, read
 from runlens.cause import Cause
 
 STAMP = "2026-02-03 06:01:1{n}.97 [12/train/5 (pid 28)] [0a1b-{n}c] "
+HEADER = "Traceback (most recent call last):"
 FULL = (
-    "Traceback (most recent call last):",
+    HEADER,
     '  File "/opt/conda/lib/python3.12/site-packages/torch/serialization.py", line 379, in save',
     "    _save(obj, opened_zipfile, pickle_module, pickle_protocol)",
     "OSError: [Errno 28] No space left on device",
@@ -93,3 +94,24 @@ def test_a_file_that_is_too_large_is_no_full_disk(tmp_path: Path) -> None:
     told = " ".join([made.causes[0].what, *(one.title for one in made.findings)])
     assert "disk is full" not in told
     assert made.causes[0].kind == "machine"
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "what"),
+    [
+        ("raise NotImplementedError", "NotImplementedError", "A case that the code does not"),
+        ("raise ValueError('no')", "ValueError: no", "A check in the code failed"),
+        ("x = self.P", "AttributeError: no P", "An attribute that the object does not have"),
+        ("assert a == b", "AssertionError", "An assertion of the code failed"),
+        ("x = int(text)", "ValueError: invalid literal", "ValueError while computing a reward"),
+    ],
+)
+def test_an_exception_is_told_by_what_its_class_means(
+    tmp_path: Path, source: str, said: str, what: str
+) -> None:
+    """That a program raised it says nothing; what the code does not know, or refuses, does."""
+    frame = '  File "/home/me/score.py", line 37, in compute_score'
+    rows = [f"step {n}/40 | loss {2 - n / 100:.3f}" for n in range(12)]
+    cause = first_cause(tmp_path, *rows, HEADER, frame, f"    {source}", said)
+    assert what in cause.what
+    assert "score.py:37" in cause.evidence_for

@@ -42,3 +42,25 @@ def test_an_exception_of_the_users_own_code_has_no_stage() -> None:
     lines = ["Traceback (most recent call last):", own, "    1 / 0", "ZeroDivisionError: no"]
     (failure,), _ = failures(lines, range(len(lines)))
     assert failure.stage == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "raised"),
+    [
+        ("raise NotImplementedError", True),
+        ("raise ValueError(f'{n} groups')", True),
+        ("raise torch.cuda.OutOfMemoryError('no')", True),
+        ("raise error", False),
+        ("raise value.as_instanceof_cause()", False),
+        ("return table[name]", False),
+    ],
+)
+def test_an_exception_that_the_code_raises_is_told_from_what_python_raises(
+    source: str, *, raised: bool
+) -> None:
+    """The last frame quotes its line; one raised again was of others."""
+    own = '  File "/home/me/train.py", line 9, in main'
+    lines = ["Traceback (most recent call last):", own, "    raise ValueError", own]
+    lines += [f"    {source}", "    ^^^^^", "ValueError: no"]
+    (failure,), _ = failures(lines, range(len(lines)))
+    assert failure.raised is raised

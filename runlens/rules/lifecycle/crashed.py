@@ -17,10 +17,14 @@ Fixes
     Read the exception and its last frame in own code; resume from the last checkpoint.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
+from runlens.knowledge.exceptions import meaning
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -81,9 +85,7 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         seen=_seen(exception) if proof else "No exception was recorded.",
         fixes=(
             fixes.action(
-                ELSEWHERE
-                if exception.startswith(UNNAMED)
-                else _fix(str(data.get("fix") or ""), frame),
+                ELSEWHERE if exception.startswith(UNNAMED) else _fix(data, exception, frame),
                 f"the last frame is {frame}" if frame else "",
             ),
             *resume(run),
@@ -119,7 +121,11 @@ def _own(frame: str) -> str:
     return frame if ".py:" in frame else ""
 
 
-def _fix(known: str, frame: str) -> str:
+def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
+    known = str(data.get("fix") or "")
+    told = meaning(exception, raised=bool(data.get("raised")))
+    if told and frame and data.get("class") == "fallback":
+        return told.todo
     if known and (frame or "frame" not in known):
         return known
     return (

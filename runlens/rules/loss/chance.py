@@ -15,6 +15,7 @@ KNOWN_CLASSES = (10, 100, 1_000)
 PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
 TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below, at 0.5 to 4
+READS_BELOW = 4.0  # nats per token, of the same range: what a trained model ends below on any text
 NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialised head"
 EXACT = 5e-4  # share of a level by which its first four digits are those of another
 EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32

@@ -18,6 +18,7 @@ HEADER = "Traceback (most recent call last)"
 _DIGITS = lazy_re(r"\d+")
 _RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\s?")
 _FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
+_RAISE = lazy_re(r"\s+raise (?:\w+\.)*[A-Z]\w*(?:\(|\s*$)")
 _EXCEPTION = lazy_re(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::?$|:\s)")
 _NAMED = lazy_re(r"\b\w*(?:Error|Exception|Interrupt|Exit|Warning|Stop|Failed|Failure)\b")
 _BARE = lazy_re(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)|Exception: ")
@@ -69,6 +70,7 @@ class Failure(NamedTuple):
     frame: str  # "train.py:120 in main": the last frame of the user's own code
     ignored: bool  # printed by the interpreter on the way out, the program went on
     stage: str = ""  # what the program was doing: "saving a checkpoint"
+    raised: bool = False  # by a `raise` of the code at the last frame, which names its class
 
 
 def unranked(line: str) -> str:
@@ -147,22 +149,25 @@ def _block(
     stamp = unranked(lines[place]).partition(HEADER)[0]
     frames: list[tuple[str, str, str]] = []
     strangers = number = 0
+    raised = False
     for number in range(place + 1, min(place + MAX_FRAMES, len(lines))):
         if _rank(lines[number]) != rank:
             continue
         line = _unstamped(unranked(lines[number]), stamp)
         if frame := _FRAME.match(line):
             frames.append((frame[1], frame[2], frame[3] or ""))
+            raised = False
         elif line[:1] in {"", " ", "\t"}:
             if frames:
                 quoted.add(number)
+                raised = raised or _RAISE.match(line) is not None
         elif _names_exception(line, sure=bool(frames) and not strangers):
             taken.add(number)
             before = lines[place - 1] if place else ""
             ignored = "Exception ignored" in before + lines[place]
             text = _with_message(line, lines[number + 1 : number + 2])[:MAX_EXCEPTION]
             own, stage = _own(frames), stage_of(frames)
-            return number, Failure(index[place], index[number], text, own, ignored, stage)
+            return number, Failure(index[place], index[number], text, own, ignored, stage, raised)
         else:
             strangers += 1
             if strangers > MAX_STRANGERS or HEADER in line:

@@ -34,7 +34,7 @@ STAGES = (
         r"|/dataloader\.py:|/data_loader\.py:|/datasets/",
     ),
     Stage("generating", r":(generate|_generate\w*|_sample)$|/vllm/"),
-    Stage("computing a reward", r":(_calculate_rewards|\w*reward\w*)$"),
+    Stage("computing a reward", r":(_calculate_rewards|\w*reward\w*|\w*compute_score)$"),
     Stage("evaluating", r":(evaluate|evaluation_loop|prediction_step|_evaluate|validation_step)$"),
     Stage(
         "a collective of the ranks",

@@ -301,6 +301,7 @@ def _failure(item: Failure, marks: _Marks, where: _Where, *, handled: bool) -> E
         "exception": item.exception,
         "frame": item.frame,
         "stage": item.stage,
+        "raised": item.raised,
         "cause_kind": _FALLBACK.cause_kind,
         "handled": handled,
         "last": not handled and marks.is_end(item.end),

@@ -1,0 +1,49 @@
+"""What an exception of Python says by its class, where its message is in no table."""
+
+from runlens.records import NamedTuple
+
+
+class Meaning(NamedTuple):
+    """What went wrong, and what to look at."""
+
+    what: str  # noun phrase
+    todo: str
+
+
+REFUSED = Meaning("A check in the code failed", "Read the condition above that raise")
+# builtin exceptions: https://docs.python.org/3/library/exceptions.html
+MEANINGS: dict[str, Meaning] = {
+    "AssertionError": Meaning(
+        "An assertion of the code failed", "Print the values that it compares"
+    ),
+    "AttributeError": Meaning(
+        "An attribute that the object does not have",
+        "Set the attribute before that line, or correct its name",
+    ),
+    "IndexError": Meaning(
+        "An index beyond the end", "Print the index and the length before that line"
+    ),
+    "KeyError": Meaning(
+        "A key that is missing", "Print the keys before that line, and correct the name"
+    ),
+    "NameError": Meaning("A name that is not defined", "Define or import it before that line"),
+    "NotImplementedError": Meaning(
+        "A case that the code does not implement",
+        "Add the case to that function, or pass it one that it knows",
+    ),
+    "TypeError": Meaning(
+        "A call with arguments of the wrong number or type",
+        "Compare that call with the signature in the installed version",
+    ),
+    "UnboundLocalError": Meaning("A name that is not defined", "Set it on every path to that line"),
+    "ZeroDivisionError": Meaning("A division by zero", "Print the divisor before that line"),
+}
+
+
+def meaning(exception: str, *, raised: bool) -> Meaning | None:
+    """Return what an exception means; None where neither its class nor a `raise` tells.
+
+    An own subclass is no class of Python: `SomeKeyError` is looked up by nothing.
+    """
+    name = exception.partition(":")[0].rpartition(".")[2].strip()
+    return MEANINGS.get(name) or (REFUSED if raised else None)
