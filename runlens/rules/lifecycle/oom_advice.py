@@ -49,7 +49,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         )
     if done > 1:
         late = plan_done(run, long)
-        why = f"the {step(done)} steps before it fit into memory"
+        why = f"the {step(done)} steps before it had enough memory"
         rank: Rank = "likely" if late and not made else "possible"
         made.append(Cause(_longer(run), rank, why, kind="memory"))
     return tuple(made)
@@ -149,7 +149,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     made.append(
         fixes.action(
             "Use flash attention",
-            "its memory grows only linearly with the sequence length",
+            "its memory is only linear in the sequence length",
             "one run",
         )
     )
