@@ -268,10 +268,11 @@ def _columns(run: Run, has: str) -> str:
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }
+    likely = sorted(told, key=lambda name: "loss" not in words(name))  # those first
     shown = [
-        f"{name} ({loss(float(value.min()))} to {loss(float(value.max()))}"
+        f"{name} ({loss(float(told[name].min()))} to {loss(float(told[name].max()))}"
         f"{_not_finite(run.curve(name))})"
-        for name, value in list(told.items())[:SHOWN_COLUMNS]
+        for name in likely[:SHOWN_COLUMNS]
     ]
     if not shown:
         return ""
@@ -280,7 +281,7 @@ def _columns(run: Run, has: str) -> str:
     which = "one of them" if len(told) > 1 else "it"
     return (
         f"The log {has} {', '.join(shown)}{more}. If {which} is the {spoken(ours)}, name it "
-        f"with --column {quote(f'{ours}={next(iter(told))}')}, for example."
+        f"with --column {quote(f'{ours}={likely[0]}')}, for example."
     )
 
 

@@ -159,6 +159,15 @@ def test_without_a_loss_six_columns_are_named() -> None:
     assert "more" not in of(few).second
 
 
+def test_a_column_that_is_called_a_loss_is_named_first() -> None:
+    """It is the likelier one, wherever the log has it."""
+    curves: dict[str, Any] = {f"column_{letter}": "0:1 90:2" for letter in "abcdefgh"}
+    curves |= {"loss_target": "0:3 90:2", "vicreg_loss": "0:3 90:2"}
+    said = of(drawn("columns", noise=0.0, **curves).run()).second
+    assert "The log has loss_target (2.000 to 3.000), vicreg_loss" in said
+    assert "--column train_loss=loss_target" in said
+
+
 def test_no_column_is_offered_as_a_loss_whose_name_says_that_it_is_none() -> None:
     """A time, a speed and a rate are no loss, and what got better is told already."""
     curves = {"eval_accuracy": "0:0.1 290:0.9", "time_cost": "0:3 290:4", "my_speed": "0:1 290:2"}
