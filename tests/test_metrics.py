@@ -164,7 +164,8 @@ def test_twins_of_lightning(name: str, metric: str) -> None:
      ("eval_bleu-4", "bleu", "", 1), ("eval_squad_f1", "f1", "squad", 1),
      ("eval_matthews_correlation", "matthews_correlation", "", 1), ("eval_mcc", "mcc", "", 1),
      ("eval_exact_match", "exact_match", "", 1), ("val/mAP50-95", "map", "", 1),
-     ("val_dice_coef", "dice", "", 1), ("val_f1_epoch", "f1", "", 1), ("val_f1_scores", "f1", "", 1),
+     ("val_dice_coef", "dice", "", 1), ("val_f1_epoch", "f1", "", 1),
+     ("val_f1_scores", "f1", "", 1),
      ("eval_wer", "wer", "", -1), ("eval_cer", "cer", "", -1), ("eval_fr_ter", "ter", "fr", -1)],
 )  # fmt: skip
 def test_scores_of_quality(name: str, kind: str, of: str, sign: float) -> None:
