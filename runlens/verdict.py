@@ -126,7 +126,8 @@ def of(
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
-    quiet = DOUBT if doubted else QUIET if unasked else "No fault was found"
+    cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
+    quiet = DOUBT if doubted else QUIET if unasked or cut else "No fault was found"
     return Verdict(_sentence(run, signals, seen, unasked, quiet), second, health)
 
 

@@ -13,7 +13,7 @@ from runlens.run import Run
 from runlens.signals import noise, phases
 from runlens.signals.inputs import Inputs
 from runlens.signals.noise import Levels
-from runlens.signals.shape import Shape
+from runlens.signals.shape import EXACT, Shape, kendall
 from runlens.signals.trend import Trend, trend
 
 Kept = TypeVar("Kept")
@@ -71,7 +71,10 @@ class Signals:
     def learns(self) -> bool:
         """Whether the training loss fell beyond chance over the run."""
         fell = self.shape("train_loss").fell_overall()
-        return fell.effect.change < 0 and fell.chance < NO_CHANCE
+        tau, by_order = kendall(self.curve("train_loss").value[:EXACT])
+        few = len(self.curve("train_loss")) <= EXACT and tau < 0  # their noise is not known
+        chance = min(fell.chance, by_order / 2) if few else fell.chance
+        return fell.effect.change < 0 and chance < NO_CHANCE
 
     def interval(self, metric: str) -> int:
         """Return the usual number of steps between two points of a metric; at least 1."""

@@ -91,12 +91,25 @@ def test_one_answer_for_everything(
     assert bool(said("stuck-at-chance", pasted)) == alarmed
 
 
-def test_what_an_evaluation_counts_is_no_answer() -> None:
-    """50 batches at each evaluation are not 50 % of anything."""
+@pytest.mark.parametrize(
+    ("metric", "alarmed"),
+    [
+        ("eval_accuracy", True),
+        ("eval_macro_f1", True),
+        ("eval_num_batches", False),
+        ("eval_throughput_steps", False),
+        ("eval_cardinality_error_0_unscaled", False),
+        ("eval_wer", False),
+        ("eval_bleu", False),
+    ],
+)
+def test_only_shares_of_right_answers_tell_that_all_are_the_same(
+    metric: str, *, alarmed: bool
+) -> None:
+    """50 batches, half a step a second, and 50 errors at each evaluation are no class."""
     losses: dict[str, tuple[float, ...]] = {"train_loss": (9.0, 2.0, 1.0), "eval_loss": (1.5,) * 5}
-    assert said("stuck-at-chance", case("classification", eval_share=(50.0,) * 5, **losses))
-    counted = case("classification", eval_num_batches=(50.0,) * 5, **losses)
-    assert not said("stuck-at-chance", counted)
+    counted = case("classification", **{metric: (50.0,) * 5}, **losses)
+    assert bool(said("stuck-at-chance", counted)) == alarmed
 
 
 @pytest.mark.parametrize(("times", "severity"), [(2, "info"), (1, "")])

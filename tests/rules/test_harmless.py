@@ -6,11 +6,13 @@ import pytest
 
 from runlens import diagnose
 from runlens.rules.rule import Case, drawn
+from runlens.run import State
 
 LOSS = "0:2.2 300:1.3 900:0.9"
 NOISE = {"train_loss": 0.02, "grad_norm": 0.1, "reward": 0.0, "frac_zero_std": 0.0}
 SPIKE = "0:1 390:1 400:40 410:1 900:1"
 STAIRS = "0:1.8 299:1.78 300:1.4 599:1.38 600:1.05 900:1.03"
+SIX_STAIRS = "0:2.6 149:2.58 150:2.2 299:2.18 300:1.8 449:1.78 450:1.4 599:1.38 600:1 900:0.9"
 CLASSES = "0:1.6 300:0.3 600:0.002 900:0.001"
 
 
@@ -37,6 +39,11 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
         case("clip-saturation", False, "no scale", train_loss=LOSS, grad_norm="0:7e5 900:7e5"),
         case("clip-saturation", True, "the scale", train_loss=LOSS, grad_norm="0:6e5 900:6e5"),
         case("clip-saturation", False, "flat", train_loss="0:2 900:2", grad_norm="0:4 900:4"),
+        case("clip-saturation", True, "by its share", train_loss=LOSS, clip_share="0:1 900:1"),
+        case(
+            "clip-saturation", False, "by its share, flat", train_loss="0:2 900:2",
+            clip_share="0:1 900:1",
+        ),
         case("grad-spike", True, "no reaction", train_loss=LOSS, grad_norm=SPIKE),
         case(
             "grad-spike", False, "the loss jumps", grad_norm=SPIKE,
@@ -99,6 +106,37 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
             eval_loss="50:2.2 300:1.6 800:1.6",
         ),
         case(
+            "eval-gap", True, "evaluation stands, and so does its score",
+            train_loss="0:2.4 200:1.6 800:0.7", eval_loss="50:2.2 300:1.6 800:1.6",
+            eval_accuracy="50:0.4 300:0.6 800:0.6",
+        ),
+        case(
+            "eval-gap", False, "evaluation stands, its score falls",
+            train_loss="0:2.4 200:1.6 800:0.7", eval_loss="50:2.2 300:1.6 800:1.6",
+            eval_accuracy="50:0.4 300:0.6 800:0.5",
+        ),
+        case(
+            "eval-leak", True, "augmentation may be why", task="classification",
+            train_loss="0:1 300:0.4 900:0.3", eval_loss="50:1 300:0.2 900:0.06",
+        ),
+        case(
+            "oscillation", True, "accuracy rises across it", task="classification",
+            train_loss=LOSS, eval_loss="50:0.3 900:0.3 ~0.08/130",
+            eval_accuracy="50:0.7 900:0.9",
+        ),
+        case(
+            "oscillation", False, "nothing gets better", task="classification",
+            train_loss=LOSS, eval_loss="50:0.3 900:0.3 ~0.08/130",
+        ),
+        case(
+            "reward-stuck-zero", True, "the other function teaches it", task="grpo",
+            **{"reward": "0:0.2 600:0.8", "reward:a": "0:0.2 600:0.8", "reward:b": "0:0 600:0"},
+        ),
+        case(
+            "zero-loss", True, "an unknown task, never evaluated", task="other",
+            train_loss="0:0.9 300:0.1 600:0.008 900:0.006",
+        ),
+        case(
             "hockey-stick", True, "more answers are right", task="classification",
             train_loss="0:0.7 600:0.05", eval_loss="50:0.6 200:0.4 600:0.7",
             eval_accuracy="50:0.7 200:0.8 600:0.9",
@@ -111,7 +149,8 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
             "epoch-staircase", False, "evaluation came back up", train_loss=STAIRS,
             steps_per_epoch=300, eval_loss="50:1.8 300:1.3 600:1.35 900:1.36",
         ),
-        case("epoch-staircase", False, "unknown", train_loss=STAIRS, steps_per_epoch=300),
+        case("epoch-staircase", True, "three passes", train_loss=STAIRS, steps_per_epoch=300),
+        case("epoch-staircase", False, "six passes", train_loss=SIX_STAIRS, steps_per_epoch=150),
         case(
             "zero-reward-std", True, "solved", task="grpo", reward="0:0.2 300:1 900:1",
             frac_zero_std="0:0.1 300:1 900:1",
@@ -139,3 +178,13 @@ def test_what_costs_nothing_leaves_the_run_healthy(
         assert said.health in {"healthy", "unknown"}
     if not harmless:
         assert said.health != "healthy"
+
+
+@pytest.mark.parametrize(
+    ("planned", "said"), [(1800, "Nothing alarming was"), (920, "No fault was")]
+)
+def test_a_log_that_ends_within_the_plan_shows_no_whole_run(planned: int, said: str) -> None:
+    """What was seen of it was not alarming; a run that did its plan had no fault."""
+    state = State("stopped_early", "train.log", "guess", done_steps=900, planned_steps=planned)
+    told = diagnose(drawn("cut", noise=NOISE, state=state, train_loss=LOSS).run()).verdict.sentence
+    assert told.startswith(said)

@@ -84,3 +84,21 @@ def test_a_history_that_begins_late_is_partial(
     history = History({"train_loss": columns(step, np.ones(len(step)))})
     problems = (Problem("log", "is cut", f"the {lost} rows"),) if lost else ()
     assert Signals(Run("r", "r", history, problems=problems)).partial == partial
+
+
+@pytest.mark.parametrize(
+    ("losses", "learns"),
+    [
+        ((1.29, 1.26, 1.25, 1.23, 1.22), True),  # one order of 120
+        ((1.29, 1.26, 1.25, 1.23), False),  # one of 24
+        ((1.29, 1.25, 1.26, 1.23, 1.22), False),
+        ((1.22, 1.23, 1.25, 1.26, 1.29), False),
+    ],
+)
+def test_few_losses_that_only_fall_are_no_chance(
+    losses: tuple[float, ...], *, learns: bool
+) -> None:
+    """Their noise is not known, so their order counts."""
+    points = " ".join(f"{10 * n}:{value}" for n, value in enumerate(losses))
+    run = drawn("few", noise=0.0, train_loss=points).run()
+    assert Signals(run).learns == learns

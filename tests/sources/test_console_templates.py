@@ -46,7 +46,7 @@ def test_a_line_gives_what_it_gives_when_it_is_parsed_alone(
 
 def test_the_numbers_of_a_line_stand_between_its_texts() -> None:
     """Digits within words are no numbers; dates and times are one."""
-    assert pieces("Acc@1 top-5 mAP50 x=1e-05, -3 at 10:05:00 on 2024-01-02 03:04:05,678 nan")[
+    assert pieces("Acc@1 top-5 mAP50 x=1e-05, -3 at 10:05:00 on 2024-01-02 03:04:05,678 nan +NAN")[
         1::2
     ] == [
         "1e-05",
@@ -54,6 +54,7 @@ def test_the_numbers_of_a_line_stand_between_its_texts() -> None:
         "10:05:00",
         "2024-01-02 03:04:05,678",
         "nan",
+        "+NAN",
     ]
 
 

@@ -199,6 +199,7 @@ def test_full_bars_count_nothing(tmp_path: Path) -> None:
         ("12 epochs done, loss=0.4", ["epoch", "loss"]),
         ("step 100/5,000 (2%) | loss 2.31 | lat 35.1ms", ["step", "share", "loss", "lat_ms"]),
         ("avg_loss: 4.88  (+0.2)", ["avg_loss", "share"]),
+        ("7 loss: +NAN / score: +0.054(-0/+3)", ["", "loss", "score", "score (avg)", "share"]),
         ("time per epoch 3.5 loss 0.2", ["time per epoch", "loss"]),
         ("loss (step 5) = 0.3", ["step", "loss"]),
         ("Sampling: 17.2s", ["Sampling_s"]),

@@ -39,6 +39,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
+from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.sets import (
     bottom_of,
     evaluations,
@@ -185,7 +186,7 @@ def _finding(
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
         seen=f"Eval loss ended {_from_best(evals)}.",
-        harmless=_falls_on(signals, metric),
+        harmless=_falls_on(signals, metric) or _answers_hold(signals, metric, onset, limits),
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
@@ -203,6 +204,12 @@ def _falls_on(signals: Signals, metric: str) -> bool:
     """Whether evaluation still falls at the end: then what training gains does carry over."""
     shape = signals.shape(metric)
     return bool(shape) and shape.phases[-1].kind == "fall"
+
+
+def _answers_hold(signals: Signals, metric: str, onset: float, limits: Limits) -> bool:
+    """Whether a score of the set is no worse than where the gap began: no answer was lost."""
+    score = scores.since(signals, metric, onset, limits.fewest)
+    return score is not None and score.held and not score.poor
 
 
 def _from_best(evals: Curve) -> str:

@@ -124,6 +124,7 @@ def _fallen(
     onset, final = float(evals.step[at]), float(evals.value[-1])
     return Finding(
         severity=severity,
+        harmless=severity == "info",
         title=f"{spoken(metric).capitalize()} was far below train loss from step {step(onset)} on. "
         f"It ended at {loss(final)}, and smoothed train loss at {loss(level)}.",
         metric=metric,

@@ -88,7 +88,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Count the norms above the limit after warm-up, or read the share where it is logged."""
     shares = signals.curve("clip_share").after(signals.settled_from)
     if len(shares) >= limits.fewest_info:
-        return _by_share(shares, limits)
+        return _by_share(signals, shares, limits)
     curve = settled(run, signals).curve.finite()
     if len(curve) < limits.fewest_info:
         return unmet(too_few(len(curve), "gradient norm", limits.fewest_info, of="after warm-up"))
@@ -110,7 +110,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     return found(_finding(run, signals, Clipped(curve, early, limit, over, share, ratio), limits))
 
 
-def _by_share(told: Curve, limits: Limits) -> Outcome:
+def _by_share(signals: Signals, told: Curve, limits: Limits) -> Outcome:
     """Judge the share of clipped updates that fairseq logs; how far above they were is unknown."""
     share = float(median(np.clip(told.value, 0.0, 1.0)))
     if share < limits.share:
@@ -137,6 +137,7 @@ def _by_share(told: Curve, limits: Limits) -> Outcome:
             confidence=Confidence(0.7, f"{len(told):,} records of the share"),
             chart=Chart("limit", ("clip_share",), limit=limits.share),
             louder_with=COMPANIONS if share >= limits.many else (),
+            harmless=signals.learns and not in_force.scale_matters(signals.run),
         )
     )
 

@@ -158,6 +158,7 @@ def _finding(
         cut = f" By then the learning rate was still {rises}."
     return Finding(
         severity="info" if itself else "warning",
+        harmless=itself != "",
         title=f"The run stopped early {how_far(run)}, at {_least(share)} of the plan."
         + _after(end, itself),
         metric="",

@@ -34,6 +34,7 @@ from runlens.signals.epoch_steps import EpochSteps, epoch_steps
 from runlens.wording import loss, step, too_few
 
 SAME = 0.01  # of the best eval loss: an end above it is no longer the best
+USUAL_PASSES = 3  # num_train_epochs of the Trainer where nobody sets it
 
 
 class Limits(Struct, frozen=True):
@@ -138,7 +139,7 @@ def _finding(
             Evidence("Boundaries that step down", f"{int((steps.fall > 0).sum())} of {boundaries}"),
         ),
         seen=_harm(evals),
-        harmless=_harmless(evals),
+        harmless=_harmless(evals) or (not len(evals) and _usual(run, signals)),
         causes=(
             Cause(
                 "Samples remembered from the previous epoch",
@@ -180,6 +181,12 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
 def _harmless(evals: FloatArray) -> bool:
     """Whether evaluation ends at or near its best: the passes still pay."""
     return bool(len(evals) and evals[-1] <= (1 + SAME) * evals.min() and evals[-1] < evals[0])
+
+
+def _usual(run: Run, signals: Signals) -> bool:
+    """Whether no more passes were made than trainers make if nobody says how many."""
+    passes = run.last_step / (signals.steps_per_epoch or 1.0)
+    return round(passes) <= USUAL_PASSES
 
 
 def _harm(evals: FloatArray) -> str:

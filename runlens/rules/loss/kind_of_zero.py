@@ -102,7 +102,8 @@ def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | st
 
     No cross-entropy starts below ln 2, nor above that of a vocabulary of a million; what begins
     elsewhere may be an error in a unit of its own, but for exact zeros, which have none, beside an
-    evaluation that got worse. Zeros from nearly the first point on teach nothing in any task.
+    evaluation that got worse. Zeros from nearly the first point on teach nothing in any task. What
+    is not exactly zero and was never evaluated may be a task that is solved.
     """
     if zero.kind == "masked" and at <= max(1, (1 - NEARLY_ALL) * len(curve)):
         return zero
@@ -110,7 +111,8 @@ def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | st
         return rose
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
-    return zero._replace(severity="info")
+    open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > 0
+    return zero._replace(severity="info", harmless=zero.harmless or open_)
 
 
 def _on_both(signals: Signals, when: Reached, limits: Limits) -> Zero | str:

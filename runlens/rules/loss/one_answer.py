@@ -3,8 +3,7 @@
 import numpy as np
 
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
-from runlens.naming import words
-from runlens.patterns import lazy_re
+from runlens.metrics import quality
 from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
@@ -13,8 +12,6 @@ from runlens.wording import count, loss, number, step
 FEWEST = 4  # evaluations
 KNOWS = 0.98  # of the least loss of a constant answer: below it a model knows more
 SAME = 0.75  # share of them at one value: now and then a single answer flips
-SCORE = lazy_re(r"^eval_(?!loss|runtime|samples|steps|mem)")
-COUNTED = frozenset({"num", "number", "count", "n", "total", "batches", "samples", "size"})
 COMMONEST = 0.9  # share of the commonest class from which a good model scores no better
 PERCENT_FROM = 1.5  # a score above is logged in percent
 
@@ -38,10 +35,10 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
     is commoner. A model that knows more has a lower loss.
     """
     evals = signals.curve("eval_loss")
-    for metric in filter(SCORE.search, run.history.metrics if len(evals) else ()):
+    for metric in filter(_counts_answers, run.history.metrics if len(evals) else ()):
         curve = run.curve(metric).finite()
-        if len(curve) < FEWEST or COUNTED & set(words(metric)):
-            continue  # what is counted is no score
+        if len(curve) < FEWEST:
+            continue
         values, counts = np.unique(curve.value, return_counts=True)
         at = int(np.argmax(counts))
         value, same = float(values[at]), int(counts[at])
@@ -54,6 +51,12 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
         if level >= KNOWS * max(of_two, -np.log(share)):
             return Frozen(metric, value, same, len(curve), first, level)
     return None
+
+
+def _counts_answers(metric: str) -> bool:
+    """Whether a metric is a share of right answers: speeds, errors and words tell no class."""
+    score = quality(metric)
+    return score is not None and score.sign > 0 and not score.by_token
 
 
 def finding(one: Frozen) -> Finding:

@@ -45,7 +45,7 @@ from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.signals.noise import mad
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
@@ -183,6 +183,8 @@ def _finding(
     name = shown.replace("_", " ")
     return Finding(
         severity=severity,
+        # of an evaluation alone, with a score or loss that gets better across its swings
+        harmless=not swing and held_out.improving(run, signals, onset) != "",
         title=f"{name.capitalize()} swung without a trend from step {step(onset)} on, mostly "
         f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,

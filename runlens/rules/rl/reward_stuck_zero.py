@@ -224,6 +224,7 @@ def _finding(
         severity = "info" if rising or severity == "info" else "warning"
     return Finding(
         severity=severity,
+        harmless=rising,  # the others teach it
         title=f"{name} {_where(stuck, onset)} at {often}.",
         metric=metric,
         onset=Moment(onset),

@@ -214,7 +214,7 @@ class _Reader:
         self._counting = bool(kind)
         if kind:
             self.columns.append(Column(name, kind))
-        elif self.marks[place] == "+":
+        elif self.marks[place] == "+" and not (name and _BINDS.search(left)):
             self.columns.append(Column("", "share"))  # the change since the last time
         elif name:
             prose = len(name.split()) > _UNBOUND and not _BINDS.search(left)
