@@ -131,7 +131,7 @@ KEYS = (
     ),
     Key("model_type"),
     Key("architectures"),
-    Key("num_parameters", others=("model/num_parameters", "n_params", "num_params")),
+    Key("num_parameters", others=("model/num_parameters", "n_params", "num_params", "parameters")),
     Key("vocab_size", others=("padded_vocab_size", "model/vocab_size", "n_vocab")),
     Key("num_labels", others=("num_classes", "n_classes", "nc")),
     Key("adapter", others=("finetuning_type", "peft_type", "train_type", "tuner_type")),

@@ -10,6 +10,7 @@ practice, not on a measurement: a rule on them is advice.
 """
 
 import re
+from math import log
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -18,6 +19,7 @@ from runlens.signals.inputs import Inputs
 
 SMALL_MODEL = 5e7  # parameters: below it a model is a toy or a classic network, with other rates
 UNTRAINED = 5.0  # nats: half of ln(vocabulary) for 30,000 tokens
+AT_CHANCE = 0.9  # of ln(vocabulary), where the vocabulary is known: characters have a small one
 SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 ON_IMAGES = "SGD on images"
 ADAM_CEILING, SGD_CEILING = 1e-2, 1.0
@@ -110,8 +112,9 @@ def of_method(run: Run) -> Usual | None:
 
 def _trained_before(run: Run) -> bool:
     """Whether the first losses are too low for random weights, which start at ln(vocabulary)."""
-    first = run.curve("train_loss").finite().value[:1]
-    return bool(len(first) and first[0] < UNTRAINED)
+    first, size = run.curve("train_loss").finite().value[:1], run.number("vocab_size") or 0.0
+    untrained = min(UNTRAINED, AT_CHANCE * log(size)) if size > 1 else UNTRAINED
+    return bool(len(first) and first[0] < untrained)
 
 
 def _batch(run: Run) -> float:

@@ -28,6 +28,7 @@ from runlens.causes.usual import (
     small_batch,
 )
 from runlens.knowledge.defaults import default_rate
+from runlens.rules.schedule import shrinking
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
 from runlens.signals.inputs.rate import FITS
@@ -271,7 +272,9 @@ def _gone(scene: Scene) -> Signs:
         yield Sign(scene.title("lr-zero"), LEADS)
     elif dead >= MOST_DEAD:
         said = f"the rate is below {percent(DEAD)} of its peak from step {step(since)} on"
-        yield Sign(f"{said}, for {percent(dead)} of the run", LEADS)
+        by_factor = shrinking.cause(scene.signals.inputs.rate)
+        what = by_factor.what if by_factor else ""
+        yield Sign(f"{said}, for {percent(dead)} of the run", LEADS, what)
 
 
 def _comes(scene: Scene) -> str:
@@ -313,7 +316,7 @@ GONE = Hypothesis(
     STUCK | {"lr-zero", "reward-flat", "grad-zero", "eval-flat", "schedule-mismatch"},
     _gone,
     "the loss lay flat while the rate was still high",
-    "Run 10 % of the steps under a schedule that spans the whole run. The loss should fall",
+    "Run 10 % of the steps at a constant rate. The loss should fall",
     _comes,
 )
 HIGH = Hypothesis(

@@ -12,7 +12,7 @@ ITS_OWN = "*"  # the first fix that is for this kind of cause, whatever it sets
 LEVERS: Mapping[str, tuple[Group, ...]] = {
     "rate-too-high": (("learning_rate",),),
     "rate-too-low": (("learning_rate",),),
-    "rate-zero": (("learning_rate",),),
+    "rate-zero": ((ITS_OWN,), ("learning_rate",)),
     "rate-leaves-plan": (),
     "warmup-missing": (("warmup_steps", "warmup_ratio"), ("learning_rate",)),
     "clip-too-tight": (("max_grad_norm",),),

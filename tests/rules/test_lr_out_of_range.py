@@ -7,6 +7,7 @@ from runlens.rules.config.lr_out_of_range import RULE
 from runlens.rules.rule import Case
 from runlens.run import Setting
 from runlens.signals import Signals
+from runlens.usual_rates import of_method
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,24 @@ def test_a_low_peak_must_have_been_seen(curve: str, status: str) -> None:
     """The last rows of a decay are low in every run; so is a warm-up that was cut."""
     run = Case("low", {"learning_rate": curve}).run()
     assert examine(RULE, run, Signals(run)).status == status
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "first", "what"),
+    [
+        (47, 3.9, "pre-training"),
+        (47, 3.4, "continued pre-training"),
+        (None, 3.9, "continued pre-training"),
+        (50257, 5.1, "pre-training"),
+    ],
+)
+def test_a_start_at_the_chance_of_a_small_vocabulary_is_from_scratch(
+    vocabulary: int | None, first: float, what: str
+) -> None:
+    """At ln 47 = 3.85: a model of characters starts there, trained ones of any text below."""
+    config: dict[str, Setting] = {"vocab_size": vocabulary} if vocabulary else {}
+    curves = {"train_loss": f"0:{first} 900:2.7"}
+    case = Case("characters", curves, noise=0.0, task="pretrain", config=config)
+    usual = of_method(case.run())
+    assert usual is not None
+    assert usual.what == what

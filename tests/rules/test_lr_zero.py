@@ -1,5 +1,14 @@
 """Causes of a learning rate of zero."""
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens.diagnosis import Diagnosis
+from runlens.engine import diagnose
+from runlens.history import History, Observation
 from runlens.rules.rule import Case, drawn
 from runlens.rules.schedule.lr_zero import RULE
 from runlens.run import State
@@ -25,3 +34,41 @@ def test_a_second_group_that_learns_speaks_against_it() -> None:
     rates = {"learning_rate": "0:0 400:0", "learning_rate:1": "0:1e-3 400:1e-4"}
     run = Case("groups", {"train_loss": "0:3 400:1.5", **rates}).run()
     assert RULE.check(run, Signals(run), RULE.limits).status == "passed"
+
+
+STEPS = np.arange(0, 850, 5)
+
+
+def falling(values: np.ndarray[Any, np.dtype[np.float64]], **config: Any) -> Diagnosis:
+    """Diagnose a run with these rates, a loss that lies flat, and these settings."""
+    run = drawn("x", train_loss="0:2.3 850:1.82", config=config).run()
+    loss = np.interp(STEPS, [0, 60, 850], [2.3, 1.82, 1.82])
+    curves = {"learning_rate": values, "train_loss": loss}
+    rows = [
+        Observation(name, int(at), float(value))
+        for name, curve in curves.items()
+        for at, value in zip(STEPS, curve, strict=True)
+    ]
+    state = State("finished", "", "certain", done_steps=850, planned_steps=850)
+    return diagnose(replace(run, history=History.of(rows), state=state))
+
+
+@pytest.mark.parametrize(
+    ("values", "config", "todo"),
+    [
+        (0.03 * 0.6 ** (STEPS // 12), {"step_size": 12}, "set step_size to 95"),
+        (0.03 * 0.6 ** (STEPS // 12), {}, "to 1 % of its peak over all 850 steps"),
+        (0.03 * 0.95**STEPS, {"gamma": 0.95}, "set gamma to 0.9946"),
+        (0.03 * 0.95**STEPS, {}, "to 1 % of its peak over all 850 steps"),
+        (0.03 * np.maximum(1 - STEPS / 400, 0), {}, "Build the schedule for all 850 steps"),
+    ],
+)
+def test_a_rate_that_falls_by_a_factor_is_no_schedule_of_too_few_steps(
+    values: np.ndarray[Any, np.dtype[np.float64]], config: dict[str, Any], todo: str
+) -> None:
+    """It has no length: it falls less often, or by less."""
+    diagnosis = falling(values, **config)
+    lead = next(one for one in diagnosis.findings if one.rule == "lr-zero")
+    assert lead.causes[0].kind == "rate-zero"
+    assert ("decays too fast" in lead.causes[0].what) is ("Build" not in todo)
+    assert any(todo in fix.what for fix in lead.fixes)

@@ -153,3 +153,20 @@ def test_a_rate_that_grows_by_one_factor_is_told_from_a_warm_up() -> None:
     assert growth(np.power(0.9, epoch)) is None
     assert growth(np.power(1.01, epoch)) is None
     assert growth(np.where(STEP < 200, np.power(1.15, epoch), 1.0)) is None
+
+
+def test_a_rate_that_falls_by_one_factor_is_told_from_one_with_an_end() -> None:
+    """StepLR holds its levels; a line, a cosine and a single drop have no factor."""
+
+    def shrinks(factors: FloatArray) -> float | None:
+        found = inputs(learning_rate=1e-3 * factors).rate.shrinks
+        return found.factor if found else None
+
+    last, drops = float(STEP[-1]), STEP // 100
+    assert shrinks(np.power(0.2, drops)) == pytest.approx(0.2)
+    assert shrinks(np.power(0.96, STEP / 2)) == pytest.approx(0.96)
+    assert shrinks(np.power(0.98, STEP / 2)) is None
+    assert shrinks(1 - STEP / (last + 1)) is None
+    assert shrinks((1 + np.cos(np.pi * STEP / (last + 1))) / 2) is None
+    assert shrinks(np.where(last / 2 > STEP, 1.0, 1e-3)) is None
+    assert shrinks(np.where(STEP % 200 == 0, 0.9, 1.0) * np.power(0.2, drops)) is None

@@ -400,6 +400,7 @@ LINES = {
     108: ("Exception: Dataset not found.",),
     111: ("RuntimeError: all elements of input should be between 0 and 1",),
     112: ("NotImplementedError: Reward function is not implemented for data_source='maze'",),
+    114: ("RuntimeError: Parent directory models does not exist.",),
     113: ("RuntimeError: The size of tensor a (34) must match the size of tensor b (32)",),
     110: ("IndexError: Target 7 is out of bounds.",),
     109: ("[rank1]: Cuda failure 2 'out of memory'", "Cuda failure 'out of memory'"),
@@ -407,6 +408,7 @@ LINES = {
 
 # lines that share their words with a row and mean something else
 LOOK_ALIKES = {
+    114: "Parent directory models was created",
     113: "The size of tensor a is printed by the model summary",
     1: "Set max_split_size_mb to avoid CUDA out of memory errors.",
     2: "CUBLAS_STATUS_SUCCESS",
@@ -537,7 +539,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 114))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 115))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

@@ -122,10 +122,12 @@ def _own(frame: str) -> str:
 
 
 def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
-    known = str(data.get("fix") or "")
-    told = meaning(exception, raised=bool(data.get("raised")))
-    if told and frame and data.get("class") == "fallback":
-        return told.todo
+    in_no_table = data.get("class") == "fallback" and frame
+    told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
+    return told.todo if told else _of_table(str(data.get("fix") or ""), frame)
+
+
+def _of_table(known: str, frame: str) -> str:
     if known and (frame or "frame" not in known):
         return known
     return (

@@ -43,6 +43,7 @@ from runlens.history import Curve
 from runlens.metrics import base
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.schedule import shrinking
 from runlens.run import Run, State
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import longest_true
@@ -159,17 +160,18 @@ def _finding(
     ]
     if fell is not None:
         evidence.append(Evidence("Fall of train loss there", fell, where="train_loss", unit="%"))
+    zero = f"below {limits.zero:g}" if stretch.value.any() else "zero"
     return Finding(
         severity=severity,
-        title=f"The learning rate was zero from step {step(onset)} {until}"
+        title=f"The learning rate was {zero} from step {step(onset)} {until}"
         + (f", after a peak of {as_rate(peak)}." if peak > 0 else "."),
         metric="learning_rate",
         onset=Moment(onset),
         end=None if last >= rate.step[-1] else Moment(last),
         evidence=tuple(evidence),
         seen=_seen(signals, stretch, fell),
-        causes=_causes(run, stretch, peak),
-        fixes=_fixes(run, onset, peak),
+        causes=_causes(run, signals, stretch, peak),
+        fixes=_fixes(run, signals, onset, peak),
         ruled_out=(
             RuledOut("End of a decay", f"it lasts {step(last - onset)} steps"),
             RuledOut("Another parameter group learns", "no other rate is logged above zero"),
@@ -183,14 +185,14 @@ def _finding(
 
 
 def _seen(signals: Signals, stretch: Curve, fell: float | None) -> str:
-    text = f"It was zero for {step(float(stretch.step[-1] - stretch.step[0]))} steps."
+    text = f"It stayed there for {step(float(stretch.step[-1] - stretch.step[0]))} steps."
     if fell is None:
         return text
     end = loss(signals.levels("train_loss").end)
     return f"{text} Train loss {moved(-fell, percent)} meanwhile and ended at a median of {end}."
 
 
-def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
+def _causes(run: Run, signals: Signals, stretch: Curve, peak: float) -> tuple[Cause, ...]:
     onset = float(stretch.step[0])
     planned = float(run.state.planned_steps or 0)
     configured = run.number("learning_rate")
@@ -209,12 +211,14 @@ def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
         made.append(
             Cause("Resumed with a schedule that had ended", "most likely", why, kind="resume-state")
         )
-    multiple = planned / onset if onset else 0.0
+    shrinks = shrinking.cause(signals.inputs.rate)
+    multiple = planned / onset if onset and not shrinks else 0.0
     whole = multiple >= 2 - NEAR_RATIO and abs(multiple - round(multiple)) < NEAR_RATIO * multiple
     why = f"it was zero by step {step(onset)}"
     why += f" of {step(planned)} planned" if planned else f" of {step(run.last_step)}"
     made.append(
-        Cause(
+        shrinks
+        or Cause(
             "Schedule built for too few steps",
             "likely" if made else "most likely",
             why,
@@ -229,7 +233,7 @@ def _causes(run: Run, stretch: Curve, peak: float) -> tuple[Cause, ...]:
     return tuple(made)
 
 
-def _fixes(run: Run, onset: float, peak: float) -> tuple[Fix, ...]:
+def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, ...]:
     planned = run.state.planned_steps or run.last_step
     kept = fixes.checkpoint_before(run, onset)
     if peak <= 0:
@@ -243,11 +247,9 @@ def _fixes(run: Run, onset: float, peak: float) -> tuple[Fix, ...]:
             ),
         )
     where = f"Restart from {kept[1]}" if kept else "Restart"
+    whole = fixes.action(f"Build the schedule for all {step(planned)} steps", cost="settings only")
     return (
-        fixes.action(
-            f"Build the schedule for all {step(planned)} steps",
-            cost="settings only",
-        ),
+        *(shrinking.slower(run, signals.inputs.rate) or (whole,)),
         fixes.action(
             f"{where} with that schedule",
             "the steps at rate zero changed nothing",

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from runlens.arrays import median
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals.inputs.data import Departure, Form, Plan
 from runlens.signals.phases import restarts
@@ -39,6 +40,14 @@ LEAP = 3.0  # factor between two records that no decay has
 ENDED = 0.01  # share of the peak that a factor is taken of where less was planned
 DOUBLED = 2.0  # last rate over the first, from which a rise by one factor is told from a line
 ZERO = 1e-12
+SHRUNK = 4.6  # ln of 100: a fall that a line or a cosine has near its end alone
+
+
+class Shrinks(NamedTuple):
+    """A rate that is multiplied by one factor at regular intervals."""
+
+    factor: float
+    every: float  # steps
 
 
 class Rate(Struct, frozen=True, eq=False, dict=True):
@@ -83,6 +92,26 @@ class Rate(Struct, frozen=True, eq=False, dict=True):
         if np.abs(logs - straight).max() > FITS * (logs[-1] - logs[0]):
             return None
         return float(np.exp((logs[-1] - logs[0]) / (len(at) - 1)))
+
+    @cached_property
+    def shrinks(self) -> "Shrinks | None":
+        """The factor by which the rate fell at each change, one factor all the way; None else.
+
+        In logarithms of the rate the changes lie on a line, but for one of them: levels are held.
+        """
+        rate = self.curve.at(self.curve.value > ZERO)
+        falls = np.flatnonzero(np.diff(rate.value) < 0)
+        if len(falls) < FEWEST or (np.diff(rate.value) > 0).any():
+            return None
+        at = np.append(falls, len(rate) - 1)
+        steps, logs = rate.step[at].astype(float), np.log(rate.value[at])
+        drop = float(median(-np.diff(logs[:-1])))
+        straight = np.interp(steps, steps[[0, -2]], logs[[0, -2]])
+        room = max(drop, FITS * (logs[0] - logs[-2]))
+        if np.abs(logs - straight)[:-1].max() > room or logs[0] - logs[-2] < SHRUNK:
+            return None
+        each = (logs[0] - logs[-2]) / (steps[-2] - steps[0])
+        return Shrinks(float(np.exp(-drop)), drop / float(each))
 
     @property
     def over_configured(self) -> float | None:
