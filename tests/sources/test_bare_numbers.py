@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from runlens import read, read_all
+from runlens.metrics import naming
 from runlens.sources import console
 
 
@@ -113,3 +114,35 @@ def test_a_log_beside_that_of_the_training_is_of_held_out_data(tmp_path: Path) -
     assert len(run.curve("eval_accuracy")) == 9
     (tmp_path / "train.log").unlink()
     assert len(read(tmp_path).curve("train_loss")) == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "metric", "steps"),
+    [
+        ("log.txt", "0\t5.12\n1\t4.78\n", "column 2", [0, 1]),  # lines that count themselves
+        ("loss.txt", "1 5.125\n2 4.75\n3 4.5\n4\n", "train_loss", [1, 2, 3]),  # the last is torn
+        ("loss.txt", "[5.5 5.25 5.1\n 4.5]\n", "train_loss", [1, 2, 3, 4]),  # as numpy prints it
+        ("x.txt", "tensor(2.5, device='cuda:0', grad_fn=<NllLossBackward0>)\n" * 5, "train_loss",
+         [1, 2, 3, 4, 5]),
+        ("x.txt", "tensor([0.5])\n" * 5, "column 1", [1, 2, 3, 4, 5]),
+        ("x.txt", "% mean class accuracy\t\n" + " 1.50e+01\t\n" * 12, "class accuracy",
+         list(range(1, 13))),
+        ("x.txt", "train_loss:\n- 2.5\n- 1.5\n- 1.25\n- 1.1\n- 1.0\nnote: - 3\n- 4.5\n",
+         "train_loss", [1, 2, 3, 4, 5]),  # YAML
+    ],
+)  # fmt: skip
+def test_further_ways_to_leave_numbers(
+    tmp_path: Path, name: str, text: str, metric: str, steps: list[int]
+) -> None:
+    """Whatever program left them, in as many rows."""
+    found = console.read(written(tmp_path, text, name)).series
+    named = {naming(called).metric: points.step.tolist() for called, points in found.items()}
+    assert named == {metric: steps}
+
+
+@pytest.mark.parametrize(
+    "text", ["0 0.5\nwords\n1 0.25\n", "3 0.5\n4 0.25\n", "[0.5 0.25]\n[0.5 0.125]\n"]
+)
+def test_a_few_numbers_are_no_curve(tmp_path: Path, text: str) -> None:
+    """Unless each line counts itself from the start, or one list is around all."""
+    assert not console.read(written(tmp_path, text, "x.txt")).series

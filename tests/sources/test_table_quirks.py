@@ -11,6 +11,8 @@ import pytest
 
 from runlens import read, read_all
 from runlens.errors import NothingReadable
+from runlens.metrics import naming
+from runlens.sources.tables import csv_log
 
 
 def put(folder: Path, name: str, text: str) -> Path:
@@ -309,3 +311,35 @@ def test_step_that_a_resume_says_twice_alike_is_no_contradiction(tmp_path: Path)
     run = read(put(tmp_path, "metrics.csv", f"step,loss\n{rows}"))
     assert [(s.first_step, s.last_step) for s in run.segments] == [(10, 40), (20, 40)]
     assert run.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "metric", "values"),
+    [
+        ("history.csv", "6.5e-01\n0.4\n0.3\n", "column 1", [0.65, 0.4, 0.3]),
+        ("m.csv", "epoch,1,2,3,4,5,6\ntrain_loss,6,5,4,3,2,1.5\nval_loss,9,8,7,6,5,4\n",
+         "train_loss", [6, 5, 4, 3, 2, 1.5]),
+        ("m.csv", "metric,1,2,3,4,5,6\nloss,6,5,4,3,2,1.5\n", "train_loss",
+         [6, 5, 4, 3, 2, 1.5]),
+        ("m.csv", "loss,6,5,4,3,2,1.5\n", "train_loss", [6, 5, 4, 3, 2, 1.5]),
+        ("m.csv", "loss acc\n1 0.5 0.6\n".replace(" ", ","), "", []),
+        ("m.csv", "loss\tacc\n1\t0.5\t0.6\n2\t0.4\t0.7\n3\t0.3\t0.8\n4\t0.2\t0.9\n5\t0.1\t0.9\n",
+         "train_loss", [0.5, 0.4, 0.3, 0.2, 0.1]),  # R names no column for the numbers of its rows
+        ("m.csv", "step,loss,loss,step\n1,0.5,0.6,7\n2,0.4,0.5,7\n", "loss (2)", [0.6, 0.5]),
+    ],
+)  # fmt: skip
+def test_tables_with_few_names(
+    tmp_path: Path, name: str, text: str, metric: str, values: list[float]
+) -> None:
+    """One column of numbers, a curve in each row, numbered rows, the same name twice."""
+    (tmp_path / name).write_text(text)
+    read = csv_log.read(tmp_path / name)
+    found = {naming(called).metric: some.value.tolist() for called, some in read.series.items()}
+    assert found.get(metric, []) == values
+
+
+@pytest.mark.parametrize("text", ["7\n8\n9\n", "loss,0.5,0.1\nacc,0.8,0.2\n", "a,b\n1,2,3\n"])
+def test_tables_that_are_no_curves(tmp_path: Path, text: str) -> None:
+    """Labels, means with their deviations, rows that are wider and do not count."""
+    (tmp_path / "m.csv").write_text(text)
+    assert not csv_log.read(tmp_path / "m.csv").series

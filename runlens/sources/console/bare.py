@@ -3,7 +3,7 @@
 One row a line, or a list of them: ``train_loss = [0.9, 0.7, 0.6]``, ``[0.9, 0.7, 0.6]``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -24,9 +24,12 @@ SMOOTH = 0.5  # of what numbers differ from those above them: they go on along t
 LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 TOLD = "holds bare numbers: each line was taken for a row"
+GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
+_TENSOR = lazy_re(r"tensor\(\[?([-+.\w]{1,30})\]?(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
 _APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
+_ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")
 _LIST = lazy_re(r"\s*(?:([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*)?\[([^\[\]]*)\]?[\s,]*$")
 _List = tuple[int, str, tuple[float, ...]]
 
@@ -39,22 +42,38 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     """
     if tells(stem) and (run_on := _run_on(others)):
         return [Row(at, Counted(step=n), (stem,), (v,)) for n, (at, v) in enumerate(run_on, 1)]
-    found = [(at, values) for at, line in others if (values := _numbers(line))]
+    found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
-    if len(same) < max(FEWEST, MOSTLY * len(others)):
-        return _of_lists([some for at, line in others if (some := _list(at, line))], stem)
-    if all(value.is_integer() for _, values in same for value in values):
+    numbered = len(same) > 1 and [values[0] for _, values in same] in _from_start(len(same))
+    torn = len(found) - len(same) <= 1  # the last may have lost its number
+    few = numbered and width > 1 and torn and len(found) == len(others)
+    if not few and len(same) < max(FEWEST, MOSTLY * len(others)):
+        return _of_lists([some for at, line in _joined(others) if (some := _list(at, line))], stem)
+    decimals = any("." in line for _, line in others)
+    if not decimals and all(value.is_integer() for _, values in same for value in values):
         return []
     counts = width > 1 and _count([values[0] for _, values in same])
     names = tuple(f"column {n}" for n in range(1 + counts, width + 1))
     if len(names) == 1:
         above = " ".join(line for at, line in others if at < same[0][0])
-        names = next(((name,) for name in (stem, *_named(above)) if tells(name)), names)
+        said = (stem, *_named(above), *(["loss"] if GRADIENT in others[-1][1] else []))
+        names = next(((name,) for name in said if tells(name)), names)
     return [
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
         for at, values in same
     ]
+
+
+def _from_start(lines: int) -> tuple[list[int], ...]:
+    """Return the two ways to number lines."""
+    return list(range(lines)), list(range(1, lines + 1))
+
+
+def _unwrapped(line: str) -> str:
+    """Return the number in a tensor that was printed alone; other lines as they are."""
+    found = _TENSOR.fullmatch(line) if line.startswith("tensor(") else None
+    return found[1] if found else line
 
 
 def _count(numbers: Sequence[float]) -> bool:
@@ -86,6 +105,8 @@ def _run_on(others: Sequence[tuple[int, str]]) -> list[tuple[int, float]]:
     lines = [_numbers(line, WRAPPED) for _, line in others]
     width = len(lines[0]) if lines else 0
     full = lines[:-1]
+    if len(lines) > 1 and all(lines) and _one_list([line for _, line in others]):
+        return [(at, n) for (at, _), some in zip(others, lines, strict=True) for n in some]
     if width < 2 or len(full) < FEWEST or not 0 < len(lines[-1]) <= width:  # noqa: PLR2004 - a column
         return []
     if any(len(line) != width for line in full):
@@ -97,6 +118,12 @@ def _run_on(others: Sequence[tuple[int, str]]) -> list[tuple[int, float]]:
     return [(at, n) for (at, _), some in zip(others, lines, strict=True) for n in some]
 
 
+def _one_list(lines: Sequence[str]) -> bool:
+    """Whether brackets are around all lines, and nowhere else, as numpy prints an array."""
+    text = "".join(lines).strip()
+    return text[:1] == "[" and text[-1:] == "]" and not {"[", "]"} & set(text[1:-1])
+
+
 def _numbers(line: str, most: int = WIDEST) -> tuple[float, ...]:
     """Return the numbers of a line that has nothing else; nothing for others."""
     if len(line) > LONGEST:
@@ -104,6 +131,20 @@ def _numbers(line: str, most: int = WIDEST) -> tuple[float, ...]:
     cells = _APART.split(line.strip(" \t[](),;"))
     numbers = [number for cell in cells[: most + 1] if (number := as_number(cell)) is not None]
     return tuple(numbers) if len(numbers) == len(cells) <= most else ()
+
+
+def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield lines, the items of a list of YAML's behind its name: ``loss:``, ``- 0.5``."""
+    items: list[str] = []
+    name = (0, "")
+    for at, line in (*others, (0, "")):
+        if item := _ITEM.fullmatch(line):
+            items.append(item[1])
+            continue
+        if items:
+            yield name[0], f"{name[1].strip()} [{', '.join(items)}]"
+        items, name = [], (at, line)
+        yield at, line
 
 
 def _list(at: int, line: str) -> _List | None:

@@ -120,6 +120,11 @@ LAYOUTS = (
            r"Saving dict for (?P<part>global) step (?P<step>\d+):",
            "INFO:tensorflow:Saving dict for global step 300: accuracy = 0.7, loss = 0.72",
            {"step": 300}),
+    Layout("Kaldi, nnet3", r"LOG \(nnet3\S+ Average objective function for '\w+' for minibatches "
+           r"\d+-(?P<step>\d+)(?= is )",
+           "LOG (nnet3-train[5.5]:PrintStatsForThisPhase():nnet-training.cc:218) Average objective "
+           "function for 'output' for minibatches 100-199 is -2.31 over 51200 frames.",
+           {"step": 199}, "sure", {"is": "objective"}),
     Layout("DiT", r"\(step=(?P<step>\d+)\)",
            "[2023-01-01 10:00:00] (step=0000100) Train Loss: 0.2, Train Steps/Sec: 1.5",
            {"step": 100}),

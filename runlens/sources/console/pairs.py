@@ -20,9 +20,9 @@ _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(
 IN_PERCENT = lazy_re(r"(?i)(?:acc|prec)\w*@\d+\W{0,4}$")  # by its name already
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan
-_SAID = lazy_re(r"(?<=\w) (?:(?:so far )?is|exploded to|became)$")
+_SAID = lazy_re(r"(?<=\w) (?:(?:so far )?(?:is|was)|exploded to|became)$")
 # another sentence before a name: "done. train loss"; no short form as in "Avg. loss"
-_SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)\w{4,}[.!?] ", re.IGNORECASE)
+_SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)(?:\w{4,}|env)[.!?] ", re.IGNORECASE)
 _WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
 _TOP = lazy_re(r"\b([Tt]op)[ -](\d{1,3})(?=[ _-](?:acc|err|prec|recall))")  # top 5 accuracy
 _COUNTS = lazy_re(

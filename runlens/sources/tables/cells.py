@@ -7,15 +7,21 @@ upright.
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice, zip_longest
+
+import numpy as np
 
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.names import has_metric
+from runlens.sources.tables.axis import counts
+from runlens.sources.tables.names import has_metric, is_step
 
 UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
+FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
+ROW = "row"  # the column that numbers the rows
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
@@ -33,18 +39,23 @@ def decoded(data: bytes, stem: str = "") -> str:
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
     text = _uncovered(text)
-    first = next(rows_of(text), [])
-    if len(first) >= SAMPLE and _lies_on_its_side(rows := list(islice(rows_of(text), SAMPLE))):
-        upright = [",".join(cells) for cells in zip_longest(*rows, fillvalue="")]
+    rows = _first_rows(text)
+    first = rows[0] if rows else []
+    if _lies_on_its_side(rows):
+        if counts(np.array([number_in(cell) for cell in first[1:]])):
+            rows[0][0] = first[0] if is_step(first[0]) else "step"
+        upright = [";".join(cells) for cells in zip_longest(*rows, fillvalue="")]
         text = "\n".join([*upright, ""] if text.endswith("\n") else upright)
         first = [row[0] for row in rows]
+    elif _numbers_its_rows(rows):
+        return f"{ROW}{_delimiter(text.partition(chr(10))[0])}{text}"
     delimiter = _delimiter(text.partition("\n")[0])
     if _numbered_by_pandas(first):
         text = text[text.index("\n") :].lstrip("\n")
     elif not first or any(number_in(cell) is None for cell in first):
         return text
     named = [cell for cell in first if cell]
-    if len(named) == 1:
+    if len(named) == 1 and (has_metric([stem]) or "." not in named[0]):  # whole ones are labels
         names = [stem] if has_metric([stem]) else named
     else:
         names = [f"{UNNAMED}{n}" for n in range(1, len(named) + 1)]
@@ -63,11 +74,29 @@ def _uncovered(text: str) -> str:
     return text[head.start("last") :] if fits else text
 
 
+def _first_rows(text: str) -> list[list[str]]:
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(islice(rows_of(text), SAMPLE))
+    return rows
+
+
 def _lies_on_its_side(rows: Sequence[Sequence[str]]) -> bool:
     """Whether each row is a whole curve, with or without its name before its numbers."""
-    if len(rows) == SAMPLE or min(map(len, rows)) < LONGER * len(rows):
+    least = min(map(len, rows), default=0)
+    named = has_metric([row[0] for row in rows]) and least > FEWEST_ALONG
+    if len(rows) == SAMPLE or not (named or least >= max(SAMPLE, LONGER * len(rows))):
         return False
     return all(number_in(cell) is not None for row in rows for cell in row[1:] if cell)
+
+
+def _numbers_its_rows(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows have a number of their own before the columns that are named, as R writes."""
+    head, *below = rows or [[]]
+    wider = below and all(len(row) == len(head) + 1 and row[-1] for row in below)
+    if not wider or any(number_in(cell) is not None for cell in head):
+        return False
+    return counts(np.array([number_in(row[0]) for row in below], dtype=np.float64))
 
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:

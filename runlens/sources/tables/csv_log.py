@@ -5,6 +5,7 @@ wide table. A cell that says ``nan`` is a value, and a finding.
 """
 
 import csv
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -178,10 +179,15 @@ def _narrow(data: bytes) -> bytes:
 
 
 def _header(row: Sequence[str]) -> list[str]:
-    """Return the names of the columns; of two of one name the first has it, the other none."""
+    """Return the names of the columns; a second of one name is numbered, a second step has none."""
     names = [cell.strip() for cell in row[:MOST_COLUMNS]]
-    first = {name: place for place, name in reversed(list(enumerate(names)))}
-    return [name if first[name] == place else "" for place, name in enumerate(names)]
+    seen: Counter[str] = Counter()
+    for place, name in enumerate(names):
+        seen[name] += 1
+        if name and seen[name] > 1:
+            again = plain(name) in TIMES or is_step(name)
+            names[place] = "" if again else f"{name} ({seen[name]})"
+    return names
 
 
 def _table(reading: SourceReading, text: str, columns: Columns) -> Table:

@@ -27,6 +27,7 @@ from runlens.sources.console.mining.counting import (
 )
 from runlens.sources.console.mining.evaluations import with_means, with_whole_evaluations
 from runlens.sources.console.mining.layouts import headings, layouts
+from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
@@ -157,12 +158,15 @@ def _begun(table: Table) -> bool:
 def _alone(table: Table, tables: Sequence[Table]) -> bool:
     """Whether most lines with a number are rows of bare numbers, or letters, of which one counts.
 
-    Letters are set off from their numbers, and some were computed: ``i=10; l=2.3``.
+    Letters are set off from their numbers, and some were computed: ``i=10; l=2.3``. Names of data
+    alone say it too, where both are there: ``3 | trn 2.3 | dev 2.5``.
     """
     lines = sum(len(other.line) for other in tables)
     unnamed = not any(column.name for column in table.layout.columns)
     lettered = table.bound and bool((table.value != np.floor(table.value)).any())
-    return (unnamed or lettered) and table.counts.any and 2 * len(table.line) > lines
+    data = {split_of(name) for name in table.names if SPLIT.fullmatch(name)}
+    of_data = "train/" in data and len(data) > 1
+    return (unnamed or lettered or of_data) and table.counts.any and 2 * len(table.line) > lines
 
 
 def _measured(table: Table) -> bool:

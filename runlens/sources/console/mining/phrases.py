@@ -73,6 +73,7 @@ _BREAKS = lazy_re(
 _SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_STATED = lazy_re(r" (?:is|was) $", re.IGNORECASE)
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|de )(?=[a-z])")  # "perte d'entrainement"
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
 # what a sentence has before a name: "and the validation accuracy is 0.8"
@@ -217,7 +218,8 @@ class _Reader:
         elif self.marks[place] == "+" and not (name and _BINDS.search(left)):
             self.columns.append(Column("", "share"))  # the change since the last time
         elif name:
-            prose = len(name.split()) > _UNBOUND and not _BINDS.search(left)
+            said = _STATED.search(left) and names_metric(name)  # "episode reward total was 5"
+            prose = len(name.split()) > _UNBOUND and not (said or _BINDS.search(left))
             if prose:  # "Accuracy of the network on the 10000 test images: 54 %"
                 self._waiting = _OF.split(parted[-1])[0].strip()
             elif self._waiting:
