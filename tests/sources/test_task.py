@@ -19,7 +19,18 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"reward", "kl_seq"}, None, {}, "trl", "ppo"),
         ({"reward", "value_loss"}, None, {}, "ml-agents", "rl"),
         ({"reward", "kl", "episode_len_mean"}, None, {}, "", "rl"),  # RLlib
-        ({"reward", "kl"}, None, {}, "", "grpo"),
+        ({"reward", "kl", "ref/kl"}, None, {}, "", "grpo"),
+        ({"reward", "kl"}, None, {}, "transformers", "grpo"),
+        ({"reward", "kl"}, None, {}, "", "rl"),  # of a natural gradient
+        ({"reward", "kl", "d_loss"}, None, {}, "", "rl"),  # the change of TRPO's loss; GAIL
+        ({"train_loss", "train_mse_q0", "mse"}, 0.9, {}, "", "gan-diffusion"),
+        ({"train_loss", "recon_loss", "train_accuracy"}, 0.9, {}, "", "classification"),
+        ({"train_loss", "classification_error"}, 11.5, {}, "", "other"),
+        ({"train_loss"}, 2.4, {"flos_per_sample": 9.9e9}, "transformers", "other"),
+        ({"train_loss"}, 2.4, {"flos_per_sample": 1.01e10}, "transformers", "sft"),
+        ({"train_loss"}, 1.64, {"n_layer": 6, "n_embd": 384}, "", "other"),  # of noise
+        ({"train_loss"}, 1.66, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
+        ({"train_loss", "tokens"}, 1.1, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
         ({"reward", "critic_loss", "len_mean"}, None, {}, "", "rl"),  # of an agent
         ({"train_loss", "eval_loss", "eval_r2"}, 0.3, {}, "", "regression"),
         ({"reward", "kl", "episode", "completions/mean"}, None, {}, "", "grpo"),

@@ -160,9 +160,11 @@ def _by_names(
     framework: str,
 ) -> tuple[Task, str] | None:
     scored = bool(OF_CLASSES & set(names))
+    known = {*names, *(name.removeprefix("train_") for name in names)}
     for wanted, task in BY_METRIC:
-        hits = [name for name in wanted if name in names and not (scored and name in PARTS)]
-        if hits and not (task == "asr" and _reads_images(config)):
+        hits = [name for name in wanted if name in known and not (scored and name in PARTS)]
+        imitates = task == "gan-diffusion" and "reward" in names  # GAIL; TRPO's change of its loss
+        if hits and not imitates and not (task == "asr" and _reads_images(config)):
             return task, f"logs {hits[0]}"
     if framework == "llama-factory" and "dpo_acc" in names:  # its log names nothing else of them
         return "dpo", "logs the accuracy of rewards in training"
@@ -170,11 +172,11 @@ def _by_names(
         return "rl", f"written by {framework}"
     hits = [n for n in sorted(logged) if n.startswith(RL_METRICS) or "episode" in n.lower()]
     episodes = any("episode" in words(name) for name in logged)  # EpLen
-    of_texts = any(OF_TEXTS & set(words(name)) for name in logged)
     if of_an_agent(names, logged):
         return "rl", "logs reward and the loss of a critic, and nothing of texts"
     lengths = "len_mean" in names and (framework == "transformers" or answers(logged))
-    if "reward" in names and (lengths or ("kl" in names and (of_texts or not episodes))):
+    of_texts = answers(logged, "kl") or (framework == "transformers" and not episodes)
+    if "reward" in names and (lengths or ("kl" in names and of_texts)):
         return "grpo", "logs reward with completion lengths or KL"
     if "kl_step" in names and "len_mean" in names:
         return "ppo", "logs the KL of each update and response lengths"
@@ -197,7 +199,8 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
             return "ppo", f"logs losses of a policy and {of_updates}"
         return "rl", "logs the losses of a policy"
     hits = [name for name in sorted(logged) if begins(name, GENERATIVE)]
-    if hits and not any("acc" in words(n) and not begins(n, GENERATIVE) for n in logged):
+    scored = any("acc" in words(n) and not begins(n, GENERATIVE) for n in logged)
+    if hits and not scored and not OF_CLASSES & set(names):
         return "gan-diffusion", f"logs {hits[0]}"
     return None
 

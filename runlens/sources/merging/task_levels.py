@@ -21,16 +21,19 @@ from runlens.sources.merging.task_words import (
     LANGUAGE,
     LAYERS,
     LEAST_HELD_OUT,
+    LEAST_SYMBOLS,
     MODEL,
     NEAR_CLASSES,
     NO_LANGUAGE_LOSS,
     OF_CLASSES,
     OF_IMAGES,
     OF_PARTS,
+    OF_SCORES,
     OWN,
     PRETRAINERS,
     SAVED,
     SCRATCH_LOSS,
+    SENTENCES,
     SMALL,
     SPEAKING,
     TRAINED,
@@ -93,7 +96,8 @@ def _by_level(
             return "sft", f"{framework} begins at {first_loss:.2f}, trained before"
         return "pretrain", f"written by {framework}" if framework else "logs in nanoGPT's manner"
     if framework == "" and "vocab_size" not in config and own_transformer(config):
-        return "pretrain", OWN
+        told = {word for name in (*names, *config) for word in words(name)}
+        return ("pretrain", OWN) if first_loss > LEAST_SYMBOLS or LANGUAGE & told else None
     if OF_PARTS & {word for name in names for word in words(name)}:
         return None
     exact = next((v for v in VOCABULARIES if abs(first_loss / log(v) - 1) < FOUR_DIGITS), 0)
@@ -129,7 +133,7 @@ def _of_language(
     if LANGUAGE & told or any(begins(name, GENERATED) for name in names):
         return True
     known = first_held_out is None or first_held_out > LEAST_HELD_OUT
-    scored = OF_CLASSES & set(names) or {"acc", "acc1", "acc5", "mae", "rmse", "f1", "auc"} & told
+    scored = OF_CLASSES & set(names) or OF_SCORES & told
     return known and not scored and _between(first_loss, USUAL_SCRATCH)
 
 
@@ -142,8 +146,12 @@ def _own_module(config: Mapping[str, Configured]) -> bool:
 
 
 def _small(first_loss: float, config: Mapping[str, Configured]) -> bool:
-    """Whether a loss as low as that of a few classes is of a model too small to write so well."""
-    return 0 < _number(config, "flos_per_sample") < SMALL and first_loss < FEW_CLASSES
+    """Whether a loss as low as that of a few classes is of a model too small to write so well.
+
+    Or whether what a sample takes is too little for any text.
+    """
+    taken = _number(config, "flos_per_sample")
+    return 0 < taken < (SMALL if first_loss < FEW_CLASSES else SENTENCES)
 
 
 def own_transformer(config: Mapping[str, Configured]) -> bool:

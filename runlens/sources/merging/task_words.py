@@ -32,9 +32,15 @@ LEAST_HELD_OUT = 1.0
 # operations a sample: 6 times the parameters times the tokens (transformers, floating_point_ops).
 # BERT and GPT-2 of 110 million with 512 tokens take 3.5e11
 SMALL = 5e11
+# what 66 million parameters, DistilBERT's, take for 25 tokens: sentences, and no text to continue
+SENTENCES = 1e10
 FEW_CLASSES = log(5)  # such a model of language that was trained before begins above it: at 1.7
 LANGUAGE = {"ppl", "bpb", "bpc", "tokens", "ntokens", "mfu", "vocab", "tokenizer", "context"}
 CLASSES_LOSS = log(1_000)
+OF_SCORES = {
+    "acc", "acc1", "acc5", "mae", "rmse", "f1", "auc", "classification", "error", "err",
+}  # fmt: skip
+LEAST_SYMBOLS = 0.5 * log(FEWEST_SYMBOLS)  # a mean of the first epoch of a model of letters
 OF_IMAGES = {"image_size", "img_size", "imgsz", "crop_size"}  # settings of what is no text
 SAVED = "config.json"  # what a model is; trackers name what it was made of: BertForMaskedLM
 
@@ -108,9 +114,9 @@ OF_PARTS = {"iou", "miou", "dice", "map", "map50", "pq", "ed", "cer"}
 WRITING = {"tgt_vocab_size", "src_vocab_size", "beam_size", "teacher_forcing_ratio"}
 
 
-def answers(logged: Collection[str]) -> bool:
-    """Whether something is logged that only models of texts have."""
-    return any(OF_ANSWERS & set(words(name)) for name in logged)
+def answers(logged: Collection[str], beside: str = "") -> bool:
+    """Whether something is logged that only models of texts have, beside a word."""
+    return any((OF_ANSWERS - {beside}) & set(words(name)) for name in logged)
 
 
 def of_an_agent(names: Collection[str], logged: Collection[str]) -> bool:
