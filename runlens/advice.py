@@ -25,6 +25,8 @@ LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting
 TRIED_FIRST = frozenset(
     {"evaluation", "clip-too-tight", "length-limit", "rate-zero", "frozen-weights"}
 )
+# causes that are settings: no look at the data tells more
+PUT_IN = frozenset({"rate-too-high", "rate-leaves-plan", "warmup-missing"})
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
@@ -71,8 +73,11 @@ def first_steps(
         kept = None  # the step with the settings says that it starts again
     changed = _change(lever, kept) if lever else []
     actions = _actions(lead, cause, kept, known=lever is not None)
-    if lever and cause.rank == RANKS[0]:  # nothing is left to look for
+    sure = cause.kind in PUT_IN and RANKS.index(cause.rank) <= RANKS.index("likely")
+    if sure or cause.pointed or (lever and cause.rank == RANKS[0]):  # nothing is left to look for
         actions = [fix for fix in actions if fix.kind != "look" or fix.cures == cause.kind]
+    if cause.pointed:
+        actions = [fix for fix in actions if fix.kind in AGAIN or fix.cures == cause.kind]
     # fixes come fastest first: where the first of all is to look at something, that goes first
     looks = bool(lead[0].fixes) and lead[0].fixes[0].kind != "setting"
     looks = looks and (not lever or cause.kind in LOOKED_AT_FIRST)
@@ -84,7 +89,7 @@ def first_steps(
         hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
         known = lead[0].rule == "known-error" and any(f.cures == cause.kind for f in lead[0].fixes)
         looks_at = (at for at, fix in enumerate(steps) if fix.kind == "look")
-        if hinted:
+        if hinted or cause.pointed:
             steps.insert(0, look)
         elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
             steps.insert(next(looks_at, len(steps)), look)
@@ -145,12 +150,13 @@ def _actions(lead: Sequence[Finding], cause: Cause, kept: Fix | None, *, known: 
     ]
     if not cause.kind:
         return sorted((fix for _, fix in left), key=_urgency)
+    looked = {cause.kind, fixes.DATA} if cause.kind not in PUT_IN else {cause.kind}
     pulls = {key for group in LEVERS.get(cause.kind, ()) for key in group}
     known = known or any(fix.cures == cause.kind for _, fix in left)
     of_it = [
         fix
         for one, fix in left
-        if fix.cures == cause.kind or (not fix.cures and (one is lead[0] or not known))
+        if fix.cures in looked or (not fix.cures and (one is lead[0] or not known))
         if not fix.name or fix.name in pulls
     ]
     return sorted(of_it, key=_urgency)

@@ -85,6 +85,7 @@ class Cause(NamedTuple):
     kind: str = ""  # key of `KINDS`: "rate-too-high"; "unknown" if nothing tells
     falsifier: str = ""  # what would show that it is not this
     experiment: str = ""  # the cheapest thing to do that tells it from the others
+    pointed: bool = False  # the experiment is of this very sign, not of its kind: it goes first
 
     def to_dict(self) -> dict[str, str]:
         """Return its part of the JSON contract."""

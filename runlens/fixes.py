@@ -27,6 +27,7 @@ from runlens.wording import number, rate
 from runlens.wording import step as as_step
 
 SCHEDULE = "rate-leaves-plan"
+DATA = "bad-batch"
 FIND_SETTER = "Find what set the learning rate"
 FIX_SCHEDULE = "Find what raised the learning rate above its schedule"
 NO_GROWTH = "Set the factor of the schedule (gamma) to 1 or less"

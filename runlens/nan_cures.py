@@ -27,6 +27,7 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     look = fixes.look(
         f"Print the batch at step {step(onset)} and look for {odd}",
         "one bad sample is enough",
+        cures=fixes.DATA,
     )
     shown = _shown(run)
     alone = experiments.batch_alone(onset)

@@ -21,6 +21,7 @@ class Sign(NamedTuple):
     text: str  # with its numbers: "the peak rate of 0.1 is 100 x the usual most of 1e-3"
     weight: float
     what: str = ""  # how the cause is called where this sign is seen: "The disk is full"
+    test: str = ""  # what to do first where this sign names the cause, not what its kind says
 
 
 Signs = Iterable[Sign | None]

@@ -53,9 +53,13 @@ def _constant(scene: Scene) -> Sign | None:
         said = f"the mean reward is {number(usual)} at {points}"
     if scene.run.task == "rl" and _of_one_step(scene):
         said = "every episode is 1 step long"
-        return Sign(said, LEADS, "The environment ends each episode at its first step")
-    what = "episode" if scene.run.task == "rl" else "completion"
-    return Sign(said, LEADS, f"The reward is the same for every {what}")
+        what = "The environment ends each episode at its first step"
+        return Sign(
+            said, LEADS, what, "Reset the environment, take one step, and print what ends it"
+        )
+    if scene.run.task == "rl":
+        return Sign(said, LEADS, "The reward is the same for every episode")
+    return Sign(said, LEADS, f"The reward function returns {number(usual)} for every completion")
 
 
 def _of_one_step(scene: Scene) -> bool:

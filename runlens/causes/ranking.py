@@ -67,6 +67,7 @@ SAID = {
 }
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
+RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
@@ -110,10 +111,17 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         lead, *rest = (replace(one, causes=()) for one in incident.findings)
         lead = replace(lead, causes=causes, ruled_out=(*lead.ruled_out, *out))
         gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
+        gone |= _needless(causes)
         lead, *rest = (_without(one, gone) for one in (lead, *rest))
         told.append((incident._replace(findings=(lead, *rest)), story(scene, causes)))
     told.sort(key=lambda one: _order(one[0]))
     return Explained(tuple(one for one, _ in told), told[0][1] if told else ())
+
+
+def _needless(causes: Sequence[Cause]) -> set[str]:
+    """Return whose fixes say nothing more: a batch, where the rate is to blame for what it does."""
+    blamed = {one.kind for one in causes[:1] if one.rank in {"most likely", "likely"}}
+    return {data.BATCH.kind} if blamed & RATES else set()
 
 
 def _without(finding: Finding, gone: Collection[str]) -> Finding:
@@ -161,6 +169,8 @@ def _causes(
     scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]
 ) -> tuple[Cause, ...]:
     """Return the causes in words; `unknown` first where none speaks clearly."""
+    if ranked and _rank(ranked[0], ranked) == "most likely":  # what would fit too is no news then
+        ranked = [one for one in ranked if one.evidence >= SPEAKS]
     told = [_cause(one, _rank(one, ranked)) for one in ranked]
     if ranked and ranked[0].evidence >= SPEAKS:
         return tuple(told)
@@ -192,7 +202,8 @@ def _cause(one: Weighed, rank: Rank) -> Cause:
         "; ".join(_words(sign, what) for sign in _distinct(told)[:SIGNS]),
         kind=one.hypothesis.kind,
         falsifier=one.hypothesis.falsifier,
-        experiment=one.hypothesis.experiment,
+        experiment=(named.test if named else "") or one.hypothesis.experiment,
+        pointed=bool(named and named.test),
     )
 
 

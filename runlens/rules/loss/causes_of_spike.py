@@ -12,6 +12,7 @@ from runlens.wording import step
 FEW = 2  # spikes that are no series
 BATCH = 5.0  # logged points that the harm of one batch may last
 SMALL_BATCH = 16  # samples of an update
+EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
 SLOW_BETA2 = 0.99  # 0.95 is usual for language models
 
 
@@ -34,7 +35,8 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     made = [*mend, fixes.look(which, why)]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]
-    made += surroundings.warmup_fix(run)
+    if at <= EARLY * max(run.state.planned_steps or 0, run.last_step):
+        made += surroundings.warmup_fix(run)
     return (*made, *(_against_series(run, batch, at) if again else ()))
 
 

@@ -98,12 +98,18 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         if not any(word in name for word in PENALTIES)
         and (one := _stuck(signals.curve(name), signals, name, limits, rare=False))
         and one.exact
+        and not _penalty(signals.curve(name))
     ]
     if dead:
         rising = gain is not None and gain.rising
         return found(_finding(run, signals, *dead[0], limits, tuple(dead), rising=rising))
     share = float(np.mean(np.abs(reward.value) <= limits.zero)) if len(reward) else 0.0
     return passed(f"reward is 0 on {percent(share)} of {len(reward):,} points")
+
+
+def _penalty(part: Curve) -> bool:
+    """Whether a part is only ever taken away: 0 is the most that can be had of it."""
+    return bool(part.value.max() == 0 > part.value.min())
 
 
 def _other_reward(run: Run) -> str:
@@ -321,6 +327,18 @@ BAD = (
         entropy="2000000:0.1 2040000:0.1 /1000",
     ),
     Case(
+        "one function of two, at times negative, though never a penalty",
+        {
+            "reward": "0:0.5 600:0.5",
+            "reward:answer": "0:0 200:0 210:0.2 220:-0.2 230:0 600:0",
+            "reward_std": "0:0.4 600:0.4",
+        },
+        (0, 10),
+        0.0,
+        task="grpo",
+        severity="warning",
+    ),
+    Case(
         "one function of two, it learns",
         {"reward": "0:0.2 600:0.8", "reward:a": "0:0.2 600:0.8", "reward:b": "0:0 600:0"},
         (0, 10),
@@ -339,6 +357,15 @@ GOOD = (
             "reward:answer": "0:0.2 600:0.8",
             "reward:repetition_penalty": "0:0 600:0",
         },
+        task="grpo",
+    ),
+    Case(
+        "a part that is only ever taken away",
+        {
+            "reward": "0:0.2 600:0.8",
+            "reward:risk": "0:0 300:0 310:-0.2 320:0 600:0",
+        },
+        noise=0.0,
         task="grpo",
     ),
     drawn("stuck at first", task="rl", reward="0:0 300:0 600:12"),
