@@ -164,8 +164,8 @@ def test_completions_are_not_masked_where_most_are_cut() -> None:
     """Nothing would be left of the loss."""
     mask = Fix("Leave cut completions out", "mask_truncated_completions", None, new=True)
     grpo: dict[str, Any] = {"task": "grpo", "framework": "trl", "reward": "0:0 1000:1"}
-    assert shown(run(clipped_ratio="0:0.9 1000:0.9", **grpo), mask) == []
-    assert shown(run(clipped_ratio="0:0.1 1000:0.1", **grpo), mask)
+    assert shown(run(len_clipped="0:0.9 1000:0.9", **grpo), mask) == []
+    assert shown(run(len_clipped="0:0.1 1000:0.1", **grpo), mask)
 
 
 def test_new_settings_set_off_no_rule_of_ours() -> None:

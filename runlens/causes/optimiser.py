@@ -108,7 +108,8 @@ def _precision(scene: Scene) -> Signs:
     yield _evaluated_in_half(scene)
     yield _layer(scene)
     half = next((key for key in ("fp16", "fp8") if run.flag(key)), "")
-    if half == "fp8" or (half and not _in_range(scene)):
+    whole = half == "fp16" and _in_range(scene)
+    if half and (not whole or scene.has("clip-saturation")):
         narrow = nan_causes.trained_in_bf16(run)
         why = ", and the model was pretrained in bf16" if narrow else ""
         if half == "fp8":
@@ -117,7 +118,7 @@ def _precision(scene: Scene) -> Signs:
         else:
             if scene.has("clip-saturation"):
                 why += "; clipping cannot help where activations overflow before the gradients"
-            sure = narrow or scene.has(*LOST)
+            sure = (narrow and not whole) or scene.has(*LOST)
             yield Sign(f"fp16 is set{why}", SPEAKS if sure else HINT, "fp16 overflow")
 
 

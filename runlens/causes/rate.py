@@ -285,6 +285,8 @@ def _comes(scene: Scene) -> str:
 
 
 def _cold(scene: Scene) -> Signs:
+    if scene.has(*POLICY) and scene.symptom <= scene.run.first_step:
+        return  # what a policy does in its first samples, no update did
     warm, total = scene.signals.warmup, scene.run.state.planned_steps or scene.run.last_step
     early = scene.symptom <= max(0.1 * total, scene.slack) and scene.run.task != "rl"  # at one rate
     named = any(key in scene.run.config for key in ("warmup_steps", "warmup_ratio"))

@@ -109,7 +109,7 @@ def _recomputes(_: Run, __: Settings) -> str:
 
 
 def _masks_all(run: Run, settings: Settings) -> str:
-    cut = run.curve("clipped_ratio").finite().value
+    cut = run.curve("len_clipped").finite().value
     if not _true(settings, "mask_truncated_completions") or not len(cut):
         return ""
     share = float(cut[len(cut) // 2 :].mean())

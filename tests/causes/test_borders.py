@@ -146,7 +146,7 @@ OPTIMISER = (
     ),
 )
 ZERO = {"train_loss": "0:2 90:2 100:0 900:0"}
-FP16 = {"fp16": True}
+NARROW = {"fp16": True, "model_name": "llama-3"}
 PAIRS = {"task": "dpo", "train_loss": "0:0.6931 900:0.6931"}
 DATA = (
     *held(
@@ -231,8 +231,14 @@ DATA = (
     *held(
         "precision",
         "clip-saturation 0 warning",
-        ({"grad_norm": "0:9 900:9", "config": FP16}, ""),
-        ({"config": FP16}, "1 fp16 overflow: fp16 is set"),
+        ({"grad_norm": "0:9 900:9", "config": NARROW}, "1 fp16 overflow: fp16 is set"),
+        ({"config": NARROW}, "2 fp16 overflow: fp16 is set"),
+    ),
+    *held(
+        "precision",
+        "divergence 0 warning",
+        ({"grad_norm": "0:9 900:9", "config": NARROW}, ""),
+        ({"config": NARROW}, "2 fp16 overflow: fp16 is set"),
     ),
     *held(
         "labels-wrong",

@@ -210,7 +210,7 @@ SAID = {
             "fix log_completions: None -> True",
             "do Print the arguments of the reward function",
             "do Check which checkpoint the inference server serves",
-            "The reward is the same for every completion",
+            "The reward function returns 0 for every completion",
         ),
     ),
     "D3 entropy collapse": Said(

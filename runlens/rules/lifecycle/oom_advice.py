@@ -139,7 +139,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if stage := _of_states(run):
         return (*stage, *resume(run))
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]
-    made += _less_at_once(run)
+    made += () if made else _less_at_once(run)  # an evaluation has a batch of its own
     if not run.flag("gradient_checkpointing"):
         why = "this needs less memory and about a third more time (use_reentrant: false)"
         what = "Recompute activations (gradient checkpointing)"

@@ -27,6 +27,7 @@ SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
+MOSTLY_CUT = 0.5  # of the completions: without them less than half of the signal is left
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
 _OF_FORM = lazy_re(r"(?:^|[\W_])(?:format|json|xml|tags?|syntax|structure)", re.IGNORECASE)
@@ -292,9 +293,12 @@ def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
 
 
 def leave_out_cut(run: Run) -> tuple[Fix, ...]:
-    """Leave cut completions out of the loss; nothing where they are left out already."""
+    """Leave cut completions out of the loss; nothing where they are left out, or most are cut."""
     if run.task != "grpo" or run.flag("mask_truncated_completions"):
         return ()
+    cut = run.curve("len_clipped").finite().value
+    if len(cut) and float(cut[len(cut) // 2 :].mean()) > MOSTLY_CUT:
+        return ()  # too few would be left to learn from
     what, why = (
         "Leave cut completions out of the loss",
         "a cut completion has no answer to learn from",
