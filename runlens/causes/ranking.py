@@ -169,7 +169,7 @@ def _causes(
     scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]
 ) -> tuple[Cause, ...]:
     """Return the causes in words; `unknown` first where none speaks clearly."""
-    if ranked and _rank(ranked[0], ranked) == "most likely":  # what would fit too is no news then
+    if ranked and ranked[0].evidence >= SETTLES:  # what would fit as well is no news then
         ranked = [one for one in ranked if one.evidence >= SPEAKS]
     told = [_cause(one, _rank(one, ranked)) for one in ranked]
     if ranked and ranked[0].evidence >= SPEAKS:

@@ -45,6 +45,7 @@ ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 SCATTER = 3.0  # noise scales: a rise below is chance
 KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
+PROMPTS = (5e-3, 5e-2)  # rates of prompt tuning, far above those of weights and adapters
 HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
 
 
@@ -181,6 +182,8 @@ def _harmless(scene: Scene) -> str:
         return f"it began at {as_rate(float(scene.curve('learning_rate').value[0]))}, and grew"
     if still := _hardly_moved(scene):
         return still.text
+    if prompts := _of_prompts(scene):
+        return prompts
     if scene.has("preference-collapse") and (kept := _accuracy_kept(scene)):
         return f"the model is intact: {kept[1]}" if kept[0] >= KEPT else ""
     if "warmup-shock" in scene.everywhere or not scene.has(
@@ -198,6 +201,23 @@ def _harmless(scene: Scene) -> str:
     if share is None or share >= DECAYED or (above and above.weight >= SPEAKS):
         return ""
     return f"it had decayed to {percent(share)} of its peak"
+
+
+def _of_prompts(scene: Scene) -> str:
+    """Say that weights would not have survived this rate: prompts are trained, which take it.
+
+    P-tuning v2 trains at 5e-3 to 3e-2 (Liu et al. 2022, table 5), ChatGLM's own script at 2e-2.
+    """
+    rate, train = scene.rate, scene.curve("train_loss").value
+    method = scene.run.task == "sft" and scene.run.adapted is None
+    thrown = {*THROWN, *LOST} & scene.everywhere.keys()
+    if not method or thrown or not rate or not PROMPTS[0] <= rate <= PROMPTS[1] or not len(train):
+        return ""
+    early = train[: max(AT_ONCE, len(train) // 10) + 1]
+    if early.max() > early[0] or early[-1] >= early[0]:
+        return ""
+    fell = f"the loss fell from {loss(float(early[0]))} to {loss(float(early[-1]))} at once"
+    return f"{fell}, as with the rates of prompt tuning; no other method stands it"
 
 
 def _warming(scene: Scene) -> str:

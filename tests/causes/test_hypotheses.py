@@ -553,3 +553,21 @@ def test_several_losses_at_each_step_are_no_pass_that_repeats() -> None:
     nothing = np.full(32, np.nan)
     train = Curve(step, np.linspace(2.0, 1.0, 32), nothing, nothing)
     assert _repeats(train, 8.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("loss", "config", "to_blame"),
+    [
+        ("0:5.6 100:4.9 300:4.5 900:4.45", {}, False),  # ChatGLM's P-tuning: falls at once
+        ("0:5.6 40:6.5 100:4.9 300:4.5 900:4.45", {}, True),  # the first updates threw it
+        ("0:5.6 100:4.9 300:4.5 900:4.45", {"lora_r": 16}, True),
+    ],
+)
+def test_a_loss_that_falls_at_the_rates_of_prompts_was_not_thrown_by_them(
+    loss: str, config: dict[str, Setting], *, to_blame: bool
+) -> None:
+    """No weights and no adapter learn at 2e-2; which of them trains is not recorded."""
+    rate: dict[str, Any] = {"learning_rate": "0:2e-2 900:0"}
+    case = drawn("x", noise=0.002, train_loss=loss, config=config, **rate)
+    causes = diagnose(case.run()).causes
+    assert ("rate-too-high" in {cause.kind for cause in causes[:1]}) is to_blame

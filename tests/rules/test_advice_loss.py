@@ -149,8 +149,17 @@ SAID = {
             "cause possible Clipping off, or too loose to matter",
             "fix max_grad_norm: 0.0 -> 1.0",
             "fix learning_rate: 0.0002 -> 0.0001",
-            "fix warmup_steps",
         ),
+    ),
+    "B20 a spike in the first tenth": Said(
+        "loss-spike",
+        drawn(
+            "early",
+            train_loss="0:3 70:2.6 80:9 90:2.55 900:1.2",
+            config={"learning_rate": 2e-4, "max_steps": 900},
+        ),
+        ("fix warmup_steps",),
+        bad("loss-spike", "single and tall", learning_rate=2e-4),
     ),
     "A28 rate at a loss spike": Said(
         "loss-spike",

@@ -305,7 +305,8 @@ def test_speed_counted_wrongly_is_not_taken_for_work() -> None:
 
 
 @pytest.mark.parametrize(
-    ("free", "idle", "told"), [(1.59, 2.33, True), (1.59, 0.5, False), (0.1, 6.0, True)]
+    ("free", "idle", "told"),
+    [(1.59, 2.5, True), (1.59, 2.3, False), (0.1, 6.0, True), (0.1, 4.7, True), (0.1, 2.5, False)],
 )
 def test_memory_that_lies_idle_is_named(free: float, idle: float, *, told: bool) -> None:
     """What was asked for fits beside what is in use, or much is reserved in vain."""

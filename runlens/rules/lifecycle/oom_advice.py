@@ -13,6 +13,7 @@ from runlens.wording import number, step
 # reserved but not allocated, as a share of the card. The allocator keeps a few percent of any card
 # that way: PyTorch's own message asks for "large" before it names fragmentation
 FRAGMENTED = 0.1
+MUCH = 0.2  # of the card: worth a try whatever was requested
 GROWN = 1.1  # last over first record of memory
 FEWEST = 5  # records of memory: fewer that grow may be of longer batches as well
 HOST = 4  # row of the message table: memory of the machine, not of the card
@@ -97,6 +98,12 @@ def _fits(proof: Event) -> bool:
     return large and free < wanted <= free + idle
 
 
+def _much_idle(proof: Event) -> bool:
+    """Whether much is reserved in vain, were it enough or not."""
+    data = _sizes(proof)
+    return data.get("reserved_gib", 0.0) > MUCH * data.get("total_gib", inf)
+
+
 def _stage(run: Run) -> str:
     """Return what the program was doing when memory ran out; empty where no traceback tells."""
     raised = (e for e in run.events_of("message") if e.data.get("exception") and e.data.get("last"))
@@ -156,7 +163,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if (run.number("num_processes") or 1) > 1:
         what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
-    if _fits(proof):
+    if _fits(proof) or _much_idle(proof):
         what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
         made.insert(
             0, fixes.action(what, "this lets PyTorch use memory that is reserved but not allocated")

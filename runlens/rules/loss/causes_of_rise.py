@@ -66,7 +66,7 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
     made += fixes.learning_rate(run, signals, 1 / 5 if strong else 1 / 3, why)
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += surroundings.warmup_fix(run)
-    made += fixes.bf16(run, "fp16 overflows at 65,504")
+    made += fixes.bf16(run, "bf16 does not overflow at 65,504")
     beta2 = run.number("adam_beta2")
     if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - see causes()
         made.append(fixes.setting(run, "adam_beta2", 0.95, "Lower Adam's beta2", "reacts sooner"))
