@@ -22,3 +22,25 @@ def test_a_row_of_words(tmp_path: Path, row: str, curves: set[str]) -> None:
     run = runlens.read(path)
     assert curves <= set(run.history.metrics)
     assert all(len(run.curve(name)) == 20 for name in curves)
+
+
+def test_results_behind_each_training(tmp_path: Path) -> None:
+    """Of kinds of their own, few, at its last epoch: where the next begins, its epochs tell."""
+    results = "Train: 0.4{n}\nVal: 0.5{n}\nTest: 0.6{n}\nTimeNLL:0.2{n} MarksNLL:0.3{n}\n"
+    path = tmp_path / "log.txt"
+    path.write_text(
+        "".join(
+            "".join(f"Epoch {n}, trloss = {2 / n + one:.3f}\n" for n in range(1, last))
+            + results.format(n=one)
+            for one, last in enumerate((20, 24, 16))
+        )
+    )
+    assert len(runlens.read_all(path)) == 3
+
+
+def test_an_accuracy_alone_in_a_bar(tmp_path: Path) -> None:
+    """Its name begins with the data."""
+    bar = "Epoch 0:  {n}%|##    | {n}/100 [00:10<00:20,  1.5it/s, v_num=3, train_acc=0.{n}]\n"
+    path = tmp_path / "log.txt"
+    path.write_text("".join(bar.format(n=n) for n in range(11, 31)))
+    assert len(runlens.read(path).curve("train_accuracy")) == 20

@@ -139,7 +139,7 @@ def _launches(position: IntArray, group: IntArray) -> IntArray:
 
 
 def _together(position: IntArray, launch: IntArray, group: IntArray) -> IntArray:
-    """Return the launches of which most kinds of rows begin anew, and go on from there; (n,).
+    """Return the launches of which the kinds of most rows begin anew, and go on from there; (n,).
 
     Where one of several does, or a single row, a best row was printed again.
     """
@@ -150,8 +150,9 @@ def _together(position: IntArray, launch: IntArray, group: IntArray) -> IntArray
         mine: dict[int, list[int]] = {}
         for kind, at in zip(group[begin:end].tolist(), position[begin:end].tolist(), strict=True):
             mine.setdefault(kind, []).append(at)
-        known = [_anew(some, last[kind]) for kind, some in mine.items() if kind in last]
-        number += bool(known) and 2 * sum(known) >= len(known)
+        known = {kind: len(some) for kind, some in mine.items() if kind in last}
+        anew = sum(rows for kind, rows in known.items() if _anew(mine[kind], last[kind]))
+        number += bool(known) and 2 * anew >= sum(known.values())
         found[begin:end] = number
         last |= {kind: some[-1] for kind, some in mine.items()}
     return found
