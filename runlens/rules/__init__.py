@@ -65,7 +65,7 @@ LISTED = (
         "Zero loss",
         "LOS",
         ("train_loss",),
-        LANGUAGE_TASKS | {"classification", "other"},
+        LANGUAGE_TASKS | {"asr", "classification", "other"},
     ),
     Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("hockey-stick", "Overfitting", "EVL", ("eval_loss",), LOSS_TASKS),

@@ -250,6 +250,15 @@ MORE: dict[str, tuple[Case, ...]] = {
             steps_per_epoch=100,
         )
         for samples in (25, 35)
+    )
+    + tuple(
+        drawn(
+            f"three of three, to {last}",
+            noise=0,
+            train_loss="0:2 150:0.3",
+            eval_loss=f"50:1 100:1.1 150:{last}",
+        )
+        for last in (1.17, 1.25)
     ),
     "sawtooth": (
         teeth(0.8, config={"group_by_length": True}),

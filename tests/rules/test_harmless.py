@@ -188,3 +188,12 @@ def test_a_log_that_ends_within_the_plan_shows_no_whole_run(planned: int, said: 
     state = State("stopped_early", "train.log", "guess", done_steps=900, planned_steps=planned)
     told = diagnose(drawn("cut", noise=NOISE, state=state, train_loss=LOSS).run()).verdict.sentence
     assert told.startswith(said)
+
+
+@pytest.mark.parametrize(("top", "severity"), [(1.47, "info"), (1.56, "warning")])
+def test_a_slight_shock_that_is_over_is_an_info(top: float, severity: str) -> None:
+    """A rise by 5 % as the rate reaches its peak, and back; one by 11 % did some harm."""
+    curve = f"0:1.45 200:1.4 400:{top} 600:1.4 6000:1.1"
+    shock = drawn("shock", noise=0.003, train_loss=curve, learning_rate="0:0 400:1e-3 6000:0").run()
+    (found,) = (one for one in diagnose(shock).findings if one.rule == "warmup-shock")
+    assert (found.severity, found.harmless) == (severity, severity == "info")

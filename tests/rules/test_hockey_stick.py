@@ -209,3 +209,52 @@ def test_of_equal_medians_the_lowest_evaluation_is_the_bottom() -> None:
     corners = " ".join(f"{50 * (at + 1)}:{one:g}" for at, one in enumerate(value))
     run = drawn("noisy", noise=0.0, train_loss="0:2 1650:0.1", eval_loss=corners).run()
     assert RULE.check(run, Signals(run), RULE.limits).findings[0].onset.step == 500
+
+
+@pytest.mark.parametrize(
+    ("evals", "accuracy", "wanted"),
+    [
+        ("50:0.256 100:0.281 150:0.32", "50:0.914 100:0.91 150:0.909", "warning"),
+        ("50:0.256 100:0.281 150:0.32", "50:0.854 100:0.89 150:0.909", "info"),
+        ("50:0.256 100:0.281 150:0.3", "50:0.914 100:0.91 150:0.909", ""),  # by 17 %
+        ("50:0.256 100:0.36 150:0.32", "50:0.914 100:0.91 150:0.909", ""),  # it falls back
+    ],
+)
+def test_three_evaluations_that_rise_by_a_fifth(evals: str, accuracy: str, wanted: str) -> None:
+    """As logged and one after the other; and what the answers say of it."""
+    curves = {"train_loss": "0:0.48 150:0.1", "eval_loss": evals, "eval_accuracy": accuracy}
+    run = Case("few", curves, noise=0, task="classification").run()
+    found = RULE.check(run, Signals(run), RULE.limits).findings
+    assert "".join(one.severity for one in found) == wanted
+
+
+@pytest.mark.parametrize(
+    ("end", "accuracy", "wanted"),
+    [
+        (1.54, "50:0.4 200:0.75 600:0.771", "warning"),  # a twelfth of what was wrong
+        (1.54, "50:0.4 200:0.75 600:0.785", "info"),  # a seventh
+        (0.92, "50:0.4 200:0.75 600:0.771", "info"),  # no steep rise
+    ],
+)
+def test_a_steep_rise_needs_a_gain_that_counts(end: float, accuracy: str, wanted: str) -> None:
+    """A model that is far surer of its errors is not excused by a few more right answers."""
+    curves = {"train_loss": "0:1.9 600:0.05", "eval_loss": f"50:1.8 200:0.78 600:{end}"}
+    noise = {"train_loss": 0.01, "eval_loss": 0.002, "eval_accuracy": 0.0}
+    every = {**curves, "eval_accuracy": accuracy}
+    run = Case("steep", every, noise=noise, task="classification").run()
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.severity == wanted
+
+
+def test_a_steep_rise_beside_an_error_rate() -> None:
+    """Of an error rate that is what was wrong: 20 % to 19 % is no gain that counts, to 17 % is."""
+    for last, wanted in ((0.188, "warning"), (0.17, "info")):
+        curves = {
+            "train_loss": "0:1.9 600:0.05",
+            "eval_loss": "50:1.8 200:0.78 600:1.54",
+            "eval_wer": f"50:0.6 200:0.2 600:{last}",
+        }
+        noise = {"train_loss": 0.01, "eval_loss": 0.002, "eval_wer": 0.0}
+        run = Case("words", curves, noise=noise, task="asr").run()
+        (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+        assert found.severity == wanted

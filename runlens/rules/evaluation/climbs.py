@@ -32,6 +32,12 @@ def proved(
     return end - lowest >= share * abs(lowest) and shape.rose_after_best().chance < order
 
 
+def steep(evals: Curve, bottom: Bottom, least: float) -> bool:
+    """Whether two evaluations rise one after the other, as logged, by the share `least` or more."""
+    one, other = evals.value[-2:].tolist()
+    return bool(bottom.lowest < one <= other and other - bottom.lowest >= least * bottom.lowest)
+
+
 def agreed(value: FloatArray, score: Score | None) -> bool:
     """Whether a loss and a score of one set both get worse in their order from the best on.
 

@@ -11,11 +11,12 @@ Looks alike
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
     nothing was memorised. If a score of the set (accuracy, F1, BLEU, word error rate) still
     improves after the bottom, by one point of 100, twice its noise and two standard errors of a
-    set of that size, the model has only become over-confident: that is said as info. Where it
-    stays, no answer got worse: a warning at most, as where it stood for half of the steps since
-    while the loss rose on and the training set is memorised. Of several scores the
-    metric_for_best_model counts, then F1 and its like before accuracy, those of the whole set
-    before single classes. An evaluation of the best model, loaded at the end, is left out.
+    set of that size (beside a rise of steep by a tenth of what was wrong as well), the model has
+    only become over-confident: that is said as info. Where it stays, no answer got worse: a warning
+    at most, as where it stood for half of the steps since while the loss rose on and the training
+    set is memorised. Of several scores the metric_for_best_model counts, then F1 and its like
+    before accuracy, those of the whole set before single classes. An evaluation of the best model,
+    loaded at the end, is left out.
 Limits
     rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
     noise in a small set, so two later evaluations are needed and three noise scales).
@@ -23,7 +24,7 @@ Limits
     scales are seldom chance. Of up to 12 evaluations the noise is hardly known: none are asked
     for where those from the best on rise in an order that chance shows less often than order
     (five that only rise: 1 in 120), and nowhere where the phases of the shape rise by as much.
-    fewest: evaluations needed, one less suffices for a rise of steep
+    fewest: evaluations needed, one less suffices where the last two rise, as logged, by steep
     (20 %). A rise of steep that ends above the first evaluation is critical.
     tau: the evaluations from the bottom on must climb (Kendall), or all stay above it by left of
     the rise, and the end by left of their highest, unless training loss halved. Evaluations whose
@@ -53,7 +54,7 @@ from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation import overfit_advice, worsened
 from runlens.rules.evaluation import score as scores
-from runlens.rules.evaluation.climbs import agreed, climbs, gained_nothing, proved, wanders
+from runlens.rules.evaluation.climbs import agreed, climbs, gained_nothing, proved, steep, wanders
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import (
     Bottom,
@@ -107,11 +108,11 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     name = spoken(metric)
     if later < 2:  # noqa: PLR2004 - one bad evaluation is no trend
         return passed(f"{name} is best at step {step(onset)}, at or near the end")
-    if len(evals) < limits.fewest and bottom.share < limits.steep:
+    if len(evals) < limits.fewest and not steep(evals, bottom, limits.steep):
         return unmet(too_few(len(evals), "evaluation", limits.fewest))
     rise = bottom.end - bottom.best
     share = limits.few_rise if later == 2 else limits.rise  # noqa: PLR2004 - see the page
-    score = scores.since(signals, metric, onset, limits.fewest)
+    score = scores.since(signals, metric, onset, min(limits.fewest, len(evals)))
     sure = proved(signals, metric, evals.value, bottom.at, share, limits.order) or agreed(
         evals.value[bottom.at :], score
     )
@@ -154,7 +155,7 @@ def _finding(
 ) -> Finding:
     evals = evaluations(signals, metric)
     onset, ended = float(evals.step[bottom.at]), float(evals.value[-1])
-    better = score.improved if score and not score.poor else ""
+    better = score.improved if score and score.outweighs(bottom.share < limits.steep) else ""
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
     better = "" if spent else better
     until = score.stood if score and spent else onset  # what a shorter run should keep

@@ -24,6 +24,7 @@ ERRORS = 2.0  # standard errors from which a gain is seldom chance
 PERCENT = 2.0  # scores with a median above this are written in percent
 COARSE = {"accuracy", "acc"}
 CARRIED = 0.25  # of what a score gains in training; of less an eye sees a flat line beside it
+MENDED = 0.1  # of what was wrong: with less a model that is surer of its errors is no better one
 POOR = 0.1  # of such a score: below it the frequencies of the answers explain what is right
 # what may stand before a score of the whole set; any other word is a class or another set
 _WORD = (
@@ -68,6 +69,14 @@ class Score(NamedTuple):
         """Whether it is an accuracy that leaves nine of ten answers wrong, however it rose."""
         kind = quality(self.metric)
         return kind is not None and kind.kind in COARSE and self.now < POOR * self.least / LEAST
+
+    def outweighs(self, small: bool) -> bool:
+        """Whether its gain counts for more than a rise of the loss, which is `small` or steep.
+
+        Beside a steep one a tenth of the wrong answers must have become right.
+        """
+        wrong = self.least / LEAST - self.then if self.better[0] > 0 else self.then
+        return not self.poor and (small or self.gain >= MENDED * wrong)
 
     def lags(self, signals: Signals) -> bool:
         """Whether the same score gained several times as much in training."""

@@ -108,7 +108,7 @@ def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | st
     if zero.kind == "masked" and at <= max(1, (1 - NEARLY_ALL) * len(curve)):
         return zero
     if not float(median(curve.value[at:])) and (rose := _of_rise(signals)):
-        return rose
+        return rose._replace(harmless=False)
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
     open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > 0
@@ -148,7 +148,7 @@ def _of_rise(signals: Signals) -> Zero | None:
     bottom = int(np.argmin(evals)) if len(evals) else 0
     if len(evals) - bottom > 2 and evals[-1] > evals[bottom]:  # noqa: PLR2004 - one is no trend
         why = f"eval loss rose from {loss(float(evals[bottom]))} to {loss(float(evals[-1]))}"
-        return Zero("memorised", "info", why)
+        return Zero("memorised", "info", why, harmless=True)  # hockey-stick tells what it costs
     return None
 
 

@@ -377,7 +377,7 @@ RULE = Rule(
     check=check,
     relations=Relations(ever=("hockey-stick", "grad-zero", "not-learning"), layer="data"),
     needs=("train_loss",),
-    tasks=LANGUAGE_TASKS | {"classification", "other"},
+    tasks=LANGUAGE_TASKS | {"asr", "classification", "other"},
     bad=BAD,
     good=GOOD,
 )

@@ -233,9 +233,11 @@ def _finding(
     broke = "destabilised" if back else "broke"
     rates = signals.curve("learning_rate").before(int(onset) + 1).value
     reached = float(rates[-1]) if len(rates) else peak
+    mild = back is not None and rise.height < limits.first_level * abs(rise.before)
     rate = f"A learning rate of {as_rate(reached)}" if reached else "The peak learning rate"
     return Finding(
-        severity="warning",
+        severity="info" if mild else "warning",
+        harmless=mild,  # no more than noise of batches often shows, and over
         title=f"{rate} {broke} the run at step {step(onset)}. The median train loss rose from "
         f"{loss(rise.before)} around step {step(at)} to {loss(top)} around step {step(top_at)} "
         f"and {after}.",
