@@ -27,6 +27,9 @@ TRIED_FIRST = frozenset(
 )
 # causes that are settings: no look at the data tells more
 PUT_IN = frozenset({"rate-too-high", "rate-leaves-plan", "warmup-missing"})
+TRIED_BY_FIX = frozenset({"memorised"})  # whose experiment is what fixes it: more rows
+# settings that keep what there is: worth it in any case, and nothing to fall back on
+KEEPS = {"load_best_model_at_end", "save_strategy", "save_steps", "early_stopping_patience"}
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
@@ -93,6 +96,8 @@ def first_steps(
             steps.insert(0, look)
         elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
             steps.insert(next(looks_at, len(steps)), look)
+        elif cause.kind in TRIED_BY_FIX and any(fix.cures == cause.kind for fix in actions):
+            pass
         elif not known and all(fix.kind != "look" for fix in actions):
             steps.append(look)
     elif lever and (other := next((one for one in found[1:] if one.actions), None)):
@@ -102,7 +107,8 @@ def first_steps(
     first = [kept] if kept else []
     last = first if kept and kept.kind == "restart" and not _from_outside(lead) else []
     steps = steps if last else [*first, *steps]
-    other = next((one for one in found if one is not lever and one.changes), None)
+    rest = (one for one in found if one is not lever and one.changes)
+    other = next((one for one in rest if not KEEPS & {fix.setting for fix in one.fixes}), None)
     told = (*_distinct(steps)[: MOST_STEPS - len(last)], *_distinct(last))
     diff = lines(lever.changes) if lever else ()
     return Advice(
@@ -209,7 +215,9 @@ def _before(run: Run, onset: float, seen: float) -> Fix:
 
 
 def _best_weights(run: Run, finding: Finding) -> Fix:
-    best = finding.begins
+    ends = [fix.new for fix in finding.fixes if fix.setting == "max_steps"]
+    # the score may be best later than the loss
+    best = ends[0] if ends and isinstance(ends[0], int) else finding.begins
     kept = fixes.checkpoint_before(run, best)
     if kept:
         return fixes.weights(f"Use {kept[1]}", f"evaluation was best at step {step(best)}")
@@ -266,7 +274,7 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
-        why = "the run ended before the first step"
+        why = "nothing is lost: the run ended before the first step"
     elif lost and run.checkpoints:
         why = (
             f"no checkpoint predates step {step(at)}, where {lost} is far above all earlier values"

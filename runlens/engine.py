@@ -3,7 +3,7 @@
 Causes, fixes and advice are imported where something was found to explain.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -176,6 +176,10 @@ def _judgement(
     kept, dropped = incidents.merged(findings, covered)
     for slug, reason in dropped.items():
         outcomes[slug] = Outcome("passed", reason)
+    if any(one.rule == "hidden-nan" for one in kept) and outcomes["nan-loss"].status == "passed":
+        outcomes["nan-loss"] = unmet("the logger wrote 0 for NaN: see hidden-nan")
+    names = {rule.title for rule in asked if rule.slug in {one.rule for one in kept}}
+    kept = [_open(one, names) for one in kept]
     outcomes |= _until_lost(asked, outcomes, kept, run.last_step - 0.1 * covered)
     made = incidents.incidents(kept, covered, _slack(signals))
     return _Judgement(signals, asked, outcomes, kept, made)
@@ -262,6 +266,12 @@ def _part(
         return nothing()
 
     return survived(work, failed)
+
+
+def _open(finding: Finding, names: Collection[str]) -> Finding:
+    """Return a finding that rules out nothing that was found."""
+    out = tuple(one for one in finding.ruled_out if one.what not in names)
+    return finding if len(out) == len(finding.ruled_out) else replace(finding, ruled_out=out)
 
 
 def _until_lost(

@@ -32,10 +32,11 @@ def one_process(run: Run) -> tuple[Fix, ...]:
     if not processes or processes < 2:  # noqa: PLR2004 - one is no group
         return ()
     why = (
-        f"if the fault is then gone, the {processes:g} processes differ (gradients not averaged, "
+        f"if the fault is gone, the {processes:g} processes are at fault (gradients not averaged, "
         "data order, precision)"
     )
-    return (fixes.look("Repeat the run on one GPU with one seed", why, "one run"),)
+    what = "Repeat the run on one GPU with one seed, to see whether the processes differ"
+    return (fixes.look(what, why, "one run"),)
 
 
 def batch_alone(at: float) -> Fix:

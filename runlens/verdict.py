@@ -24,9 +24,9 @@ FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
     "divergence": "divergence",
-    "not-learning": "a fall by chance alone",
+    "not-learning": "a chance fall",
     "reward-collapse": "a collapse of the reward",
-    "reward-flat": "a rise by chance alone",
+    "reward-flat": "a chance rise",
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
@@ -201,7 +201,7 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
             return f"{QUIET} {until}. {told}, but {points} are too few to check for a trend.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
-        return f"{QUIET} {until}. {told}", _columns(run, "also has")
+        return f"{QUIET} {until}. {told}", _columns(run, "has the columns")
     return f"The run cannot be judged. No {telling} was found {until}.", _columns(run, "has")
 
 

@@ -25,6 +25,7 @@ from runlens.wording import loss, number, percent, step
 
 ONE_PASS = 1.0
 FEW_SPIKES = 3
+PAIR = 2  # spikes
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
 AT_CHANCE = 0.005  # share of its level by which a loss may miss chance
@@ -55,7 +56,9 @@ def _memorised(scene: Scene) -> Signs:
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
         done = f"the run made {number(passes, 3)} passes over the data"
-        at = f", and evaluation was best after {number(best, 3)} passes" if best is not None else ""
+        at = (
+            f", and eval loss was lowest after {number(best, 3)} passes" if best is not None else ""
+        )
         early = best is not None and best < ONE_PASS  # no row had been seen twice by then
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS and not early else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
@@ -156,7 +159,7 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if float(counted.get(LONGEST, 1)) <= POINTS:
         few += " quickly"
     if (many := float(counted.get(SPIKES, 1))) > 1:
-        few += f" after each of the {many:g} spikes"
+        few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
     regular = scene.has("sawtooth")  # what comes back at one period is no odd batch
     weight = HINT if regular else STRONG if few_alone else SPEAKS
@@ -247,7 +250,8 @@ def _coin(scene: Scene) -> Sign | None:
         return None
     share = percent(float(median(right[len(right) // 2 :])))
     if far >= MOVED_LOGP:
-        said = f"{share} of the pairs are told apart, though log-probabilities moved by {far:.0f}"
+        said = f"{share} of the pairs are ranked correctly, though log-probabilities moved by "
+        said += f"{far:.0f} nats"
         return Sign(said, STRONG)
     return Sign(f"{share} of the pairs are ranked correctly, no better than by chance", SPEAKS)
 
@@ -294,7 +298,7 @@ def _leak(scene: Scene) -> Signs:
         passes, low = scene.passes, _evaluation_low(scene)
         if passes is not None and passes <= ONE_PASS:
             also = f", and {low}" if low else ""
-            said = f"train loss was near 0 within {percent(passes)} of the first pass{also}"
+            said = f"train loss was near 0 after {percent(passes)} of the first epoch{also}"
             yield Sign(said, SETTLES if low else STRONG)
         elif low:
             yield Sign(f"{low} as well", STRONG)

@@ -198,7 +198,7 @@ def _person(scene: Scene) -> Signs:
         yield Sign(said, SETTLES, "Stopped by hand")
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the trainer wrote its closing summary, so it was not killed"
-        yield Sign(said, HINT, "A stop by hand, or a limit of its own")
+        yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
 
 
 def _code(scene: Scene) -> Signs:
@@ -229,7 +229,7 @@ def _named_error(raised: Event) -> str:
     if known := meaning(exception, raised=bool(raised.data.get("raised"))):
         return known.what
     name = exception.partition(":")[0].rpartition(".")[2].strip() or "An exception"
-    return f"{name}{_during(stage)}" if stage else f"{name}, raised by the program"
+    return f"{name}{_during(stage)}" if stage else f"{name} in the program"
 
 
 def _during(stage: str) -> str:
@@ -244,7 +244,8 @@ def _resumed(scene: Scene) -> Signs:
     begun, off = scene.launch, scene.departure
     if begun and off and abs(off.first.step - begun.after) <= 2 * scene.slack:
         yield Sign(
-            f"the learning rate went off schedule at step {step(begun.after)}, at the resume",
+            f"the learning rate went off schedule right after the resume, at step "
+            f"{step(begun.after)}",
             LEADS,
         )
     elif begun and scene.symptom - begun.after <= 0.02 * max(scene.run.last_step, 1):

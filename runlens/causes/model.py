@@ -138,6 +138,6 @@ EVALUATION = Hypothesis(
     EVALUATED,
     _evaluated,
     "a training row scored by the evaluation has its training loss",
-    "Evaluate on ten training rows. If the loss is as wrong there, the evaluation code is at "
+    "Evaluate on ten training rows. If the loss is as high there, the evaluation code is at "
     "fault. If not, the evaluation data is",
 )

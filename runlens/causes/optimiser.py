@@ -34,7 +34,8 @@ def _tight(scene: Scene) -> Signs:
         weight = SETTLES if over >= FAR_TIGHT and scene.has("clip-saturation") else SPEAKS
         if STUCK & scene.everywhere.keys() and not in_force.scale_matters(scene.run):
             return  # Adam takes steps of the same length: it does not stand still for that
-        told = f"the clipping limit is {limit:g} and the median norm {number(float(median(norm)))}"
+        usual = number(float(median(norm)))
+        told = f"the clipping limit is {number(limit)} and the median norm {usual}"
         yield Sign(f"{told}, so most steps are scaled down to {percent(1 / over)}", weight)
 
 
@@ -48,7 +49,7 @@ def _loose(scene: Scene) -> Signs:
     if limit is None or (0 < limit <= LOOSE):
         return
     weight = SPEAKS if scene.has("grad-spike", "grad-explosion") and len(norm) else HINT
-    said = f"the clipping limit is {limit:g}" if limit > LOOSE else "clipping is off"
+    said = f"the clipping limit is {number(limit)}" if limit > LOOSE else "clipping is off"
     finite = len(norm) == len(scene.run.curve("grad_norm"))
     largest = "the largest norm" if finite else "the largest finite norm"
     most = f", and {largest} was {number(float(norm.max()))}" if len(norm) else ""
@@ -203,7 +204,7 @@ def _summed(scene: Scene) -> Signs:
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
-        yield Sign(said, STRONG, "A single component of the loss")
+        yield Sign(said, STRONG, "One component of the loss")
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)

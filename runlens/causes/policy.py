@@ -84,7 +84,10 @@ def _by_length(scene: Scene) -> Sign | None:
     ran = long <= SHRANK * float(length[0]) or long >= GREW * float(length[0])
     if not rose or not ran or first >= last:
         return None
-    said = f"mean length went from {number(float(length[0]), 3)} to {number(long, 3)} while reward "
+    went = f"went from {number(float(length[0]), 3)} to {number(long, 3)}"
+    if scene.has("length-growth"):  # whose headline has the numbers
+        went = "grew"
+    said = f"mean length {went} while reward "
     weight = SETTLES if long <= SHRANK * short or long <= 2 else SPEAKS  # noqa: PLR2004 - a token or two
     words = f"{said}rose from {number(float(reward[0]), 3)} to {number(last, 3)}"
     return Sign(words, weight, "A reward that can be earned by length alone")
@@ -170,7 +173,7 @@ def _at_limit(scene: Scene) -> Sign | None:
     limit = known.tokens if known else float(length.max())  # free answers never are of one length
     if float(np.mean(length >= (CONSTANT if known else 1) * limit)) < CONSTANT:
         return None
-    return Sign(f"every completion is {limit:g} tokens long, the limit", LEADS + 1)
+    return Sign(f"every completion is {limit:g} tokens long, which is the limit", LEADS + 1)
 
 
 def _runs_on(scene: Scene) -> str:
@@ -192,11 +195,11 @@ REWARD = Hypothesis(
 )
 KL = Hypothesis(
     "kl-weight",
-    "Weight of the KL term too low",
+    "KL weight too low",
     POLICY | PREFERENCE,
     _weak_kl,
     "the same happens at ten times the weight",
-    "Repeat the run from before the onset with beta at 0.04",
+    "Repeat the run with beta at 0.04",
 )
 EXPLORE = Hypothesis(
     "exploration",
@@ -204,7 +207,7 @@ EXPLORE = Hypothesis(
     POLICY,
     _explored,
     "entropy falls as fast at temperature 1.0 with a bonus",
-    "Repeat the run from before the onset at temperature 1.0 and with an entropy bonus of 0.01",
+    "Repeat the run at temperature 1.0 and with an entropy bonus of 0.01",
 )
 STALE = Hypothesis(
     "stale-policy",

@@ -9,7 +9,7 @@ import numpy as np
 from runlens.cause import UNKNOWN, Cause, Domino, Rank, RuledOut
 from runlens.causes import data, defects, ending, model, optimiser, policy, rate
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
-from runlens.causes.scene import Scene
+from runlens.causes.scene import INPUTS, Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Finding, Incident
 from runlens.incidents import gravity
@@ -145,7 +145,12 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
         for one in HYPOTHESES
         if one not in asked and (sign := ending.in_words(scene, one.kind))
     ]
-    standing = [one for one in weighed if one.evidence > 0]
+    lead = scene.lead.rule  # an input that leads came of no symptom
+    standing = [
+        one
+        for one in weighed
+        if one.evidence > 0 and (lead not in INPUTS or lead in one.hypothesis.explains)
+    ]
     ranked = sorted(standing, key=lambda one: -one.evidence)[:MOST]
     told = SAID.get(ranked[0].hypothesis.kind, frozenset()) if ranked else frozenset()
     left = [one for one in asked if one.kind in excluded and one.kind not in told]

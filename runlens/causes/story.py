@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterator
-from math import inf
+from math import inf, isfinite
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from runlens.causes.patterns import LOST, THROWN
 from runlens.causes.scene import INPUTS, Scene
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.numerics.not_finite import not_finite_name
+from runlens.rules.numerics.not_finite import finite_until, not_finite_name
 from runlens.run import RL_TASKS
 
 MOST = 5
@@ -114,7 +114,9 @@ def _measured(scene: Scene) -> Iterator[Domino]:
         own = not first.metric or first.metric.endswith("loss")
         name, metric = ("the loss", "train_loss") if own else (spoken(first.metric), first.metric)
         kind = not_finite_name(scene.run, first.begins, first.metric or metric)
-        yield Domino(first.begins, f"{name} became {kind}", metric)
+        lost_at = finite_until(scene.run) if metric == "train_loss" else inf  # not its gradient
+        at = lost_at if isfinite(lost_at) else first.begins
+        yield Domino(at, f"{name} became {kind}", metric)
 
 
 def _first_above(curve: Curve, factor: float, symptom: float) -> float | None:
@@ -130,6 +132,7 @@ def _first_above(curve: Curve, factor: float, symptom: float) -> float | None:
     from_step = finite.step[max(0, len(before) - 4 * FEWEST)]
     high = finite.value >= factor * level
     stays = high & (np.append(high[1:], True) | np.append(high[2:], [True, True]))
+    stays |= high & (finite.step >= symptom)  # a rise that was undone came first all the same
     settled = np.cumsum(~high) > 0  # a fall from the start is no rise
     above = finite.step[stays & settled & (finite.step >= from_step)]
     return float(above[0]) if len(above) else None

@@ -33,7 +33,10 @@ def _reached(scene: Scene, rate: float) -> str:
     """Name the rate at the first symptom: its peak, or what it had climbed to by then."""
     if rate >= (scene.signals.peak_learning_rate or 0.0):
         return f"the peak rate was {as_rate(rate)}"
-    return f"the rate had climbed to {as_rate(rate)} by step {step(scene.rate_until)}"
+    at, first = step(scene.rate_until), float(scene.curve("learning_rate").value[0])
+    if first >= rate:
+        return f"the rate was {as_rate(rate)} up to step {at}"
+    return f"the rate had climbed to {as_rate(rate)} by step {at}"
 
 
 def _of_known_size(scene: Scene) -> bool:
@@ -58,7 +61,7 @@ def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     if not default or not rate or rate < OUTSIDE * default.rate:
         return None
     over = f"{times(rate / default.rate)} the default of {default.of}"
-    return Sign(f"it was {over}" if named else f"{_reached(scene, rate)}, {over}", HINT)
+    return Sign(f"the rate was {over}" if named else f"{_reached(scene, rate)}, {over}", HINT)
 
 
 def small_batch(scene: Scene, rate: float | None) -> Sign | None:

@@ -18,7 +18,7 @@ _LOOP = {
         "in PyTorch, call torch.nn.utils.clip_grad_norm_(model.parameters(), {new}) before "
         "optimizer.step()"
     ),
-    "warmup_steps": "let it rise from near 0 to its peak over {new} steps",
+    "warmup_steps": "let the rate rise from near 0 to its peak over {new} steps",
     "weight_decay": "weight_decay={new} in the optimizer",
     "gradient_accumulation_steps": "step the optimizer after every {new} batches",
     "num_train_epochs": "stop after epoch {new}",

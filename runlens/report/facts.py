@@ -22,6 +22,7 @@ from runlens.run import State
 from runlens.wording import count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words
 
+CERTAIN = {"code-error"}  # kinds of causes that an exception proves
 GRADES = 5  # of certainty
 SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 KINDS = {  # of ends, as a word of the line about the run
@@ -92,7 +93,12 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
         first = cause.experiment.partition(". ")[0]  # what it shows is told with the step
         to_find_out = f"To find out, {uncapitalised(first)}"
         return cause.what, signs, "" if brief else to_find_out
-    return f"{cause.what} ({cause.rank})", signs.split("; ")[0] if brief else signs, ""
+    sure = cause.kind in CERTAIN and cause.rank == RANKS[0]  # the log says it: no matter of rank
+    return (
+        cause.what if sure else f"{cause.what} ({cause.rank})",
+        signs.split("; ")[0] if brief else signs,
+        "",
+    )
 
 
 def story(diagnosis: Diagnosis) -> str:

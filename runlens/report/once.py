@@ -19,6 +19,7 @@ PARTS = lazy_re(r'(?:(?<=[.?])\s+|;\s+)(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _NUMBER = lazy_re(r"(?<![\w.])[−-]?(\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?)(?:\s?(%|×))?")
 _RATIO = lazy_re(r"\b(?:twice|(?:half|tenth) of(?! the (?:run|points)))\b")
 _STEP = lazy_re(r"\bsteps? [\d,]+")
+_RANK = lazy_re(r"^\[\w* ?\d+\]: ?")  # of a process, before the same line from each
 _WORD = lazy_re(r"[a-z][\w.]*[\w]")
 _REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")
 # words that name a metric, and those that report the same one in another way
@@ -92,7 +93,7 @@ class Once(Struct):
     def _said(self, words: str) -> bool:
         plain = _plain(words)
         if plain.startswith(QUOTES):  # a line of a log, which every place cuts in another way
-            plain = plain.removeprefix(QUOTES)[:QUOTED]
+            plain = _RANK.sub("", plain.removeprefix(QUOTES))[:QUOTED]
         return not plain or any(plain in one for one in self.told)
 
 

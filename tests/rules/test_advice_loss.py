@@ -231,7 +231,8 @@ SAID = {
         "divergence",
         bad("divergence", "jumps", num_processes=8),
         (
-            "do Repeat the run on one GPU with one seed | if the fault is then gone, the 8",
+            "do Repeat the run on one GPU with one seed, to see whether the processes differ",
+            "if the fault is gone, the 8 processes",
             "gradients not averaged",
         ),
         bad("divergence", "jumps", num_processes=1),
@@ -268,7 +269,7 @@ SAID = {
             steps_per_epoch=100,
         ),
         (
-            "rows | the run made 6 passes over the data, and evaluation was best after 2 passes",
+            "rows | the run made 6 passes over the data, and eval loss was lowest after 2 passes",
             "fix num_train_epochs: 6 -> 2",
             "fix load_best_model_at_end: None -> True",
             "fix early_stopping_patience: None -> 3",

@@ -204,7 +204,7 @@ SAID = {
     ),
     "D1 reward at zero": Said(
         "reward-stuck-zero",
-        bad("reward-stuck-zero", "never rewarded"),
+        bad("reward-stuck-zero", "never rewarded", use_vllm=True),
         (
             "do Call the reward function on a known-correct answer",
             "fix log_completions: None -> True",

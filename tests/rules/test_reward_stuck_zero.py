@@ -39,7 +39,7 @@ def test_cut_completions_come_first_among_the_causes() -> None:
         len_clipped="0:0.95 600:0.95",
     )
     finding = outcome_of(case).findings[0]
-    assert finding.causes[0].what == "Completions cut before the answer"
+    assert finding.causes[0].what == "Completion limit too short for the task"
     assert (finding.fixes[0].old, finding.fixes[0].new) == (128, 256)
 
 

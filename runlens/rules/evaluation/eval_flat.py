@@ -196,8 +196,8 @@ def _finding(
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
         title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
-        f"{_moved(evals)} while median train loss fell from {loss(pair.first)} to "
-        f"{loss(pair.last)}.",
+        f"{_moved(evals)} while train loss fell from {loss(pair.first)} to {loss(pair.last)} "
+        "(medians).",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -267,14 +267,14 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
     )
     active = "adapter active" if text else "evaluation mode on"
     weights = fixes.look(
-        f"Check that the trained weights are evaluated: no cache, {active}, no second copy of the "
-        "model",
+        f"Check that evaluation uses the trained weights ({active}, no cached outputs, no second "
+        "copy of the model)",
         "identical digits mean identical weights",
     )
     split = fixes.action("Split training and evaluation rows from one source", "one distribution")
     made = [weights, look] if frozen else [look, weights]
     if run.flag("train_on_inputs"):
-        why = "the mask of training then equals the one of evaluation"
+        why = "training and evaluation then mask the same tokens"
         made.append(fixes.setting(run, "train_on_inputs", False, "Mask the prompt", why))
     return (*made, split)
 

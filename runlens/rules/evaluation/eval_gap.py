@@ -155,7 +155,7 @@ def _behind(
                 "a difference there looks like a gap",
             ),
         ),
-        ruled_out=(RuledOut("Offset of another mask or reduction", "accuracy is apart as well"),),
+        ruled_out=(RuledOut("A different mask or loss reduction", "accuracy is apart as well"),),
         confidence=Confidence(0.8, f"accuracies {number(apart.train - apart.evals, 2)} apart"),
         chart=Chart("curves", ("train_loss", metric)),
     )
@@ -189,7 +189,10 @@ def _finding(
         harmless=_falls_on(signals, metric) or _answers_hold(signals, metric, onset, limits),
         fixes=_fixes(run, signals, evals),
         ruled_out=(
-            RuledOut("Offset of another mask or domain", f"the gap was {loss(start)} at first"),
+            RuledOut(
+                "A constant offset (different mask or domain)",
+                f"the gap was {loss(start)} at first",
+            ),
             RuledOut("Overfitting", f"eval loss ended {_from_best(evals)}"),
         ),
         confidence=Confidence(

@@ -199,8 +199,8 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
             ),
             Evidence("Passes over the training data", epochs),
         ),
-        seen=f"After {epochs:.1f} epochs train loss had gone from a median of {loss(start)} to "
-        f"{loss(level)}, and eval loss had gone with it.",
+        seen=f"Within {epochs:.1f} epochs train loss fell from a median of {loss(start)} to "
+        f"{loss(level)}, and eval loss fell with it.",
         causes=(
             Cause(
                 "Evaluation rows are in the training set",

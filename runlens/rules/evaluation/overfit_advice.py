@@ -24,7 +24,7 @@ def for_confidence(run: Run, score: Score) -> tuple[Fix, ...]:
 
 def of_the_evaluation() -> tuple[Fix, ...]:
     """Return what to look at where a loss rose farther than memorising lifts one."""
-    what = "Score one training batch in model.train() and in model.eval()"
+    what = "Compute the loss of one training batch in model.train() and in model.eval()"
     stats = "Print the running mean and variance of the normalisation layers"
     return (
         fixes.look(what, "losses that are far apart come from batch statistics or dropout"),
@@ -54,9 +54,7 @@ def fixes_of(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
     if run.task in LANGUAGE_TASKS:
         made.append(experiments.check_data(run))
-    made.append(
-        fixes.action(
-            "Add more training data", "more rows delay overfitting", "days", cures="memorised"
-        )
-    )
+    if not fixes.never_better(signals):  # else it is said already
+        what, why = "Add more training data", "more rows delay overfitting"
+        made.append(fixes.action(what, why, "days", cures="memorised"))
     return tuple(made)

@@ -93,10 +93,7 @@ def _nothing(metric: str, evals: Curve, fall: Fall) -> Finding:
         f"{step(float(evals.step[0]))} on, while train loss fell from {loss(fall.first)} to "
         f"{loss(fall.last)}."
     )
-    seen = (
-        f"Training learns something: its loss fell by {percent(fall.share)}. None of it arrives in "
-        "the evaluation."
-    )
+    seen = f"Train loss fell by {percent(fall.share)}, but the evaluation shows none of it."
     evidence = (
         Evidence(f"Highest {name}", top, NOTHING, "not one of a hundred is right", metric),
         Evidence("Fall of train loss", fall.share, where="train_loss", unit="%"),
@@ -119,7 +116,10 @@ def _same(metric: str, evals: Curve) -> Finding:
         f"{name.capitalize()} was {value:g} at each of {count(len(evals), 'evaluation')}, "
         f"from step {step(float(evals.step[0]))} on, the same to the last digit."
     )
-    seen = "Weights that change move some answers. Either they do not, or all answers are alike."
+    seen = (
+        "Weights that change also change some answers. Either they do not change, or all answers "
+        "are the same."
+    )
     evidence = (
         Evidence("Evaluations of one value", float(len(evals)), FROZEN, "no chance", metric),
     )

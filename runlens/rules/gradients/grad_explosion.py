@@ -218,14 +218,14 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
     rise = finite if np.isfinite(ratio) else f"Its median was {before}, and it rose to infinity"
     evidence = [
         Evidence(
-            "Gradient norm at the end" if climb.kind != "came back" else "Gradient norm up there",
+            "Median gradient norm after",
             climb.top,
             limits.ratio * climb.base,
             "ten times its own base",
             "grad_norm",
             float(norms.curve.step[-1]),
         ),
-        Evidence("Median norm before", climb.base, where="grad_norm"),
+        Evidence("Median gradient norm before", climb.base, where="grad_norm"),
         Evidence("Consequence", why),
     ]
     return Finding(
@@ -254,7 +254,7 @@ def _bounded(run: Run) -> str:
         return "The log does not say whether gradients are clipped."
     if limit <= 0:
         return "Clipping is off, so nothing bounds the step."
-    return f"This is the norm before clipping. Clipping then limits it to {number(limit)}."
+    return f"The logged norm is the one before clipping, which limits it to {number(limit)}."
 
 
 _NO_SPIKE = {

@@ -194,7 +194,7 @@ def _finding(
 
 def _back(limits: Limits, *, at_end: bool) -> str:
     if at_end:
-        return "The last logged norm is a spike"
+        return "No norm after it shows a recovery"
     return f"The norm was back within {limits.width} logged points"
 
 

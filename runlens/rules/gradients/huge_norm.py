@@ -5,7 +5,7 @@ import numpy as np
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
-from runlens.wording import loss, number, step
+from runlens.wording import count, loss, number, step
 
 
 def finding(run: Run, huge: float) -> Finding | None:
@@ -16,11 +16,11 @@ def finding(run: Run, huge: float) -> Finding | None:
     at = int(np.argmax(curve.value))
     top, where = float(curve.value[at]), float(curve.step[at])
     train = run.curve("train_loss").finite().value
-    beside = f"; train loss was {loss(float(train.max()))} at its highest" if len(train) else ""
+    beside = f" Train loss was {loss(float(train.max()))} at its highest." if len(train) else ""
     return Finding(
         severity="warning",
-        title=f"Gradient norm of {number(top)} at step {step(where)}, one of {len(curve)} that are "
-        f"known{beside}.",
+        title=f"The gradient norm was {number(top)} at step {step(where)}, the highest of "
+        f"{count(len(curve), 'logged norm')}.{beside}",
         metric="grad_norm",
         onset=Moment(where),
         evidence=(Evidence("Highest norm", top, huge, "0.1 to 10", "grad_norm", where),),

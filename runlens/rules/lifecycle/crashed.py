@@ -85,7 +85,9 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
         seen=_seen(exception) if proof else "No exception was recorded.",
         fixes=(
             fixes.action(
-                ELSEWHERE if exception.startswith(UNNAMED) else _fix(data, exception, frame),
+                ELSEWHERE
+                if not proof or exception.startswith(UNNAMED)
+                else _fix(data, exception, frame),
                 f"the last frame is {frame}" if frame else "",
             ),
             *resume(run),

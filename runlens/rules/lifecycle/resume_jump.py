@@ -214,7 +214,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
     known = f"The {'learning-rate curve shows' if of_rate else 'records show'}"
     return Finding(
         severity=severity,
-        title=f"The resume at step {step(onset)} went wrong. {capitalised(jumped)}{again}.",
+        title=f"The resume {_from(run, signals, onset)} went wrong. {capitalised(jumped)}{again}.",
         metric=next(iter(said)),
         onset=Moment(onset),
         evidence=_evidence(jump, limits),
@@ -235,6 +235,13 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         ),
         chart=Chart("boundary", tuple(said), marks=(Mark(onset, 0.0, "resume"),)),
     )
+
+
+def _from(run: Run, signals: Signals, onset: float) -> str:
+    """Name the checkpoint's step: what is logged first after a resume comes later."""
+    kept = fixes.checkpoint_before(run, onset)
+    near = kept and kept[0] >= onset - signals.interval("train_loss")
+    return f"from step {step(kept[0])}" if kept and near else f"at step {step(onset)}"
 
 
 def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
@@ -309,7 +316,7 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
         skip = (fixes.setting(run, "ignore_data_skip", False, what, why),)
     check_files = fixes.look(
         f"Check {where} for optimizer.pt, scheduler.pt and rng_state.pth",
-        "whatever is missing there starts from zero",
+        "a file that is missing means that its state was reset",
     )
     why = "this restores optimizer, schedule and data order"
     if kept is None:

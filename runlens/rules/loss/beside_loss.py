@@ -92,8 +92,8 @@ def finding(run: Run, train: Curve, flat: Flat, limits: Bounds) -> Finding:
     return Finding(
         severity="warning",
         title=f"{name.capitalize()} stayed at {percent(flat.end)} from step {step(onset)} on. It "
-        f"was {percent(flat.start)} at the start and no more after {flat.epochs:.0f} epochs, while "
-        f"train loss went from {loss(start)} to {loss(end)}.",
+        f"was {percent(flat.start)} at the start and no higher after {flat.epochs:.0f} epochs, "
+        f"while train loss went from {loss(start)} to {loss(end)}.",
         metric=flat.metric,
         onset=Moment(onset),
         evidence=(

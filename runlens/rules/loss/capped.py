@@ -61,16 +61,16 @@ def finding(run: Run, signals: Signals, train: Curve, one: Capped) -> Finding:
     return Finding(
         severity="critical",
         title=f"Train loss is stuck at its cap from step {step(onset)} on: {loss(one.level)} at "
-        f"{count(points, 'point')} is{share} −ln {number(one.smallest, 3)}, the largest that is "
-        "computed.",
+        f"{count(points, 'point')} is{share} −ln {number(one.smallest, 3)}, the largest "
+        "value that it can take.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
             Evidence("Train loss", float(train.value[-1]), one.level, where="train_loss"),
             Evidence("Points at the cap", float(points), where="train_loss"),
         ),
-        seen="The right answer gets a probability of 0. A guess would have a lower loss, and no "
-        "gradient leads back.",
+        seen="The correct answer gets a probability of 0. Guessing would give a lower loss, but "
+        "there is no gradient to get back.",
         causes=(
             Cause("Outputs that overflowed", "most likely", kind="rate-too-high"),
             Cause("Labels outside of the range of the outputs", "likely", kind="labels-wrong"),

@@ -63,9 +63,11 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
         if strong
         else "loss rose and did not recover"
     )
-    made += fixes.learning_rate(run, signals, 1 / 5 if strong else 1 / 3, why)
+    rate = fixes.learning_rate(run, signals, 1 / 5 if strong else 1 / 3, why)
+    made += rate
     made += fixes.clipping(run, signals, "this bounds a single step")
-    made += surroundings.warmup_fix(run)
+    if not any(fix.cures == fixes.SCHEDULE for fix in rate):  # it left its schedule later
+        made += surroundings.warmup_fix(run)
     made += fixes.bf16(run, "bf16 does not overflow at 65,504")
     beta2 = run.number("adam_beta2")
     if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - see causes()

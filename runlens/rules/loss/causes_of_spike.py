@@ -28,10 +28,10 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
     which = f"Look at the batch at step {step(at)}"
     if batch and not stream:
-        which += f" ({_samples(batch, at, signals.steps_per_epoch)} of one process)"
+        which += f" ({_samples(batch, at, signals.steps_per_epoch)}, if one process reads them)"
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
-    why = "if batch indices are logged, they tell which; check its length and labels"
+    why = "check the length and the labels of its samples"
     made = [*mend, fixes.look(which, why)]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]

@@ -15,7 +15,7 @@ USUAL_EPOCHS = 3  # num_train_epochs of TrainingArguments, transformers 5.23.0
 SEEN: dict[Kind, str] = {
     "masked": "From there on no batch had a token to learn from.",
     "leaked": "No model memorises its data so soon. Either the answer is in the input, or all "
-    "answers are alike.",
+    "answers are the same.",
     "shared": "Nothing is left to learn, not even on the evaluation set. Either it holds rows of "
     "the training set, or the task has one exact answer.",
     "memorised": "The training set is memorised, so later steps add nothing.",
@@ -35,7 +35,7 @@ OF_KIND: dict[Kind, tuple[str, str]] = {  # what brought it there, and the kind 
 
 
 # of another task than language, whose labels are no tokens
-ALIKE = "All targets are alike, masked or weighted by 0"
+ALIKE = "All targets are the same, masked or weighted by 0"
 
 
 def seen(zero: Zero, task: Task) -> str:

@@ -75,8 +75,7 @@ def of_vocabulary(vocabulary: float, window: float | None = None) -> Chance | No
     lowest = full * (1 - 1 / max(window or SHORTEST_WINDOW, 2))
     name = f"ln {vocabulary:,.0f} = {loss(full)}"
     if full - lowest > 0.01 * full:
-        tokens = f"{window or SHORTEST_WINDOW:.0f} tokens"
-        name += f" (as little as {loss(lowest)} if sequences have {tokens})"
+        name = f"{loss(lowest)} to {loss(full)} (ln {vocabulary:,.0f})"
     return Chance(full, lowest, name)
 
 

@@ -33,7 +33,7 @@ Fixes
 """
 
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 
 from runlens.arrays import median
 from runlens.diagnosis import (
@@ -67,6 +67,7 @@ NEEDED = {
     "from start": "a tenth of its level",
     "slow": "a tenth of its level, for a fifth of the run",
 }
+HALF = 0.5  # of the rise: less of it left at the end is told as coming down
 FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
 
@@ -123,12 +124,12 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
         ended = f"became {not_finite_name(run, gone)} at step {step(gone)}"
     return Finding(
         severity=severity,
-        title=f"Train loss diverged from step {step(onset)} on. It rose from {loss(lowest)} "
-        f"{began} to {loss(peak)} and {ended}.",
+        title=f"Train loss diverged {surroundings.since(train, rise.at)}. It rose from "
+        f"{loss(lowest)} {began} to {loss(peak)} and {ended}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
-        seen=f"The loss did not recover in the remaining {step(run.last_step - onset)} steps.",
+        seen=_left(run, onset, lowest, peak, last),
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
         confidence=_confidence(train, rise),
@@ -138,6 +139,13 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
             marks=(Mark(onset, rise.best, "onset"),),
         ),
     )
+
+
+def _left(run: Run, onset: float, lowest: float, peak: float, last: float) -> str:
+    """Say how much of the rise was left at the end."""
+    if isfinite(finite_until(run)) or last - lowest > HALF * (peak - lowest):
+        return f"The loss did not recover in the remaining {step(run.last_step - onset)} steps."
+    return f"It came down again, but ended {loss(last - lowest)} above its best."
 
 
 def _confidence(train: Curve, rise: Rise) -> Confidence:
@@ -156,7 +164,7 @@ def _evidence(
 ) -> tuple[Evidence, ...]:
     evidence = [
         Evidence(
-            f"Rise of train loss over its {origin}",
+            f"Rise of train loss over its {origin} (smoothed)",
             rise.height,
             rise.needed,
             NEEDED[rise.kind],
@@ -199,7 +207,7 @@ def _severity(
         return "info", (RuledOut("Instability", f"{what}: loss falls again after the jump"),)
     if weight := causes_of_rise.growing_penalty(run):
         return "info", (RuledOut("Instability", f"{weight} grows during the run"),)
-    out = [RuledOut("A spike", "loss stayed up to the end of the run")]
+    out = [RuledOut("Loss spike", "loss stayed up to the end of the run")]
     if signals.steps_per_epoch:
         out.append(
             RuledOut("Data that changed at the start of an epoch", _why_not(edge, falls, climb))

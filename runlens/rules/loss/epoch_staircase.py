@@ -37,6 +37,9 @@ SAME = 0.01  # of the best eval loss: an end above it is no longer the best
 USUAL_PASSES = 3  # num_train_epochs of the Trainer where nobody sets it
 
 
+HARDLY = 0.05  # of the fall at a boundary: what is below is told in words
+
+
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
@@ -107,8 +110,11 @@ def _rate_explains(signals: Signals, train: Curve, steps: EpochSteps, limits: Li
 
 def _within(mean: float, middle: float) -> str:
     """Return the change within an epoch; its verb where it goes another way than `mean`."""
+    if abs(middle) < HARDLY * abs(mean):
+        return "hardly changed in between"
     same = (mean < 0) == (middle < 0)
-    return f"by {loss(abs(middle))}" if same else _moved(middle)
+    told = f"by {loss(abs(middle))}" if same else _moved(middle)
+    return f"{told} over as many steps in mid-epoch"
 
 
 def _finding(
@@ -129,7 +135,7 @@ def _finding(
     return Finding(
         severity="info",
         title=f"Train loss dropped at epoch boundaries from step {step(onset)} on. On average it "
-        f"{_moved(mean)} at a boundary and {_within(mean, middle)} within an epoch.",
+        f"{_moved(mean)} at a boundary and {_within(mean, middle)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(

@@ -189,9 +189,9 @@ def _finding(
     evidence = _evidence(run, signals, seen, tops, climb, limits)
     if told:
         evidence = (evidence[0]._replace(limit=None, source=""), *evidence[1:])
-        severity, out = "warning", (*out, RuledOut("A batch, or a new stage of the data", told))
+        severity, out = "warning", (*out, RuledOut("Harder data, with the model unharmed", told))
     many = len(at)
-    highest = "That is"
+    highest = "The peak is"
     if many > 1:
         peak = loss(float(seen.peak[top]))
         highest = f"The highest reached {peak} at step {step(tops[top])},"
@@ -208,8 +208,8 @@ def _finding(
         onset=Moment(onset),
         end=Moment(_end(train, seen)),
         evidence=evidence,
-        seen=f"{highest} {times(float(seen.ratio[top]))} the level around it. The loss recovered"
-        f"{_after(seen, top)}.",
+        seen=f"{highest} {times(float(seen.ratio[top]))} the level around it. The loss came down "
+        f"again{_after(seen, top)}.",
         fixes=causes_of_spike.cures(
             run, signals, float(batch[top]), again=severity != "info" and many > FEW
         ),

@@ -185,7 +185,7 @@ def _severity(
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
     if unproved:
         return "info", (RuledOut("A fault of the training", f"not shown: {unproved}"),)
-    whole = RuledOut("The tail of a good run", "the history begins with the run")
+    whole = RuledOut("A model that had already converged", "the history begins with the run")
     knows = run.task == "sft" and fall.start < limits.healthy
     points = len(signals.curve("train_loss"))
     if points < limits.short and not dead:

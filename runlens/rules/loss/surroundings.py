@@ -14,7 +14,7 @@ from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import least
-from runlens.wording import loss, times
+from runlens.wording import loss, step, times
 
 ADVERSARIES = lazy_re(
     r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
@@ -23,6 +23,7 @@ ADVERSARIES = lazy_re(
 POLICY_LOSSES = {"policy_loss", "surrogate_loss", "actor_loss", "value_loss"}
 OF_POLICIES = {"reward", "entropy", "advantage", "approx_kl", "explained_variance"}
 NEAR_POINTS = 3  # logged points within which two moments count as one
+GAP = 10.0  # logging intervals without a row within which a change cannot be dated
 NORMS = 5  # gradient norms of a level
 
 LEAST_WARMUP = 0.03  # of the steps; 3 to 10 % are usual
@@ -50,6 +51,14 @@ def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
     off = abs(at / per_epoch - round(at / per_epoch)) * per_epoch
     reach = points * signals.interval("train_loss")
     return bool(off <= reach < 0.25 * per_epoch)
+
+
+def since(train: Curve, at: int) -> str:
+    """Say from where something holds; behind a gap of the log it may have begun within it."""
+    begins, apart = step(float(train.step[at])), np.diff(train.step)
+    if at > 0 and apart[at - 1] > GAP * float(median(apart)):
+        return f"by step {begins} at the latest"
+    return f"from step {begins} on"
 
 
 def norm_climb(signals: Signals, at: float) -> float | None:

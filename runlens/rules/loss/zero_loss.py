@@ -141,11 +141,12 @@ def _hidden(run: Run, curve: Curve, at: int) -> str:
 def _shown(value: FloatArray, end: float) -> str:
     """Write the level at the end; a zero of a logger that rounds is a small loss."""
     if end:
-        return f"{loss(end)} in the median"
+        return f", and its median from then on was {loss(end)}"
     for digits in range(1, DECIMALS + 1):
         if value[0] and (np.abs(value - np.round(value, digits)) <= SINGLE * np.abs(value)).all():
-            return f"below {number(0.5 * 10.0**-digits)} (0 as logged, to {count(digits, 'digit')})"
-    return "0"
+            least = number(0.5 * 10.0**-digits)
+            return f", and stayed below {least} (0 as logged, to {count(digits, 'digit')})"
+    return " and was 0 from then on"
 
 
 def _finding(
@@ -177,7 +178,7 @@ def _title(curve: Curve, at: int) -> str:
     if jumps:
         return f"Train loss fell from {loss(value[at - 1])} to 0 at step {onset} and stayed there"
     fell = f"Train loss fell from {loss(value[0])} to {loss(value[at])} by step {onset}"
-    return f"{fell} and was {_shown(value, end)} from there on"
+    return f"{fell}{_shown(value, end)}"
 
 
 def _evidence(

@@ -187,7 +187,11 @@ def _finding(
     where = f" at step {step(onset)}" if signs.against else ""
     return Finding(
         severity=severity,
-        title=("" if signs.against else f"From step {step(onset)} on the logged loss hides a NaN. ")
+        title=(
+            ""
+            if signs.against
+            else f"From step {step(curve.step[at])} on the logged loss hides a NaN. "
+        )
         + f"Train loss {fell} {held:.4g}{where}"
         + (f" and stayed there for {count(zeros, 'point')}" if zeros > 1 else "")
         + (f", and {told[0]}." if told else "."),

@@ -119,18 +119,20 @@ def _finding(
     at = loud if loud >= 0 else int(np.argmax(bad))
     onset = float(curve.step[at])
     skipped = _skipped(run, curve, bad)
-    kind = "NaN" if np.isnan(curve.value[at]) else "infinite"
+    lost = curve.value[bad]
+    kind = "NaN" if np.isnan(lost).all() else "infinite" if np.isinf(lost).all() else "not finite"
     first = "for example " if bad.sum() > 1 else ""
     tree = nan_causes.of_nan(run, signals, onset, float(curve.step[0]))
     clean = (RuledOut("NaN weights", f"the scaler skipped {count(skipped, 'update')}"),)
     return Finding(
         severity="warning" if loud >= 0 else "info",
-        title=f"The gradient norm was {kind} at {int(bad.sum())} of {count(len(bad), 'point')} "
+        title=_title(curve, bad, kind)
+        or f"The gradient norm was {kind} at {int(bad.sum())} of {count(len(bad), 'point')} "
         f"while the loss was finite, {first}at step {step(onset)}. {capitalised(why)}.",
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(curve, bad, at, loud >= 0, why, skipped, limits),
-        seen="The backward pass failed, or the loss scale overflowed."
+        seen=f"The backward pass {_failed(run)}."
         if loud >= 0
         else "The scaler skips these updates.",
         end=Moment(float(curve.step[bad][-1])),
@@ -149,6 +151,24 @@ def _finding(
         else Confidence(0.9, "the value itself is logged"),
         chart=Chart("zoom", ("grad_norm", "train_loss")),
     )
+
+
+def _title(curve: Curve, bad: BoolArray, kind: str) -> str:
+    """Say where one stretch of points was not finite; empty where they lie apart."""
+    start, length = longest_true(bad)
+    if length < bad.sum() or length == 1:
+        return ""
+    ends = step(float(curve.step[start])), step(float(curve.step[start + length - 1]))
+    return (
+        f"The gradient norm was {kind} while the loss was finite, at all {length} points from "
+        f"step {ends[0]} to step {ends[1]}."
+    )
+
+
+def _failed(run: Run) -> str:
+    """Say what made a norm that is not finite; only fp16 has a loss scale."""
+    fp32 = run.flag("fp16") is False
+    return "overflowed or failed" if fp32 else "failed, or the loss scale overflowed"
 
 
 def _evidence(

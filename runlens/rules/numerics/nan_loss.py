@@ -194,8 +194,8 @@ def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     gap = int(curve.step[at] - curve.step[at - 1]) if at else 0
     if gap > 1:
         text += (
-            f" Only every {step(gap)} steps are logged, so it may have begun up to {step(gap - 1)} "
-            "earlier."
+            f" The log has a row every {step(gap)} steps, so it may have begun up to "
+            f"{step(gap - 1)} steps earlier."
         )
     return text
 

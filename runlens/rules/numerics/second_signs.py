@@ -52,8 +52,9 @@ def signs_of(run: Run, launch: Launch, onset: int) -> Signs:
     weak: list[str] = []
     norm = launch.norm.after(onset).value
     if len(norm) and not np.isfinite(norm).all():
-        lost = (~np.isfinite(launch.norm.value)).sum()  # those before the zeros too
-        nan.append(f"the gradient norm was not finite at {count(int(lost), 'point')}")
+        lost = launch.norm.step[~np.isfinite(launch.norm.value)]  # those before the zeros too
+        points = count(len(lost), "point")
+        nan.append(f"the gradient norm was not finite at {points} from step {step(lost[0])} on")
     elif len(norm) > 1 and np.ptp(norm) == 0:
         weak.append(f"the gradient norm is {number(float(norm[0]))} at all {len(norm):,} points")
     evals = launch.evals.after(onset)

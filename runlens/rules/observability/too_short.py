@@ -57,7 +57,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             metric=best,
             onset=Moment(),
             evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),
-            seen="A passed check means little on a run this short.",
+            seen="A passed check means little on a run this short."
+            if inside
+            else "With so few points, a passed check means little.",
             fixes=_fixes(run, signals, best),
             confidence=Confidence(0.95, "the points are counted"),
         )
@@ -76,6 +78,8 @@ def _inside(run: Run, end: int) -> Evidence:
 
 
 def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
+    if metric.startswith("eval_"):  # logged at each evaluation, whatever the interval is
+        return ()
     often = IN_RL if run.task in RL_TASKS else OFTEN
     apart = run.number("logging_steps") or signals.interval(metric)
     if apart <= often:

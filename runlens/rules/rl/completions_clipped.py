@@ -163,7 +163,7 @@ def _finding(
 def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
     ended = signals.curve("len_term").value
     term = float(median(ended[ended > 0])) if (ended > 0).any() else None
-    short = f"{number(limit.tokens)} tokens are allowed" if limit else ""
+    short = f"the limit is {number(limit.tokens)} tokens" if limit else ""
     near = term is not None and limit is not None and term > 0.5 * limit.tokens
     if near:
         short += f", and completions that end by themselves have {number(term or 0)}"
@@ -174,7 +174,9 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
     ends = "The model does not end its answers (end-of-text token, template)"
     rank: Rank = "most likely" if near else "likely"
     return policy.ranked(
-        None if on else Cause("Limit too short for the task", rank, short, kind="length-limit"),
+        None
+        if on
+        else Cause("Completion limit too short for the task", rank, short, kind="length-limit"),
         Cause(ends, "most likely" if on else "likely", on, kind="length-limit"),
         Cause("The policy fell apart into endless text", "likely", noise)
         if last > RANDOM

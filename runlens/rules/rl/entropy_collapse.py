@@ -190,7 +190,7 @@ def _reward_words(gain: Gain | None) -> str:
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made = [
-        *policy.warmer(run, "attempts then differ more; 0.8 to 1.0 is usual"),
+        *policy.warmer(run, "completions then differ more; 0.8 to 1.0 is usual"),
         *fixes.learning_rate(run, signals, 1 / 2, "smaller steps keep the policy spread"),
     ]
     if run.task == "rl":

@@ -49,7 +49,7 @@ def causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
         Cause(
             "Identical rewards within groups",
             "likely",
-            f"{percent(dead)} of them on average",
+            f"{percent(dead)} of the groups on average",
             kind="reward-function",
         )
         if dead > 0.5  # noqa: PLR2004 - more than half of the groups

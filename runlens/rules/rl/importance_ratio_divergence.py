@@ -146,8 +146,8 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     severity: Severity = "info" if by_ratio and gain is not None and gain.rising else "warning"
     return Finding(
         severity=severity,
-        title=f"From step {step(onset)} on, sampler and trainer disagreed. The {name} was off "
-        f"at {policy.share_words(apart.bad)}, with a median of {number(level, 3)} there.",
+        title=f"From step {step(onset)} on, sampler and trainer disagreed. The {name} was out "
+        f"of range at {policy.share_words(apart.bad)}, with a median of {number(level, 3)} there.",
         metric=apart.metric,
         onset=Moment(onset),
         evidence=tuple(rows),
@@ -200,10 +200,10 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         key, what = "vllm_importance_sampling_correction", "Correct by importance sampling"
         made.append(fixes.setting(run, key, True, what, "gives stale tokens less weight"))
     if run.setting("importance_sampling_level") == "sequence":
-        key, what = "importance_sampling_level", "Weigh by token, not by sequence"
+        key, what = "importance_sampling_level", "Weight by token, not by sequence"
         made.append(fixes.setting(run, key, "token", what, "products of many ratios stray far"))
     if run.task == "grpo" and not run.number("off_policy_mask_threshold"):
-        key, what = "off_policy_mask_threshold", "Leave out samples that are too far off"
+        key, what = "off_policy_mask_threshold", "Mask samples that are too far off-policy"
         made.append(
             fixes.setting(run, key, MASK_FROM, what, "a stale sample gives no useful signal")
         )

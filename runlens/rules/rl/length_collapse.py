@@ -93,9 +93,9 @@ def _finding(
     until = f"up to step {step(over)}" if came_back else "from then on"
     return Finding(
         severity=severity,
-        title=f"Completions got very short from step {step(onset)} on. Their length fell from "
-        f"{number(float(length.value[0]), 3)} tokens at the first step to a median of "
-        f"{number(level, 2)} {until}.",
+        title=f"Completions got very short from step {step(onset)} on. Their mean length fell "
+        f"from {number(float(length.value[0]), 3)} tokens at the first step to "
+        f"{number(level, 2)} (median {until}).",
         metric="len_mean",
         onset=Moment(onset),
         end=Moment(over) if came_back else None,
@@ -135,7 +135,7 @@ def _against(run: Run, signals: Signals, gain: Gain | None, start: float, level:
     if after > before:
         return ""
     return (
-        f"A negative reward that is summed over tokens rises by saying less: it went from "
+        f"A negative reward summed over tokens rises as completions get shorter: it went from "
         f"{number(before, 2)} to {number(after, 2)} per token."
     )
 

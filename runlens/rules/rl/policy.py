@@ -85,6 +85,7 @@ class Gain(NamedTuple):
     scatter: float  # standard deviation about the smooth curve
     tau: float
     p: float
+    kind: str = "median"  # of the points of a tenth; else their mean
 
     @property
     def units(self) -> float:
@@ -105,7 +106,8 @@ def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
     tenth = max(min(3, len(value) // 4), len(value) // 10)
     moved = signals.trend(metric)
     start, end = level(value, slice(tenth)), level(value, slice(-tenth, None))
-    return Gain(start, end, scatter(value), moved.tau, moved.p)
+    kind = "mean" if _repeats(value) else "median"
+    return Gain(start, end, scatter(value), moved.tau, moved.p, kind)
 
 
 def level(value: FloatArray, part: slice) -> float:
@@ -113,8 +115,11 @@ def level(value: FloatArray, part: slice) -> float:
 
     Shares of few completions repeat themselves: their median jumps, or sticks to 0.
     """
-    repeats = 2 * len(unique(value)) < len(value)
-    return float((np.mean if repeats else median)(value[part]))
+    return float((np.mean if _repeats(value) else median)(value[part]))
+
+
+def _repeats(value: FloatArray) -> bool:
+    return 2 * len(unique(value)) < len(value)
 
 
 def scatter(value: FloatArray) -> float:
@@ -129,8 +134,8 @@ def gain_words(gain: Gain | None) -> str:
         return "reward is not logged often enough to compare"
     start, end = number(gain.start, 3), number(gain.end, 3)
     if start == end:
-        return f"mean reward was {start} in the first tenth of the run and in the last"
-    return f"mean reward was {start} in the first tenth of the run and {end} in the last"
+        return f"the {gain.kind} reward was {start} in the first tenth of the run and in the last"
+    return f"the {gain.kind} reward was {start} in the first tenth of the run and {end} in the last"
 
 
 def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:

@@ -49,7 +49,7 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
                 "Learning rate too low",
                 "most likely" if low else "possible",
                 known,
-                kind="rate-too-high",
+                kind="rate-too-low",
             ),
         )
     small = f"beta is {number(beta)}" if beta else "beta is not recorded"

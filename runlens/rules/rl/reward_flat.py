@@ -227,15 +227,16 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     severity, quiet = _severity(run, signals, gain, rise, limits)
     moved = "fell" if rise.fell else "did not rise clearly"
     where = "below them" if rise.fell else "within their noise"
+    kind = gain.kind.capitalize()
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to step {step(float(reward.step[-1]))}. "
-        f"Its mean was {_ends(gain, rise)} in the last.",
+        f"Its {'mean' if rise.fell else gain.kind} was {_ends(gain, rise)} in the last.",
         metric="reward",
         onset=Moment(onset),
         evidence=(
-            Evidence("Mean reward in the first tenth", gain.start, where="reward"),
-            Evidence("Mean reward in the last tenth", gain.end, where="reward"),
+            Evidence(f"{kind} reward in the first tenth", gain.start, where="reward"),
+            Evidence(f"{kind} reward in the last tenth", gain.end, where="reward"),
         ),
         seen=_seen(rise),
         causes=flat_advice.causes_of_fall(signals)

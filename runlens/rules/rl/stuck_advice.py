@@ -8,6 +8,8 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import percent
 
+SERVED = {"verl", "openrlhf"}  # which always sample from a server of their own
+
 
 def _shown(run: Run) -> tuple[Fix, ...]:
     if run.task != "grpo" or run.flag("log_completions") or run.flag("trl.log_completions"):
@@ -32,7 +34,7 @@ def causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
     is_cut = cut is not None and cut > 0.8 and not policy.runs_on(signals)  # noqa: PLR2004 - axolotl's
     why = f"{percent(cut or 0)} of the completions are cut at the limit"
     return policy.ranked(
-        Cause("Completions cut before the answer", "most likely", why, kind="length-limit")
+        Cause("Completion limit too short for the task", "most likely", why, kind="length-limit")
         if is_cut
         else None,
         Cause(
@@ -61,8 +63,9 @@ def cures(run: Run, signals: Signals, *, dense: bool) -> tuple[Fix, ...]:
         *_shown(run),
         fixes.look("Print ten completions next to what the reward function looks for"),
         fixes.look("Print the arguments of the reward function", "every column must arrive"),
-        fixes.look("Check which checkpoint the inference server serves"),
     ]
+    if run.flag("use_vllm") or run.framework in SERVED:
+        made.append(fixes.look("Check which checkpoint the inference server serves"))
     limit, cut = policy.length_limit(run, signals), _clipped(signals)
     is_cut = cut is not None and cut > 0.8  # noqa: PLR2004 - axolotl's alarm value
     if limit and cut is not None and is_cut and not policy.runs_on(signals):

@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Evidence, Fix
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.records import NamedTuple
 from runlens.run import Run
@@ -12,7 +12,8 @@ from runlens.wording import rate, step
 
 SAME = 0.1  # share by which a ratio and a number of accumulated steps may differ
 TENTH = 10  # of the points: what takes longer to come down decays
-ANOTHER = "Another learning rate was set in mid-run"
+FLAT = 3  # rates, behind the first, that show a constant
+ANOTHER = "Something other than the scheduler set the rate"
 PEAK = "Deviation of the peak from the configured rate"
 
 
@@ -40,10 +41,12 @@ def back(rate: Curve, first: int, more: int) -> str:
     return f"{told}. It jumped {more:,} more times" if more else told
 
 
-def planned(run: Run, name: str) -> str:
-    """Say which schedule was planned, as far as that is recorded."""
+def planned(run: Run, name: str, before: FloatArray, at: float) -> str:
+    """Say which schedule was planned, as far as recorded; `before`: the rates up to step `at`."""
     over = f" over {step(run.state.planned_steps)} steps" if run.state.planned_steps else ""
-    return f"The configured scheduler is {name}{over}." if name else ""
+    flat = name != "constant" and len(before) > FLAT and bool((before[1:] == before[1]).all())
+    kept = f", but the rate was {rate(float(before[1]))} before step {step(at)}" if flat else ""
+    return f"The configured scheduler is {name}{over}{kept}." if name else ""
 
 
 def micro_steps(run: Run, ratio: float) -> bool:
@@ -87,6 +90,11 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
             f"{fixes.FIND_SETTER} at step {step(made[0].at)}{put}",
             "possible sources are a callback, a second scheduler and a rebuilt optimizer",
         )
+        if not made[0].jumped:
+            find = fixes.look(
+                "Print the class and the total steps of the scheduler when training starts",
+                "and count its steps: one per update of the optimizer",
+            )
         return (find, back) if kept and (another or made[0].jumped) else (find,)
     total = run.state.planned_steps or run.last_step
     steps = fixes.action(

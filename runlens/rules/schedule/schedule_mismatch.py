@@ -30,6 +30,7 @@ import numpy as np
 from msgspec import Struct
 
 from runlens.diagnosis import (
+    Cause,
     Chart,
     Confidence,
     Finding,
@@ -37,7 +38,7 @@ from runlens.diagnosis import (
     Outcome,
     Severity,
 )
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.rules.relations import UPSET, Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.rules.schedule import mismatch, shapes
@@ -90,7 +91,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         top = as_rate(float(rate.value.max()))
         scheduler = run.setting("lr_scheduler_type") or "not recorded"
         return passed(f"the learning rate never jumps; scheduler {scheduler}, peak {top}")
-    return found(_finding(run, made, "warning" if leap else "info"))
+    before = rate.value[rate.step < made[0].at]
+    return found(_finding(run, made, before, "warning" if leap else "info"))
 
 
 def _name(run: Run) -> str:
@@ -266,7 +268,7 @@ def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
     ]
 
 
-def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
+def _finding(run: Run, made: list[Mismatch], before: FloatArray, severity: Severity) -> Finding:
     first = made[0]
     name = _name(run) or "not recorded"
     restarted = first.what == RISE
@@ -281,7 +283,8 @@ def _finding(run: Run, made: list[Mismatch], severity: Severity) -> Finding:
         metric="learning_rate",
         onset=Moment(first.at),
         evidence=mismatch.evidence(made[:1]),  # the others follow from the first
-        seen=mismatch.planned(run, _name(run)),
+        causes=(Cause(first.cause, "most likely", kind="rate-leaves-plan"),),
+        seen=mismatch.planned(run, _name(run), before, first.at),
         fixes=mismatch.cures(run, made, name),
         confidence=Confidence(
             round(min(0.95, 0.5 + 0.1 * first.value / first.limit), 2),

@@ -197,12 +197,13 @@ def _finding(
     rates = made.rate[drop.first : drop.last + 1]
     steady = quantile(rates, limits.steady) < limits.alert * drop.base
     severity: Severity = "warning" if share < limits.alert and steady and not unknown else "info"
-    speeds = f"{number(drop.base, 3)} to {number(drop.rate, 3)} {made.unit}"
-    until = " and did not recover" if lasting else f" until step {step(last)}"
+    slow = float(median(rates)) if not lasting else drop.rate
+    speeds = f"{number(drop.base, 3)} to {number(slow, 3)} {made.unit}"
+    until = " and did not recover" if lasting else f", and recovered after step {step(last)}"
     metric = made.metric.partition(" ")[0]
-    length = "tokens a step are taken into account"
+    length = "tokens per step are taken into account"
     if not made.corrected:
-        length = "not checked: tokens a step are not logged"
+        length = "not checked: tokens per step are not logged"
     return Finding(
         severity=severity,
         title=f"The run slowed down at step {step(onset)}. Its median speed fell from {speeds}"

@@ -24,6 +24,7 @@ from runlens.sources.totals import with_totals
 SHARED = {"learning_rate", "epoch", "tokens", "loss_scale", "step", "eval_runtime"}
 ENOUGH = 3  # equal points that are no chance
 REPEATED = 0.5  # a resume repeats less than this share of the launch before it
+OWN_POINTS = 8  # of the loss of the Trainer itself, from which no other column stands for it
 CERTAIN = 0.9  # share of equal rows that readings in unrelated folders need
 SURELY = 0.98  # share of equal points from which nothing else is asked
 STOPPED = 0.95  # last step over last step: below it one of two stopped before the other
@@ -104,7 +105,9 @@ def content(reading: SourceReading) -> Content:
             reading.problems.append(Problem(str(reading.path), what, count))
             continue
         scaled = series if factor == 1.0 else series._replace(value=series.value * factor)
-        if name not in named or len(scaled.step) > len(named[name].step):
+        won = name in named and _trainers(reading, spelled[name], named[name])
+        longer = name not in named or len(scaled.step) > len(named[name].step)
+        if (longer and not won) or _trainers(reading, logged, series):
             rivals |= {spelled[name]: name} if name in named else {}
             named[name], spelled[name] = scaled, logged
         else:
@@ -115,6 +118,11 @@ def content(reading: SourceReading) -> Content:
         if logged not in named and not _repeats(known[logged], known[spelled[name]])
     }
     return Content(reading, named | others, _home(reading.path))
+
+
+def _trainers(reading: SourceReading, logged: str, series: Series) -> bool:
+    """Whether it is the loss that the Trainer itself logged: what a loop adds is a part of it."""
+    return reading.kind == "trainer_state" and logged == "loss" and len(series.step) >= OWN_POINTS
 
 
 def _unnamed(reading: SourceReading, logged: str, told: str) -> Naming:

@@ -6,6 +6,7 @@ little. Graphs, histograms, images and audio are stepped over.
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from math import isfinite
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from runlens.history import IntArray
+from runlens.patterns import lazy_re
 from runlens.run import Problem, Setting
 from runlens.sources import environment
 from runlens.sources.files import LFS, MAX_LEAVES, Unreadable, flat, read_bytes
@@ -30,6 +32,9 @@ FRAMEWORK = (
 )
 NEEDS = ("google-crc32c",)
 NOT_EVENTS = (".meta", ".profile-empty")
+# what loops write into a text when a patience has run out
+_STOPPED = lazy_re(r"early[- _]?stop(?:ping|ped)? (?:was )?(?:triggered|at|after)\b", re.IGNORECASE)
+LONGEST_SAID = 120
 MAX_POINTS = 20_000_000
 MAX_TAGS = 20_000
 
@@ -201,6 +206,8 @@ def _launch_starts(tags: event_tags.Tagged, sessions: list[int]) -> IntArray:
 
 def _read_settings(reading: SourceReading, events: _Events) -> None:
     for tag, text in events.texts.items():
+        if _STOPPED.search(text):
+            reading.hints.early_stopping = text[:LONGEST_SAID]
         found = settings_in(tag, text)
         reading.config = found | reading.config
         if tag.startswith("args") and "per_device_train_batch_size" in found:
