@@ -3,7 +3,7 @@
 Causes, fixes and advice are imported where something was found to explain.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from runlens.wording import step
 
 MOST_CURVES = 400
 CALIBRATED = {rule.slug for rule in LISTED if rule.family not in ADVICE}
+NAN = {"nan-loss", "hidden-nan"}  # of which one passes because of the other
 OF_THE_LOSS = frozenset({"LOS", "EVL", "GRD"})  # families whose curves end where the loss is lost
 
 
@@ -176,10 +177,8 @@ def _judgement(
     kept, dropped = incidents.merged(findings, covered)
     for slug, reason in dropped.items():
         outcomes[slug] = Outcome("passed", reason)
-    if any(one.rule == "hidden-nan" for one in kept) and outcomes["nan-loss"].status == "passed":
-        outcomes["nan-loss"] = unmet("the logger wrote 0 for NaN: see hidden-nan")
-    names = {rule.title for rule in asked if rule.slug in {one.rule for one in kept}}
-    kept = [_open(one, names) for one in kept]
+    found = {one.rule for one in kept}
+    kept = incidents.consistent(kept, {rule.title for rule in asked if rule.slug in found})
     outcomes |= _until_lost(asked, outcomes, kept, run.last_step - 0.1 * covered)
     made = incidents.incidents(kept, covered, _slack(signals))
     return _Judgement(signals, asked, outcomes, kept, made)
@@ -268,12 +267,6 @@ def _part(
     return survived(work, failed)
 
 
-def _open(finding: Finding, names: Collection[str]) -> Finding:
-    """Return a finding that rules out nothing that was found."""
-    out = tuple(one for one in finding.ruled_out if one.what not in names)
-    return finding if len(out) == len(finding.ruled_out) else replace(finding, ruled_out=out)
-
-
 def _until_lost(
     asked: list[Asked], outcomes: dict[str, Outcome], found: list[Finding], late: float
 ) -> dict[str, Outcome]:
@@ -281,13 +274,11 @@ def _until_lost(
 
     Not where that was in the last steps, from step `late` on.
     """
-    lost = [
-        one.begins for one in found if one.rule in {"nan-loss", "hidden-nan"} and one.end is None
-    ]
+    lost = [one.begins for one in found if one.rule in NAN and one.end is None]
     if not lost or min(lost) >= late:
         return {}
     told = f"the loss was not finite from step {step(min(lost))} on; before it: "
-    curves = {rule.slug for rule in asked if rule.family in OF_THE_LOSS}
+    curves = NAN | {rule.slug for rule in asked if rule.family in OF_THE_LOSS}
     return {
         slug: unmet(told + outcome.reason)
         for slug, outcome in outcomes.items()

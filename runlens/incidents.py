@@ -4,7 +4,7 @@ What leads to what, within which share of the run, and which readings of one cur
 stands on the rules (`runlens.rules.relations`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident, SettingRow
@@ -135,3 +135,11 @@ def setting_rows(run: Run, made: Sequence[Incident]) -> tuple[SettingRow, ...]:
         for key, known in sorted(run.config.items())
     ]
     return tuple(sorted(rows, key=lambda row: not row.blamed)[:MOST_SETTINGS])
+
+
+def consistent(findings: Sequence[Finding], names: Collection[str]) -> list[Finding]:
+    """Return findings that rule out nothing that was found, by the titles of the rules."""
+    return [
+        replace(one, ruled_out=tuple(out for out in one.ruled_out if out.what not in names))
+        for one in findings
+    ]

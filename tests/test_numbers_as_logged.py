@@ -31,6 +31,7 @@ CALLED = re.compile(
 # ... or right before it: a difference, a border, a length, a name that holds a digit
 BEFORE = re.compile(
     r"(?:\b(?:by|spread of|rise of|swings? of(?: about)?|within|every|patience=|below|above|"
+    r"samples?|samples \S+ to|"
     r"beyond|over|under|steps and keep|approach|same first|labels? are all|is not|"
     r"seen|max_grad_norm(?: is)?|learning rate to|Set \w+ to|trend of|multiple of|up to|"
     r"overflow at)|\(p |"

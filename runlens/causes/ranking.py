@@ -9,7 +9,7 @@ import numpy as np
 from runlens.cause import UNKNOWN, Cause, Domino, Rank, RuledOut
 from runlens.causes import data, defects, ending, model, optimiser, policy, rate
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
-from runlens.causes.scene import INPUTS, Scene
+from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Finding, Incident
 from runlens.incidents import gravity
@@ -68,6 +68,7 @@ SAID = {
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
+SCHEDULE = "schedule-mismatch"
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
@@ -145,12 +146,9 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
         for one in HYPOTHESES
         if one not in asked and (sign := ending.in_words(scene, one.kind))
     ]
-    lead = scene.lead.rule  # an input that leads came of no symptom
-    standing = [
-        one
-        for one in weighed
-        if one.evidence > 0 and (lead not in INPUTS or lead in one.hypothesis.explains)
-    ]
+    standing = [one for one in weighed if one.evidence > 0]
+    if scene.lead.rule == SCHEDULE:  # no symptom of it moves the rate
+        standing = [one for one in standing if SCHEDULE in one.hypothesis.explains]
     ranked = sorted(standing, key=lambda one: -one.evidence)[:MOST]
     told = SAID.get(ranked[0].hypothesis.kind, frozenset()) if ranked else frozenset()
     left = [one for one in asked if one.kind in excluded and one.kind not in told]

@@ -156,7 +156,7 @@ DATA = (
         ({"steps_per_epoch": 301}, "2 : the run made 2.99 passes"),  # best within the first
         ({"steps_per_epoch": 450}, "2 : the run made 2 passes"),
         ({"steps_per_epoch": 500}, "2 : the run made 1.8 passes"),
-        ({"steps_per_epoch": 500}, "best after 0.6"),
+        ({"steps_per_epoch": 500}, "lowest after 0.6"),
         ({"steps_per_epoch": 900}, "2 : the run made 1 passes"),
         ({"train_loss": "0:2 40:1", "eval_loss": "0:1 200:3"}, "2 : train loss fell to 1.000"),
         ({"steps_per_epoch": 1000}, "out: no row was seen twice: 90"),
@@ -431,7 +431,7 @@ RATE = (
         ({**config(**LORA), "learning_rate": "0:5e-2 900:5e-2"}, "4 : the peak rate was 5e-2, 100"),
         (
             {**config(**LORA), "learning_rate": "0:1e-3 450:1e-3 900:2e-3"},
-            "1 : the rate had climbed to 1e-3 by step 400",
+            "1 : the rate was 1e-3 up to step 400",
         ),
         (
             {**config(**LORA), "learning_rate": "0:0 400:0 410:1.2e-3 900:5e-2"},
@@ -453,7 +453,7 @@ RATE = (
         ),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 900:1e-2"},
-            "1 : it was 200 × the default of",
+            "1 : the rate was 200 × the default of",
         ),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:0.1 900:0.1"},
@@ -532,7 +532,7 @@ RATE = (
         ),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 130:1e-2 200:1 900:1"},
-            "2 : the rate had climbed to",
+            "2 : the rate was",
         ),
     ),
     *held("rate-too-high", "nan-loss 0 critical", ({"train_loss": "0:nan 900:nan"}, "")),

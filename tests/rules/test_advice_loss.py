@@ -190,7 +190,7 @@ SAID = {
             num_processes=1,
             per_device_train_batch_size=4,
         ),
-        ("do Look at the batch at step 510 (samples 2,036 to 2,0", "if batch indices"),
+        ("do Look at the batch at step 510 (samples 2,036 to 2,039)", "the length and the labels"),
     ),
     "B22 packing off for a while": Said(
         "loss-spike",

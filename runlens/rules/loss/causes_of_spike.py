@@ -28,7 +28,8 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
     which = f"Look at the batch at step {step(at)}"
     if batch and not stream:
-        which += f" ({_samples(batch, at, signals.steps_per_epoch)}, if one process reads them)"
+        alone = "" if run.number("num_processes") == 1 else ", if one process reads them"
+        which += f" ({_samples(batch, at, signals.steps_per_epoch)}{alone})"
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     why = "check the length and the labels of its samples"

@@ -145,7 +145,7 @@ def _left(run: Run, onset: float, lowest: float, peak: float, last: float) -> st
     """Say how much of the rise was left at the end."""
     if isfinite(finite_until(run)) or last - lowest > HALF * (peak - lowest):
         return f"The loss did not recover in the remaining {step(run.last_step - onset)} steps."
-    return f"It came down again, but ended {loss(last - lowest)} above its best."
+    return "It came down again, but not to its earlier best."
 
 
 def _confidence(train: Curve, rise: Rise) -> Confidence:

@@ -220,7 +220,7 @@ def _finding(
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
         Evidence(
-            _distance_from(at),
+            at.distance,
             distance,
             slack,
             f"chance is {at.name}; 1 % counts as chance",
@@ -250,12 +250,6 @@ def _finding(
         ),
         chart=Chart("limit", ("train_loss",), limit=at.level),
     )
-
-
-def _distance_from(at: Chance) -> str:
-    if loss(at.lowest) == loss(at.level):
-        return "Distance from the loss at chance"
-    return f"Distance from chance ({loss(at.lowest)} to {loss(at.level)})"
 
 
 def _onset(train: Curve, at: Chance, slack: float) -> int:

@@ -97,6 +97,12 @@ BAD = (
         train_loss="0:2 300:1.9",
         config={"warmup_steps": 1000},
     ),
+    drawn(
+        "evaluated more often than logged",
+        severity="info",
+        train_loss="100:2 200:1.9 /100",
+        eval_loss="50:2 200:1.9",
+    ),
 )
 GOOD = (drawn("long enough", train_loss="0:2 600:1"),)
 
