@@ -95,7 +95,9 @@ def fill(reading: SourceReading, table: Table) -> None:
     left = 0
     for name, column in _by_split(table, metrics).items():
         kept, differing = _first(axis.step[column.row], column.value, launch[column.row])
-        if (np.diff(column.value) < 0).any():  # a clock goes on between two rows of a step
+        if (
+            column.value[1:] < column.value[:-1]
+        ).any():  # a clock goes on between two rows of a step
             left += differing
         rows, value = column.row[kept], column.value[kept]
         reading.series[name] = Series(axis.step[rows], value, epoch[rows], time[rows], launch[rows])
