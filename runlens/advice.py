@@ -90,14 +90,13 @@ def first_steps(
         why = "this would settle it" if sure and ". " not in cause.experiment else ""
         look = fixes.look(cause.experiment, why)
         hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
-        known = lead[0].rule == "known-error" and any(f.cures == cause.kind for f in lead[0].fixes)
+        by_fix = lead[0].rule == "known-error" or cause.kind in TRIED_BY_FIX
+        known = by_fix and any(f.cures == cause.kind for f in (*lead[0].fixes, *actions))
         looks_at = (at for at, fix in enumerate(steps) if fix.kind == "look")
         if hinted or cause.pointed:
             steps.insert(0, look)
         elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
             steps.insert(next(looks_at, len(steps)), look)
-        elif cause.kind in TRIED_BY_FIX and any(fix.cures == cause.kind for fix in actions):
-            pass
         elif not known and all(fix.kind != "look" for fix in actions):
             steps.append(look)
     elif lever and (other := next((one for one in found[1:] if one.actions), None)):
