@@ -3,6 +3,7 @@
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve
+from runlens.metrics import quality
 from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import PREFERENCE_TASKS
@@ -14,6 +15,7 @@ from runlens.wording import loss, number, percent, step
 ACCURACIES = ("eval_accuracy", "token_accuracy", "train_accuracy")
 SURE = 0.01  # two-sided p of a trend
 PERCENT = 2.0  # accuracies above this are written in percent
+SHOWN = 0.01  # shares below it are not told in percent, where all would be 0.0 %
 
 
 def learned(run: Run, signals: Signals) -> str:
@@ -51,6 +53,7 @@ class Flat(NamedTuple):
     metric: str
     start: float
     end: float
+    best: float
     needed: float  # gain that counts
     epochs: float
 
@@ -63,15 +66,27 @@ def stayed(run: Run, signals: Signals, train: Curve, limits: Bounds) -> Flat | N
     if epochs < limits.epochs or ends[1] < limits.left * ends[0]:
         return None
     told: Flat | None = None
-    for metric in ACCURACIES:
+    for metric in (*ACCURACIES, *scores(run)):
         curve = signals.curve(metric)
         if not len(curve):
             continue
         flat = _flat(metric, curve, epochs, limits)
         if flat is None or flat.end - flat.start > flat.needed:
             return None
-        told = told or (flat if 0 < flat.end < limits.poor else None)
+        told = told or (flat if 0 < flat.end and flat.best < limits.poor else None)
     return told
+
+
+def scores(run: Run) -> list[str]:
+    """Return the evaluation's scores in shares of right answers: F1, mAP, exact match."""
+    return [
+        metric
+        for metric in run.history.metrics
+        if metric not in ACCURACIES
+        and (kind := quality(metric))
+        and kind.sign > 0
+        and not kind.by_token
+    ]
 
 
 def _flat(metric: str, curve: Curve, epochs: float, limits: Bounds) -> Flat | None:
@@ -81,7 +96,11 @@ def _flat(metric: str, curve: Curve, epochs: float, limits: Bounds) -> Flat | No
     first, last = max(3, len(value) // 10), len(value) // 3
     start, end = float(median(value[:first])), float(median(value[-last:]))
     needed = max(limits.gain * start, 2 * sigma_long(value) / first**0.5)
-    return Flat(metric, start, end, needed, epochs)
+    return Flat(metric, start, end, float(value.max()), needed, epochs)
+
+
+def _share(value: float) -> str:
+    return percent(value) if value >= SHOWN else number(value, 2)
 
 
 def finding(run: Run, train: Curve, flat: Flat, limits: Bounds) -> Finding:
@@ -91,8 +110,8 @@ def finding(run: Run, train: Curve, flat: Flat, limits: Bounds) -> Finding:
     onset = float(train.step[0])
     return Finding(
         severity="warning",
-        title=f"{name.capitalize()} stayed at {percent(flat.end)} from step {step(onset)} on. It "
-        f"was {percent(flat.start)} at the start and no higher after {flat.epochs:.0f} epochs, "
+        title=f"{name.capitalize()} stayed at {_share(flat.end)} from step {step(onset)} on. It "
+        f"was {_share(flat.start)} at the start and no higher after {flat.epochs:.0f} epochs, "
         f"while train loss went from {loss(start)} to {loss(end)}.",
         metric=flat.metric,
         onset=Moment(onset),

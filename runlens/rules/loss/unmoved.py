@@ -6,7 +6,7 @@ from runlens import fixes
 from runlens.diagnosis import Evidence, Fix
 from runlens.history import Curve
 from runlens.records import NamedTuple
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import beside_loss, surroundings
 from runlens.rules.loss.falls import Fall
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -36,7 +36,7 @@ def sign(run: Run, signals: Signals, train: Curve, limits: Signs) -> bool:
     return bool(
         held_out.same(signals)
         or again(signals, train)
-        or guess(signals, limits.fewest, limits.poor)
+        or guess(run, signals, limits.fewest, limits.poor)
         or (len(explained) >= limits.fewest and float(np.abs(explained).max()) <= MEAN_ALONE)
         or (len(norms) and float(np.mean(norms == 0)) > limits.active)
         or (len(rate) and float(np.mean(rate > 0)) < 1 - limits.active)
@@ -44,14 +44,16 @@ def sign(run: Run, signals: Signals, train: Curve, limits: Signs) -> bool:
     )
 
 
-def guess(signals: Signals, fewest: int, poor: float) -> Evidence | None:
-    """Return the best accuracy of a run that never does better than guessing; else None.
+def guess(run: Run, signals: Signals, fewest: int, poor: float) -> Evidence | None:
+    """Return the best accuracy, or the like, of a run that never beats guessing; else None.
 
     One below `poor`, or no better than exp(-loss), which is what a model has that gives all inputs
     the same chances (Jensen; equal where they are uniform). A learned model lies far above it.
     """
-    for metric, losses in (("eval_accuracy", "eval_loss"), ("train_accuracy", "train_loss")):
-        curve, height = signals.curve(metric), signals.curve(losses).value
+    for metric in ("eval_accuracy", "train_accuracy", *beside_loss.scores(run)):
+        curve, height = signals.curve(metric), signals.curve("train_loss").value
+        if metric.startswith("eval_") and len(signals.curve("eval_loss")):
+            height = signals.curve("eval_loss").value
         if len(curve) < fewest or not len(height):
             continue
         unit = 100.0 if curve.value.max() > PERCENT else 1.0
@@ -71,7 +73,7 @@ def again(signals: Signals, train: Curve) -> Recurrence | None:
 
 
 def evidence(
-    signals: Signals, train: Curve, fall: Fall, share: float, limits: Signs
+    run: Run, signals: Signals, train: Curve, fall: Fall, share: float, limits: Signs
 ) -> tuple[Evidence, ...]:
     """Return the fall that is missing, and the second signs that can be counted."""
     rows = [
@@ -95,7 +97,7 @@ def evidence(
         why = "to the last digit; on weights that move, batches seldom give one loss twice"
         what = "Train losses that equal an earlier one"
         rows.append(Evidence(what, float(seen.repeats), source=why, where="train_loss"))
-    if best := guess(signals, limits.fewest, limits.poor):
+    if best := guess(run, signals, limits.fewest, limits.poor):
         rows.append(best)
     return tuple(rows)
 
