@@ -73,7 +73,7 @@ def stayed(run: Run, signals: Signals, train: Curve, limits: Bounds) -> Flat | N
         flat = _flat(metric, curve, epochs, limits)
         if flat is None or flat.end - flat.start > flat.needed:
             return None
-        told = told or (flat if 0 < flat.end and flat.best < limits.poor else None)
+        told = told or (flat if flat.end > 0 and flat.best < limits.poor else None)
     return told
 
 
