@@ -46,9 +46,9 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import Curve, FloatArray
+from runlens.history import Curve
 from runlens.rules.loss import beside_loss, capped, chance, repeats, surroundings, unmoved
-from runlens.rules.loss.falls import Fall, fall_of, learned, only_noise, without_start
+from runlens.rules.loss.falls import Fall, fall_of, learned, without_start
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
     LANGUAGE_TASKS,
@@ -63,12 +63,10 @@ from runlens.rules.rule import (
 )
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, step, too_few
 
 # rules that name what a rise is; where one does, a loss that did not fall is no more to tell
 LOST = ("divergence", "nan-loss", "hidden-nan", "grad-explosion", "loss-spike", "warmup-shock")
-ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
 
 
 class Limits(Struct, frozen=True):
@@ -111,7 +109,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if reason := learned(train.value, fall) or beside_loss.learned(run, signals):
         return passed(reason)
     dead = unmoved.sign(run, signals, train, _signs(limits))
-    unproved = missing or _unproved(run, train.value, fall, limits, dead=dead)
+    unproved = missing or unmoved.unproved(run, train.value, fall, _signs(limits), dead=dead)
     if unproved is None:
         return passed(f"loss fell by {loss(fall.height)} ± {loss(fall.error)}")
     finding = _finding(run, signals, train, fall, limits, dead=dead, unproved=unproved)
@@ -119,22 +117,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _signs(limits: Limits) -> unmoved.Signs:
-    return unmoved.Signs(limits.fewest, limits.poor, limits.active, limits.low_factor)
-
-
-def _unproved(run: Run, value: FloatArray, fall: Fall, limits: Limits, *, dead: bool) -> str | None:
-    """Say why nothing shows that it is a fault; empty: it is one, None: loss may have fallen."""
-    unknown = "what is trained is not known, and no second sign says that nothing moved"
-    why = unknown if run.task == "other" and not dead else ""
-    if fall.height + ONE_SIDED * fall.error < fall.needed:
-        return why
-    undecided = ONE_SIDED * fall.error > limits.undecided * fall.start
-    still = abs(fall.height) < 2 * fall.error and mann_kendall(value)[1] > limits.trend_p
-    if undecided and still and dead:
-        return why
-    if fall.height > 0 and not only_noise(value, fall.height):
-        return None
-    return f"its noise of {loss(2 * fall.error)} would hide a fall"
+    told = (limits.fewest, limits.poor, limits.active, limits.low_factor)
+    return unmoved.Signs(*told, limits.undecided, limits.trend_p)
 
 
 def _named(fall: Fall, finding: Finding) -> Outcome:
@@ -154,7 +138,9 @@ def _finding(
     dead: bool,
     unproved: str,
 ) -> Finding:
-    onset = max(float(train.step[0]), _first_update(run, signals))
+    warm = signals.warmup
+    first_update = float(warm.end) if warm.present and warm.end < 0.5 * run.last_step else 0.0
+    onset = max(float(train.step[0]), first_update)
     severity, out = _severity(run, signals, fall, limits, dead=dead, unproved=unproved)
     # a fall beyond the limit that the noise explains
     noisy = fall.height > limits.fall * fall.start
@@ -174,11 +160,6 @@ def _finding(
         ),
         chart=Chart("limit", ("train_loss",), limit=fall.start - fall.needed),
     )
-
-
-def _first_update(run: Run, signals: Signals) -> float:
-    warm = signals.warmup
-    return float(warm.end) if warm.present and warm.end < 0.5 * run.last_step else 0.0
 
 
 def _severity(
@@ -219,15 +200,36 @@ def _few(name: str, severity: Severity, *, loss: str, accuracy: str) -> Case:
     )
 
 
+def _stands(name: str, severity: Severity, last: str) -> Case:
+    """Draw a training loss that stands, and evaluations that differ in a late digit."""
+    return drawn(
+        name,
+        (0, 50),
+        noise=0,
+        task="other",
+        severity=severity,
+        train_loss="0:0.5 900:0.5",
+        eval_loss=f"50:0.498673 900:{last}",
+    )
+
+
+def _noisy(name: str, severity: Severity, explained: str) -> Case:
+    """Draw a regression under the noise of small batches."""
+    return drawn(
+        name,
+        (0, 50),
+        noise={"train_loss": 0.25, "eval_loss": 0.002},
+        task="regression",
+        severity=severity,
+        train_loss="0:1 900:1",
+        eval_loss="50:1.1 900:1.1",
+        eval_r2=explained,
+    )
+
+
 BAD = (
     drawn("flat and high", (0, 50), severity="critical", train_loss=FLAT),
-    drawn(
-        "frozen",
-        (0, 50),
-        train_loss="0:1.4 900:1.4",
-        grad_norm="0:0 900:0",
-        severity="warning",
-    ),
+    drawn("frozen", (0, 50), train_loss="0:1.4 900:1.4", grad_norm="0:0 900:0", severity="warning"),
     drawn(
         "learning rate of almost nothing",
         (0, 50),
@@ -259,24 +261,9 @@ BAD = (
     _few("a guess among three is as good", "warning", loss="1.2", accuracy="0.36"),
     _few("it knows some classes", "info", loss="1.2", accuracy="0.4"),
     drawn("knows its data", (0, 50), severity="info", train_loss="0:0.9 900:0.9"),
-    drawn(
-        "evaluations differ in the fifth digit",
-        (0, 50),
-        noise=0,
-        task="other",
-        train_loss="0:0.5 900:0.5",
-        eval_loss="50:0.498673 900:0.49871",
-        severity="warning",
-    ),
-    drawn(
-        "noise of small batches, and evaluation explains nothing",
-        (0, 50),
-        noise={"train_loss": 0.25, "eval_loss": 0.002},
-        task="regression",
-        train_loss="0:1 900:1",
-        eval_loss="50:1.1 900:1.1",
-        eval_r2="50:0.003 900:0.002",
-        severity="warning",
+    _stands("evaluations differ in the fifth digit", "warning", "0.49871"),
+    _noisy(
+        "noise of small batches, and evaluation explains nothing", "warning", "50:0.003 900:0.002"
     ),
     drawn(
         "each epoch repeats the losses of the first, below 0",
@@ -316,25 +303,8 @@ BAD = (
         severity="info",
         train_loss="0:16.1 300:16.1",
     ),
-    drawn(
-        "noise hides it, and a tenth is explained",
-        (0, 50),
-        severity="info",
-        noise={"train_loss": 0.25, "eval_loss": 0.002},
-        task="regression",
-        train_loss="0:1 900:1",
-        eval_loss="50:1.1 900:1.1",
-        eval_r2="50:0.02 900:0.1",
-    ),
-    drawn(
-        "evaluations differ in the fourth digit",
-        (0, 50),
-        severity="info",
-        noise=0,
-        task="other",
-        train_loss="0:0.5 900:0.5",
-        eval_loss="50:0.498673 900:0.49878",
-    ),
+    _noisy("noise hides it, and a tenth is explained", "info", "50:0.02 900:0.1"),
+    _stands("evaluations differ in the fourth digit", "info", "0.49878"),
     drawn("rises a little", (0, 50), train_loss="0:4 900:4.1", task="pretrain", severity="warning"),
     drawn(
         "loss creeps, accuracy stays",

@@ -4,19 +4,21 @@ import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Evidence, Fix
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.loss import beside_loss, surroundings
-from runlens.rules.loss.falls import Fall
+from runlens.rules.loss.falls import Fall, only_noise
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import RARE, Recurrence, recurrence
+from runlens.signals.trend import mann_kendall
 from runlens.usual_rates import usual_rates
 from runlens.wording import loss, number, percent, step
 
 MEAN_ALONE = 0.02  # of the variance explained: R² is 0 by definition where the mean is the answer
 GUESS = 1.25  # times exp(-loss): few held-out samples scatter by as much
 GUESSED = 0.6  # accuracies above are no guesses, whatever the loss
+ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
 PERCENT = 2.0  # accuracies above this are written in percent
 
 
@@ -27,6 +29,8 @@ class Signs(NamedTuple):
     poor: float
     active: float
     low_factor: float
+    undecided: float
+    trend_p: float
 
 
 def sign(run: Run, signals: Signals, train: Curve, limits: Signs) -> bool:
@@ -42,6 +46,21 @@ def sign(run: Run, signals: Signals, train: Curve, limits: Signs) -> bool:
         or (len(rate) and float(np.mean(rate > 0)) < 1 - limits.active)
         or surroundings.too_low(run, signals, limits.low_factor)
     )
+
+
+def unproved(run: Run, value: FloatArray, fall: Fall, limits: Signs, *, dead: bool) -> str | None:
+    """Say why nothing shows that it is a fault; empty: it is one, None: loss may have fallen."""
+    unknown = "what is trained is not known, and no second sign says that nothing moved"
+    why = unknown if run.task == "other" and not dead else ""
+    if fall.height + ONE_SIDED * fall.error < fall.needed:
+        return why
+    undecided = ONE_SIDED * fall.error > limits.undecided * fall.start
+    still = abs(fall.height) < 2 * fall.error and mann_kendall(value)[1] > limits.trend_p
+    if undecided and still and dead:
+        return why
+    if fall.height > 0 and not only_noise(value, fall.height):
+        return None
+    return f"its noise of {loss(2 * fall.error)} would hide a fall"
 
 
 def guess(run: Run, signals: Signals, fewest: int, poor: float) -> Evidence | None:

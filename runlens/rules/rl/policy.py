@@ -53,9 +53,9 @@ def course(value: FloatArray) -> FloatArray:
     return value if len(value) < FEW else smooth(value)
 
 
-def last_level(value: FloatArray) -> float:
-    """Return the median of the last points."""
-    return float(median(value[-tail(len(value)) :]))
+def last_level(value: FloatArray, points: int = 0) -> float:
+    """Return the median of the last points, of a tenth of them where not said of how many."""
+    return float(median(value[-(points or tail(len(value))) :]))
 
 
 def top_words(curve: Curve, at: int) -> str:
@@ -70,11 +70,12 @@ def top_words(curve: Curve, at: int) -> str:
     return f"{number(float(median(near)), 3)} around step {where} (median of {len(near)})"
 
 
-def last_words(curve: Curve) -> str:
+def last_words(curve: Curve, points: int = 0) -> str:
     """Say where a curve ends: ``0.02 at step 100, the last`` as logged, or a median of many."""
     if len(curve) < 2 * FEW:
         return f"{number(float(curve.value[-1]), 3)} at step {step(curve.step[-1])}, the last"
-    return f"{number(last_level(curve.value), 3)} at the end (median of the last tenth)"
+    of = f"{points} points" if points else "tenth"
+    return f"{number(last_level(curve.value, points), 3)} at the end (median of the last {of})"
 
 
 class Gain(NamedTuple):

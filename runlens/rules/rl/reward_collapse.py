@@ -22,7 +22,8 @@ Limits
     that wander (0.9 to 0.99) none fell by more than 25.
     Measured on 131 labelled runs of RL: collapsed runs fall by 8 noise scales and more, others
     seldom by more than 2.7 where that is half of their rise. Of simulated flat rewards that
-    wander (autocorrelation 0.9) 4 % are found at 200 points, 28 % at 50: see the confidence.
+    wander (autocorrelation 0.9) 4 % are found at 200 points, 28 % at 50: see the confidence. A fall
+    of 12 points and more within the last tenth, by the phases of the shape, counts by itself.
 Fixes
     Go back to the checkpoint at the peak; a third of the learning rate; a stronger KL term;
     a tighter clip range; stop an update at a KL limit.
@@ -63,6 +64,7 @@ BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
 HALF = 0.5  # of what the policy was worth, or had gained: a fall of less is no collapse
 CONFIRMED = 0.5  # of the fall that the phases of the shape must show
 TENTH = 10  # of the way to the peak: the first steps gain much that is soon gained again
+SURE = 1e-3  # chance of a fall that is judged by itself, as that of the order of points
 TENTHS = 2.563  # standard deviations from the first to the last tenth of a normal distribution
 
 
@@ -91,6 +93,7 @@ class Peak(NamedTuple):
     noise: float
     onset: int
     chance: float  # that noise alone shows such a fall
+    late: int  # points of a fall within the last tenth; 0 for none
 
     @property
     def gain(self) -> float:
@@ -129,7 +132,8 @@ def _peak(shape: Shape, *, classic: bool) -> Peak:
     value = shape.value
     course = policy.course(value)
     at = int(np.argmax(course))
-    best, end = float(course[at]), policy.last_level(value)
+    late = _late(shape)
+    best, end = float(course[at]), policy.last_level(value, late)
     if len(value) < policy.FEW:
         end = float(value[-2:].max())  # one last point alone is no fall
     start = min(float(course[0]), shape.level_at(float(shape.step[0])))
@@ -146,7 +150,17 @@ def _peak(shape: Shape, *, classic: bool) -> Peak:
     chance = by_order(value, at)
     if fell >= CONFIRMED * (best - end):
         chance = min(chance, shape.rose_after_best(higher=True).chance)
-    return Peak(at, best, start, early, end, noise, onset, chance)
+    if late:
+        chance = min(chance, shape.phases[-1].chance)
+    return Peak(at, best, start, early, end, noise, onset, chance, late)
+
+
+def _late(shape: Shape) -> int:
+    """Return how many points a fall has that begins within the last tenth; 0 for none."""
+    last, size = shape.phases[-1], len(shape.value)
+    points = size - last.first.index
+    fell = last.kind == "fall" and last.chance < SURE and size >= 2 * policy.FEW
+    return points if fell and policy.FEW <= points < policy.tail(size) else 0
 
 
 def _partly(value: FloatArray, peak: Peak, limits: Limits) -> bool:
@@ -183,7 +197,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     return Finding(
         severity=severity,
         title=f"Reward {_fell(peak, needed, step(onset))}. It was {best} and "
-        f"{policy.last_words(reward)}.",
+        f"{policy.last_words(reward, peak.late)}.",
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(reward, peak, needed),
@@ -259,6 +273,14 @@ def _fixes(
 
 
 BAD = (
+    drawn(
+        "falls within the last tenth",
+        (9600, 9720),
+        0.03,
+        task="rl",
+        severity="critical",
+        reward="0:68 1000:73 9600:73 9640:48 9990:48",
+    ),
     drawn(
         "up and down",
         (250, 400),
