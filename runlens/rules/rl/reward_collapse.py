@@ -34,7 +34,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from runlens import fixes
-from runlens.arrays import quantile
 from runlens.diagnosis import (
     Chart,
     Evidence,
@@ -47,25 +46,18 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rl.curriculum import harder
-from runlens.rules.rl.falls import by_order, lasting_fall
-from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rl.reward_peak import Peak, peak_of
+from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import mad, sigma_long
 from runlens.signals.shape import Shape, student
 from runlens.signals.trend import ranked
 from runlens.wording import count, number, percent, step
 
-BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
 HALF = 0.5  # of what the policy was worth, or had gained: a fall of less is no collapse
-CONFIRMED = 0.5  # of the fall that the phases of the shape must show
-TENTH = 10  # of the way to the peak: the first steps gain much that is soon gained again
-SURE = 1e-3  # chance of a fall that is judged by itself, as that of the order of points
-TENTHS = 2.563  # standard deviations from the first to the last tenth of a normal distribution
 
 
 @dataclass(frozen=True)
@@ -82,85 +74,27 @@ class Limits:
     far: float = 30.0
 
 
-class Peak(NamedTuple):
-    """Where the reward was best, what came before and after; levels are medians."""
-
-    at: int
-    best: float
-    start: float
-    early: float  # a tenth of the way to the peak
-    end: float
-    noise: float
-    onset: int
-    chance: float  # that noise alone shows such a fall
-    late: int  # points of a fall within the last tenth; 0 for none
-
-    @property
-    def gain(self) -> float:
-        """What had been gained at the peak."""
-        return max(self.best - self.start, 0.0)
-
-    @property
-    def drop(self) -> float:
-        """What was lost after it."""
-        return self.best - self.end
-
-    def needed(self, limits: Limits) -> float:
-        """Return the least fall that counts, in the unit of the reward."""
-        lost = limits.undone if self.end < self.early else limits.lost
-        return max(lost * self.gain, limits.noise * self.noise)
-
-
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the reward with its peak."""
     shape = signals.shape("reward")
     if len(shape.value) < policy.FEWEST_FINITE:
         return unmet(f"{count(len(shape.value), 'point')} of reward: no course to judge")
-    peak = _peak(shape, classic=run.task == "rl")
+    peak = peak_of(shape, classic=run.task == "rl")
     where = step(float(shape.step[peak.at]))
-    if peak.drop < peak.needed(limits) and not _partly(shape.value, peak, limits):
+    if peak.drop < _needed(peak, limits) and not _partly(shape.value, peak, limits):
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
-            f"{number(peak.best, 3)} (threshold {number(peak.needed(limits), 2)})"
+            f"{number(peak.best, 3)} (threshold {number(_needed(peak, limits), 2)})"
         )
     if peak.chance > limits.hint and not _beyond_steps(shape.value, peak):
         return passed(f"the fall after step {where} may be noise (chance {peak.chance:.1g})")
     return found(_finding(run, signals, shape, peak, limits))
 
 
-def _peak(shape: Shape, *, classic: bool) -> Peak:
-    value = shape.value
-    course = policy.course(value)
-    at = int(np.argmax(course))
-    late = _late(shape)
-    best, end = float(course[at]), policy.last_level(value, late)
-    if len(value) < policy.FEW:
-        end = float(value[-2:].max())  # one last point alone is no fall
-    start = min(float(course[0]), shape.level_at(float(shape.step[0])))
-    early = float(course[at // TENTH])
-    fallen = best - BEGUN * (best - end)
-    onset = at + lasting_fall(course[at:] < fallen)
-    onset += int(np.argmax(value[onset:] < fallen))  # as logged: a mean falls before its points
-    # after the fall a reward of 0 has no noise: take it from before as well
-    before = value[: onset + 1] - course[: onset + 1]
-    noise = max(mad(before), sigma_long(value) if len(value) >= policy.FEW else 0.0)
-    if classic:  # episodes of two kinds: their median scatter is that of one kind
-        noise = max(noise, (quantile(before, 0.9) - quantile(before, 0.1)) / TENTHS)
-    fell = shape.level_at(float(shape.step[at])) - shape.final_level().value
-    chance = by_order(value, at)
-    if fell >= CONFIRMED * (best - end):
-        chance = min(chance, shape.rose_after_best(higher=True).chance)
-    if late:
-        chance = min(chance, shape.phases[-1].chance)
-    return Peak(at, best, start, early, end, noise, onset, chance, late)
-
-
-def _late(shape: Shape) -> int:
-    """Return how many points a fall has that begins within the last tenth; 0 for none."""
-    last, size = shape.phases[-1], len(shape.value)
-    points = size - last.first.index
-    fell = last.kind == "fall" and last.chance < SURE and size >= 2 * policy.FEW
-    return points if fell and policy.FEW <= points < policy.tail(size) else 0
+def _needed(peak: Peak, limits: Limits) -> float:
+    """Return the least fall that counts, in the unit of the reward."""
+    lost = limits.undone if peak.end < peak.early else limits.lost
+    return max(lost * peak.gain, limits.noise * peak.noise)
 
 
 def _partly(value: FloatArray, peak: Peak, limits: Limits) -> bool:
@@ -190,7 +124,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     unproved = harder(run, top, onset) or _unproved(shape, peak, limits)
     severity: Severity = "info" if unproved else "critical"
     kept = fixes.checkpoint_before(run, top)
-    needed = peak.needed(limits)
+    needed = _needed(peak, limits)
     best = policy.top_words(reward, peak.at)
     first = number(float(reward.value[0]), 3)
     begun = f"The reward began at {first}." if peak.at else ""
@@ -222,7 +156,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
 
 def _unproved(shape: Shape, peak: Peak, limits: Limits) -> str:
     """Say what leaves it open whether the fall is one; empty for nothing."""
-    if peak.drop < peak.needed(limits):
+    if peak.drop < _needed(peak, limits):
         return "less than half of the gain is lost"
     if shape.noise.memory > limits.wandering and peak.drop < limits.far * peak.noise:
         return f"residuals wander (autocorrelation {number(shape.noise.memory, 2)})"
@@ -272,15 +206,13 @@ def _fixes(
     return tuple(made)
 
 
+def _fallen(name: str, onset: tuple[float, float], reward: str) -> Case:
+    """Draw a reward of an agent that is lost."""
+    return drawn(name, onset, 0.03, task="rl", severity="critical", reward=reward)
+
+
 BAD = (
-    drawn(
-        "falls within the last tenth",
-        (9600, 9720),
-        0.03,
-        task="rl",
-        severity="critical",
-        reward="0:68 1000:73 9600:73 9640:48 9990:48",
-    ),
+    _fallen("falls within the last tenth", (9600, 9720), "0:68 1000:73 9600:73 9640:48 9990:48"),
     drawn(
         "up and down",
         (250, 400),
@@ -297,21 +229,11 @@ BAD = (
         severity="critical",
         reward="0:0.3 590:0.8 600:0.02 900:0.02",
     ),
-    drawn(
-        "classic",
-        (400, 800),
-        0.05,
-        task="rl",
-        severity="critical",
-        reward="0:-13 500:-8 1200:-18 1800:-18",
-    ),
-    drawn(
+    _fallen("classic", (400, 800), "0:-13 500:-8 1200:-18 1800:-18"),
+    _fallen(
         "a dip that comes back, then the fall that lasts",
         (1180, 1400),
-        0.03,
-        task="rl",
-        severity="critical",
-        reward="0:10 400:100 500:40 700:40 800:99 1200:99 1400:30 2400:20",
+        "0:10 400:100 500:40 700:40 800:99 1200:99 1400:30 2400:20",
     ),
     drawn(
         "within nine points",

@@ -1,0 +1,76 @@
+"""Where a reward was best, what came before and after."""
+
+import numpy as np
+
+from runlens.arrays import quantile
+from runlens.records import NamedTuple
+from runlens.rules.rl import policy
+from runlens.rules.rl.falls import by_order, lasting_fall
+from runlens.signals.noise import mad, sigma_long
+from runlens.signals.shape import Shape
+
+BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
+CONFIRMED = 0.5  # of the fall that the phases of the shape must show
+TENTH = 10  # of the way to the peak: the first steps gain much that is soon gained again
+SURE = 1e-3  # chance of a fall that is judged by itself, as that of the order of points
+TENTHS = 2.563  # standard deviations from the first to the last tenth of a normal distribution
+
+
+class Peak(NamedTuple):
+    """Where the reward was best, what came before and after; levels are medians."""
+
+    at: int
+    best: float
+    start: float
+    early: float  # a tenth of the way to the peak
+    end: float
+    noise: float
+    onset: int
+    chance: float  # that noise alone shows such a fall
+    late: int  # points of a fall within the last tenth; 0 for none
+
+    @property
+    def gain(self) -> float:
+        """What had been gained at the peak."""
+        return max(self.best - self.start, 0.0)
+
+    @property
+    def drop(self) -> float:
+        """What was lost after it."""
+        return self.best - self.end
+
+
+def peak_of(shape: Shape, *, classic: bool) -> Peak:
+    """Find the peak of a reward; `classic`: of episodes, whose rewards may be of two kinds."""
+    value = shape.value
+    course = policy.course(value)
+    at = int(np.argmax(course))
+    late = _late(shape)
+    best, end = float(course[at]), policy.last_level(value, late)
+    if len(value) < policy.FEW:
+        end = float(value[-2:].max())  # one last point alone is no fall
+    start = min(float(course[0]), shape.level_at(float(shape.step[0])))
+    early = float(course[at // TENTH])
+    fallen = best - BEGUN * (best - end)
+    onset = at + lasting_fall(course[at:] < fallen)
+    onset += int(np.argmax(value[onset:] < fallen))  # as logged: a mean falls before its points
+    # after the fall a reward of 0 has no noise: take it from before as well
+    before = value[: onset + 1] - course[: onset + 1]
+    noise = max(mad(before), sigma_long(value) if len(value) >= policy.FEW else 0.0)
+    if classic:  # episodes of two kinds: their median scatter is that of one kind
+        noise = max(noise, (quantile(before, 0.9) - quantile(before, 0.1)) / TENTHS)
+    fell = shape.level_at(float(shape.step[at])) - shape.final_level().value
+    chance = by_order(value, at)
+    if fell >= CONFIRMED * (best - end):
+        chance = min(chance, shape.rose_after_best(higher=True).chance)
+    if late:
+        chance = min(chance, shape.phases[-1].chance)
+    return Peak(at, best, start, early, end, noise, onset, chance, late)
+
+
+def _late(shape: Shape) -> int:
+    """Return how many points a fall has that begins within the last tenth; 0 for none."""
+    last, size = shape.phases[-1], len(shape.value)
+    points = size - last.first.index
+    fell = last.kind == "fall" and last.chance < SURE and size >= 2 * policy.FEW
+    return points if fell and policy.FEW <= points < policy.tail(size) else 0
