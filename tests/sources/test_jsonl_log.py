@@ -259,3 +259,14 @@ def test_a_step_of_the_whole_system_counts_but_that_of_a_part_does_not(tmp_path:
     assert reading.series["actor/pg_loss"].step.tolist() == [3, 4, 5, 6, 7, 8]
     assert "eval/step" in reading.series
     assert not reading.problems
+
+
+@pytest.mark.parametrize(("clock", "told"), [(101.0, 0), (99.0, 1)])
+def test_a_clock_that_goes_on_within_a_step_loses_nothing(
+    tmp_path: Path, clock: float, told: int
+) -> None:
+    """A training row and an evaluation row of one step differ in it; what falls back is a value."""
+    rows: list[Any] = [{"step": at, "loss": 1.0, "wall": at * 10.0} for at in range(1, 31)]
+    rows.insert(10, {"step": 10, "eval_loss": 1.5, "wall": clock})
+    reading = jsonl_log.read(written(tmp_path, *rows))
+    assert len(reading.problems) == told

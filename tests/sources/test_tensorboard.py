@@ -397,3 +397,12 @@ def test_reading_loads_no_tensorboard(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment)
+
+
+def test_a_text_that_tells_of_early_stopping_ends_the_run(tmp_path: Path) -> None:
+    """As a loop writes it beside its scalars; a text on the patience alone says nothing."""
+    said = "Early stopping triggered with patience 6 at epoch 43"
+    stopped = tensor("Info early stopping /text_summary", 9, [said], "text")
+    assert read(tmp_path / "a", *ones("loss", 1, 2), stopped).hints.early_stopping == said
+    plan = tensor("Info/text_summary", 0, ["early stopping with patience 6"], "text")
+    assert not read(tmp_path / "b", *ones("loss", 1, 2), plan).hints.early_stopping

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import runlens
 from runlens.sources import trainer_state
 
 
@@ -298,3 +299,14 @@ def test_data_without_a_length_has_no_planned_epochs(tmp_path: Path) -> None:
     (tmp_path / "trainer_state.json").write_text(json.dumps(state))
     hints = trainer_state.read(tmp_path / "trainer_state.json").hints
     assert (hints.planned_epochs, hints.planned_steps) == (None, 30)
+
+
+@pytest.mark.parametrize(("rows", "first"), [(8, 3.0), (7, 9.0)])
+def test_the_loss_of_the_trainer_is_the_training_loss(
+    tmp_path: Path, rows: int, first: float
+) -> None:
+    """What a loop logs at each step beside it is a part; of few rows it may stand for it."""
+    own: list[dict[str, float]] = [{"step": at, "loss_total": 9.0} for at in range(1, 41)]
+    own += [{"step": 5 * at, "loss": 3.0} for at in range(1, rows + 1)]
+    written(tmp_path, own, max_steps=40, global_step=40)
+    assert runlens.read(tmp_path).curve("train_loss").value[0] == first
