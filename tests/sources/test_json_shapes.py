@@ -108,6 +108,8 @@ def test_what_is_no_history(text: object) -> None:
         {of: {"train_loss": [v + n for v in LOSS], "val_loss": HELD}
          for n, of in enumerate(("resnet18", "vgg16"))},
         [{"seed": n, "note": 3.5, "loss": [v + n for v in LOSS]} for n in range(2)],
+        [{"fold": n, "history": {"loss": [v + n for v in LOSS], "k": 3}, "of": {"a": 1}}
+         for n in range(2)],
         {"args": {"lr": 0.1}, "runs": [{"model": f"m{n}", "loss": [v + n for v in LOSS]}
                                        for n in range(2)]},
     ],

@@ -26,11 +26,17 @@ def test_a_row_of_words(tmp_path: Path, row: str, curves: set[str]) -> None:
 
 def test_results_behind_each_training(tmp_path: Path) -> None:
     """Of kinds of their own, few, at its last epoch: where the next begins, its epochs tell."""
-    results = "Train: 0.4{n}\nVal: 0.5{n}\nTest: 0.6{n}\nTimeNLL:0.2{n} MarksNLL:0.3{n}\n"
+    parts = "[{{12.py:8}} INFO - TimeNLL:0.2{n} MarksNLL:0.3{n} Acc:1.0000\n"
+    results = "".join(
+        f"[{{{{12.py:7}}}} INFO - {data}: 0.5{{n}}\n{parts}" for data in ("Train", "Val", "Test")
+    )
     path = tmp_path / "log.txt"
     path.write_text(
         "".join(
-            "".join(f"Epoch {n}, trloss = {2 / n + one:.3f}\n" for n in range(1, last))
+            "".join(
+                f"[{{36.py:45}} INFO - Epoch {n:4}, trlast = {2 / n + one:.3f}, val = {2 / n:.3f}\n"
+                for n in range(1, last)
+            )
             + results.format(n=one)
             for one, last in enumerate((20, 24, 16))
         )

@@ -148,11 +148,15 @@ def named_trainings(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
     """Yield rows that are a whole training each, by its name: ``{"seed": 1, "loss": [...]}``."""
     for row in rows:
         said = [f"{key} {v}" for key, v in row.items() if plain(key) in TRAININGS and _is_word(v)]
-        curves = {
-            key: some for key, some in row.items() if isinstance(some, list) and len(some) > 1
-        }
+        curves = {key: some for key, some in row.items() if _is_curve(some)}
         if said and curves:
             yield ", ".join(said), curves
+
+
+def _is_curve(some: object) -> bool:
+    """Whether a value is a list, or holds one: ``{"loss": [...]}``."""
+    inner = some.values() if isinstance(some, dict) else [some]
+    return any(isinstance(one, list) and len(one) > 1 for one in inner)
 
 
 def _is_word(value: object) -> bool:
