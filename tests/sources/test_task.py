@@ -26,8 +26,6 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss", "train_mse_q0", "mse"}, 0.9, {}, "", "gan-diffusion"),
         ({"train_loss", "recon_loss", "train_accuracy"}, 0.9, {}, "", "classification"),
         ({"train_loss", "classification_error"}, 11.5, {}, "", "other"),
-        ({"train_loss"}, 2.4, {"flos_per_sample": 9.9e9}, "transformers", "other"),
-        ({"train_loss"}, 2.4, {"flos_per_sample": 1.01e10}, "transformers", "sft"),
         ({"train_loss"}, 1.64, {"n_layer": 6, "n_embd": 384}, "", "other"),  # of noise
         ({"train_loss"}, 1.66, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
         ({"train_loss", "tokens"}, 1.1, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),

@@ -33,7 +33,6 @@ from runlens.sources.merging.task_words import (
     PRETRAINERS,
     SAVED,
     SCRATCH_LOSS,
-    SENTENCES,
     SMALL,
     SPEAKING,
     TRAINED,
@@ -146,12 +145,8 @@ def _own_module(config: Mapping[str, Configured]) -> bool:
 
 
 def _small(first_loss: float, config: Mapping[str, Configured]) -> bool:
-    """Whether a loss as low as that of a few classes is of a model too small to write so well.
-
-    Or whether what a sample takes is too little for any text.
-    """
-    taken = _number(config, "flos_per_sample")
-    return 0 < taken < (SMALL if first_loss < FEW_CLASSES else SENTENCES)
+    """Whether a loss as low as that of a few classes is of a model too small to write so well."""
+    return 0 < _number(config, "flos_per_sample") < SMALL and first_loss < FEW_CLASSES
 
 
 def own_transformer(config: Mapping[str, Configured]) -> bool:

@@ -32,8 +32,6 @@ LEAST_HELD_OUT = 1.0
 # operations a sample: 6 times the parameters times the tokens (transformers, floating_point_ops).
 # BERT and GPT-2 of 110 million with 512 tokens take 3.5e11
 SMALL = 5e11
-# what 66 million parameters, DistilBERT's, take for 25 tokens: sentences, and no text to continue
-SENTENCES = 1e10
 FEW_CLASSES = log(5)  # such a model of language that was trained before begins above it: at 1.7
 LANGUAGE = {"ppl", "bpb", "bpc", "tokens", "ntokens", "mfu", "vocab", "tokenizer", "context"}
 CLASSES_LOSS = log(1_000)
