@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from runlens.patterns import lazy_re
 
-LARGEST = 8 * 2**20  # bytes: a token takes a microsecond
+LARGEST = 8 * 2**20  # bytes: a token takes some five microseconds
 DEEPEST = 40
 _TOKEN = lazy_re(
     r"(?:\s|//[^\n]*|\#[^\n]*|<[^<>\n]*>)*+"

@@ -146,6 +146,8 @@ def of_cells(value: list[Any], stem: str) -> list[Row]:
 
 def named_trainings(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
     """Yield rows that are a whole training each, by its name: ``{"seed": 1, "loss": [...]}``."""
+    if not rows or not any(map(_is_curve, rows[0].values())):
+        return  # rows of numbers: by far the most
     for row in rows:
         said = [f"{key} {v}" for key, v in row.items() if plain(key) in TRAININGS and _is_word(v)]
         curves = {key: some for key, some in row.items() if _is_curve(some)}

@@ -114,8 +114,8 @@ def _histories(
 ) -> Iterator[History]:
     """Yield all that can be a history: the whole, and what lies in it."""
     if isinstance(value, list):
-        rows = [row for row in value if row]
-        if all(isinstance(row, dict) for row in rows):
+        if all(isinstance(row, dict) for row in value):
+            rows = [row for row in value if row]
             yield History(rows)
             yield from _of_trainings(list(json_shapes.named_trainings(rows)))
         elif depth == 0:
