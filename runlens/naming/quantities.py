@@ -76,7 +76,8 @@ OBJECTIVES = _ordered(
 )
 # what an agent is judged by where no reward is logged
 SCORES_OF_AGENTS = _ordered(
-    "score | episode score | total score | successrate | rollout successrate | winrate"
+    "rewards | returns | episode rewards | episode returns | score | episode score | total score | "
+    "successrate | rollout successrate | winrate"
 )
 # words of a part of a loss: a loss of such a word is none of an evaluation set of that name
 (PARTS,) = _ordered(

@@ -139,6 +139,7 @@ def test_the_number_of_a_row_is_no_metric(tmp_path: Path, name: str) -> None:
     [
         (("eval/success_rate", "rollout/ep_len_mean"), "eval_success_rate"),
         (("Score", "episode length"), "Score"),
+        (("Training Score", "Rewards", "Episodes"), "Rewards"),
         (("eval/mean_reward", "n_updates"), "eval_reward"),
     ],
 )
