@@ -42,8 +42,6 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss"}, 1.60, {"flos_per_sample": 4.9e11}, "transformers", "other"),
         ({"train_loss"}, 1.60, {"flos_per_sample": 5.1e11}, "transformers", "sft"),
         ({"train_loss"}, 1.62, {"flos_per_sample": 4.9e11}, "transformers", "sft"),
-        ({"train_loss"}, 5.00, {"flos_per_sample": 3.8e7}, "transformers", "other"),
-        ({"train_loss"}, 5.02, {"flos_per_sample": 3.8e7}, "transformers", "pretrain"),
         ({"train_loss"}, 1.44, {"num_labels": 4, "vocab_size": 200}, "", "classification"),
         ({"train_loss"}, 4.0, {"num_labels": 4, "vocab_size": 200}, "", "pretrain"),
         ({"train_loss"}, 10.2, {"vocab_size": 32_000}, "transformers", "pretrain"),
