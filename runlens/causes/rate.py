@@ -253,7 +253,7 @@ def _low(scene: Scene) -> Signs:
         under = low / peak
         weight = SETTLES if under >= BEYOND else SPEAKS
         least = f"1/{under:,.0f} of the usual minimum of {as_rate(low)}"
-        said = f"the peak rate of {as_rate(peak)} is {least}"
+        said = f"the peak rate is {as_rate(peak)}, {least}"
         yield Sign(said, weight)
 
 

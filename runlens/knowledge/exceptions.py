@@ -10,7 +10,7 @@ class Meaning(NamedTuple):
     todo: str
 
 
-REFUSED = Meaning("A check in the code failed", "Read the condition above that raise")
+REFUSED = Meaning("A check in the code failed", "Read the condition under which that line raises")
 # builtin exceptions: https://docs.python.org/3/library/exceptions.html
 MEANINGS: dict[str, Meaning] = {
     "AssertionError": Meaning(

@@ -194,7 +194,7 @@ def _finding(
 
 def _back(limits: Limits, *, at_end: bool) -> str:
     if at_end:
-        return "No norm after it shows a recovery"
+        return "The last finite norm is a spike"
     return f"The norm was back within {limits.width} logged points"
 
 

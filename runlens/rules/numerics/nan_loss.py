@@ -56,7 +56,7 @@ from runlens.rules.relations import AFTER_NAN, Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run
 from runlens.signals import Signals
-from runlens.wording import capitalised, loss, number, step
+from runlens.wording import capitalised, count, loss, number, step
 
 LOSSES = ("train_loss", "d_loss", "g_loss", "value_loss")  # the first that is logged is judged
 SAID = 85  # row of the message table: a log line that says that the loss is NaN
@@ -195,7 +195,7 @@ def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     if gap > 1:
         text += (
             f" The log has a row every {step(gap)} steps, so it may have begun up to "
-            f"{step(gap - 1)} steps earlier."
+            f"{count(gap - 1, 'step')} earlier."
         )
     return text
 

@@ -215,7 +215,7 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
     if rise.began_high:
         beginning = (
             f" It began at {number(float(curve.value[0]), 3)}, before anything was learned, and "
-            "came down. What is measured differs there, not the policy."
+            "came down: sampler, trainer and reference did not agree there."
         )
     told = f"without the spikes the median {WORDS[metric]} is {number(usual, 3)}"
     what = "Single tokens that the exponential KL estimator inflates"

@@ -32,7 +32,7 @@ def causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
         )
     cut = _clipped(signals)
     is_cut = cut is not None and cut > 0.8 and not policy.runs_on(signals)  # noqa: PLR2004 - axolotl's
-    why = f"{percent(cut or 0)} of the completions are cut at the limit"
+    why = f"{percent(cut or 0)} of the completions (median) are cut at the limit"
     return policy.ranked(
         Cause("Completion limit too short for the task", "most likely", why, kind="length-limit")
         if is_cut

@@ -229,7 +229,7 @@ def _causes(run: Run, signals: Signals, level: Level, onset: float) -> tuple[Cau
     made: list[Cause] = []
     alarm = bool(len(cut)) and np.median(cut) > 0.8  # noqa: PLR2004 - axolotl's alarm value
     if alarm and not policy.runs_on(signals):
-        why = f"{percent(float(np.median(cut)))} of the completions hit the limit"
+        why = f"{percent(float(np.median(cut)))} of the completions (median) are cut at the limit"
         what = "Completion limit too short for the task"
         made.append(Cause(what, "most likely", why, kind="length-limit"))
     if len(entropy) and np.median(entropy) < 0.05:  # noqa: PLR2004 - lower end of axolotl's range

@@ -73,7 +73,7 @@ def evidence(made: list[Mismatch]) -> tuple[Evidence, ...]:
 def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
     """Return what to do about the first mismatch; `name` is that of the scheduler."""
     if made[0].what == PEAK:
-        what = "Set learning_rate so that the rate after scaling has the peak you want"
+        what = "Set learning_rate so that its peak after scaling is the one you want"
         return (fixes.action(what, made[0].text, "settings only"),)
     kept = fixes.checkpoint_before(run, made[0].at)
     back = fixes.action(
