@@ -151,7 +151,7 @@ def _actions(lead: Sequence[Finding], cause: Cause, kept: Fix | None, *, known: 
         (one, fix)
         for one in lead
         for fix in one.fixes
-        if fix.kind != "setting" and not (kept and fix.kind in AGAIN)
+        if fix.kind != "setting" and not ((kept or known) and fix.kind in AGAIN)
     ]
     if not cause.kind:
         return sorted((fix for _, fix in left), key=_urgency)

@@ -357,7 +357,8 @@ def _span(curve: Curve, first: float, last: float, *, rewards: bool) -> str:
     """Write both ends as logged; as medians where single points would tell another story."""
     value = curve.value
     logged = float(value[0]), float(value[-1])
-    if rewards or (logged[1] > logged[0]) != (last > first):
+    tenths = len(value) >= 2 * TENTH  # else a tenth is a single point, which is as logged
+    if (rewards and tenths) or (logged[1] > logged[0]) != (last > first):
         return f"from {loss(first)} to {loss(last)} (medians of the first and the last tenth)"
     steps = step(int(curve.step[0])), step(int(curve.step[-1]))
     return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"

@@ -356,9 +356,9 @@ def test_a_loss_that_falls_by_less_than_it_is_written_with_stayed() -> None:
 
 
 def test_a_tenth_of_few_rewards_is_one() -> None:
-    """Of eight points the first alone."""
+    """Of eight points the first alone, which is told with its step."""
     told = of(drawn("few", noise=0.0, task="grpo", reward="0:0.1 10:0.9 70:0.95").run())
-    assert "from 0.100 to 0.950" in told.sentence
+    assert "from 0.100 (step 0) to 0.950 (step 70)" in told.sentence
 
 
 def test_an_evaluation_below_one_nat_is_looked_at_too() -> None:

@@ -89,6 +89,7 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
         find = fixes.look(
             f"{fixes.FIND_SETTER} at step {step(made[0].at)}{put}",
             "possible sources are a callback, a second scheduler and a rebuilt optimizer",
+            cures=fixes.SCHEDULE,
         )
         if not made[0].jumped:
             find = fixes.look(

@@ -21,7 +21,9 @@ def cause(rate: Rate) -> Cause | None:
     """Name the schedule that was gone early; None where the rate fell in another way."""
     if not (shrinks := rate.shrinks):
         return None
-    said = f"it is multiplied by {number(shrinks.factor, 2)} every {step(round(shrinks.every))} "
+    said = (
+        f"the rate is multiplied by {number(shrinks.factor, 2)} every {step(round(shrinks.every))} "
+    )
     said += "steps" if round(shrinks.every) > 1 else "step"
     return Cause("A schedule that decays too fast", "most likely", said, kind="rate-zero")
 
