@@ -32,6 +32,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "runlens/causes/rate.py": WHY,
     "runlens/causes/usual.py": WHY,
     "runlens/causes/data.py": WHY,
+    "runlens/causes/labels.py": WHY,
     "runlens/causes/optimiser.py": WHY,
     "runlens/causes/policy.py": WHY,
     "runlens/causes/ending.py": WHY,

@@ -4,9 +4,9 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
+from runlens.causes import labels
 from runlens.causes.hypothesis import (
     HINT,
-    LEADS,
     SETTLES,
     SPEAKS,
     STRONG,
@@ -14,12 +14,10 @@ from runlens.causes.hypothesis import (
     Sign,
     Signs,
 )
-from runlens.causes.patterns import LOST, OVERFIT, STUCK, THROWN
+from runlens.causes.patterns import LOST, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
-from runlens.knowledge import chat_templates
 from runlens.rules.evaluation import worsened
-from runlens.rules.loss import chance
 from runlens.rules.loss.loss_spike import LONGEST, POINTS, SPIKES
 from runlens.wording import loss, number, percent, step
 
@@ -28,15 +26,11 @@ FEW_SPIKES = 3
 PAIR = 2  # spikes
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
-AT_CHANCE = 0.005  # share of its level by which a loss may miss chance
 BUILD_UP = 5  # steps between logged losses that an explosion needs: more of them hide it
 FLAT_NORM = 3.0  # last norm over the level before: below it nothing built up
-MOSTLY_ALIVE = 0.9  # of the losses after a NaN that was of one batch alone
 SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "shuffle_data")
-MOVED_LOGP = 2.0  # nats that a log-probability of an answer must have moved
 RISEN = 0.1  # of train loss at the best evaluation
 NOTHING_LEFT = 0.05  # nats of eval loss, as rule zero-loss
-UNREADABLE = "Wrong chat template or tokenizer, padding that counts as labels, or damaged weights"
 SHIFTED = 0.3  # of the level before that a lasting jump must have
 
 
@@ -66,7 +60,7 @@ def _memorised(scene: Scene) -> Signs:
         if last < best:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
             yield Sign(said, SPEAKS)
-    if _all_zero(scene) and passes is not None and passes > ONE_PASS and not _masked(scene):
+    if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
         yield Sign(f"the run made {number(passes, 3)} passes over the data", STRONG)
 
 
@@ -200,89 +194,6 @@ def _first_point(scene: Scene) -> Sign | None:
     )
 
 
-def _wrong(scene: Scene) -> Signs:
-    train = scene.curve("train_loss")
-    norm = scene.curve("grad_norm").value
-    if scene.has("preference-collapse"):
-        yield _coin(scene)
-    if scene.has(*STUCK) and len(train):
-        level = chance.of_run(scene.run)
-        end = scene.signals.levels("train_loss").end
-        low, high = (level.lowest, level.level) if level else (np.nan, np.nan)
-        at_chance = (1 - AT_CHANCE) * low <= end <= (1 + AT_CHANCE) * high
-        if at_chance and len(norm) and float(median(norm)) and level:
-            said = (
-                f"the median gradient norm is {number(float(median(norm)))}, so the model updates"
-            )
-            yield Sign(f"{said} but finds no pattern", SPEAKS)
-    yield _unread(scene)
-    if other := chat_templates.foreign(scene.run):
-        key, used, model = other
-        said = f"{key} is {used}, and {model} was trained with another"
-        yield Sign(said, STRONG, "The chat template of another model")
-
-
-def _unread(scene: Scene) -> Sign | None:
-    """Say that a pretrained model reads the text no better than one that never saw any."""
-    train = scene.curve("train_loss")
-    if scene.run.task != "sft" or not len(train):
-        return None
-    start, end = float(train.value[0]), scene.signals.levels("train_loss").end
-    if chance.from_scratch(scene.run, start) and start >= chance.TRAINED_BELOW:
-        return Sign(chance.start_words(start), STRONG, chance.NOT_TRAINED)
-    if not scene.has(*STUCK):
-        return None
-    if start >= chance.TRAINED_BELOW:
-        return Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
-    if end < chance.READS_BELOW:
-        return None
-    said = f"the loss ended at {loss(end)} (median); a pretrained model ends below "
-    return Sign(f"{said}{chance.READS_BELOW:g} on text that it can read", SPEAKS, UNREADABLE)
-
-
-def _coin(scene: Scene) -> Sign | None:
-    right = scene.curve("dpo_acc").value
-    moved = [scene.curve(name).value for name in ("logp_chosen", "logp_rejected")]
-    far = max((float(np.ptp(value)) for value in moved if len(value)), default=0.0)
-    if not len(right) or abs(float(median(right[len(right) // 2 :])) - 0.5) > 0.1:  # noqa: PLR2004 - a coin
-        return None
-    share = percent(float(median(right[len(right) // 2 :])))
-    if far >= MOVED_LOGP:
-        said = f"{share} of the pairs are ranked correctly, though log-probabilities moved by "
-        said += f"{far:.0f} nats"
-        return Sign(said, STRONG)
-    return Sign(f"{share} of the pairs are ranked correctly, no better than by chance", SPEAKS)
-
-
-def _masked(scene: Scene) -> str:
-    """Say what shows that no label counts: loss and gradient are exactly zero."""
-    if "zero-loss" not in scene.everywhere:
-        return ""
-    zero = scene.curve("train_loss")
-    norm = scene.run.curve("grad_norm").after(int(scene.symptom)).value
-    exact = zero.value[zero.step >= scene.symptom]
-    if not len(exact) or np.mean(exact == 0) < MOSTLY_ALIVE or norm.any():
-        return ""
-    both = "loss and gradient norm are" if len(norm) else "the loss is"
-    also = "" if len(norm) else "; a hidden NaN would look the same, as no gradient norm is logged"
-    return f"{both} exactly 0 from step {step(scene.symptom)} on{also}"
-
-
-def _no_labels(scene: Scene) -> Signs:
-    if said := _masked(scene):
-        yield Sign(said, LEADS if len(scene.run.curve("grad_norm")) else SPEAKS)
-    evals = scene.curve("eval_loss")
-    after = evals.value[evals.step > scene.symptom]
-    norm = scene.run.curve("grad_norm").after(int(scene.symptom)).value
-    if scene.has("hidden-nan") and (len(after) or (len(norm) and np.isfinite(norm).all())):
-        alive = f"eval loss is {loss(float(after[-1]))}" if len(after) else "the norm is a number"
-        yield Sign(f"{alive} after that, so the weights are intact", STRONG)
-    for key, known in scene.run.config.items():
-        if "label" in key and "mask" in key and "-100" in str(known.value):
-            said = f'{key} says "{str(known.value)[:60]}"'
-            yield Sign(said, SETTLES, "A setting masks labels")
-
-
 def _all_zero(scene: Scene) -> bool:
     """Whether the loss itself is at zero, not only a part of it."""
     found = scene.rules.get("zero-loss")
@@ -292,7 +203,7 @@ def _all_zero(scene: Scene) -> bool:
 def _leak(scene: Scene) -> Signs:
     if scene.has("eval-leak"):
         yield Sign(scene.title("eval-leak"), SETTLES)
-    if _all_zero(scene) and not _masked(scene):
+    if _all_zero(scene) and not labels.masked(scene):
         passes, low = scene.passes, _evaluation_low(scene)
         if passes is not None and passes <= ONE_PASS:
             also = f", and {low}" if low else ""
@@ -372,23 +283,8 @@ SHIFT = Hypothesis(
     "rows from before and after that step look alike",
     "Print ten rows from before and ten from after that step",
 )
-WRONG = Hypothesis(
-    "labels-wrong",
-    "Labels are misaligned with the inputs",
-    STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped", "clip-saturation"},
-    _wrong,
-    "20 rows printed as the model sees them carry the right labels",
-    "Overfit one batch of 8 samples. If its loss does not approach 0, print 20 rows with their "
-    "labels",
-)
-MASKED = Hypothesis(
-    "labels-masked",
-    "All labels are masked",
-    STUCK | {"zero-loss", "grad-zero", "nan-loss", "hidden-nan"},
-    _no_labels,
-    "each of 20 rows has a label that is not -100",
-    "Print the labels of one batch. Some must not be -100",
-)
+
+
 LEAK = Hypothesis(
     "leak",
     "The answer leaks into the input",

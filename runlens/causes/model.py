@@ -17,6 +17,7 @@ from runlens.wording import loss, number, percent, step
 FEWEST_EVALS = 3
 MOST_TRAINED = 0.5  # of all parameters; below it most of the model stays as it is
 APART = 0.2  # of train loss by which the first evaluation lies above it
+BESIDE = 2  # logged losses on each side that the first evaluation is held against
 MOVED = 0.5  # of its first entropy that a policy has lost: it was trained
 SEEN, ALL_SEEN = 0.005, 0.995  # of one pass: less rounds to 0 %, more to 100 %
 LITTLE = 1e-3  # gradient norm; 0.1 to 2.0 is usual
@@ -98,12 +99,18 @@ def _evaluated(scene: Scene) -> Signs:
         return
     first, at = float(evals.value[0]), int(evals.step[0])
     last = max(0, int(np.searchsorted(train.step, at, side="right")) - 1)  # logged before it
-    beside = float(train.value[last])
+    near = train.at(
+        slice(max(0, last - BESIDE), last + BESIDE + 1)
+    )  # of one batch it may be chance
+    if len(evals) > 1:
+        near = near.before(int(evals.step[1]))
+    beside = float(near.value.max(initial=train.value[last]))
     if len(evals) > 1 and train.step[last] >= evals.step[1]:
         return  # the mean of steps that came long after
     before = scene.signals.inputs.passes_at(at)
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
-        said = f"eval loss is {loss(first)} at the first evaluation and train loss {loss(beside)}, "
+        said = f"eval loss is {loss(first)} at the first evaluation and train loss at most "
+        said += f"{loss(beside)} around it, "
         when = f"at step {step(at)}" if at > 0 else "before any training"
         share = "" if before >= ALL_SEEN else f"{percent(before)} of "
         when = f"after {share}the first pass" if before >= SEEN else when

@@ -9,7 +9,7 @@ from runlens.knowledge import in_force
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, UNUSUAL, delays, outside
 from runlens.metrics import is_loss, spoken
 from runlens.rules.loss import causes_of_rise, causes_of_spike
-from runlens.wording import number, percent, step, times
+from runlens.wording import loss, number, percent, step, times
 
 TIGHT, FAR_TIGHT = 2.0, 5.0  # median norm over the limit
 CLIMBED = 3.0  # gradient norm over its level before: the steps grew
@@ -21,6 +21,7 @@ SHORT_BETA2 = UNUSUAL["adam_beta2"].least
 USUAL_DECAY, HEAVY_DECAY = 0.1, UNUSUAL["weight_decay"].below  # 0 to 0.1 is usual
 FINE_TUNED = ("sft", "dpo")
 UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower end of a range
+LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
 SMALL_BATCH = 4  # samples of an update
 
 
@@ -106,6 +107,7 @@ def _precision(scene: Scene) -> Signs:
         skipped = len(scale) or run.flag("fp16") or _overflowed(scene)
         yield Sign(said, STRONG if skipped else SPEAKS, what)
     yield _numerics(scene)
+    yield _hidden(scene)
     yield _evaluated_in_half(scene)
     yield _layer(scene)
     half = next((key for key in ("fp16", "fp8") if run.flag(key)), "")
@@ -143,6 +145,19 @@ def _layer(scene: Scene) -> Sign | None:
         return None
     said = f"{most.name} is at {number(most.norm)} at step {step(most.step)}, the largest of "
     return Sign(f"{said}{most.layers} layers; above {LARGE_LAYER:g} is large", HINT, "One layer")
+
+
+def _hidden(scene: Scene) -> Sign | None:
+    """Say that a loss fell to exactly 0 at once: loggers that filter NaN write it so."""
+    train = scene.curve("train_loss")
+    at, zero = scene.symptom, train.value == 0
+    before = train.value[train.step < at]
+    gone = scene.has("zero-loss") and len(before) and zero[train.step >= at].all()
+    if not gone or before[-1] < LOWEST or len(scene.run.curve("grad_norm")):
+        return None
+    said = f"the loss went from {loss(float(before[-1]))} to exactly 0 between two logged points"
+    test = "Repeat the first steps with logging_nan_inf_filter off: the log then shows a NaN"
+    return Sign(said, STRONG, "A NaN that the log shows as 0", test)
 
 
 def _numerics(scene: Scene) -> Sign | None:

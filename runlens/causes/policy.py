@@ -9,7 +9,7 @@ from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.rules.rl import policy
-from runlens.wording import number, percent
+from runlens.wording import number, percent, step
 
 CONSTANT = 0.98  # of the rewards that are one and the same
 FEWEST = 8
@@ -21,6 +21,7 @@ CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
+MOVED = 0.5  # of its first entropy that is left: the policy has settled on few actions
 COLD = 0.8  # sampling temperature
 TRUE_MEASURES = ("train_accuracy", "eval_accuracy", "accuracy", "success_rate")
 
@@ -126,6 +127,7 @@ def _weak_kl(scene: Scene) -> Signs:
 
 def _explored(scene: Scene) -> Signs:
     run = scene.run
+    yield _spent(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
         yield Sign(f"temperature is {warm:g}; 0.8 to 1.0 is usual", SPEAKS)
@@ -136,9 +138,22 @@ def _explored(scene: Scene) -> Signs:
         yield Sign(f"the entropy bonus is {bonus:g}", STRONG)
 
 
+def _spent(scene: Scene) -> Sign | None:
+    """Say that half of the entropy was gone before the reward fell: the policy had settled."""
+    fell, entropy = scene.rules.get("reward-collapse"), scene.curve("entropy")
+    if fell is None or scene.run.task not in {"ppo", "rl"} or not len(entropy):
+        return None
+    low = entropy.step[entropy.value < MOVED * entropy.value[0]]
+    if not len(low) or low[0] + scene.slack >= fell.begins:
+        return None
+    said = f"entropy had halved by step {step(float(low[0]))}, before the reward fell"
+    return Sign(said, SPEAKS)
+
+
 def _stale(scene: Scene) -> Signs:
     if scene.has("importance-ratio-divergence"):
-        yield Sign(scene.title("importance-ratio-divergence"), SETTLES)
+        weight = SPEAKS if policy.parted(scene.signals) else SETTLES
+        yield Sign(scene.title("importance-ratio-divergence"), weight)
     often = scene.number("num_iterations", "inner_epochs", "ppo_epochs", "num_ppo_epochs")
     on_policy = scene.run.task not in {"ppo", "rl"}  # these use a batch for several epochs
     if scene.has("clip-ratio-high") and (on_policy or (often and often[1] > EPOCHS)):

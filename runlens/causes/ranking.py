@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from runlens.cause import UNKNOWN, Cause, Domino, Rank, RuledOut
-from runlens.causes import data, defects, ending, model, optimiser, policy, rate
+from runlens.causes import data, defects, ending, labels, model, optimiser, policy, rate
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
@@ -31,7 +31,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ending.LIMIT,
     ending.MACHINE,
     ending.CODE,
-    data.MASKED,
+    labels.MASKED,
     model.FROZEN,
     policy.REWARD,
     policy.LENGTH,
@@ -47,7 +47,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     policy.STALE,
     policy.KL,
     policy.EXPLORE,
-    data.WRONG,
+    labels.WRONG,
     data.SHIFT,
     optimiser.LOSS,
     optimiser.NO_CLIP,
@@ -56,7 +56,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     model.SMALL,
 )
 # of which one asks first where nothing speaks for any: the experiment of the first that fits
-COMMON = (data.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
+COMMON = (labels.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
 # the name of a cause that is no noun as it stands: "learning rate too high"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that

@@ -28,6 +28,7 @@ from runlens.causes.usual import (
     small_batch,
 )
 from runlens.knowledge.defaults import default_rate
+from runlens.rules.rl import policy
 from runlens.rules.schedule import shrinking
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
@@ -45,6 +46,7 @@ ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 SCATTER = 3.0  # noise scales: a rise below is chance
 KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
+FACTORS = ("lrm", "lr_mult", "lr_multiplier", "lr_factor", "lr_scale")  # on a rate of each group
 PROMPTS = (5e-3, 5e-2)  # rates of prompt tuning, far above those of weights and adapters
 HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
 
@@ -120,6 +122,7 @@ def _high(scene: Scene) -> Signs:
         yield Sign(_climbed(scene, climb), weight)
     if scene.has(*LOST) and (climbed := nan_causes.loss_climbed(scene.signals, scene.symptom)):
         yield Sign(climbed, HINT)
+    yield _parted(scene)
     yield small_batch(scene, rate)
     yield scaled(scene, rate)
     kept = _accuracy_kept(scene)
@@ -127,6 +130,16 @@ def _high(scene: Scene) -> Signs:
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
     yield _first_updates(scene)
     yield _steps_of_policy(scene)
+
+
+def _parted(scene: Scene) -> Sign | None:
+    """Say that the policy left the sampler behind, which had agreed with it at first."""
+    at = policy.parted(scene.signals) if scene.has(*POLICY) else None
+    if at is None or at > scene.until:
+        return None
+    said = f"sampler and trainer agreed at first and parted at step {step(at)}, as the policy moved"
+    above = scene.usual is not None and (scene.rate or 0.0) > scene.usual.high
+    return Sign(said, STRONG if above else SPEAKS)
 
 
 def _climbed(scene: Scene, climb: float) -> str:
@@ -242,6 +255,7 @@ def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
 
 def _low(scene: Scene) -> Signs:
     yield _hardly_moved(scene)
+    yield _still_warming(scene)
     peak, low = scene.signals.peak_learning_rate, scene.least_rate
     if not peak:
         return
@@ -255,6 +269,19 @@ def _low(scene: Scene) -> Signs:
         least = f"1/{under:,.0f} of the usual minimum of {as_rate(low)}"
         said = f"the peak rate is {as_rate(peak)}, {least}"
         yield Sign(said, weight)
+
+
+def _still_warming(scene: Scene) -> Sign | None:
+    """Say that the factor on the rate, which goes up to 1, never came near it."""
+    name = next((key for key in FACTORS if len(scene.curve(key)) >= AT_ONCE), "")
+    if not name:
+        return None
+    most, at = float(scene.curve(name).value.max()), scene.curve(name).step[-1]
+    if most > DECAYED:
+        return None
+    said = f"the factor on the rate ({name}) was at most {most:g} up to step {step(float(at))}"
+    what, test = "The warm-up is longer than the run", "Print the rate of each of the first steps"
+    return Sign(said, SETTLES, what, test)
 
 
 def _hardly_moved(scene: Scene) -> Sign | None:

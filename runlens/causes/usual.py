@@ -2,6 +2,8 @@
 
 from math import isclose
 
+import numpy as np
+
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Sign
 from runlens.causes.patterns import LOST, THROWN
 from runlens.causes.scene import Scene
@@ -11,6 +13,7 @@ from runlens.wording import step, times
 
 FAR, BEYOND, OUTSIDE = 100.0, 10.0, 3.0  # times the usual most: 1 of 3 is seen in health
 FEWEST_DEVICES = 4  # a rate twice too high breaks little
+ALIKE = 5e-3  # of its level: a loss of ln 10 for batches of 64 scatters by 1 % where units live
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 
 
@@ -61,7 +64,18 @@ def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     if not default or not rate or rate < OUTSIDE * default.rate:
         return None
     over = f"{times(rate / default.rate)} the default of {default.of}"
-    return Sign(f"the rate was {over}" if named else f"{_reached(scene, rate)}, {over}", HINT)
+    weight = SPEAKS if scene.has("stuck-at-chance") and _answers_alike(scene) else HINT
+    return Sign(f"the rate was {over}" if named else f"{_reached(scene, rate)}, {over}", weight)
+
+
+def _answers_alike(scene: Scene) -> bool:
+    """Whether the loss does not even vary with the batch: units that large steps killed.
+
+    Wrong labels leave a network that varies, and learns some of them by heart.
+    """
+    late = scene.curve("train_loss").value
+    late = late[len(late) // 2 :]
+    return scene.run.task == "classification" and float(np.ptp(late)) <= ALIKE * float(late.max())
 
 
 def small_batch(scene: Scene, rate: float | None) -> Sign | None:

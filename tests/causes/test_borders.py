@@ -251,6 +251,14 @@ DATA = (
         ({**PAIRS, "dpo_acc": "0:0.5 900:0.5", "logp_chosen": "0:-10 900:-11.5"}, "2 : 50"),
     ),
     *held(
+        "precision",
+        "zero-loss 100 critical",
+        (ZERO, "3 A NaN that the log shows as 0: the loss went from 2.000 to exactly 0"),
+        ({**ZERO, "train_loss": "0:2 90:1e-4 100:0 900:0"}, ""),
+        ({**ZERO, "train_loss": "0:2 90:2 100:0 490:0 500:1 900:1"}, ""),
+        ({**ZERO, "grad_norm": "0:1 90:1 100:0 900:0"}, ""),
+    ),
+    *held(
         "labels-masked",
         "zero-loss 100 critical",
         (ZERO, "2 : the loss is exactly 0 from step 100 on; a hidden NaN would look the same"),

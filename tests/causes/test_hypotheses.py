@@ -42,6 +42,43 @@ CASES: dict[str, tuple[str, Case]] = {
             config={"learning_rate": 1e-3, "lr_scheduler_type": "constant"},
         ),
     ),
+    "a factor on the rate that hardly rose": (
+        "rate-too-low",
+        drawn("x", task="pretrain", train_loss="0:10.4 900:10.39", lrm="0:0 900:0.05"),
+    ),
+    "a policy that leaves a sampler that agreed with it": (
+        "rate-too-high",
+        drawn(
+            "x",
+            task="grpo",
+            reward="0:0.9 100:0.9 140:0 900:0",
+            is_ratio_mean="0:1 100:1 120:0.3 900:0.2",
+            is_ratio_min="0:0.5 100:0.4 120:0.001 900:0.001",
+            learning_rate="0:1e-4 900:1e-4",
+            config={"learning_rate": 1e-4, "max_grad_norm": 1.0},
+        ),
+    ),
+    "a sampler that never agreed": (
+        "stale-policy",
+        drawn(
+            "x",
+            task="grpo",
+            reward="0:0.9 100:0.9 140:0 900:0",
+            is_ratio_mean="0:0.3 900:0.2",
+            is_ratio_min="0:0.001 900:0.001",
+            learning_rate="0:1e-4 900:1e-4",
+            config={"learning_rate": 1e-4, "max_grad_norm": 1.0},
+        ),
+    ),
+    "a policy that had settled before its reward fell": (
+        "exploration",
+        drawn(
+            "x",
+            task="rl",
+            reward="0:10 600:200 700:20 900:10",
+            entropy="0:2 300:1.9 400:0.5 900:0.1",
+        ),
+    ),
     "a schedule that stands still, as the loss scaler skips each update": (
         "precision",
         drawn(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,8 +137,12 @@ def test_an_epoch_that_stays_zero_is_not_counted(epoch: float, passes: float | N
 def test_what_fits_is_tried_before_one_looks_around() -> None:
     """A tenth of the rate tells more than a batch that is overfitted at the same rate."""
     config: dict[str, float | str] = {"learning_rate": 3e-3, "optim": "adamw"}
-    case = drawn("x", task="classification", noise=0.001, config=config, learning_rate="0:3e-3",
-                 train_loss=FLAT, eval_accuracy="0:0.1 900:0.1")  # fmt: skip
+    curves: dict[str, Any] = {"learning_rate": "0:3e-3", "train_loss": FLAT}
+    curves["eval_accuracy"] = "0:0.1 900:0.1"
+    dead = drawn("x", task="classification", noise=0.0005, config=config, **curves)
+    assert kinds(diagnose(dead.run()))[0] == "rate-too-high"  # one answer to every batch
+    noise = {"train_loss": 0.01, "eval_accuracy": 0.001, "learning_rate": 0.0}
+    case = drawn("x", task="classification", noise=noise, config=config, **curves)
     found = diagnose(case.run())
     assert kinds(found)[:2] == ["unknown", "rate-too-high"]
     told = [what for what, _ in found.do_first.steps]
@@ -258,3 +263,22 @@ def test_a_rate_above_the_configured_one_is_not_smooth() -> None:
     told = judge(one)[0]
     assert told[0].kind == "rate-leaves-plan"
     assert "smooth" not in str(told)
+
+
+@pytest.mark.parametrize(("per_epoch", "out"), [(45, True), (60, False)])
+def test_rows_that_had_a_loss_have_labels(per_epoch: int, *, out: bool) -> None:
+    """A loss that is 0 from step 100 on was not of masked labels in the passes before."""
+    run = drawn("x", train_loss="0:2 90:2 100:0 900:0", steps_per_epoch=per_epoch).run()
+    causes, ruled_out = judge(scene(run, "zero-loss 100 critical"))
+    assert ("All labels are masked" in {no.what for no in ruled_out}) is out
+    assert (causes[0].what == "A NaN that the log shows as 0") or not out
+
+
+@pytest.mark.parametrize(("second", "apart"), [(1.06, False), (0.7, True)])
+def test_one_batch_is_no_level_of_training(second: float, *, apart: bool) -> None:
+    """The first of 16 rows had 0.69, the next 1.06: an eval loss of 0.98 is no other data."""
+    train = f"0:0.69 10:{second} 20:0.7 100:0.6 900:0.01"
+    curves: dict[str, Any] = {"train_loss": train, "eval_loss": "0:0.98 100:0.97 900:1.3"}
+    case = drawn("x", noise=0.0, task="regression", steps_per_epoch=100, **curves)
+    causes, _ = judge(scene(case.run(), "hockey-stick 100 warning"))
+    assert ("evaluation" in {cause.kind for cause in causes}) is apart

@@ -152,8 +152,8 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
         onset=Moment(onset),
         evidence=tuple(rows),
         seen="",
-        causes=_causes(run, onset),
-        fixes=_fixes(run),
+        causes=_causes(run, signals, onset),
+        fixes=_fixes(run, signals),
         confidence=policy.confidence(
             level / apart.limit if above else apart.limit / max(level, 1e-9), len(curve)
         ),
@@ -161,8 +161,11 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     )
 
 
-def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
-    early = onset <= run.first_step + FIRST_PART * max(run.last_step - run.first_step, 1)
+def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
+    agreed = policy.parted(signals) is not None
+    early = not agreed and onset <= run.first_step + FIRST_PART * max(
+        run.last_step - run.first_step, 1
+    )
     every = run.number("vllm_sync_interval")
     grew = "" if early else f"the gap began only at step {step(onset)}"
     since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
@@ -190,8 +193,11 @@ def _causes(run: Run, onset: float) -> tuple[Cause, ...]:
     )
 
 
-def _fixes(run: Run) -> tuple[Fix, ...]:
+def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made: list[Fix] = []
+    agreed = policy.parted(signals) is not None
+    less = "each update then moves the policy less"
+    made += fixes.learning_rate(run, signals, 1 / 3, less) if agreed else ()
     every = run.number("vllm_sync_interval")
     if every and every > 1:
         what, why = "Bring new weights to the sampler more often", "less stale completions"
@@ -207,14 +213,14 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         made.append(
             fixes.setting(run, key, MASK_FROM, what, "a stale sample gives no useful signal")
         )
-    return (
-        *made,
+    same = (
         fixes.action("Use the same precision (dtype) for sampling as for training"),
         fixes.look(
             "Before the first update, compare the log-probabilities that sampler and trainer give "
             "one completion"
         ),
     )
+    return (*made, *(() if agreed else same))
 
 
 BAD = (

@@ -1,6 +1,7 @@
 """What several rules of reinforcement learning ask: gain of the reward, limits, usual fixes."""
 
 import re
+from math import log
 
 import numpy as np
 
@@ -27,6 +28,7 @@ SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
+AGREE, FIRST, TINY = 1.25, 2, 1e-9  # mean ratio and first points up to which both agree
 MOSTLY_CUT = 0.5  # of the completions: without them less than half of the signal is left
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
@@ -296,6 +298,19 @@ def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
     new = fixes.two_digits(factor * old) if old else NEW_BETA
     what = "Add a KL term" if old == 0 else "Strengthen the KL term"
     return (fixes.setting(run, "beta", new, what, why),)
+
+
+def parted(signals: Signals) -> float | None:
+    """Return the step at which sampler and trainer parted, where they agreed at first.
+
+    Other kernels or weights of the sampler are there from the first sample on; what comes later
+    is the policy that moves.
+    """
+    ratio = signals.curve("is_ratio_mean")
+    off = np.abs(np.log(np.maximum(ratio.value, TINY))) > log(AGREE)
+    if not off.any() or off[:FIRST].any():
+        return None
+    return float(ratio.step[int(np.argmax(off))])
 
 
 def leave_out_cut(run: Run) -> tuple[Fix, ...]:
