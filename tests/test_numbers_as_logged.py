@@ -33,7 +33,8 @@ BEFORE = re.compile(
     r"(?:\b(?:by|spread of|rise of|swings? of(?: about)?|within|every|patience=|below|above|"
     r"samples?|samples \S+ to|"
     r"beyond|over|under|steps and keep|approach|same first|labels? are all|is not|"
-    r"seen|max_grad_norm(?: is)?|learning rate to|Set \w+ to|trend of|multiple of|up to|"
+    r"seen|entropy bonus of|"
+    r"max_grad_norm(?: is)?|learning rate to|Set \w+ to|trend of|multiple of|up to|"
     r"overflow at)|\(p |"
     r"1/|fp|float|beta2?|all|\d-) ?$",
     re.IGNORECASE,
