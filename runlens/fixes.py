@@ -108,13 +108,13 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return None
     if default and lower and now > FAR_OUT * default.rate:
         if default.rate > now / TENTH:  # too near to what broke the run
-            return now / TENTH, "this is a tenth of the rate that failed"
+            return now / TENTH, "the run failed at ten times this rate"
         return default.rate, f"{rate(default.rate)} is the default of {default.of}"
     if default and not lower and now < default.rate / VERY_LOW:
         return default.rate, f"{rate(default.rate)} is the default of {default.of}"
     if usual and lower and now > TENTH * usual.high:
         told = f"rates of {rate(usual.low)} to {rate(usual.high)} are usual for {usual.what}"
-        return now / TENTH, f"this is a tenth of the rate that failed; {told}"
+        return now / TENTH, f"the run failed at ten times this rate; {told}"
     most = ceiling(run)
     if most and lower and now > most.rate:
         return most.rate / 10, f"{most.why}; even {rate(most.rate)} is too high for most models"
