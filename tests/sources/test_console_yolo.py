@@ -88,3 +88,46 @@ def test_yolov5_without_its_bars_and_below_its_layers(tmp_path: Path) -> None:
         assert run.curve("box_loss").value.tolist() == [0.09, 0.08, 0.07, 0.06]
         assert run.curve("eval_map50").step.tolist() == [0, 1, 2, 3]
         assert run.state.kind == "finished"
+
+
+def results(own: str, *, last: str = "0.3{n}", ends: str = "\n") -> str:
+    """Return the rows of ``results.txt`` of three epochs, whose F1 or second mAP is `last`."""
+    scores = f"0.6  0.6  0.7{{n}}  {last}"
+    return "".join(f"  {n}/2  {own.format(n=n, scores=scores.format(n=n))}{ends}" for n in range(3))
+
+
+WRITTEN = {
+    "yolov5": (results("1.8G  0.1  0.2  0  0.3  24  640  {scores}  0.3  0.1  0"),
+               {"train/box_loss", "train/obj_loss", "metrics/mAP_0.5:0.95", "val/obj_loss"}),
+    "yolov3": (results("1.8G  0.1  0.2  0.1  0.4  24  416  {scores}  0.3  0.1  0.2", last="0.61"),
+               {"train/cls_loss", "metrics/F1", "val/cls_loss"}),
+    "of faces": (results("2G  0.1  0.2  0.1  0.1  nan  9  8  {scores}  0.3  0.1  0.2  0.1"),
+                 {"train/loss_4_loss", "val/loss_4_loss"}),
+    "2019": (results("9/9  0.1  0.2  0.1  1e+01  10.4  24  0.4  {scores}  0.3", last="0.61"),
+             {"train/xy_loss", "metrics/mAP_0.5", "val/loss"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("who", WRITTEN)
+def test_results_whose_columns_nobody_names(who: str, tmp_path: Path) -> None:
+    """What was never computed is no metric; how many epochs there are stands before the rows."""
+    text, expected = WRITTEN[who]
+    read = reading(tmp_path, text)
+    assert expected <= set(read.series)
+    assert points(read, "metrics/mAP_0.5") == [(n, 0.7 + n / 100) for n in range(3)]
+    assert "train/cls_loss" not in read.series or who != "yolov5"
+    assert read.hints.planned_steps == 2
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "1.8G  0.1  0.2  0.1  0.9  24  640  {scores}  0.3  0.1  0.2",  # their sum is another
+        "1.8G  0.1  0.3  24  640  {scores}  0.3",
+        "1.8G  0.1  0.2  0.3",
+        "1.8G  0.1  0.2  0.1  0.4  24  640  {scores}  0.3  0.1  0.2\nimages",
+    ],
+)
+def test_other_rows_of_epochs_are_no_results(own: str, tmp_path: Path) -> None:
+    """Of another width, or sum, or between other lines."""
+    assert "metrics/mAP_0.5" not in reading(tmp_path, results(own)).series
