@@ -9,8 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from runlens.arrays import median
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.phrases import SPLIT, split_of
+from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
@@ -18,6 +21,7 @@ from runlens.sources.reading import as_number
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
+HEADING = 3  # lines above the first row that may be words
 WIDEST = 12  # numbers of a line: more are data
 WRAPPED = 60  # numbers of a line of one list: as numpy prints it, a character and a space each
 SMOOTH = 0.5  # of what numbers differ from those above them: they go on along the lines
@@ -25,12 +29,23 @@ LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 TOLD = "holds bare numbers: each line was taken for a row"
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
+_GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
 _TENSOR = lazy_re(r"tensor\(\[?([-+.\w]{1,30})\]?(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
 _APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
 _ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")
-_LIST = lazy_re(r"\s*(?:([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*)?\[([^\[\]]*)\]?[\s,]*$")
+_LIST = lazy_re(
+    r"\s*(?:([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*)?(?:(?:\w+\.)?(?:array|tensor|Tensor)\()?"
+    r"\[([^\[\]]*)\]?(?:, \w+=[^\[\]]{1,40})?[\s,)]*$"
+)
+_NAME = lazy_re(r"\s*([^\W\d][\w .'-]{0,60}?)\s*[:=]?\s*")  # alone in the line above a list
+_BETWEEN = lazy_re(r"[,\s]+")
+_OPENED = lazy_re(r"[^\[\]]{0,80}\[[-+.\w\s,]*")  # what goes on in the lines below
+_PLAIN = lazy_re(
+    r"(?:\s*([^\W\d][\w .-]{0,40}?)\s*[:=])?((?:\s*[-+]?[\d.]+(?:e[-+]\d+)?[\s,]){5,}.*)"
+)
+_MORE = lazy_re(r"(?=\s*\]|\D*\d)([-+.\de\s,]*)\]?(?:, \w+=[^\[\]]{1,40})?[\s,)]*")
 _List = tuple[int, str, tuple[float, ...]]
 
 
@@ -48,16 +63,24 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     numbered = len(same) > 1 and [values[0] for _, values in same] in _from_start(len(same))
     torn = len(found) - len(same) <= 1  # the last may have lost its number
     few = numbered and width > 1 and torn and len(found) == len(others)
-    if not few and len(same) < max(FEWEST, MOSTLY * len(others)):
+    headed = len(same) > 1 and same[0][0] - others[0][0] <= HEADING
+    lines = sum(at >= same[0][0] for at, _ in others) if headed else len(others)
+    listed = any(_OPENED.fullmatch(line) and tells(line) for _, line in others[:HEADING])
+    if not few and (listed or len(same) < max(FEWEST, MOSTLY * lines)):
         return _of_lists([some for at, line in _joined(others) if (some := _list(at, line))], stem)
     decimals = any("." in line for _, line in others)
     if not decimals and all(value.is_integer() for _, values in same for value in values):
         return []
     counts = width > 1 and _count([values[0] for _, values in same])
     names = tuple(f"column {n}" for n in range(1 + counts, width + 1))
-    if len(names) == 1:
-        above = " ".join(line for at, line in others if at < same[0][0])
-        said = (stem, *_named(above), *(["loss"] if GRADIENT in others[-1][1] else []))
+    above = [line for at, line in others if at < same[0][0]]
+    heading = [cell.strip() for cell in _GAPS.split(above[-1].strip())] if above else []
+    if tells(stem) and all(map(SPLIT.fullmatch, heading)):
+        heading = [f"{split_of(data)}{stem}" for data in heading]
+    if 1 < len(heading) == width and any(map(tells, heading)):
+        names = tuple(heading[counts:])
+    elif len(names) == 1:
+        said = (stem, *_named(" ".join(above)), *(["loss"] if GRADIENT in others[-1][1] else []))
         names = next(((name,) for name in said if tells(name)), names)
     return [
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
@@ -134,17 +157,30 @@ def _numbers(line: str, most: int = WIDEST) -> tuple[float, ...]:
 
 
 def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield lines, the items of a list of YAML's behind its name: ``loss:``, ``- 0.5``."""
+    """Yield lines, those of one list as one: ``loss = [0.5,`` above ``0.4]``.
+
+    A list of YAML has an item a line behind its name, ``loss:`` above ``- 0.5``; and a loss may
+    stand in plain rows, ``loss: 0.5 0.4 0.3 0.2``, where scores would be those of classes.
+    """
     items: list[str] = []
-    name = (0, "")
-    for at, line in (*others, (0, "")):
-        if item := _ITEM.fullmatch(line):
+    begun, goes_on = (0, ""), False
+    for at, whole in (*others, (0, "")):
+        line = unwrapped(whole)
+        item = (_MORE if goes_on else _ITEM).fullmatch(line)
+        if item:
             items.append(item[1])
             continue
-        if items:
-            yield name[0], f"{name[1].strip()} [{', '.join(items)}]"
-        items, name = [], (at, line)
-        yield at, line
+        sign = "" if goes_on else "["
+        yield begun[0], f"{begun[1].strip()} {sign}{', '.join(items)}" if items else begun[1]
+        above = _NAME.fullmatch(begun[1])
+        plain = _PLAIN.fullmatch(line)
+        name = plain[1] or (above[1] if above else "") if plain else ""
+        if plain and classify(name).quantity == "loss" and _MORE.fullmatch(plain[2]):
+            line = f"{name}: [{plain[2]}"
+        elif above and line.lstrip()[:1] == "[":
+            line = f"{above[1]}: {line}"
+        goes_on = _OPENED.fullmatch(line) is not None
+        items, begun = [], (at, line)
 
 
 def _list(at: int, line: str) -> _List | None:
@@ -152,7 +188,7 @@ def _list(at: int, line: str) -> _List | None:
     found = _LIST.match(line) if "[" in line and len(line) <= LONGEST_LIST else None
     if not found:
         return None
-    cells = found[2].strip(" ,").split(",")
+    cells = _BETWEEN.split(found[2].strip(" ,"))
     numbers = tuple(n for cell in cells if (n := as_number(cell.strip())) is not None)
     measured = any(
         "." in cell or not number.is_integer() for cell, number in zip(cells, numbers, strict=False)

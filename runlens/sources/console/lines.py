@@ -35,6 +35,7 @@ from runlens.sources.console.learned import (
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.mining.phrases import in_ascii
+from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
     Reached,
@@ -92,7 +93,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     before = ["", *(line for _, line in others)]
     others = [
         (at, in_ascii(line))
-        for (at, line), above in zip(others, before, strict=False)
+        for (at, line), above in zip(parted(others), before, strict=False)
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
     return _with_lost_norms(with_bar_values(_found(others, bars), bars), others)

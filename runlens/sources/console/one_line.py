@@ -1,12 +1,20 @@
-"""Logs of a program that never ends its lines: all rows stand in one, behind one another."""
+"""Logs of a program that forgets what parts its rows, or its numbers: they stand in one."""
 
 import re
+from collections.abc import Sequence
+from itertools import islice
 
 from runlens.patterns import lazy_re
 
-WIDE = 20_000  # characters: no row is so long
+WIDE = 300  # characters of a line: below that its rows are too few
 ROWS = 10  # in each line that there is
-_BEGINS = lazy_re(rb"\s*([A-Za-z][^\d\n]{0,40})\d+([^\d\n]{4,40})")  # how the first row does
+# how the first row does: a name and a counter, and the next name; or the one name of its number
+_BEGINS = lazy_re(rb"\s*([-=>*#|\s]{0,20}[A-Za-z][^\d\n]{0,40})\d+(?:\.\d|([^\d\n]{4,40}))")
+# a number that is set off from its name, and right behind it the next name, no "1epoch:"
+_GLUED = lazy_re(
+    r"(?<=[:=])(\s?[-+]?\d[\d.]*(?:e[-+]?\d+)?)(?=(?!(?:epoch|step|iter|batch|num_))[A-Za-z]{2}\w*\s?[:=])"
+)
+SAMPLE = 100  # lines in which it is looked for: a program forgets it in each row
 
 
 def with_ends(data: bytes) -> bytes:
@@ -14,14 +22,28 @@ def with_ends(data: bytes) -> bytes:
 
     >>> with_ends(b"it: 1 loss: 0.5 " * 2000).count(b"\n")
     1999
+    >>> with_ends(b"Loss: 0.5dB" * 100).count(b"\n")
+    99
     """
     lines = data.count(b"\n") + 1
     first = _BEGINS.match(data) if len(data) > lines * WIDE else None
     if first is None:
         return data
-    begins = rb"(?<!\w)" + re.escape(first[1]) + rb"\d+" + re.escape(first[2])
+    apart = rb"(?<![A-Za-z_])" if first[1][:1].isalpha() else b""
+    begins = apart + re.escape(first[1]) + rb"\d+" + re.escape(first[2] or b".")
     starts = [found.start() for found in re.finditer(begins, data)]
     if len(starts) < ROWS * lines:
         return data
     rows = zip(starts, [*starts[1:], len(data)], strict=True)
     return b"\n".join(data[begin:end] for begin, end in rows)
+
+
+def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return lines with a space before each name that stands right behind a number.
+
+    >>> parted([(0, "idx: 3loss: 0.25acc: 0.5")])
+    [(0, 'idx: 3 loss: 0.25 acc: 0.5')]
+    """
+    if not any(_GLUED.search(line) for _, line in islice(others, SAMPLE)):
+        return others
+    return [(at, _GLUED.sub(r"\1 ", line)) for at, line in others]

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
+from runlens.sources.console.mining.heads import trimmed
+from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.pairs import names_metric
 from runlens.sources.console.records import MAX_STEP, Record
 from runlens.sources.console.rows import Row
@@ -114,7 +116,8 @@ def _column_names(line: str) -> list[str]:
 def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | None:
     if not names or not line.lstrip()[:1].isdigit():
         return None
-    cells = line.strip().split("\t") if tabs else line.split()
+    line = unwrapped(line)
+    cells = trimmed(line.strip().split("\t") if tabs else line.split(), len(names))
     counts = names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS
     if len(cells) != len(names) or (counts and whole(cells[0] if cells[0].isdigit() else "") < 0):
         return None
@@ -125,8 +128,8 @@ def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | No
             step = whole(cell) if cell.isdigit() else -1
         elif name.lower() in _EPOCH_COLUMNS:
             epoch = whole(cell) if cell.isdigit() else -1
-        elif (number := as_number(cell)) is not None:
-            values[name] = number
+        elif (number := as_number(cell.removesuffix("%"))) is not None:
+            values[name] = number / 100 if cell.endswith("%") else number
     if not values:
         return None
     return Row(at, Counted(step=step, epoch=epoch), tuple(values), tuple(values.values()))

@@ -27,6 +27,9 @@ _ROW = lazy_re(
     rf"\s*(?:[|│┃║>]\s*)*(?:\*\*)?(?:[-+]?\d|\.\d|(?:{SPLIT.pattern})\s*[|│┃║\t ])", re.IGNORECASE
 )
 _UNIT_APART = lazy_re(r"(?<=\d)\s+(?=(?:m?s|secs?|seconds|mins?|h|%|it/s|[KMG]i?B)(?:\s|$))")
+_BEST = r"(?=\S)(?:[^\w\s%]+\s*)?(?:\(?(?:new )?(?:best|saved?|improved)\)?)?[^\w\s%]*"
+_MARK = lazy_re(_BEST, re.IGNORECASE)  # behind a row: of the best epoch so far
+_MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
 
@@ -138,12 +141,24 @@ def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | N
 
 def _cells(line: str, names: Head) -> list[str]:
     text = line.strip(" \t|│┃║")
-    cells = names.splitter.split(text)
+    cells = trimmed(names.splitter.split(text), len(names.names))
     if len(cells) != len(names.names) and names.splitter is not _PIPES:
-        cells = _SPACE.split(_UNIT_APART.sub("", text))
+        cells = trimmed(_SPACE.split(_UNIT_APART.sub("", text)), len(names.names))
         whole = len(cells) == len(names.names) or _indexed(cells, names)
         return cells if whole else _below(line, names)
     return cells
+
+
+def trimmed(cells: list[str], width: int) -> list[str]:
+    """Return the cells of a row without the mark behind it.
+
+    >>> trimmed(["3", "0.52", "<--", "best"], 2), trimmed(["3", "0.52 *"], 2)
+    (['3', '0.52'], ['3', '0.52'])
+    """
+    if len(cells) > width and _MARK.fullmatch(" ".join(cells[width:])):
+        return cells[:width]
+    marked = _MARKED.fullmatch(cells[-1]) if len(cells) == width else None
+    return [*cells[:-1], marked[1]] if marked else cells
 
 
 def _below(line: str, names: Head) -> list[str]:

@@ -130,7 +130,7 @@ def parts(line: str) -> Parts:
     if b"0" not in alike and not _DIGIT.search(line):
         return Parts((line,), (), ())
     if _rewritten(alike):
-        line = _WORD.sub(_unnamed, _WRAPPED.sub(r"\1", line))
+        line = _WORD.sub(_unnamed, unwrapped(line))
         alike = form(line)
     plan = _plan(alike)
     text = plan.text if plan.fixed else tuple([_joined(line, piece) for piece in plan.pieces])
@@ -143,6 +143,15 @@ def _rewritten(alike: bytes) -> bool:
     line = text_of(alike)
     calls = "(" in line and _WRAPPED.search(line)
     return bool(calls) or ("." in line and _FILES.search(line) is not None)
+
+
+def unwrapped(line: str) -> str:
+    """Return a line with the numbers in place of the calls around them.
+
+    >>> unwrapped("3  tensor(0.52, device='cuda:0')  np.float32(0.1)")
+    '3  0.52  0.1'
+    """
+    return _WRAPPED.sub(r"\1", line)
 
 
 def _joined(line: str, piece: Piece) -> str:
