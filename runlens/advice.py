@@ -18,6 +18,7 @@ from runlens.proposals import Proposal, levers, proposal
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import capitalised, listed, step, uncapitalised
+from runlens.wording import rate as as_rate
 
 MOST_STEPS = 3
 LOOKED_AT_FIRST = frozenset({"", "memory", "machine"})  # causes that no setting is surest for
@@ -30,6 +31,7 @@ PUT_IN = frozenset({"rate-too-high", "rate-leaves-plan", "warmup-missing"})
 TRIED_BY_FIX = frozenset({"memorised"})  # whose experiment is what fixes it: more rows
 # settings that keep what there is: worth it in any case, and nothing to fall back on
 KEEPS = {"load_best_model_at_end", "save_strategy", "save_steps", "early_stopping_patience"}
+SAFE = 3.0  # below a rate that broke the run
 LENGTHS = {"num_train_epochs", "max_steps"}  # settings that say how long, not how
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
@@ -68,7 +70,8 @@ def first_steps(
         return Advice()
     lead = [one for one in loud[0].findings if one.severity != "info"]
     cause = causes[0] if causes else Cause("")
-    found = _levers(run, signals, lead, cause)
+    everything = [finding for one in loud for finding in one.findings]
+    found = _levers(run, signals, lead, cause, everything)
     mismeasured = cause.kind in MISMEASURED or fixes.never_better(signals)
     kept = _with_what_exists(run, lead, changed=bool(found), mismeasured=mismeasured)
     lever = _allowed(found, kept)
@@ -119,17 +122,37 @@ def first_steps(
     )
 
 
-def _levers(run: Run, signals: Signals, lead: Sequence[Finding], cause: Cause) -> list[Proposal]:
+def _levers(
+    run: Run,
+    signals: Signals,
+    lead: Sequence[Finding],
+    cause: Cause,
+    everything: Sequence[Finding],
+) -> list[Proposal]:
     """Return what pulls at the first cause: nothing where that is no more than a guess."""
     pool = [fix for one in lead for fix in one.fixes if fix.setting]
     if cause.kind:
         sure = RANKS.index(cause.rank) <= RANKS.index("likely")
         pool += cures.of(cause.kind, run, signals, lead[0].begins)
+        pool = [_below(fix, signals, everything) for fix in pool]
         return levers(run, signals, cause.kind, pool) if sure else []
     if any(fix.cures == fixes.SCHEDULE for one in lead for fix in one.fixes):
         return []
     first = proposal(run, signals, pool[:1])
     return [first] if first else []
+
+
+def _below(fix: Fix, signals: Signals, found: Sequence[Finding]) -> Fix:
+    """Return the fix with a rate below the one at which the warm-up broke the run."""
+    shock = next((one for one in found if one.rule == "warmup-shock"), None)
+    if fix.setting != "learning_rate" or fix.cures != "rate-too-high" or shock is None:
+        return fix
+    broke = signals.learning_rate_at(shock.begins)
+    if not broke or not isinstance(fix.new, float) or fix.new < broke / SAFE:
+        return fix
+    new = fixes.two_digits(broke / SAFE)
+    what = f"Lower the learning rate to {as_rate(new)}" if fix.old is None else fix.what
+    return replace(fix, what=what, new=new, why="the run broke at three times this rate")
 
 
 def _allowed(found: Sequence[Proposal], kept: Fix | None) -> Proposal | None:

@@ -234,3 +234,19 @@ def test_a_step_between_two_saves_is_told_as_one(every: int, told: bool) -> None
     shown = diagnose(replace(run, config={**run.config, **added})).do_first.steps
     assert shown[0][0] == "Use a checkpoint from step 300, if one was saved"
     assert (f"save_steps is {every}" in shown[0][1]) == told
+
+
+def test_a_new_rate_lies_below_the_one_at_which_the_warm_up_broke_the_run() -> None:
+    """Half of a peak of 1e-4 is still above the 4e-5 that were too much."""
+    run = drawn(
+        "x",
+        task="asr",
+        config={"learning_rate": 1e-4, "warmup_steps": 500},
+        train_loss="0:0.8 50:0.13 150:0.12 200:0.2 500:0.5 900:0.5",
+        learning_rate="0:0 500:1e-4 900:1e-4",
+    ).run()
+    diagnosis = diagnose(run)
+    assert any(one.rule == "warmup-shock" for one in diagnosis.findings)
+    changed = [row for row in diagnosis.do_first.changes if row.setting == "learning_rate"]
+    assert changed
+    assert float(changed[0].new) < 2e-5

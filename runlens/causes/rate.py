@@ -72,7 +72,9 @@ def _left(scene: Scene) -> Signs:
         return
     off = scene.departure
     if off is not None and scene.launch is None:
-        yield Sign(_off(scene, off), LEADS)
+        once = off.returned and off.first.step == off.last.step
+        what = "Something other than the scheduler set the rate" if once else ""
+        yield Sign(_off(scene, off), LEADS, what)
     mismatch = scene.before("schedule-mismatch")
     if off is None and mismatch is not None and mismatch.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)

@@ -608,3 +608,15 @@ def test_a_loss_that_falls_at_the_rates_of_prompts_was_not_thrown_by_them(
     case = drawn("x", noise=0.002, train_loss=loss, config=config, **rate)
     causes = diagnose(case.run()).causes
     assert ("rate-too-high" in {cause.kind for cause in causes[:1]}) is to_blame
+
+
+def test_a_rate_that_is_off_for_a_single_record_was_set_by_something_else() -> None:
+    """A scheduler that is wrong stays wrong."""
+    rate: dict[str, Any] = {"learning_rate": "0:1e-3 390:1e-3 400:4e-2 410:1e-3 900:1e-3"}
+    config: dict[str, Setting] = {"learning_rate": 1e-3, "lr_scheduler_type": "constant"}
+    loss = "0:3 390:1.5 400:1.5 410:4 500:1.6 900:1.5"
+    noise = {"learning_rate": 0.0, "train_loss": 0.01}
+    case = drawn("x", noise=noise, config=config, train_loss=loss, **rate)
+    first = diagnose(case.run()).causes[0]
+    assert first.kind == "rate-leaves-plan"
+    assert "Something other than the scheduler" in first.what
