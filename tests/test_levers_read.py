@@ -249,4 +249,4 @@ def test_a_new_rate_lies_below_the_one_at_which_the_warm_up_broke_the_run() -> N
     assert any(one.rule == "warmup-shock" for one in diagnosis.findings)
     changed = [row for row in diagnosis.do_first.changes if row.setting == "learning_rate"]
     assert changed
-    assert float(changed[0].new) < 2e-5
+    assert float(str(changed[0].new)) < 2e-5

@@ -29,7 +29,7 @@ from runlens.causes.usual import (
 )
 from runlens.knowledge.defaults import default_rate
 from runlens.rules.rl import policy
-from runlens.rules.schedule import shrinking
+from runlens.rules.schedule import mismatch, shrinking
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
 from runlens.signals.inputs.rate import FITS
@@ -73,10 +73,10 @@ def _left(scene: Scene) -> Signs:
     off = scene.departure
     if off is not None and scene.launch is None:
         once = off.returned and off.first.step == off.last.step
-        what = "Something other than the scheduler set the rate" if once else ""
+        what = mismatch.ANOTHER if once else ""
         yield Sign(_off(scene, off), LEADS, what)
-    mismatch = scene.before("schedule-mismatch")
-    if off is None and mismatch is not None and mismatch.severity != "info":
+    told = scene.before("schedule-mismatch")
+    if off is None and told is not None and told.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)
     over, configured = scene.over_configured, scene.signals.inputs.rate.configured
     if off is None and over and configured:
