@@ -9,9 +9,11 @@ from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.history import History, columns
 from runlens.rules.loss.divergence import RULE
+from runlens.rules.loss.rise_forms import _onset
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run
 from runlens.signals import Signals
+from runlens.signals.noise import smooth
 from tests.rules.said import explained
 
 JUMP = "0:3 400:1.5 401:4 800:4"
@@ -104,3 +106,15 @@ def test_a_loss_of_zero_that_rises_has_no_limit_to_be_a_multiple_of() -> None:
     run = replace(drawn("from zero", train_loss="0:2 200:1").run(), history=history)
     (found,) = ask(run).findings
     assert found.confidence.reason == "it was zero before, 20 points"
+
+
+def test_a_batch_as_high_as_the_noise_is_no_jump_behind_the_best() -> None:
+    """Of 60 losses of scattered batches half are dated within a twentieth of where they rise."""
+    level, right = np.interp(np.arange(180), [0, 60, 150, 155, 179], [1.0, 0.4, 0.4, 0.8, 0.8]), 0
+    for seed in range(60):
+        value = level + 0.17 * np.random.default_rng(seed).standard_normal(180)
+        course = smooth(value)
+        best = float(course.min())
+        at, _ = _onset(value, int(np.argmin(course)), best, 0.8 - best, left=False)
+        right += abs(at - 151) <= 9
+    assert right >= 30

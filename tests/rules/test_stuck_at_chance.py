@@ -133,3 +133,15 @@ def test_evaluations_that_lie_still_name_the_number_of_classes() -> None:
         noise = {"train_loss": 0.002}
         run = drawn("named", noise=noise, task="classification", **train).run()  # type: ignore[arg-type]
         assert ask(run).status == status
+
+
+def test_the_mean_of_a_wild_beginning_is_no_onset() -> None:
+    """A loss that swings about chance is not there yet; what follows is calm."""
+    swing = " ".join(f"{n}:{1.9 if n % 4 else 0.87}" for n in range(40, 98, 2))
+    later = " ".join(f"{n}:{1.416 if n % 4 else 1.356}" for n in range(98, 502, 2))
+    config: dict[str, Setting] = {"num_labels": 4}
+    curve = f"0:2.6 10:2.3 20:2.1 30:1.9 38:1.7 {swing} {later}"
+    run = drawn("wild", noise=0, task="classification", config=config, train_loss=curve).run()
+    (found,) = ask(run).findings
+    assert found.onset.step is not None
+    assert abs(found.onset.step - 98) <= 10

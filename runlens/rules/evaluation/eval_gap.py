@@ -68,7 +68,7 @@ class Limits(Struct, frozen=True):
     tau: float = 0.50
     widened: float = 0.33
     rise: float = 0.05
-    opened: float = 0.33
+    opened: float = 0.3
     apart: float = 0.2
 
 

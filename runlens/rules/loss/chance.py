@@ -2,9 +2,15 @@
 
 from math import inf, log
 
+import numpy as np
+
+from runlens.arrays import median
+from runlens.history import Curve
 from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
+from runlens.signals.changes import last_false
+from runlens.signals.noise import sigma, smooth
 from runlens.wording import loss
 
 SHORTEST_WINDOW = 32  # tokens; see `of_language`
@@ -18,6 +24,7 @@ TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below
 READS_BELOW = 4.0  # nats per token, of the same range: what a trained model ends below on any text
 NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialised head"
 EXACT = 5e-4  # share of a level by which its first four digits are those of another
+FAR = 4.0  # deviations of the second half: beyond it 1 of 16,000 points lies by chance
 EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 
@@ -147,3 +154,17 @@ def updates(run: Run) -> int:
     """Return the updates done, at the least; a log that counts epochs alone has many in each."""
     by_epoch = run.state.done_epochs is not None and run.state.done_epochs >= run.last_step
     return run.last_step * (EPOCH if by_epoch else 1)
+
+
+def onset(train: Curve, at: Chance, slack: float) -> int:
+    """Return the index from which the loss lies at chance; early wandering counts as chance."""
+    shown = smooth(train.value)
+    wide = 2 * slack + 2 * sigma(train.value[len(train) // 2 :]) / 5**0.5
+    inside = (shown >= at.lowest - wide) & (shown <= at.level + wide)
+    half = len(train) // 2
+    index = last_false(inside[:half]) + 1
+    if index < 0.1 * len(train):
+        return 0
+    rest = train.value[half:]
+    far = np.abs(train.value[:half] - median(rest)) > FAR * float(rest.std())
+    return max(index, last_false(~far) + 1)  # a mean hides how wild the loss was

@@ -9,8 +9,16 @@ from msgspec import Struct
 from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
-from runlens.signals.noise import GAUSSIAN, MEDIAN_LOSS, sigma, sigma_long, smooth, window
-from runlens.signals.onsets import left_noise
+from runlens.signals.noise import (
+    GAUSSIAN,
+    MEDIAN_LOSS,
+    sigma,
+    sigma_diff,
+    sigma_long,
+    smooth,
+    window,
+)
+from runlens.signals.onsets import ERRORS, left_noise
 from runlens.signals.shape import Shape, student
 from runlens.signals.shape.chance import T_995
 from runlens.wording import loss
@@ -231,17 +239,21 @@ def _onset(
 ) -> tuple[int, bool]:
     """Return (index, whether it is a jump) of where the rise begins, on the points as logged.
 
-    From there on the smooth course stays above a tenth of the rise, or above the noise about the
-    best where that is less; or above the best, where that is `left` beyond doubt.
+    From there on the smooth course stays above a tenth of the rise, or its noise so far where that
+    is more; or above the noise about the best where that is less; or above the best, where that is
+    `left` beyond doubt.
     """
     course = value if len(value) < FEW else smooth(value)
-    below = np.flatnonzero(course[best_at:] <= best + (0.0 if left else CROSSED * height))
+    known, half = value[: best_at + 1], HALF * height
+    scatter = sigma_diff(known) if len(known) >= FEW else 0.0
+    clear = min(max(CROSSED * height, ERRORS * scatter / math.sqrt(window(len(value)))), half)
+    below = np.flatnonzero(course[best_at:] <= best + (0.0 if left else clear))
     low = best_at + (int(below[-1]) if len(below) else 0)
-    reach = 0 if len(value) < FEW else window(len(value)) // 2
-    near = np.flatnonzero(value[max(low - reach, 0) + 1 : low + reach + 2] > best + HALF * height)
+    reach = 0 if len(value) < FEW or half < ERRORS * scatter else window(len(value)) // 2
+    near = np.flatnonzero(value[max(low - reach, 0) + 1 : low + reach + 2] > best + half)
     crossed = low + 1 if not len(near) else max(low - reach, 0) + 1 + int(near[0])
     at = min(max(min(crossed, low + 1), best_at + 1), len(value) - 1)
-    if float(value[at] - value[at - 1]) >= HALF * height:
+    if float(value[at] - value[at - 1]) >= max(half, ERRORS * scatter):
         return at, True
     gradual = len(value) >= FEW and not left
-    return (left_noise(value, best_at, at, CROSSED * height) if gradual else at), False
+    return (left_noise(value, best_at, at, clear) if gradual else at), False

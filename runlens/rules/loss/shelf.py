@@ -14,6 +14,7 @@ from runlens.wording import loss
 
 MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weights or labels
 LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
+MOST = 2 / 3  # of the fall: a bend that has less of it behind is not its end
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
@@ -66,7 +67,9 @@ class Still(NamedTuple):
     start: float  # the higher of the first two, as logged
     level: float  # median of the last fifth
     gain: float  # from the median of the second quarter to the level
-    knee: int  # index at which it had come down to the level of its last three quarters
+    # index at which it had come down to the level of its last three quarters and bent; where it did
+    # so within them, it only drifted there, and the bend alone counts
+    knee: int
 
 
 def still_of(value: FloatArray) -> Still:
@@ -77,5 +80,17 @@ def still_of(value: FloatArray) -> Still:
     start = float(value[:2].max())
     gain = float(median(second)) - level
     stands = float(median(value[count_of // 4 :]))
-    near = np.flatnonzero(smooth(value) <= stands + max(NEAR * (start - stands), scale))
-    return Still(start, level, gain, int(near[0]) if len(near) else 0)
+    course = smooth(value)
+    near = np.flatnonzero(course <= stands + max(NEAR * (start - stands), scale))
+    arrived, bend = int(near[0]) if len(near) else 0, _bend(course[: count_of // 2], start)
+    first = count_of // 4  # what it still falls behind it is drift
+    if arrived > first:
+        fell = not bend or start - course[bend] >= MOST * (start - level)
+        return Still(start, level, gain, bend if fell else arrived)
+    return Still(start, level, gain, max(arrived, bend) if bend <= first else arrived)
+
+
+def _bend(course: FloatArray, start: float) -> int:
+    """Return where a course from `start` lies farthest below the line between its ends."""
+    below = np.linspace(start, course[-1], len(course)) - course
+    return 1 + int(np.argmax(below[1:])) if below[1:].max(initial=0.0) > 0 else 0

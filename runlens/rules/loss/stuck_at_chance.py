@@ -56,8 +56,7 @@ from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.changes import last_false
-from runlens.signals.noise import sigma, smooth
+from runlens.signals.noise import smooth
 from runlens.signals.shape import kendall
 from runlens.wording import loss, rate, step, too_few
 
@@ -209,7 +208,7 @@ def _finding(
     limits: Limits,
 ) -> Finding:
     shown = smooth(train.value)
-    onset_at = _onset(train, at, slack)
+    onset_at = chance.onset(train, at, slack)
     onset = float(train.step[onset_at])
     low = float(shown.min())
     back = onset_at > 0 and low < (1 - limits.back_from) * at.lowest
@@ -250,15 +249,6 @@ def _finding(
         ),
         chart=Chart("limit", ("train_loss",), limit=at.level),
     )
-
-
-def _onset(train: Curve, at: Chance, slack: float) -> int:
-    """Return the index from which the loss lies at chance; early wandering counts as chance."""
-    shown = smooth(train.value)
-    wide = 2 * slack + 2 * sigma(train.value[len(train) // 2 :]) / 5**0.5
-    inside = (shown >= at.lowest - wide) & (shown <= at.level + wide)
-    index = last_false(inside[: len(train) // 2]) + 1
-    return 0 if index < 0.1 * len(train) else index
 
 
 def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
