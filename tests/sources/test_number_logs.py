@@ -137,3 +137,36 @@ def test_tensors_in_a_table(tmp_path: Path) -> None:
     found = console.read(tmp_path / "train.log").series
     assert found["acc"].value[0] == pytest.approx(0.025)
     assert found["loss"].value.tolist()[0] == 1.0
+
+
+def test_an_epoch_in_brackets_before_its_step(tmp_path: Path) -> None:
+    """Its steps begin anew with each, and the next would be the first of the next."""
+    rows = (f"[E{e}] step {s} loss {9 / (s + 10 * e):.4f}\n" for e in (1, 2, 3) for s in (0, 5, 10))
+    (tmp_path / "train.log").write_text("".join(rows))
+    curve = read(tmp_path / "train.log").curve("train_loss")
+    assert curve.step.tolist() == [0, 5, 10, 15, 20, 25, 30, 35, 40]
+
+
+@pytest.mark.parametrize("names", ["'ner': {0}", "'tagger': {0}, 'ner': {0}"])
+def test_a_dict_of_losses(tmp_path: Path, names: str) -> None:
+    """As spaCy's examples print it: each name in it is one of a loss, those behind it are not."""
+    rows = (f"Losses {{{names.format(9 / n)}}} of {n} texts\n" for n in range(2, 22))
+    (tmp_path / "output.log").write_text("".join(rows))
+    found = console.read(tmp_path / "output.log").series
+    assert len(found["ner_loss"].value) == 20
+    assert not [name for name in found if "texts" in name]
+
+
+def test_joey_nmt_counts_its_steps_over_epochs(tmp_path: Path) -> None:
+    """Sums of whole epochs stand between, and what a sentence says of held-out data."""
+    text = ""
+    for n in range(1, 13):
+        text += f"Epoch {n:3d}: total training loss {900 / n:.2f}\n"
+        if not n % 2:
+            text += f"Epoch {n:3d} Step:  {100 * n} Batch Loss:  {9 / n:.4f} Lr: 0.0002\n"
+        if not n % 4:
+            text += f"Validation result (greedy) at epoch  {n}, step  {100 * n}: ppl: {n}.5\n"
+    (tmp_path / "train.log").write_text(text)
+    run = read(tmp_path / "train.log")
+    assert run.curve("learning_rate").step.tolist() == [200, 400, 600, 800, 1000, 1200]
+    assert run.curve("eval_ppl").value.tolist() == [4.5, 8.5, 12.5]

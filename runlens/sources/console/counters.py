@@ -63,6 +63,12 @@ _HELD_OUT = lazy_re(
     r"(?:[- ()][\w ()-]*)?\]\s*$",
     re.IGNORECASE,
 )
+# what a sentence says that begins with the data: Validation result at epoch 2, step 40: loss...
+_RESULT = lazy_re(
+    r"(val|valid|validation|eval|evaluation|test|dev) (?:results?|scores?|metrics?)\b",
+    re.IGNORECASE,
+)
+_IN_EPOCH = lazy_re(r"\[(?:e|ep)[ :=#-]?(\d+)(?:/(\d+))?\]", re.IGNORECASE)
 # data that the numbers behind it are of, set off from their names: "| val | loss 0.5"
 _DATA_APART = lazy_re(
     r"(?<![\w/.])(?:train|val|valid|validation|test|eval|training|testing|evaluation|dev|validating"
@@ -163,8 +169,19 @@ def _general(line: str, start: int) -> Counted | None:
     count = _by_words(line, start)
     if count and _DATA_APART.search(count.rest):
         return None
-    data = _HELD_OUT.search(line, 0, start) if count else None
-    return count._replace(part=f"{data[1].lower()}/") if count and data else count
+    data = (_HELD_OUT.search(line, 0, start) or _RESULT.match(line, start)) if count else None
+    if count and data:
+        return count._replace(part=f"{data[1].lower()}/")
+    above = _IN_EPOCH.search(line, 0, start) if count and count.epoch < 0 <= count.step else None
+    if count and above:  # whose steps it goes through: [E2] step 10
+        return Counted(
+            epoch=whole(above[1]),
+            epochs=whole(above[2]),
+            batch=count.step,
+            batches=count.steps,
+            rest=count.rest,
+        )
+    return count
 
 
 def _by_words(line: str, start: int) -> Counted | None:

@@ -255,7 +255,10 @@ def _counted_on(rows: list[Row]) -> list[Row]:
     epoch = np.array([row.counted.epoch for row in rows])
     batch = np.array([row.counted.batch for row in rows])
     known = (batch >= 0) & np.array([row.counted.step < 0 for row in rows])
-    often = Counter(row.names for row in rows).most_common(1)[0][0]
+    if not known.any():
+        return rows
+    counting = (row.names for row, mine in zip(rows, known.tolist(), strict=True) if mine)
+    often = Counter(counting).most_common(1)[0][0]
     mine = known & np.array([row.names == often for row in rows])
     later = np.diff(epoch[mine]) > 0
     gaps = np.diff(batch[mine])[later]
@@ -304,12 +307,14 @@ def _carried(rows: list[Row]) -> list[int]:
 
 
 def _batches(rows: list[Row]) -> int:
-    """Return the batches of an epoch; where none says, the last: counted one by one from 0, all."""
+    """Return the batches of an epoch; where none says, the last, or the next of those from 0."""
     planned = max(row.counted.batches for row in rows)
     seen = np.unique([row.counted.batch for row in rows if row.counted.batch >= 0])
     if not len(seen) or planned >= seen[-1]:
         return planned
-    return len(seen) if not seen[0] and len(seen) == seen[-1] + 1 else int(seen[-1])
+    gaps = np.diff(seen)
+    evenly = not seen[0] and len(gaps) > 0 and (gaps == gaps[0]).all()
+    return int(seen[-1] + gaps[0]) if evenly else int(seen[-1])
 
 
 def _first_epoch(rows: list[Row]) -> int:

@@ -83,6 +83,7 @@ _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re
 # a word before a level is the name of a logger
 _LOGGER_LEVEL = lazy_re(r"[\w.]+[\s\[\]|:-]+(?=(?:INFO|WARNING|DEBUG|ERROR)\b)")
 _QUOTED = lazy_re(r"""(['"])([^'"]{1,80})\1\s*[:=]\s*['"]?$""")
+_LOSSES = lazy_re(r"\blosses\W{0,4}\{['\"][^{}]*$", re.IGNORECASE)  # spaCy's: each name is of one
 _TAIL = lazy_re(r"\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$")  # between a name and its number
 _OUTER_ENDS = ",;|│┃\t()[]{}<>:="
 _CLOSED = lazy_re(r"[^\w(\[]*[)\]]\s*[=:]?\s*[\[(]?$")
@@ -188,6 +189,7 @@ class _Reader:
         self.columns: list[Column] = []
         self.about = ""
         self._split = ""  # of the names from here on
+        self._losses = False  # whether they stand in a dict of losses
         self._waiting = ""  # a name whose number stands behind a counter
         self._counting = False  # whether the number before counts
         self._behind = len(marks)  # from this number on the names stand behind
@@ -204,6 +206,9 @@ class _Reader:
             self.columns.append(Column(name if kind else self._named(name), kind))
             return
         name = _name(left, parted)
+        self._losses = "}" not in left and (self._losses or _LOSSES.search(left) is not None)
+        if self._losses and name and not names_metric(name):
+            name = f"{name}_loss"
         kind, rest = self._counter(name, place)
         around = [part for part in parted if part != name] if parted[-1:] != [name] else parted[:-1]
         if kind:
