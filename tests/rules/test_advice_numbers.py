@@ -72,6 +72,12 @@ SAID = {
         bad("clip-saturation", "far above", learning_rate=2e-4),
         ("fix learning_rate: 0.0002 -> 0.0001", "evidence Median norm as a multiple of the limit"),
     ),
+    "B37 clipping cannot help in fp16": Said(
+        "clip-saturation",
+        bad("clip-saturation", "far above", fp16=True),
+        ("activations overflow before the gradients",),
+        bad("clip-saturation", "far above", bf16=True),
+    ),
     "B38 share of the gradient that is kept": Said(
         "clip-saturation",
         drawn(
