@@ -36,7 +36,6 @@ def test_columns_without_names_are_numbered(tmp_path: Path) -> None:
     "text",
     [
         "1\n2\n5\n7\n8\n9\n",  # labels
-        "0.5\n0.4\n",
         "0.5\n0.4\nof\nother\nwords\n0.3\n0.2\n0.1\n",
         "0.5 0.4\n0.3\n0.2 0.1\n0.3\n0.1\n0.2 0.5\n",
         "".join(" ".join(["0.5"] * 40) + "\n" for _ in range(9)),

@@ -48,6 +48,7 @@ NOTEBOOK = ".ipynb"  # its pictures stand between what it printed
 FEW_DICTS = (
     20  # rows printed as dicts beside which others are looked for: a run has more of its own
 )
+FEWEST_BARE = 5  # lines of bare numbers from which they are a curve, whatever lies beside them
 PASTED = 20  # rows from which Markdown is a log that was pasted, and no text with an example
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = lazy_re(
@@ -140,7 +141,8 @@ def _rows_in(path: Path, data: bytes) -> int:
         return 0
     part, log = SourceReading(path, "console"), sort(scan(cleaned(data)[0], numbered=False))
     series = _series(log, _measured(part, log))
-    return max((len(points.value) for points in series.values()), default=0)
+    most = max((len(points.value) for points in series.values()), default=0)
+    return 0 if part.problems and len(log.text) < FEWEST_BARE else most
 
 
 def of_training(reading: SourceReading) -> bool:

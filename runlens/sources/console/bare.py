@@ -45,6 +45,9 @@ _OPENED = lazy_re(r"[^\[\]]{0,80}\[[-+.\w\s,]*")  # what goes on in the lines be
 _PLAIN = lazy_re(
     r"(?:\s*([^\W\d][\w .-]{0,40}?)\s*[:=])?((?:\s*[-+]?[\d.]+(?:e[-+]\d+)?[\s,]){5,}.*)"
 )
+_KEYED = lazy_re(  # what numbers stand behind: settings, whose brackets may hold others
+    r"\s*(\S.{0,400}?)\s*[:=]\s*((?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)(?:[\s,]+|$)){5,})"
+)
 _MORE = lazy_re(r"(?=\s*\]|\D*\d)([-+.\de\s,]*)\]?(?:, \w+=[^\[\]]{1,40})?[\s,)]*")
 _List = tuple[int, str, tuple[float, ...]]
 
@@ -66,8 +69,10 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     headed = len(same) > 1 and same[0][0] - others[0][0] <= HEADING
     lines = sum(at >= same[0][0] for at, _ in others) if headed else len(others)
     listed = any(_OPENED.fullmatch(line) and tells(line) for _, line in others[:HEADING])
-    if not few and (listed or len(same) < max(FEWEST, MOSTLY * lines)):
-        return _of_lists([some for at, line in _joined(others) if (some := _list(at, line))], stem)
+    alone = width == 1 and len(same) == len(others) and tells(stem)
+    if not (few or alone) and (listed or len(same) < max(FEWEST, MOSTLY * lines)):
+        lists = [some for at, line in _joined(others) if (some := _list(at, line))]
+        return _of_lists(lists or _of_settings(others, stem), stem)
     decimals = any("." in line for _, line in others)
     if not decimals and all(value.is_integer() for _, values in same for value in values):
         return []
@@ -195,6 +200,17 @@ def _list(at: int, line: str) -> _List | None:
     )
     whole = len(numbers) == len(cells) >= FEWEST
     return (at, (found[1] or "").strip(), numbers) if whole and measured else None
+
+
+def _of_settings(others: Sequence[tuple[int, str]], stem: str) -> list[_List]:
+    """Return the losses behind the settings of each training: ``[64, 0.01]: 0.5, 0.4, ...``."""
+    if classify(stem).quantity != "loss":
+        return []
+    keyed = [(at, found) for at, line in others if (found := _KEYED.fullmatch(line))]
+    if len(keyed) < MOSTLY * len(others):
+        return []
+    lists = (_list(at, f"[{found[2]}]") for at, found in keyed)
+    return [(at, found[1], one[2]) for (at, found), one in zip(keyed, lists, strict=True) if one]
 
 
 def _of_lists(found: Sequence[_List], stem: str) -> list[Row]:

@@ -14,17 +14,23 @@ _BEGINS = lazy_re(rb"\s*([-=>*#|\s]{0,20}[A-Za-z][^\d\n]{0,40})\d+(?:\.\d|([^\d\
 _GLUED = lazy_re(
     r"(?<=[:=])(\s?[-+]?\d[\d.]*(?:e[-+]?\d+)?)(?=(?!(?:epoch|step|iter|batch|num_))[A-Za-z]{2}\w*\s?[:=])"
 )
+_WHOLE = lazy_re(rb"-?(?:0|[1-9]\d{0,8})")  # the digits before a point
+_OF_NUMBERS = b"0123456789.e+-"
 SAMPLE = 100  # lines in which it is looked for: a program forgets it in each row
 
 
 def with_ends(data: bytes) -> bytes:
     r"""Return a log with an end of line before each row that begins as the first one does.
 
+    So it is of numbers without names: ``1.6042991.6089003``.
+
     >>> with_ends(b"it: 1 loss: 0.5 " * 2000).count(b"\n")
     1999
     >>> with_ends(b"Loss: 0.5dB" * 100).count(b"\n")
     99
     """
+    if not data[:WIDE].strip(_OF_NUMBERS) and (numbers := _run_on(data.strip())):
+        return b"\n".join([*numbers, b""])  # none of them was torn
     lines = data.count(b"\n") + 1
     first = _BEGINS.match(data) if len(data) > lines * WIDE else None
     if first is None:
@@ -36,6 +42,31 @@ def with_ends(data: bytes) -> bytes:
         return data
     rows = zip(starts, [*starts[1:], len(data)], strict=True)
     return b"\n".join(data[begin:end] for begin, end in rows)
+
+
+def _run_on(data: bytes) -> list[bytes]:
+    """Return the numbers of a text in which nothing parts them; nothing for other texts.
+
+    All have as many decimals as the last one; or, as the first one, one digit before the point.
+
+    >>> _run_on(b"12.50009.2500" + b"8.1250" * 9)[:3]
+    [b'12.5000', b'9.2500', b'8.1250']
+    >>> _run_on(b"1.6042991.60890031.565661" + b"1.25" * 9)[:3]
+    [b'1.604299', b'1.6089003', b'1.565661']
+    """
+    first, *between = data.split(b".")
+    if len(between) < ROWS or data.translate(None, _OF_NUMBERS):
+        return []
+    last = between.pop()
+    of_one_digit = [len(some) - 1 - (some[-2:-1] == b"-") for some in between]
+    for ends in ([len(last)] * len(between), of_one_digit if len(first) == 1 else [0]):
+        parts = list(zip(between, ends, strict=False))
+        whole = [first, *(some[end:] for some, end in parts)]
+        widest = max(map(len, whole))
+        if min(ends) > 0 and widest <= len(first) + 1 and all(map(_WHOLE.fullmatch, whole)):
+            decimals = [*(some[:end] for some, end in parts), last]
+            return list(map(b".".join, zip(whole, decimals, strict=True)))
+    return []
 
 
 def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
