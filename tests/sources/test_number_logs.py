@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runlens import read
+from runlens import read, read_all
 from runlens.sources import console
 from runlens.sources.console.one_line import with_ends
 
@@ -170,3 +170,39 @@ def test_joey_nmt_counts_its_steps_over_epochs(tmp_path: Path) -> None:
     run = read(tmp_path / "train.log")
     assert run.curve("learning_rate").step.tolist() == [200, 400, 600, 800, 1000, 1200]
     assert run.curve("eval_ppl").value.tolist() == [4.5, 8.5, 12.5]
+
+
+def passes(*losses: float, label: str = "", total: int = 40) -> str:
+    """Return a bar that is drawn anew from each of some losses on, which fall by a fifth."""
+    return "".join(
+        "".join(
+            f"\r{label}{n:3d}%|#  | {n}/{total} [00:01<00:02, 9.0it/s, "
+            f"loss={loss - n * loss / 200:.4f}]"
+            for n in range(1, 41)
+        )
+        + f"\n[{epoch}] seen\n"
+        for epoch, loss in enumerate(losses, 1)
+    )
+
+
+@pytest.mark.parametrize("label", ["", "train "])
+def test_a_bar_that_begins_anew_with_each_epoch(tmp_path: Path, label: str) -> None:
+    """Its values go on, so they are of one training; nothing else says so."""
+    (tmp_path / "train.log").write_text(passes(5, 3.9, 3, label=label))
+    (run,) = read_all(tmp_path / "train.log")
+    assert run.curve("train_loss").step.tolist() == list(range(1, 121))
+    assert run.state.done_epochs == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        passes(5, 5, 5),  # from scratch
+        passes(5, 3.9) + passes(3, 2.5, total=50),
+        passes(5, label="fold 1") + passes(3.9, label="fold 2") + passes(3, label="fold 2"),
+    ],
+)
+def test_a_bar_of_the_next_training(tmp_path: Path, text: str) -> None:
+    """Or of another length, or of what its label numbers."""
+    (tmp_path / "train.log").write_text(text)
+    assert len(read_all(tmp_path / "train.log")) > 1

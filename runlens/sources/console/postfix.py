@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 from math import isnan
 
+import numpy as np
+
 from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -19,6 +21,7 @@ from runlens.sources.console.pairs import names_metric, pairs
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Epochs
 from runlens.sources.console.text import Bar
+from runlens.sources.trainings import goes_on
 
 _EPOCH = lazy_re(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
 _OF_EPOCHS = lazy_re(r"\bepoch\W{0,3}(\d{1,9})\s*/\s*(\d{1,9})\b", re.IGNORECASE)
@@ -31,6 +34,7 @@ _LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
 TURNS = 4  # bars, from which two lengths by turns are those of training and held-out data
 MOST = 2  # a loss that changes in one of so many states of its bar is that of each batch
 _CELLS = lazy_re(r"\s*\d+(?:/\d+)?(?:\s+[-+.\w]*\d[-+.\w]*|\s+[-+]?(?:nan|inf))+\s*")
+_DIGIT = lazy_re(r"\d")
 _HELD_OUT = lazy_re(r"valid|sanity|test|predict|eval", re.IGNORECASE)
 
 
@@ -57,7 +61,32 @@ def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tupl
         for item in reached
         if not isnan(item.value)  # NaN: not among the best, so not printed
     ]
-    return sorted(found, key=lambda item: item[1].at)
+    return _over_passes(found, bars) or sorted(found, key=lambda item: item[1].at)
+
+
+def _over_passes(
+    found: Sequence[tuple[int, Record]], bars: Sequence[Bar]
+) -> list[tuple[int, Record]]:
+    """Return the steps of values whose bar begins anew with each epoch, which it does not name.
+
+    Nothing where it is no such bar: one of several labels or lengths, or where the values begin
+    anew too, with the next training.
+    """
+    kinds = {(bar.label.strip(), bar.total) for bar in bars}
+    label, total = min(kinds, default=("", 0))
+    counted = max((step for step, _ in found), default=0)
+    if len(kinds) != 1 or not counted <= total > 0 or _DIGIT.search(label):
+        return []
+    again = np.cumsum(np.diff([bar.done for bar in bars], prepend=0) < 0).tolist()
+    number_at = {bar.at: number for bar, number in zip(bars, again, strict=True)}
+    passes = np.array([number_at.get(record.at, 0) for _, record in found])
+    value = np.array([record.values[0] for _, record in found])
+    if not passes.any() or not goes_on(passes, value):
+        return []
+    return [
+        (step + number * total, record._replace(epoch=number + step / total))
+        for (step, record), number in zip(found, passes.tolist(), strict=True)
+    ]
 
 
 def without_second(bars: Sequence[Bar]) -> Sequence[Bar]:
