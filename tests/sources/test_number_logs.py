@@ -140,11 +140,11 @@ def test_tensors_in_a_table(tmp_path: Path) -> None:
 
 
 def test_an_epoch_in_brackets_before_its_step(tmp_path: Path) -> None:
-    """Its steps begin anew with each, and the next would be the first of the next."""
-    rows = (f"[E{e}] step {s} loss {9 / (s + 10 * e):.4f}\n" for e in (1, 2, 3) for s in (0, 5, 10))
+    """Its steps begin anew with each."""
+    rows = (f"[E{e}] step {s} loss {9 / (s + 10 * e):.4f}\n" for e in (1, 2, 3) for s in (0, 1, 2))
     (tmp_path / "train.log").write_text("".join(rows))
     curve = read(tmp_path / "train.log").curve("train_loss")
-    assert curve.step.tolist() == [0, 5, 10, 15, 20, 25, 30, 35, 40]
+    assert curve.step.tolist() == list(range(9))
 
 
 @pytest.mark.parametrize("names", ["'ner': {0}", "'tagger': {0}, 'ner': {0}"])

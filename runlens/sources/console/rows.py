@@ -307,14 +307,12 @@ def _carried(rows: list[Row]) -> list[int]:
 
 
 def _batches(rows: list[Row]) -> int:
-    """Return the batches of an epoch; where none says, the last, or the next of those from 0."""
+    """Return the batches of an epoch; where none says, the last: counted one by one from 0, all."""
     planned = max(row.counted.batches for row in rows)
     seen = np.unique([row.counted.batch for row in rows if row.counted.batch >= 0])
     if not len(seen) or planned >= seen[-1]:
         return planned
-    gaps = np.diff(seen)
-    evenly = not seen[0] and len(gaps) > 0 and (gaps == gaps[0]).all()
-    return int(seen[-1] + gaps[0]) if evenly else int(seen[-1])
+    return len(seen) if not seen[0] and len(seen) == seen[-1] + 1 else int(seen[-1])
 
 
 def _first_epoch(rows: list[Row]) -> int:
