@@ -206,3 +206,20 @@ def test_a_bar_of_the_next_training(tmp_path: Path, text: str) -> None:
     """Or of another length, or of what its label numbers."""
     (tmp_path / "train.log").write_text(text)
     assert len(read_all(tmp_path / "train.log")) > 1
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("2020-01-01 10:00:00.{0:03d} {1:.4f}\n", {"train_loss": 20}),
+        ("train {1:.4f}\nval: {2:.4f}\n", {"train_loss": 20, "eval_loss": 20}),
+        ("train {1:.4f}\nval: 1.2.3\n", {"train_loss": 20}),
+        ("train {1:.4f}\nof texts\n", {}),
+    ],
+)
+def test_what_the_file_is_called_after_names_its_numbers(
+    tmp_path: Path, row: str, found: dict[str, int]
+) -> None:
+    """Behind a time stamp, or behind the name of their data."""
+    text = "".join(row.format(n, 9 / (n + 1), 8 / (n + 1)) for n in range(20))
+    assert curves(tmp_path, text, "loss.txt") == found

@@ -3,6 +3,8 @@
 One row a line, or a list of them: ``train_loss = [0.9, 0.7, 0.6]``, ``[0.9, 0.7, 0.6]``.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -11,7 +13,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.naming import classify
 from runlens.patterns import lazy_re
-from runlens.sources.console.counters import Counted
+from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.records import Record
@@ -29,6 +31,8 @@ LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 TOLD = "holds bare numbers: each line was taken for a row"
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
+_STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
+_OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
 _GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
 _TENSOR = lazy_re(r"tensor\(\[?([-+.\w]{1,30})\]?(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
@@ -60,6 +64,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     """
     if tells(stem) and (run_on := _run_on(others)):
         return [Row(at, Counted(step=n), (stem,), (v,)) for n, (at, v) in enumerate(run_on, 1)]
+    if tells(stem) and (of_data := _of_data(others, stem)):
+        return of_data
     found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
@@ -93,13 +99,30 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     ]
 
 
+def _of_data(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
+    """Return rows whose only name is that of the data: ``train 0.5``, ``val 0.6``."""
+    lines = [(at, _OF_DATA.fullmatch(line)) for at, line in others if len(line) <= LONGEST]
+    said = [(at, split_of(m[1]), m[2]) for at, m in lines if m and SPLIT.fullmatch(m[1])]
+    if len(said) < max(FEWEST, len(others)):
+        return []
+    rows: list[Row] = []
+    counts: Counter[str] = Counter()
+    for at, data, cell in said:
+        counts[data] += 1
+        value = as_number(cell)
+        if value is not None:
+            rows.append(Row(at, Counted(step=counts[data]), (f"{data}{stem}",), (value,)))
+    return rows
+
+
 def _from_start(lines: int) -> tuple[list[int], ...]:
     """Return the two ways to number lines."""
     return list(range(lines)), list(range(1, lines + 1))
 
 
 def _unwrapped(line: str) -> str:
-    """Return the number in a tensor that was printed alone; other lines as they are."""
+    """Return the number in a tensor that was printed alone, behind a time stamp; others as is."""
+    line = line[begin(line) :] if _STAMPED.match(line) else line
     found = _TENSOR.fullmatch(line) if line.startswith("tensor(") else None
     return found[1] if found else line
 
