@@ -26,7 +26,7 @@ def with_ends(data: bytes) -> bytes:
 
     >>> with_ends(b"it: 1 loss: 0.5 " * 2000).count(b"\n")
     1999
-    >>> with_ends(b"Loss: 0.5dB" * 100).count(b"\n")
+    >>> with_ends(b"Loss: 0.5;" * 100).count(b"\n")
     99
     """
     if not data[:WIDE].strip(_OF_NUMBERS) and (numbers := _run_on(data.strip())):
