@@ -19,6 +19,7 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem
+from runlens.sources import pickles
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dict_rows import dict_rows
@@ -48,7 +49,7 @@ NOTEBOOK = ".ipynb"  # its pictures stand between what it printed
 FEW_DICTS = (
     20  # rows printed as dicts beside which others are looked for: a run has more of its own
 )
-FEWEST_BARE = 5  # lines of bare numbers from which they are a curve, whatever lies beside them
+FEWEST_BARE = 5  # bare numbers from which they are a curve, whatever lies beside them
 PASTED = 20  # rows from which Markdown is a log that was pasted, and no text with an example
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = lazy_re(
@@ -124,12 +125,13 @@ def looks_like_log(path: Path, rows: int = 1) -> bool:
         return True  # reading it will say what is wrong
     if path.name == "debug.log" and _WANDB_CLIENT.search(head):
         return False
-    ends = from_notebook(ends) or ends
+    of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
+    ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
         return True
     if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
-    return _rows_in(path if tells(path.stem) else Path(), ends) >= rows
+    return _rows_in(path if of_pickle or tells(path.stem) else Path(), ends) >= rows
 
 
 def _rows_in(path: Path, data: bytes) -> int:
@@ -142,7 +144,7 @@ def _rows_in(path: Path, data: bytes) -> int:
     part, log = SourceReading(path, "console"), sort(scan(cleaned(data)[0], numbered=False))
     series = _series(log, _measured(part, log))
     most = max((len(points.value) for points in series.values()), default=0)
-    return 0 if part.problems and len(log.text) < FEWEST_BARE else most
+    return 0 if part.problems and most < FEWEST_BARE else most
 
 
 def of_training(reading: SourceReading) -> bool:
@@ -208,6 +210,10 @@ def take(reading: SourceReading, data: bytes, *, whole: bool = True) -> None:
 def _text(path: Path) -> tuple[bytes, int]:
     """Return the bytes of a log and how many were left out: the middle of a very long one."""
     data = read_bytes(path, MAX_LOG)
+    if data.startswith(pickles.BEGINS):
+        if (text := pickles.as_text(data)) is None:
+            raise Unreadable(pickles.REFUSED)
+        return text, 0
     if _binary(data):
         raise Unreadable("is no text")
     size = path.stat().st_size

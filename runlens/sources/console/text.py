@@ -23,6 +23,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console import histories
 from runlens.sources.console.one_line import with_ends
+from runlens.sources.decimals import has_commas, with_points
 
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail
@@ -152,6 +153,8 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data, notebook = rows, True
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
+    if has_commas(data[:SAMPLED].decode("latin-1")):  # which is byte by byte
+        data = with_points(data.decode("latin-1")).encode("latin-1")
     counted = (rows := with_ends(data)) is data
     data = rows
     if 4 * b"\r" in data:  # lines of nothing, each of which takes 38 bytes of memory

@@ -13,6 +13,7 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from runlens.patterns import lazy_re
+from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.names import has_metric, is_step
@@ -38,7 +39,7 @@ def decoded(data: bytes, stem: str = "") -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    text = _uncovered(text)
+    text = _uncovered(with_points(text))
     rows = _first_rows(text)
     first = rows[0] if rows else []
     if _lies_on_its_side(rows):

@@ -1,0 +1,93 @@
+"""Pickles of plain numbers: lists and dicts of them, which research code saves under any name.
+
+Nothing is unpickled: the opcodes are read one by one (`pickletools`), and those that could call
+anything, or name what could be called, end the reading.
+"""
+
+import pickletools
+from collections.abc import Callable
+from typing import Any
+
+BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+LARGEST = 16 * 2**20  # bytes: an opcode takes a microsecond
+MOST = 1_000_000  # numbers: one list may stand under many names
+REFUSED = (
+    "is a pickle of objects, which is not opened as it could run code; "
+    "save its numbers as JSON or CSV"
+)
+_VALUES = {
+    "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "FLOAT", "BINFLOAT", "UNICODE",
+    "SHORT_BINUNICODE", "BINUNICODE", "STRING", "BINSTRING", "SHORT_BINSTRING",
+}  # fmt: skip
+_CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": list}
+_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+_BITS = 64  # of a whole number at most
+
+
+def as_text(data: bytes) -> bytes | None:
+    """Return the numbers in a pickle as they would be printed; None where it holds anything else.
+
+    A list has a number a line, a dict a list a line.
+    """
+    if len(data) > LARGEST:
+        return None
+    try:
+        whole = _plain(data)
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
+        return None
+    lists = whole if isinstance(whole, dict) else {"": whole}
+    if not all(map(_is_numbers, lists.values())) or sum(map(len, lists.values())) > MOST:
+        return None
+    if not isinstance(whole, dict):
+        return "".join(f"{value!r}\n" for value in lists[""]).encode()
+    return "".join(f"{name}: {some!r}\n" for name, some in lists.items()).encode("utf-8", "replace")
+
+
+def _is_numbers(some: object) -> bool:
+    return isinstance(some, list) and all(
+        type(one) is float or (type(one) is int and one.bit_length() <= _BITS) for one in some
+    )
+
+
+def _plain(data: bytes) -> Any:  # noqa: ANN401 - what a pickle holds is of any type
+    """Return the value of a pickle; raise ValueError at what is no number, text, list or dict."""
+    stack: list[Any] = []
+    marks: list[int] = []  # places in it
+    memo: dict[Any, Any] = {}
+    for code, value, _ in pickletools.genops(data):
+        name = code.name
+        if name in _VALUES:
+            stack.append(value)
+        elif name in _CONSTANTS:
+            stack.append(_CONSTANTS[name])
+        elif name in _EMPTY:
+            stack.append(_EMPTY[name]())
+        elif name in _TUPLES:
+            stack[-_TUPLES[name] :] = [stack[-_TUPLES[name] :]]
+        elif name == "MARK":
+            marks.append(len(stack))
+        elif name == "MEMOIZE" or name.endswith("PUT"):
+            memo[len(memo) if value is None else value] = stack[-1]
+        elif name.endswith("GET"):
+            stack.append(memo[value])
+        elif name not in {"PROTO", "FRAME", "STOP"}:
+            _gather(name, stack, marks)
+    (whole,) = stack
+    return whole
+
+
+def _gather(name: str, stack: list[Any], marks: list[int]) -> None:
+    """Take what was put on a stack since its mark, or its last, into the list or dict below it."""
+    count = {"APPEND": 1, "SETITEM": 2}.get(name)
+    begin = len(stack) - count if count else marks.pop()
+    items = stack[begin:]
+    del stack[begin:]
+    if name == "TUPLE":
+        stack.append(items)
+    elif name in {"APPEND", "APPENDS"}:
+        stack[-1].extend(items)
+    elif name in {"SETITEM", "SETITEMS"}:
+        stack[-1].update(zip(items[::2], items[1::2], strict=True))
+    else:
+        raise ValueError(name)
