@@ -256,6 +256,9 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
     what = f"Use a checkpoint from step {step(best)}, if one was saved"
     why = "none was found here"
+    if after := [(at, path) for at, path in run.checkpoints if at > best]:
+        at, path = after[-1]
+        why = f"{path.rpartition('/')[2]} is of step {step(at)}"
     if every and best % every:
         why += f", and save_steps is {every:g}"
     return fixes.weights(what, why)

@@ -58,6 +58,14 @@ def test_weights_from_before_the_damage_are_named() -> None:
     assert "/data" not in what
 
 
+def test_best_weights_that_were_written_over_are_named_with_their_step() -> None:
+    """A file that keeps the best model by another score is of another step."""
+    saved = (Event("checkpoint", 500, data={"path": "out/ckpt_best.pth"}),)
+    rose = one("hockey-stick", severity="warning")
+    (_, why), *_ = first_steps(run(events=saved), [rose]).steps
+    assert why == "ckpt_best.pth is of step 500"
+
+
 def test_a_checkpoint_of_the_onset_itself_is_too_late() -> None:
     """It was saved with the damage in it."""
     (what, _), *_ = first_steps(run(), [one("divergence", step=300)]).steps

@@ -184,6 +184,10 @@ def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
     hints.done_epochs = as_number(state.get("epoch"))
     if best := state.get("best_model_checkpoint"):
         reading.config["best_model_checkpoint"] = str(best)
+        # the Trainer deletes no best checkpoint, whatever save_total_limit says
+        step, saved = step_in_name(Path(str(best)).name), {"path": str(best)}
+        if step >= 0:
+            reading.events.append(Event("checkpoint", step, where=str(reading.path), data=saved))
     callbacks = state.get("stateful_callbacks")
     stopping = flat(callbacks).items() if isinstance(callbacks, dict) else ()
     values = {key.rpartition(".")[2]: value for key, value in stopping if "EarlyStopping" in key}

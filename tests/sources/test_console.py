@@ -188,6 +188,23 @@ def test_a_checkpoint_is_an_event(tmp_path: Path) -> None:
     assert (event.kind, event.step, event.data["path"]) == ("checkpoint", 20, "out/checkpoint-20")
 
 
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("new best eval_acc: 0.47, save model to checkpoints/rl/rl", "checkpoints/rl/rl"),
+        ("saving model to 'logs/version_0/best.ckpt' as top 1", "logs/version_0/best.ckpt"),
+        ("Saved the best model to out/best", "out/best"),
+        ("INFO output/alexnet/ckpt_best.pth saved !!!", "output/alexnet/ckpt_best.pth"),
+    ],
+)
+def test_weights_without_a_step_in_their_name_are_of_the_step_reached(
+    tmp_path: Path, line: str, path: str
+) -> None:
+    """Loops that keep one best model write over the same file."""
+    (event,) = reading(tmp_path, f"{trainer_log()}\n{line}\n").events
+    assert (event.kind, event.step, event.data["path"]) == ("checkpoint", 40, path)
+
+
 def test_a_sentence_without_a_path_names_no_checkpoint(tmp_path: Path) -> None:
     """Once the advice was to resume from "the"."""
     text = trainer_log() + "\nSaving model at the end of epoch 5\nSaving checkpoint to disk...\n"

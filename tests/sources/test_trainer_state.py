@@ -81,6 +81,17 @@ def test_a_checkpoint_state_is_a_snapshot(tmp_path: Path) -> None:
     assert [(event.kind, event.step) for event in reading.events] == [("checkpoint", 500)]
 
 
+@pytest.mark.parametrize(
+    ("best", "saved"),
+    [("./output/checkpoint-200", [("checkpoint", 200, "./output/checkpoint-200")]), ("./out", [])],
+)
+def test_the_best_checkpoint_is_an_event(tmp_path: Path, best: str, saved: list[object]) -> None:
+    """The state names the checkpoint that the Trainer keeps; without a step it is of none."""
+    path = written(tmp_path, [{"step": 500, "loss": 1.0}], best_model_checkpoint=best)
+    events = trainer_state.read(path).events
+    assert [(event.kind, event.step, event.data["path"]) for event in events] == saved
+
+
 def values(path: Path) -> dict[str, dict[int, float]]:
     """Return what is read of a state: by name, the value of each step."""
     found = trainer_state.read(path).series

@@ -33,8 +33,10 @@ _NOT_OWN = lazy_re(r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|im
 _SAVED = lazy_re(
     r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
     r"|Saving (?:model|checkpoint) (?:at|in)|Model weights saved in"
-    r"|Configuration saved in)\s+(\S+)"
+    r"|Configuration saved in|[Ss]av(?:e|ed|ing)(?: the)?(?: new)?(?: best)? model to)\s+(\S+)"
 )
+# "output/ckpt_best.pth saved !!!"
+_FILE_SAVED = lazy_re(r"(\S+\.(?:pth?|ckpt|safetensors)) saved\b")
 _RESUMED = lazy_re(
     r"will skip to saved global_step|Continuing training from (?:global step|checkpoint)"
     r"|Resuming (?:training )?from (?!scratch)|Resuming .*from step"
@@ -46,6 +48,7 @@ _RESUMED = lazy_re(
 # in lower case, what each line holds in which one of these two is found
 SAVED_OR_RESUMED = (
     "saving model", "saving checkpoint", "saved checkpoint", "saved in", "will skip to saved",
+    "model to", ".pt saved", ".pth saved", ".ckpt saved", ".safetensors saved",
     "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
 )  # fmt: skip
 _RESUME_STEP = lazy_re(
@@ -207,10 +210,10 @@ def _own(frames: list[tuple[str, str, str]]) -> str:
 
 def checkpoint(line: str) -> tuple[int | None, str] | None:
     """Return step and path of the checkpoint that a line says was saved, or None."""
-    found = _SAVED.search(line)
+    found = _SAVED.search(line) or _FILE_SAVED.search(line)
     if not found:
         return None
-    path = found[1].rstrip(".,;'\"")
+    path = found[1].strip("'\"").rstrip(".,;'\"")
     of_trainer = found[0].startswith("Saving model checkpoint to")  # whatever the folder is called
     if not of_trainer and not re.search(r"[\d./\\_-]", path):  # "at the end of epoch 5", "to disk"
         return None
@@ -219,7 +222,7 @@ def checkpoint(line: str) -> tuple[int | None, str] | None:
         if (step := step_in_name(name)) >= 0:
             return step, "/".join(parts[: depth + 1])
     step_named = re.search(r"step[_-]?(\d{1,12})", parts[-1])
-    if "Configuration" in found[0] or "weights" in found[0]:
+    if "Configuration" in found[0] or "weights saved" in found[0]:
         return None
     return (int(step_named[1]) if step_named else None), path
 
