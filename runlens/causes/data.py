@@ -19,7 +19,9 @@ from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.rules.evaluation import worsened
 from runlens.rules.loss.loss_spike import LONGEST, POINTS, SPIKES
+from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
+from runlens.wording import rate as as_rate
 
 ONE_PASS = 1.0
 FEW_SPIKES = 3
@@ -31,6 +33,7 @@ FLAT_NORM = 3.0  # last norm over the level before: below it nothing built up
 SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "shuffle_data")
 RISEN = 0.1  # of train loss at the best evaluation
 NOTHING_LEFT = 0.05  # nats of eval loss, as rule zero-loss
+HELD = 0.5  # of its peak: a rate that did not come down; of the rise: an evaluation that jumped
 SHIFTED = 0.3  # of the level before that a lasting jump must have
 
 
@@ -79,6 +82,18 @@ def _both_rose(scene: Scene) -> str:
     if not end > (1 + RISEN) * best > 0:
         return ""
     return f"train loss rose as well, from a median of {loss(best)} to {loss(end)}"
+
+
+def rose_together(scene: Scene, rate: float | None) -> Sign | None:
+    """Say that train and eval loss crept up together at a rate that did not come down.
+
+    Other data are worse at once, and only the training's; what spoils both are the weights.
+    """
+    logged = scene.curve("learning_rate").value
+    rose = "" if _jumps_near(scene) or _worse_at_once(scene) else _both_rose(scene)
+    if not rose or rate is None or not len(logged) or logged[-1] < HELD * logged.max():
+        return None
+    return Sign(f"{rose} while eval loss rose, at a rate of {as_rate(rate)} to the end", SPEAKS)
 
 
 def _one_pass(scene: Scene) -> str:
@@ -224,14 +239,10 @@ def _evaluation_low(scene: Scene) -> str:
 def _shift(scene: Scene) -> Signs:
     if scene.departure is not None or scene.launch is not None or scene.over_configured:
         return
-    jumps = [
-        jump
-        for jump in scene.signals.shape("train_loss").events_of("jump")
-        if jump.share >= SHIFTED and not jump.recovers
-    ]
-    near = [jump for jump in jumps if abs(jump.after.step - scene.symptom) <= 3 * scene.slack]
+    near = _jumps_near(scene)
     if rose := _both_rose(scene):
-        yield Sign(f"{rose} while eval loss rose, and the rate is smooth", SPEAKS)
+        said = f"{rose} while eval loss rose, and the rate is smooth"
+        yield Sign(said, SPEAKS if near or _worse_at_once(scene) else HINT)
     if near and scene.has(*THROWN, "hockey-stick"):
         jump = near[0]
         levels = f"{loss(jump.level_before)} to {loss(jump.level_after)} (medians)"
@@ -239,6 +250,20 @@ def _shift(scene: Scene) -> Signs:
         told = f"train loss jumped from {levels} at step {step(jump.after.step)} and stayed there, "
         told += "while the learning rate is smooth"
         yield Sign(told + same, SPEAKS if same else HINT)
+
+
+def _jumps_near(scene: Scene) -> list[Event]:
+    """Return the jumps of train loss about the symptom that stay."""
+    jumps = scene.signals.shape("train_loss").events_of("jump")
+    kept = [jump for jump in jumps if jump.share >= SHIFTED and not jump.recovers]
+    return [jump for jump in kept if abs(jump.after.step - scene.symptom) <= 3 * scene.slack]
+
+
+def _worse_at_once(scene: Scene) -> bool:
+    """Whether the evaluation behind the best one has half of the rise already."""
+    value = scene.curve("eval_loss").value
+    after = value[int(np.argmin(value)) :] if len(value) else value
+    return len(after) > 1 and bool(after[1] - after[0] >= HELD * (after.max() - after[0]))
 
 
 def _evaluates_alike(scene: Scene, at: int) -> str:

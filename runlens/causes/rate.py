@@ -6,6 +6,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
+from runlens.causes.data import rose_together
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -105,10 +106,8 @@ def _off(scene: Scene, off: Departure) -> str:
 
 def _high(scene: Scene) -> Signs:
     rate = scene.rate
-    usual = against_usual(scene, rate)
-    yield usual
-    ceiling = against_ceiling(scene, rate, named=usual is not None)
-    yield ceiling
+    yield (usual := against_usual(scene, rate))
+    yield (ceiling := against_ceiling(scene, rate, named=usual is not None))
     yield against_default(scene, rate, named=ceiling is not None)
     if shock := scene.everywhere.get("warmup-shock"):
         climbing = scene.signals.warmup.present and shock.begins < scene.signals.warmup.end
@@ -131,6 +130,7 @@ def _high(scene: Scene) -> Signs:
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
     yield _first_updates(scene)
+    yield rose_together(scene, rate)
     yield _steps_of_policy(scene)
 
 

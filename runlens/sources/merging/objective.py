@@ -30,6 +30,7 @@ OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is no
 OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
 TIMED = {"time", "data_time"}  # of an iteration, and of it what the data loader took: detectron2
+NORMED = {"train_loss", "learning_rate", "norm"}  # as nanoGPT's followers print an update
 LOGS_OF = {"train_loss": "train_ppl", "eval_loss": "eval_ppl"}
 NONE: Mapping[str, str] = MappingProxyType({})
 WORDS = {
@@ -75,6 +76,8 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
     ours = {name: canonical for canonical, name in taken.items()}
     if metrics.keys() >= TIMED and "step_time" not in metrics:
         ours["time"] = "step_time"
+    if metrics.keys() >= NORMED and "grad_norm" not in metrics:
+        ours["norm"] = "grad_norm"
     upward = {name for name in ours if _is_driven_up(name, metrics)}
     renamed = {
         ours.get(name, name): rows._replace(value=-rows.value) if name in upward else rows
