@@ -53,7 +53,7 @@ MAIN = (
     "len_mean",
 )
 LINES = 16  # of the short report of one cause at 80 columns
-WHY, DIFF = 140, 5  # characters of the reason in it, and lines of the diff
+WHY, DIFF = 215, 5  # characters of the reason in it (three lines), and lines of the diff
 SHOWN_CURVES, MOST_CURVES = 2, 8
 SHOWN_PROBLEMS = 3
 NAME_WIDTH = 16
