@@ -50,7 +50,7 @@ METRICS = (
            ("loss", "train_loss", "train_loss_step", "loss_step", "lm_loss", "gpt_loss",
            "training_loss", "train_samples_train_loss", "loss_mean", "total_loss",
            "losses_total_loss", "reduced_train_loss", "avr_loss", "batch_loss", "loss_total_loss",
-           "train_cross_entropy_loss"),
+           "train_cross_entropy_loss", "task_loss"),
            "0.5-2.0 for chat fine-tuning (axolotl); starts at ln(vocabulary) from scratch"),
     Metric("train_loss_epoch", "nats", "lower", "training loss, mean of an epoch",
            ("loss_epoch",)),

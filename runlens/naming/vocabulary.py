@@ -169,6 +169,7 @@ FILLERS = {
     "performance", "perf", "progress", "monitor", "results",
     "result", "current", "cur", "curr", "now", "on", "in", "of", "the",
     "per", "for", "set", "dataset", "phase", "curve", "curves", "each", "over", "all",
+    "history", "hist", "list",
     "global", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
 }  # fmt: skip
 # words that may be written as one: "trainloss", "eprewmean"

@@ -78,6 +78,7 @@ _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"} 
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
 _BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
+_NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
 _LIGHTNING = lazy_re(
     r"Epoch (\d{1,9}), global step (\d{1,15}): '?([\w/]+)'? (?:reached ("
     + NUMBER
@@ -258,6 +259,7 @@ class _Kind(NamedTuple):
     header: bool = False  # it names an epoch for the lines below
     labelled: bool = False  # it has no counter of its own
     bare: bool = False  # no name of a metric stands in it
+    numbered: bool = False  # a number stands before it, which may count
 
 
 def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
@@ -269,6 +271,8 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
     begun = waiting = False
     begins: set[tuple[str, ...]] = set()  # of the names in rows that count themselves
     bare: list[Row] = []
+    sure: list[Row] = []
+    unsaid: list[Row] = []
     parse = Templates(_parsed)
     for at, line in others:
         if len(line) > MAX_WIDTH:
@@ -286,14 +290,29 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             yield Row(at, Counted(epoch=epoch, epochs=epochs), kind.names, values)
         elif kind.names and not kind.labelled:
             row = Row(at, of_counters(counters[:6], kind.part), kind.names, values)
-            if kind.bare:
-                bare.append(row)
+            if kind.bare or kind.numbered:
+                (unsaid if kind.numbered else bare).append(row)
                 continue
             begun = True
+            sure.append(row)
             if kind.names not in begins:
                 begins.update(kind.names[: n + 1] for n in range(len(kind.names)))
             yield row
     yield from (row for row in bare if row.names in begins)
+    yield from _counted_alike(sure, unsaid)
+
+
+def _counted_alike(sure: Sequence[Row], unsaid: Sequence[Row]) -> list[Row]:
+    """Return rows behind a number that counts as other rows of the same names do in a word.
+
+    ``275 loss: 0.5`` behind ``iter 274 loss: 0.6``.
+    """
+    known = {row.names for row in sure}
+    mine = [row for row in unsaid if row.names in known]
+    alike = sorted([*(row for row in sure if row.names in {one.names for one in mine}), *mine])
+    by = {max(row.counted.epoch, row.counted.batch) >= 0 for row in alike}
+    step = [row.counted.step for row in alike]
+    return mine if by == {False} and step == sorted(step) else []
 
 
 def _parsed(line: str) -> Parsed[_Kind] | None:
@@ -311,6 +330,10 @@ def _parsed(line: str) -> Parsed[_Kind] | None:
         names, values = pairs(line)
         kind = _Kind(_of(label[1], names), "", is_header, labelled=True)
         return Parsed(kind, (*Counted()[:6], *heading), values) if names else bare
+    if sure and (number := _NUMBERED.match(line)):
+        names, values = pairs(line[number.end() :])
+        count = Counted(step=whole(number[1]))
+        return Parsed(_Kind(names, numbered=True), (*count[:6], *heading), values)
     return bare
 
 

@@ -12,7 +12,9 @@ ROWS = 10  # in each line that there is
 _BEGINS = lazy_re(rb"\s*([-=>*#|\s]{0,20}[A-Za-z][^\d\n]{0,40})\d+(?:\.\d|([^\d\n]{4,40}))")
 # a number that is set off from its name, and right behind it the next name, no "1epoch:"
 _GLUED = lazy_re(
-    r"(?<=[:=])(\s?[-+]?\d[\d.]*(?:e[-+]?\d+)?)(?=(?!(?:epoch|step|iter|batch|num_))[A-Za-z]{2}\w*\s?[:=])"
+    r"(?<=[:=])(\s?[-+]?\d[\d.]*(?:e[-+]?\d+)?)"
+    r"(?=(?!epoch|step|iter|batch|num_|(?:[mu]?s|mins?|secs?|[KMG]i?B|it|dB)\b)"
+    r"[A-Za-z]{2}\w*(?: \w{1,20}){0,3}\s?[:=])"
 )
 _WHOLE = lazy_re(rb"-?(?:0|[1-9]\d{0,8})")  # the digits before a point
 _OF_NUMBERS = b"0123456789.e+-"

@@ -219,9 +219,12 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
     explicit = [row.counted.step >= 0 for row in rows]
     if all(explicit):
         return np.array([row.counted.step for row in rows], dtype=np.int64), False, ""
-    if any(explicit) or any(row.counted.batch >= 0 for row in rows):
-        return np.array(_carried(rows), dtype=np.int64), True, ""
     epochs = [row.counted.epoch for row in rows]
+    if any(explicit) or any(row.counted.batch >= 0 for row in rows):
+        step = np.array(_carried(rows), dtype=np.int64)
+        if _count_something_else(rows, step):
+            return np.maximum.accumulate(np.maximum(epochs, 0)), True, ""
+        return step, True, ""
     launch = launches(np.array(epochs, dtype=np.int64), [row.names for row in rows]).tolist()
     layouts = Counter(
         (row.names, row.counted.epoch, n) for row, n in zip(rows, launch, strict=True)
@@ -235,6 +238,16 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
         counts[row.names] += 1
         numbers.append(counts[row.names])
     return np.array(numbers, dtype=np.int64), True, COUNTED
+
+
+def _count_something_else(rows: Sequence[Row], step: IntArray) -> bool:
+    """Whether the steps of some rows, shape (n,), stand still where others name epoch after epoch.
+
+    They count the words of a sample: ``step 2: best token 9`` below ``Epoch 3 - loss 0.5``.
+    """
+    of_epoch = [row.counted.epoch >= 0 > max(row.counted.step, row.counted.batch) for row in rows]
+    epochs = {row.counted.epoch for row, mine in zip(rows, of_epoch, strict=True) if mine}
+    return len(epochs) >= CROWD and 2 * len(set(step[of_epoch].tolist())) <= len(epochs)
 
 
 def _without_still_step(rows: list[Row]) -> list[Row]:

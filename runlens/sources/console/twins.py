@@ -11,10 +11,15 @@ _HELD_OUT = lazy_re(r"(?<![a-z])(val|valid|validation|eval|evaluation|test|dev)(
 
 
 def of_held_out(path: Path) -> str:
-    """Return what the names of a log begin with whose twin is that of a training: ``val/``."""
+    """Return what the names of a log begin with whose twin is that of a training: ``val/``.
+
+    So it is where the file is called after what was measured: ``val_loss.txt``, no ``valid.log``.
+    """
     found = _HELD_OUT.search(path.stem.lower())
     if not found:
         return ""
+    if tells(path.stem):
+        return f"{found[1]}/"
     begin, end = found.span()
     twins = (f"{path.name[:begin]}{word}{path.name[end:]}" for word in ("train", "training"))
     return f"{found[1]}/" if any(path.with_name(twin).is_file() for twin in twins) else ""

@@ -42,7 +42,7 @@ def axis_of(table: Table, main: Column) -> Axis:
         elif (name != outer or plain(name) in EPOCHS) and _moves(name, step[main.row]):
             if plain(name) in EPOCHS and within:
                 break
-            return Axis(step, name)
+            return _finer(table, [n for _, n in columns], name, main)
     if within:
         return _over(table, within, outer, main)
     for name, column in table.columns.items():
@@ -51,6 +51,18 @@ def axis_of(table: Table, main: Column) -> Axis:
     measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
     measured[np.concatenate([column.row for column in table.columns.values()])] = 1
     return Axis(np.maximum(np.cumsum(measured) - 1, 0), "", "they were numbered row by row")
+
+
+def _finer(table: Table, counters: Sequence[str], name: str, main: Column) -> Axis:
+    """Return a counter, or the first that tells apart the rows it says the same of.
+
+    ``iteration`` rises where ``env_steps`` stand still. Epochs of parts are left alone.
+    """
+    every = [n for n in (name, *counters) if n == name or plain(n) not in EPOCHS]
+    steps = {n: step for n in every if (step := _dense(table, n)) is not None}
+    rises = (n for n, step in steps.items() if (np.diff(step[main.row]) > 0).all())
+    found = next(rises, name)
+    return Axis(steps[found], found)
 
 
 def _falls(step: IntArray) -> bool:

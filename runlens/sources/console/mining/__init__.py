@@ -145,11 +145,11 @@ def _follows(table: Table, head: Table) -> bool:
 
 def _begun(table: Table) -> bool:
     """Whether a table is the first row of a training, at a step of so many, and cut behind it."""
-    planned = (table.steps > 0).all() or (table.epochs > 0).all()
+    planned = any((some > 0).all() for some in (table.steps, table.epochs, table.batches))
     return (
         len(table.line) == 1
-        and bool(planned)
-        and table.bound
+        and planned
+        and (table.bound or bool((table.batches > 0).all()))
         and _measured(table)
         and table.telling > 0
     )

@@ -73,6 +73,7 @@ _BREAKS = lazy_re(
 _SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
 _STATED = lazy_re(r" (?:is|was) $", re.IGNORECASE)
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|de )(?=[a-z])")  # "perte d'entrainement"
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
@@ -150,8 +151,10 @@ def _dealt(columns: list[Column]) -> list[Column]:
 
 
 def in_ascii(line: str) -> str:
-    """Return a line without accents whose Chinese counters are those that `counter` knows."""
-    return line if line.isascii() else _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
+    """Return a line without accents whose counters of other languages are those that are known."""
+    if not line.isascii():
+        line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
+    return _EPOCH_ABROAD.sub("epoch", line) if "po" in line else line
 
 
 def _numbered(found: re.Match[str]) -> str:
