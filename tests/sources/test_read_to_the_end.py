@@ -120,3 +120,33 @@ def test_a_unit_before_a_name_is_no_name(tmp_path: Path, unit: str) -> None:
     rows = "".join(f"step {n} speed: 35.{n}{unit} loss: {2 / n:.4f}\n" for n in range(1, 30))
     run = run_of(tmp_path, rows)
     assert len(run.curve("train_loss")) == 29
+
+
+@pytest.mark.parametrize(("last", "kind"), [(20, "finished"), (13, "stopped_early")])
+def test_the_batches_of_the_only_epoch_are_the_plan(tmp_path: Path, last: int, kind: str) -> None:
+    """What it was called with says that there is one, and the rows to what they count."""
+    rows = "".join(
+        f"Training [=====     ] {5 * n:.1f}% {100 * n}/2000 | 4.62 it/s | ETA: {2000 - 100 * n} s "
+        f"| loss={2 / n:.6f} | validation_loss={3 / n:.6f}\n"
+        for n in range(1, last + 1)
+    )
+    run = run_of(tmp_path, f"./train --input data.jsonl \\\n  --epochs 1 \\\n  --lr 3e-4\n{rows}")
+    assert len(run.curve("train_loss")) == last
+    assert run.state.planned_steps == 2000
+    assert run.state.kind == kind
+
+
+def test_means_of_the_last_episodes_between_steps(tmp_path: Path) -> None:
+    """Lines that come more than once between two heads are all read."""
+    text = ""
+    for n in range(1, 60):
+        for part in range(n % 4):
+            text += f"Avg reward last 100 episodes: {n + part / 4:.4f}\nUpdated target network!\n"
+        text += f"Step {50_000 * n}\n"
+        if not n % 4:
+            text += f"Avg Q value: {n / 9:.4f} Avg duration: {n}.5000\n"
+    run = run_of(tmp_path, text)
+    assert max(len(run.curve(name)) for name in run.history.metrics) == sum(
+        n % 4 for n in range(60)
+    )
+    assert max(run.curve(name).step[-1] for name in run.history.metrics) == 59 * 50_000

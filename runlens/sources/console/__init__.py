@@ -347,7 +347,7 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
     planned = next((steps for steps in found.planned if steps), None)
     if planned:
         reading.hints.planned_steps = planned
-    for done, epochs in found.epochs[:1]:
+    for done, epochs, _ in found.epochs[:1]:
         reading.hints.done_epochs = done
         reading.hints.planned_epochs = epochs
     reading.steps_inferred = placed.inferred
@@ -370,6 +370,9 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
 
         near = log.bars.between(span.begin - 1, span.end)
         bars = tell_plan(reading.hints, records.at, others, near, bars)
+        if reading.hints.planned_epochs == 1 and found.epochs and found.epochs[0].batches > 0:
+            reading.hints.done_epochs = found.epochs[0].done  # its batches say how much of it
+            reading.hints.planned_steps = found.epochs[0].batches
     reading.hints.excerpt = is_excerpt(log, records.at, span)
     console_story.tell(reading, log.text, others, records, placed, bars, summaries.tolist())
 

@@ -20,6 +20,7 @@ from runlens.sources.reading import as_number
 
 MAX_LINES = 400  # of one block
 MAX_WIDTH = 200  # characters of a line of one
+LOST = 0.25  # share of the blocks that stand at no counter from which they are none
 TELLING = 2  # names of what is measured in a block that names no step: one may be a setting
 
 _ALONE = (  # rsl_rl and others
@@ -65,7 +66,11 @@ class _Block(Struct):
 
 def blocks(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return a row for each block; blocks of one layout must show two counters or more."""
-    rows = [row for block in _blocks(others) if (row := _row(block))]
+    found = list(_blocks(others))
+    rows = [row for block in found if (row := _row(block))]
+    measured = sum(any(map(names_metric, block.values)) for block in found)
+    if measured - len(rows) > LOST * measured:
+        return []  # lines between heads, of which more than one is of each
     layouts = Counter(names for names, _ in {(row.names, row.counted[:6]) for row in rows})
     if not any(layouts[row.names] > 1 for row in rows):
         return []

@@ -28,6 +28,7 @@ from runlens.sources.console.keras import keras
 from runlens.sources.console.learned import (
     alike_placed,
     better,
+    counted_alike,
     counted_twice,
     lacks,
     loses_nothing,
@@ -299,20 +300,7 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
                 begins.update(kind.names[: n + 1] for n in range(len(kind.names)))
             yield row
     yield from (row for row in bare if row.names in begins)
-    yield from _counted_alike(sure, unsaid)
-
-
-def _counted_alike(sure: Sequence[Row], unsaid: Sequence[Row]) -> list[Row]:
-    """Return rows behind a number that counts as other rows of the same names do in a word.
-
-    ``275 loss: 0.5`` behind ``iter 274 loss: 0.6``.
-    """
-    known = {row.names for row in sure}
-    mine = [row for row in unsaid if row.names in known]
-    alike = sorted([*(row for row in sure if row.names in {one.names for one in mine}), *mine])
-    by = {max(row.counted.epoch, row.counted.batch) >= 0 for row in alike}
-    step = [row.counted.step for row in alike]
-    return mine if by == {False} and step == sorted(step) else []
+    yield from counted_alike(sure, unsaid)
 
 
 def _parsed(line: str) -> Parsed[_Kind] | None:

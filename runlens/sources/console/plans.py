@@ -56,7 +56,7 @@ def tell_plan(
     if len(rows):
         others = others[: bisect_right(others, int(rows[-1]), key=itemgetter(0))]
         near = near.between(-1, int(rows[-1]) + 1)
-    done, hints.planned_epochs = _around((line for _, line in others), near, hints.done_epochs)
+    done, hints.planned_epochs, _ = _around((line for _, line in others), near, hints.done_epochs)
     if hints.planned_epochs == 1 == hints.done_epochs:
         hints.done_epochs = None  # nothing says how much of its only epoch is done
     if len(rows) or done is None:

@@ -12,7 +12,7 @@ from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.telling import tells
-from runlens.sources.console.trainings import Apart, Counts, tell_apart
+from runlens.sources.console.trainings import Apart, Counts, count_words, tell_apart
 
 CROWD = 3  # rows without a counter in a row that are no summaries of an epoch
 RANKS = 3  # falls by one interval from which several ranks print: a resume falls once
@@ -34,6 +34,7 @@ class Epochs(NamedTuple):
 
     done: float | None = None
     planned: float | None = None
+    batches: int = 0  # of each, where it is told
 
 
 class Found(NamedTuple):
@@ -85,12 +86,7 @@ def placed(rows: list[Row], framework: str = "", anew: Anew = _never) -> Found:
 
 def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
     """Return rows with the training of each; epochs that nobody named are counted."""
-    counts = Counts(
-        *(
-            np.array([getattr(row.counted, name) for row in rows], dtype=np.int64)
-            for name in Counts._fields
-        )
-    )
+    counts = Counts(*_counters(rows))
     judged = {names: _judged(names) for names in {row.names for row in rows}}
     placed = [(row, judged[row.names]) for row in rows]
     value = [row.values[place] if place >= 0 else NOT_KNOWN for row, place in placed]
@@ -104,6 +100,10 @@ def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
             for row, n in zip(rows, apart.passes.tolist(), strict=True)
         ]
     return rows, apart
+
+
+def _counters(rows: Sequence[Row]) -> list[IntArray]:
+    return [np.array([getattr(r.counted, n) for r in rows], dtype=np.int64) for n in Counts._fields]
 
 
 def _judged(names: tuple[str, ...]) -> int:
@@ -180,7 +180,8 @@ def _epochs(rows: list[Row]) -> Epochs:
     from_zero = min(many) == 0 or (min(many) > 1 and last == planned - 1)
     done = last - (not from_zero) + share
     if not planned:
-        return Epochs(done)
+        mine = (row.counted.batches for row in reversed(named) if row.names == often)
+        return Epochs(done, batches=next(mine))
     return Epochs(float(min(done, planned)) if last <= planned else done, float(planned))
 
 
@@ -222,7 +223,7 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
     epochs = [row.counted.epoch for row in rows]
     if any(explicit) or any(row.counted.batch >= 0 for row in rows):
         step = np.array(_carried(rows), dtype=np.int64)
-        if _count_something_else(rows, step):
+        if count_words(Counts(*_counters(rows)), step):
             return np.maximum.accumulate(np.maximum(epochs, 0)), True, ""
         return step, True, ""
     launch = launches(np.array(epochs, dtype=np.int64), [row.names for row in rows]).tolist()
@@ -238,16 +239,6 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
         counts[row.names] += 1
         numbers.append(counts[row.names])
     return np.array(numbers, dtype=np.int64), True, COUNTED
-
-
-def _count_something_else(rows: Sequence[Row], step: IntArray) -> bool:
-    """Whether the steps of some rows, shape (n,), stand still where others name epoch after epoch.
-
-    They count the words of a sample: ``step 2: best token 9`` below ``Epoch 3 - loss 0.5``.
-    """
-    of_epoch = [row.counted.epoch >= 0 > max(row.counted.step, row.counted.batch) for row in rows]
-    epochs = {row.counted.epoch for row, mine in zip(rows, of_epoch, strict=True) if mine}
-    return len(epochs) >= CROWD and 2 * len(set(step[of_epoch].tolist())) <= len(epochs)
 
 
 def _without_still_step(rows: list[Row]) -> list[Row]:

@@ -20,6 +20,8 @@ from runlens.sources.trainings import goes_on, of_launches
 FEWEST = 3  # rows of a training of which nothing but its steps says that it is one
 HEADED = 0.1  # share of the rows that go on, from which lines before them are their heading
 MOSTLY = 0.8  # share of the rows that name a counter
+EPOCHS = 4  # rows that each name another epoch from which their steps would go on
+STILL = 2  # steps at which they stand if they do not: before a sample, and behind it
 UNCERTAIN = "its steps begin anew and no epoch says why: read as trainings of their own"
 
 
@@ -88,6 +90,15 @@ def _also_anew(
     if begins.any() and sum(map(anew, rest)) > max(begins.sum(), HEADED * len(rest)):
         return training  # it comes again where the counter goes on too, as between samples
     return found if len(found) >= 2 * (found[-1] + 1) else training
+
+
+def count_words(counts: Counts, step: IntArray) -> bool:
+    """Whether `step` stands still at rows that name epoch after epoch; shape (n,).
+
+    The steps of others count the words of a sample: ``step 2: token 9`` below ``Epoch 3 - loss 1``.
+    """
+    mine = (counts.epoch >= 0) & (np.maximum(counts.step, counts.batch) < 0)
+    return len(np.unique(counts.epoch[mine])) >= EPOCHS and len(np.unique(step[mine])) <= STILL
 
 
 def _by_counter(
