@@ -41,10 +41,11 @@ def test_a_schedule_that_came_to_its_end(tmp_path: Path, rates: list[float]) -> 
 
 
 @pytest.mark.parametrize(
-    "rates", [cosine(41)[:37], LINE[:29], STEPS, HALVES, [1e-4] * 37, [*LINE, 1e-4]]
+    "rates",
+    [cosine(41)[:37], LINE[:29], STEPS, HALVES, [1e-4] * 37, [*LINE, 1e-4], [*[1e-4] * 37, 0.0]],
 )
 def test_other_rates_tell_nothing(tmp_path: Path, rates: list[float]) -> None:
-    """Cut, in steps, by halves, level, and begun anew."""
+    """Cut, in steps, by halves, level, begun anew, and dropped at once."""
     assert state(tmp_path, scheduled(rates)).kind == "unknown"
 
 

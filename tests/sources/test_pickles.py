@@ -80,6 +80,7 @@ def test_a_damaged_or_too_long_one_is_refused(monkeypatch: pytest.MonkeyPatch) -
     """Wherever it was cut; one list under many names is counted each time."""
     data = pickle.dumps({"loss": FALLING, "more": FALLING, "b": [1, None]})
     assert all(pickles.as_text(data[:end]) is None for end in range(len(data)))
+    assert pickles.as_text(b"\x80\x02(0.") is None  # an opcode that is not known, behind a mark
     data = pickle.dumps({"loss": FALLING, "more": FALLING})
     assert pickles.as_text(data)
     monkeypatch.setattr(pickles, "MOST", 15)

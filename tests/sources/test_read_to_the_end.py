@@ -150,3 +150,20 @@ def test_means_of_the_last_episodes_between_steps(tmp_path: Path) -> None:
         n % 4 for n in range(60)
     )
     assert max(run.curve(name).step[-1] for name in run.history.metrics) == 59 * 50_000
+
+
+def test_a_dump_that_speaks_of_what_was_saved_is_no_checkpoint(tmp_path: Path) -> None:
+    """A line of very many words is passed over."""
+    long = "Saving model checkpoint to out/checkpoint-5 " + 3_000 * "word "
+    rows = "".join(f"step {n} loss: {2 / n:.4f}\n" for n in range(1, 30))
+    run = run_of(tmp_path, f"{rows}{long}\n")
+    assert not [event for event in run.events if event.kind == "checkpoint"]
+
+
+def test_a_norm_beside_a_loss_and_a_rate_is_that_of_the_gradient(tmp_path: Path) -> None:
+    """Where nothing else is called so."""
+    rows = "".join(
+        f'{{"step": {n}, "loss": {2 / n}, "lr": 0.001, "norm": {1 + 1 / n}, "time": 0.5}}\n'
+        for n in range(1, 30)
+    )
+    assert "grad_norm" in run_of(tmp_path, rows, "log.jsonl").history.metrics
