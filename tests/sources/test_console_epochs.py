@@ -63,7 +63,14 @@ def test_means_without_a_counter_stand_at_the_end_of_their_epoch(tmp_path: Path)
     assert run.state.done_epochs == 13
 
 
-@pytest.mark.parametrize("before", ["", "2018-08-22 09:11:27,587 - log/train.log - INFO - "])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "2018-08-22 09:11:27,587 - log/train.log - INFO - ",
+        r"2018-08-22 09:11:27,587 - log\train.log - INFO - ",
+    ],
+)
 def test_steps_that_run_to_an_end_within_an_iteration_are_its_batches(
     tmp_path: Path, before: str
 ) -> None:
@@ -345,3 +352,17 @@ def test_rows_without_the_metrics_that_others_end_with_are_rows_of_their_layout(
     assert run.curve("FID").step.tolist() == [2, 5, 8, 11]
     assert run.state.done_epochs == 12
     assert "kept" not in run.history.metrics
+
+
+def test_a_fraction_alone_before_a_bar_counts_epochs(tmp_path: Path) -> None:
+    """``[fold_0] 001/200:  25%|##  | 1/4`` counts batches within an epoch; folds begin anew."""
+    rows = [
+        f"[fold_{fold}] {n:03}/006: {25 * k}%|##| {k}/4 [00:14<00:42, 2.1s/it, loss={5 / n - k / 40}]"
+        for fold in (0, 1)
+        for n in range(1, 7)
+        for k in range(1, 5)
+    ]
+    (tmp_path / "train.log").write_text("\r".join(rows))
+    runs = read_all(tmp_path / "train.log")
+    assert [run.curve("train_loss").step[-1] for run in runs] == [24, 24]
+    assert [run.state.done_epochs for run in runs] == [6, 6]

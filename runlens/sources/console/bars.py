@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from runlens.history import BoolArray, IntArray
 from runlens.patterns import lazy_re
-from runlens.sources.console.text import Bar, Labels, Text, bar
+from runlens.sources.console.text import Bar, Labels, Text, bar, in_words
 
 EXAMPLES = "examples/s"  # the rate of a bar that counts data being prepared
 _TRAINING_BAR = lazy_re(r"\[rank ?\d+\]:?|train(?:ing)?|epochs?|steps?|iter\w*", re.IGNORECASE)
@@ -97,5 +97,5 @@ def said_of(label: str, labels: Labels) -> tuple[bool, bool]:
 
 @lru_cache(maxsize=4096)
 def _said_by(label: str) -> tuple[bool, bool]:
-    bare = label.strip()
-    return not bare or _TRAINING_BAR.match(bare) is not None, "epoch" in label.lower()
+    bare = in_words(label).strip()
+    return not bare or _TRAINING_BAR.match(bare) is not None, "epoch" in bare.lower()

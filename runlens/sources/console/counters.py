@@ -21,7 +21,7 @@ _PREFIX = lazy_re(
     r"|\[\d\d/\d\d \d\d:\d\d:\d\d[^\]]{0,60}\]:?"
     r"|[IWEF]\d{4,8} [\d:.]+ +\d+ [\w. /]{1,60}:\d+\]"
     r"|INFO:tensorflow:|(?:INFO|WARNING|DEBUG|ERROR)(?::[\w.]*:|\b:?)"
-    r"|[\w.]+(?:/[A-Za-z][\w.]*)*(?= - )|[-|>*#:]+(?=\s)"
+    r"|[\w.]+(?:[/\\\\][A-Za-z][\w.]*)*(?= - )|[-|>*#:]+(?=\s)"
     r"|rank ?\d+:?|\w+\.py:\d+\]?|(?:train_inner|train|valid)(?= \| epoch)|ppdet\.\w+(?= INFO)"
     r"|eta: (?:\d+ days?, )?[\d:]+(?=\s+iter:)|iter_dt [\d.]+ms;"
 )

@@ -47,6 +47,7 @@ MOST_COMPARED, FEWEST_COMPARED = 400, 3  # lines
 LONGEST_PREFIX = 120  # characters
 _DIGITS = lazy_re(r"\d+")
 _BEGINS = lazy_re(r"[^{'\"%]*[ \t|>\]:)](?!\d)")  # it ends where a word does
+_FRACTION = lazy_re(r"(\[[^\]]*\])?\s*(\d{1,7})\s*/\s*(\d{1,7})")
 _BAR = lazy_re(r"\| *(\d{1,15})/(\d{1,15}) \[([^\]]*)\]?")
 
 
@@ -225,8 +226,19 @@ def bar(at: int, line: str) -> Bar | None:
     found = _BAR.search(line, percent + 2)
     if not found or found.end(2) - found.start(1) > 30:  # noqa: PLR2004 - no bar counts so far
         return None
-    label = line[:percent].rstrip("0123456789.").rstrip(" :")
+    label = in_words(line[:percent].rstrip("0123456789.").rstrip(" :"))
     return Bar(at, label, int(found[1]), int(found[2]), found[3], line[found.end() :])
+
+
+def in_words(label: str) -> str:
+    """Return the label of a bar; a fraction that is all of it counts epochs: ``[fold_0] 001/200``.
+
+    The bar itself counts what is within them.
+    """
+    found = _FRACTION.fullmatch(label.strip())
+    if not found or int(found[2]) > int(found[3]):
+        return label
+    return f"epoch {found[2]}/{found[3]} {found[1] or ''}".rstrip()
 
 
 def _endless(at: int, line: str) -> Bar | None:
