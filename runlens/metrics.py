@@ -112,7 +112,7 @@ METRICS = (
            "critic_rewards_mean", "environment_cumulative_reward", "rewards_step",
            "mean_reward", "ebft_reward", "ebft_mean_reward", "episode_reward",
            "episode_reward_mean", "eprewmean", "reward_total_reward_mean", "ep_reward_mean",
-           "avg_reward", "average_reward", "episodic_return", "average_ep_ret")),
+           "avg_reward", "average_reward", "episodic_return", "episodic_returns", "average_ep_ret")),
     Metric("reward_raw", "", "higher", "reward before the KL penalty (verl)",
            ("critic_score_mean",)),
     Metric("reward_std", "", "", "spread of the reward within a group",

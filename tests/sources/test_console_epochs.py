@@ -366,3 +366,16 @@ def test_a_fraction_alone_before_a_bar_counts_epochs(tmp_path: Path) -> None:
     runs = read_all(tmp_path / "train.log")
     assert [run.curve("train_loss").step[-1] for run in runs] == [24, 24]
     assert [run.state.done_epochs for run in runs] == [6, 6]
+
+
+def test_a_log_of_little_but_one_whole_number_behind_its_name_is_read(tmp_path: Path) -> None:
+    """``DQN INFO episodic returns: 29``: no counter and no decimals, and nothing else there."""
+    stamp = "2024-11-28 20:07:{:02},710 DQN INFO "
+    lines = [f"{stamp.format(n)}episodic returns: {10 + 7 * n % 13}" for n in range(1, 40)]
+    run = _run(tmp_path, "\n".join([f"{stamp.format(0)}DQN started", *lines]))
+    assert run.curve("reward").value.tolist() == [10 + 7 * n % 13 for n in range(1, 40)]
+    said = "\n".join(
+        f"The number of successes was {n}\nsome words {n}\nothers: {n}" for n in (3, 4)
+    )
+    (tmp_path / "prose.log").write_text(said)
+    assert not read_all(tmp_path / "prose.log")[0].history.metrics

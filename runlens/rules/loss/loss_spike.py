@@ -12,7 +12,8 @@ Looks alike
     jump at a resume belongs to the resume. A rise that stays is divergence. While a loss falls
     over decades its noise falls with it: a spike must stand out of the scatter of its own phase.
     A policy-gradient loss, or one that goes below 0, has no level to be a multiple of. Single
-    points of the young run that leave nothing behind: info.
+    points of the young run that leave nothing behind: info. A loss in nats that is all but zero
+    has nothing to lose in a point that is so too.
 Limits
     fewest: points; below unaided of them, held-out data must be thrown back at the same place, as
     they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level,
@@ -34,8 +35,9 @@ Limits
     a plain scale where noise is a quarter of the level. thrown: three points or
     more that lose this share of the fall so far, counted in orders of magnitude, and tenfold at
     least. A stretch that begins and ends with a jump of the shape, and is back where it began,
-    counts from sharp_ratio and z on. Measured: 1.8 % of simulated healthy runs (all with
-    heavy-tailed noise of at least 10 %), 0.15 % for the long form; power 96 % for 2.5 to 8 times.
+    counts from sharp_ratio and z on. nothing: nats that zero-loss calls zero. Measured: 1.8 % of
+    simulated healthy runs (all with heavy-tailed noise of at least 10 %), 0.15 % for the long form;
+    power 96 % for 2.5 to 8 times.
 Fixes
     Look at the batch; clip at 1.0 or tighter; learning rate to a half; warm-up 5 %; more
     accumulation where the batch is small (a larger batch lowers the noise); where spikes come
@@ -58,8 +60,8 @@ from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.rules.loss import causes_of_spike, spike_forms, surroundings
 from runlens.rules.loss.spike_forms import Limits, Seen
 from runlens.rules.relations import NAN, Relations
-from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
-from runlens.run import Run
+from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.run import Run, Task
 from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, step, times, too_few
 
@@ -79,7 +81,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(lost)
     if len(train) < limits.unaided:
         return unmet(f"{count(len(train), 'training loss')}, and no evaluation was thrown back")
-    from_point = _judged_from(run, signals, train, limits)
     loud = run.task != "other"
     value, other = train.value, limits.other_ratio
     tall = spike_forms.tall(value, limits.ratio if loud else other, limits, sharp=loud)
@@ -91,13 +92,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     if len(value) < spike_forms.SHORT:
         tall = tall.kept(_over_at_once(value, tall))
-    seen = _joined(run, signals, train, (thrown, tall, long), from_point)
+    seen = _joined(run, signals, train, (thrown, tall, long), limits)
     if len(seen.first):
         return found(_finding(run, signals, train, seen, limits))
-    quiet = _quiet(run, signals, train, from_point, limits) if loud else None
+    quiet = _quiet(run, signals, train, limits) if loud else None
     if quiet is not None:
         return found(_finding(run, signals, train, quiet, limits, quiet=True))
-    top = train.value[from_point:].max(initial=0.0)
+    top = train.value[_judged_from(run, signals, train, limits) :].max(initial=0.0)
     return passed(f"no point stands out from the noise; the highest after warm-up is {loss(top)}")
 
 
@@ -139,7 +140,7 @@ def _judged_from(run: Run, signals: Signals, train: Curve, limits: Limits) -> in
 
 
 def _joined(
-    run: Run, signals: Signals, train: Curve, parts: tuple[Seen, ...], from_point: int
+    run: Run, signals: Signals, train: Curve, parts: tuple[Seen, ...], limits: Limits
 ) -> Seen:
     """Join the forms, without the first points and the resumes; of one spike the first leads."""
     both = spike_forms.NONE
@@ -147,24 +148,25 @@ def _joined(
         reach = np.maximum(part.width[:, None], both.width[None, :])
         inside = np.abs(part.first[:, None] - both.first[None, :]) <= reach
         both = spike_forms.joined(both, part.kept(inside.sum(axis=1) == 0))
-    both = both.kept(both.first >= from_point)
+    both = both.kept(both.first >= _judged_from(run, signals, train, limits))
     steps = train.step[both.first.astype(np.int64)]
     resumed = [surroundings.launch_near(run, signals, float(at)) is not None for at in steps]
     both = both.kept(~np.array(resumed, dtype=bool))
+    if run.task in IN_NATS:
+        both = both.kept(both.peak > limits.nothing)
     return Seen._make(column[np.argsort(both.first)] for column in both)
 
 
-def _quiet(
-    run: Run, signals: Signals, train: Curve, from_point: int, limits: Limits
-) -> Seen | None:
+def _quiet(run: Run, signals: Signals, train: Curve, limits: Limits) -> Seen | None:
     """Return low spikes, which are only worth a note."""
     low = spike_forms.tall(train.value, limits.quiet_ratio, limits, sharp=False)
     far = spike_forms.far_out(train.value, limits)
     far = far.kept(_over_at_once(train.value, far))
-    low = _joined(run, signals, train, (low, far), from_point)
+    low = _joined(run, signals, train, (low, far), limits)
     return low if len(low.first) else None
 
 
+IN_NATS: frozenset[Task] = LANGUAGE_TASKS | {"classification", "dpo", "reward-model"}
 FAR_TOP = 0.05  # of the run from the onset to the top: the onset is named beside it
 
 
@@ -345,6 +347,13 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "preferences that are all right, between nothing and next to nothing",
+        task="dpo",
+        noise=0.05,
+        train_loss="0:0.54 100:0.0012 210:0.0012 220:0.0057 230:0.0012 510:5e-4 520:0.0033 "
+        "530:5e-4 810:5e-4 820:0.018 830:5e-4 1200:3e-4",
+    ),
     drawn(
         "a stage of the task, few points",
         noise=0.01,

@@ -53,6 +53,7 @@ class Limits(Struct, frozen=True):
     log_z: float = 4.0
     thrown: float = 2 / 3
     young: float = 0.1
+    nothing: float = 0.02
 
 
 class Seen(NamedTuple):

@@ -104,7 +104,9 @@ def _heads_or_rows(table: Table) -> bool:
 
 def _kept(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
     """Choose the tables that are of a training: numbers in prose are no metrics."""
-    often = [t for t in tables if t.telling and len(t.line) > 1 and _measured(t)]
+    often = [
+        t for t in tables if t.telling and len(t.line) > 1 and (_measured(t) or _most(t, tables))
+    ]
     if often:
         least = min(len(t.line) for t in often)
         beside = (t for t in tables if t.measures and not t.telling and t.counts.any)
@@ -179,6 +181,14 @@ def _measured(table: Table) -> bool:
         return True
     some = table.value[:, mine]
     return bool((some != np.floor(some)).any())  # NaN too
+
+
+def _most(table: Table, tables: Sequence[Table]) -> bool:
+    """Whether a log has little but one number behind its name: ``episodic returns: 29``."""
+    lines = sum(len(other.line) for other in tables)
+    return (
+        table.bound and table.value.shape[1] == 1 and 2 * len(table.line) > max(lines, 2 * FEWEST)
+    )
 
 
 def _counts_by_name(table: Table) -> bool:
