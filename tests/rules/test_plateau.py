@@ -202,3 +202,24 @@ def test_where_a_fall_ends(curve: str, knee: int) -> None:
 def test_what_falls_ever_faster_has_no_bend() -> None:
     """It never came to a level, so it stands where it began."""
     assert still_of(4.0 - np.linspace(0.0, 1.0, 40) ** 2).knee == 0
+
+
+@pytest.mark.parametrize(
+    ("right", "status"),
+    [
+        ("0:0.9 100:0.97 900:0.98", "passed"),
+        ("0:0.9 100:0.94 900:0.945", "found"),  # one in eighteen is wrong
+        ("0:0.97 100:0.97 900:0.975", "found"),  # a frequent class: as right from the first on
+        ("0:90 100:97 900:98", "passed"),  # in percent
+    ],
+)
+def test_a_flat_loss_of_a_task_that_is_solved_is_at_its_floor(right: str, status: str) -> None:
+    """A cross-entropy of probabilities ends at 1.46 for ten classes: nearly all are right."""
+    run = drawn(
+        "floor",
+        noise={"train_loss": 0.001},
+        task="classification",
+        train_loss="0:1.73 100:1.5 900:1.466",
+        train_accuracy=right,
+    ).run()
+    assert ask(run).status == status

@@ -4,18 +4,21 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.metrics import spoken
 from runlens.records import NamedTuple
 from runlens.rules.loss import chance
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import sigma, smooth
-from runlens.wording import loss
+from runlens.wording import loss, percent
 
 MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weights or labels
 LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
 MOST = 2 / 3  # of the fall: a bend that has less of it behind is not its end
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
+NEARLY_ALL = 0.05  # wrong answers: so many are left of a task that is solved
+ACCURACIES = ("eval_accuracy", "train_accuracy")
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
 
@@ -58,6 +61,21 @@ def too_high(run: Run, signals: Signals, shelf: Shelf) -> str:
             f"loss starts at {loss(shelf.start)}, above {loss(highest)} ({beyond}), as one does "
             f"that is summed or rescaled"
         )
+    return ""
+
+
+def solved(signals: Signals) -> str:
+    """Say which share of right answers leaves a flat loss nothing to gain; empty for none.
+
+    Nearly all are right, and of the first errors half are gone: no frequent class has held it up.
+    """
+    for metric in ACCURACIES:
+        right = signals.curve(metric).value
+        if len(right) < 3:  # noqa: PLR2004 - a median
+            continue
+        wrong = 1 - right / (100.0 if right.max() > 1 else 1.0)
+        if median(wrong[-3:]) <= min(NEARLY_ALL, float(wrong[0]) / 2):
+            return f"{spoken(metric)} is {percent(1 - float(median(wrong[-3:])))}"
     return ""
 
 

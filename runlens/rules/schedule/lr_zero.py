@@ -114,11 +114,10 @@ def _below_last_digit(rate: Curve, first: int) -> float:
     """
     before = rate.value[:first]
     before = before[before > 0]
-    levels, counts = np.unique(before, return_counts=True)
-    begin = int(np.argmax(before == levels[0])) if len(levels) else 0
-    if not begin or min(counts[0], np.count_nonzero(before == before[begin - 1])) <= 1:
+    levels = np.split(before, np.flatnonzero(np.diff(before)) + 1)
+    if len(levels) < 2 or min(map(len, levels[-2:])) <= 1:  # noqa: PLR2004 - one above the other
         return 0.0
-    last, above = float(levels[0]), float(before[begin - 1])
+    above, last = (float(level[0]) for level in levels[-2:])
     units = rate.value / last
     whole = bool((np.abs(units - np.round(units)) < 1e-6).all())  # noqa: PLR2004 - float error
     share = last / above
@@ -299,6 +298,12 @@ GOOD = (
         "a tenth every 200 steps, printed with five digits",
         train_loss="0:3 200:1 1200:1",
         learning_rate="0:1e-3 190:1e-3 200:1e-4 390:1e-4 400:1e-5 590:1e-5 600:0 1200:0",
+    ),
+    drawn(
+        "the same behind a warm-up, which is printed with five digits too",
+        train_loss="0:3 200:1 1200:1",
+        learning_rate="0:0 10:1e-5 20:2e-5 30:3e-5 40:4e-5 50:5e-5 60:6e-5 70:7e-5 80:8e-5 90:9e-5 "
+        "100:1e-4 390:1e-4 400:1e-5 590:1e-5 600:0 1200:0",
     ),
     drawn(
         "rounded by the log",

@@ -102,7 +102,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 
 def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
-    known = _known(others, bars)
+    unheaded = known = _known(others, bars)
     if not known.framework and headings(others):
         known = placed([])
     taken = {record.at for record in known.records}
@@ -117,7 +117,8 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         if loses_nothing(rows, known) and alike_placed(again := _parted(rows, others), known):
             return again
     if not known.records or (not known.framework and better(learned, known)):
-        return _parted(numbered_anew(every() if taken else learned, others), others)
+        found = _parted(numbered_anew(every() if taken else learned, others), others)
+        return found if found.records else unheaded
     return _with(known, learned)
 
 

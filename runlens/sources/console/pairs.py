@@ -12,7 +12,7 @@ _PAIR = lazy_re(
     r"(?:[ ][A-Za-z(@][\w/@.\-()#+]*){0,5}?)"
     r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|(?:tf\.)?[Tt]ensor\()?("
     + NUMBER
-    + r"|(?:[-+]?(?:nan|inf|NaN|Inf|NAN|INF)\b(?! iterations)))"
+    + r"|(?:[-+]?(?:nan|inf|NaN|Inf|NAN|INF)\b(?:\.0)?(?! iterations)))"
     r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/]|\.\d)(?!:\s*[-+]?[\d.]|\s\d\ds\b)"
 )
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
@@ -92,5 +92,7 @@ def _share(counted: re.Match[str]) -> str:
 
 
 def _number(text: str, unit: str, name: str) -> float:
+    if text[-5:-2].lower() in {"nan", "inf"}:  # Lightning's bar writes nan.0
+        text = text[:-2]
     number = float(text.replace(",", ""))
     return number / 100.0 if unit == "%" and not IN_PERCENT.search(name) else number

@@ -105,8 +105,8 @@ def _fill(
 
 def _has_means(folder: Path) -> bool:
     """Whether the logger's own files, with the means of the episodes, lie here or right below."""
-    below = (path.name for path in (*folder.glob("*"), *folder.glob("*/*")))
-    return any(name.startswith(MEANS) for name in below)
+    below = (*folder.glob("*"), *folder.glob("*/*"))
+    return any(path.name.startswith(MEANS) and path.stat().st_size for path in below)
 
 
 def _episodes(path: Path, reading: SourceReading) -> Episodes | None:

@@ -20,7 +20,7 @@ _DATE = (
     r"\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d\d?[-/]\d\d?[-/]\d\d"
     r"|\d\d[-/]\d\d(?= \d\d:\d\d)|\d{8}(?=[-_ T]\d\d:?\d\d)"
 )
-_HOUR = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?"
+_HOUR = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?: ?[AP]M\b)?"
 _DAY = (
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,? )?(?:\d\d? )?"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?[ -]{1,2}\d{1,4}(?![.\w])"
