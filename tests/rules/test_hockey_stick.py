@@ -233,7 +233,8 @@ def test_three_evaluations_that_rise_by_a_fifth(evals: str, accuracy: str, wante
     [
         (1.54, "50:0.4 200:0.75 600:0.771", "warning"),  # a twelfth of what was wrong
         (1.54, "50:0.4 200:0.75 600:0.785", "info"),  # a seventh
-        (0.92, "50:0.4 200:0.75 600:0.771", "info"),  # no steep rise
+        (0.92, "50:0.4 200:0.75 600:0.771", "warning"),  # nearly as steep a rise
+        (0.87, "50:0.4 200:0.75 600:0.771", "info"),  # half as steep
     ],
 )
 def test_a_steep_rise_needs_a_gain_that_counts(end: float, accuracy: str, wanted: str) -> None:

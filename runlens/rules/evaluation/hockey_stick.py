@@ -11,8 +11,8 @@ Looks alike
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
     nothing was memorised. If a score of the set (accuracy, F1, BLEU, word error rate) still
     improves after the bottom, by one point of 100, twice its noise and two standard errors of a
-    set of that size (beside a rise of steep by a tenth of what was wrong as well), the model has
-    only become over-confident: that is said as info. Where it stays, no answer got worse: a warning
+    set of that size (beside a rise of steep by a tenth of what was wrong as well, beside less of a
+    rise by as much less), the model has only become over-confident: that is said as info. Where it stays, no answer got worse: a warning
     at most, as where it stood for half of the steps since while the loss rose on and the training
     set is memorised. Of several scores the metric_for_best_model counts, then F1 and its like
     before accuracy, those of the whole set before single classes. An evaluation of the best model,
@@ -155,7 +155,7 @@ def _finding(
 ) -> Finding:
     evals = evaluations(signals, metric)
     onset, ended = float(evals.step[bottom.at]), float(evals.value[-1])
-    better = score.improved if score and score.outweighs(bottom.share < limits.steep) else ""
+    better = score.improved if score and score.outweighs(bottom.share / limits.steep) else ""
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
     better = "" if spent else better
     until = score.stood if score and spent else onset  # what a shorter run should keep

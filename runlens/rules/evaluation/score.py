@@ -70,13 +70,13 @@ class Score(NamedTuple):
         kind = quality(self.metric)
         return kind is not None and kind.kind in COARSE and self.now < POOR * self.least / LEAST
 
-    def outweighs(self, small: bool) -> bool:
-        """Whether its gain counts for more than a rise of the loss, which is `small` or steep.
+    def outweighs(self, steepness: float) -> bool:
+        """Whether its gain counts for more than a rise of the loss; 1.0: a steep one.
 
-        Beside a steep one a tenth of the wrong answers must have become right.
+        Beside a steep one a tenth of the wrong answers must have become right, else as much less.
         """
         wrong = self.least / LEAST - self.then if self.better[0] > 0 else self.then
-        return not self.poor and (small or self.gain >= MENDED * wrong)
+        return not self.poor and self.gain >= min(1.0, steepness) * MENDED * wrong
 
     def lags(self, signals: Signals) -> bool:
         """Whether the same score gained several times as much in training."""

@@ -16,7 +16,8 @@ Limits
     row of GRPO is often the mean of several steps) over so many steps, if a rise of this share of
     the spread within a group would have been seen. thirds: rise of the last over the first third,
     in standard errors, that could have been seen. tau: Kendall's, at most. p: of a trend. least: a
-    gain below this share of the reward at the start is none, unless its trend is no chance. early:
+    gain below this share of the reward at the start is none, unless its trend is no chance; doubt:
+    nor is a larger one whose order chance shows more often than this. early:
     gain over the first points, in standard errors, that counts as learned. saturated: share of the
     highest possible reward at the start; warm: the same in classic RL, where a new policy seldom
     begins above half. sunk: a fall this many times larger than chance, with a trend, is proof from
@@ -43,13 +44,14 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
-from runlens.records import NamedTuple
 from runlens.rules.rl import flat_advice, policy, reward_parts
 from runlens.rules.rl.policy import Gain
+from runlens.rules.rl.rise import Rise, by_thirds
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import MEDIAN_LOSS, inflation, mad
+from runlens.signals.noise import MEDIAN_LOSS
+from runlens.signals.shape import EXACT, kendall
 from runlens.wording import count, number, percent, step
 
 FEWEST = 6  # points of a part of the reward: two thirds of three
@@ -69,28 +71,11 @@ class Limits(Struct, frozen=True):
     least: float = 0.005
     tau: float = 0.1
     p: float = 0.01
+    doubt: float = 0.1
     saturated: float = 0.8
     warm: float = 0.5
     sunk: float = 2.0
     done: float = 0.3
-
-
-class Rise(NamedTuple):
-    """The rise of the last over the first third."""
-
-    first: float  # mean of the first third
-    last: float
-    visible: float  # what would not be chance
-
-    @property
-    def seen(self) -> float:
-        """How far the last third lies above the first."""
-        return self.last - self.first
-
-    @property
-    def fell(self) -> bool:
-        """Whether it is a fall that is no chance."""
-        return self.seen < -self.visible
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -115,14 +100,16 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     value = signals.curve(metric).value
     name = metric.partition(":")[2] or "reward"
     nothing = gain.end - gain.start < limits.least * abs(gain.start)
-    if gain.tau >= limits.tau and (gain.p < limits.p or not nothing):
+    few = len(value) <= EXACT and not nothing  # of few the memory of the noise is not known
+    chance = kendall(value)[1] if few else gain.p
+    if gain.tau >= limits.tau and chance < (limits.p if nothing else limits.doubt):
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
     overall = signals.shape(metric).fell_overall()
     if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
-    first, last, error = _by_thirds(value)
+    first, last, error = by_thirds(value)
     return Rise(first, last, limits.thirds * error)
 
 
@@ -133,25 +120,6 @@ def _left_behind(run: Run, signals: Signals, limits: Limits) -> reward_parts.Par
         if not solved and isinstance(_rise(signals, part.metric, part.gain, limits), Rise):
             return part
     return None
-
-
-def _spread(value: FloatArray) -> float:
-    """Return the standard deviation of all points: of a flat reward, noise and wandering.
-
-    Where most values are equal and few lie far out the robust one is next to nothing.
-    """
-    robust, usual = mad(value), float(value.std())
-    return max(robust if robust > 0.5 * usual else usual, 1e-12)
-
-
-def _by_thirds(value: FloatArray) -> tuple[float, float, float]:
-    """Return the means of the first and the last third, and the standard error of their gap."""
-    third = max(3, len(value) // 3)
-    first, last = value[:third], value[-third:]
-    spread = float(np.sqrt((first.var() + last.var()) / 2))
-    within = np.concatenate([first - first.mean(), last - last.mean()])
-    error = spread * float(np.sqrt(2 / third)) * inflation(within)
-    return float(first.mean()), float(last.mean()), error
 
 
 def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
@@ -351,10 +319,24 @@ BAD = (
         severity="warning",
     ),
     drawn("rises by nothing", (0, 10), 5e-4, task="rl", severity="info", reward="0:9 600:9.004"),
+    drawn(
+        "ten points in an order that chance shows one time in nine",
+        (0, 10),
+        0.0,
+        task="ppo",
+        severity="info",
+        reward="0:1.0 10:1.1 20:1.8 30:1.4 40:1.3 50:1.5 60:1.6 70:1.9 80:1.2 90:1.7",
+    ),
     drawn("near the top", (0, 10), 0.02, task="grpo", severity="info", reward="0:0.9 1500:0.9"),
 )
 GOOD = (
     drawn("rises by a percent", noise=8e-3, task="rl", reward="0:9 600:9.09"),
+    drawn(
+        "ten points in an order that chance shows one time in fourteen",
+        noise=0.0,
+        task="ppo",
+        reward="0:1.4 10:1.1 20:1.2 30:1.5 40:1.7 50:1.3 60:1.0 70:1.6 80:1.8 90:1.9",
+    ),
     drawn("rises", noise=0.2, task="grpo", reward="0:0.3 1500:0.6"),
     drawn("rose at once", noise=0.05, task="rl", reward="0:10 30:480 3000:480"),
     drawn("rises over few points", noise=0.05, task="grpo", reward="0:0.5 250:0.8"),

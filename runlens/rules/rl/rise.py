@@ -1,0 +1,35 @@
+"""How far the last third of a reward lies above the first, and what would be chance."""
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.records import NamedTuple
+from runlens.signals.noise import inflation
+
+
+class Rise(NamedTuple):
+    """The rise of the last over the first third."""
+
+    first: float  # mean of the first third
+    last: float
+    visible: float  # what would not be chance
+
+    @property
+    def seen(self) -> float:
+        """How far the last third lies above the first."""
+        return self.last - self.first
+
+    @property
+    def fell(self) -> bool:
+        """Whether it is a fall that is no chance."""
+        return self.seen < -self.visible
+
+
+def by_thirds(value: FloatArray) -> tuple[float, float, float]:
+    """Return the means of the first and the last third, and the standard error of their gap."""
+    third = max(3, len(value) // 3)
+    first, last = value[:third], value[-third:]
+    spread = float(np.sqrt((first.var() + last.var()) / 2))
+    within = np.concatenate([first - first.mean(), last - last.mean()])
+    error = spread * float(np.sqrt(2 / third)) * inflation(within)
+    return float(first.mean()), float(last.mean()), error
