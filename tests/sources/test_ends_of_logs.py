@@ -45,3 +45,12 @@ def test_a_training_behind_which_another_begins_is_over(tmp_path: Path) -> None:
     assert (first.state.settled, first.state.sure) == ("stopped_early", "certain")
     assert "goes on with another training behind epoch 30 of 90" in first.state.why
     assert last.state.settled == "unknown"
+
+
+def test_a_log_of_powershell_within_a_folder_is_found(tmp_path: Path) -> None:
+    """PowerShell's redirection writes UTF-16."""
+    rows = "\n".join(f"Epoch {n}/9 - loss: {2 / n:.4f}" for n in range(1, 10))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "train_output.txt").write_text(rows, encoding="utf-16")
+    (run,) = read_all(tmp_path / "run")
+    assert len(run.curve("train_loss")) == 9

@@ -8,6 +8,7 @@ read: lines and bars (`text`), dict rows (`dicts`), all other kinds of rows
 """
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -125,6 +126,8 @@ def looks_like_log(path: Path, rows: int = 1) -> bool:
         return True  # reading it will say what is wrong
     if path.name == "debug.log" and _WANDB_CLIENT.search(head):
         return False
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # Windows PowerShell writes so
+        ends = head.decode("utf-16", errors="replace").encode("utf-8", errors="replace")
     of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
