@@ -228,7 +228,8 @@ def _named_error(raised: Event) -> str:
     exception, stage = (str(raised.data.get(key) or "") for key in ("exception", "stage"))
     if known := meaning(exception, raised=bool(raised.data.get("raised"))):
         return known.what
-    name = exception.partition(":")[0].rpartition(".")[2].strip() or "An exception"
+    name = exception.partition(":")[0].rpartition(".")[2].strip()
+    name = name if name[:1].isupper() and name.isidentifier() else "An error"  # "train.py: error:"
     return f"{name}{_during(stage)}" if stage else f"{name} in the program"
 
 

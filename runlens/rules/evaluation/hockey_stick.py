@@ -182,7 +182,7 @@ def _finding(
         evidence.append(score.evidence)
     return Finding(
         severity="info" if better else _severity(evals, bottom, score, samples, limits),
-        harmless=better != "",  # more answers are right than at the bottom
+        harmless=better != "" and bottom.share < limits.steep,  # more answers are right
         heading=heading,
         title=f"{SAID[heading]} from step {step(onset)} on. "
         f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its best of "

@@ -129,7 +129,7 @@ def bottom_of(evals: Curve) -> Bottom:
     """Return the bottom of an evaluation curve; the luck of its lowest value is taken off.
 
     From 20 evaluations on the bottom is sought on a running median, then placed on the lowest
-    evaluation within half its window.
+    evaluation within half its window, or on the lowest of all where its surroundings are as low.
     """
     value = evals.value
     count = len(value)
@@ -138,6 +138,9 @@ def bottom_of(evals: Curve) -> Bottom:
     lowest = np.flatnonzero(shown == shown.min())  # of a running median several may be
     first = max(0, int(lowest[0]) - width // 2)
     index = first + int(np.argmin(value[first : int(lowest[-1]) + width // 2 + 1]))
+    overall = int(np.argmin(value))
+    if shown[overall] <= shown.min() + sigma_bend(value):  # as low around it: what is logged counts
+        index = overall
     after = value[index:]
     lucky = sigma_bend(after if len(after) >= FEW else value)  # the lowest of many is lucky
     best = float(value[index]) + lucky

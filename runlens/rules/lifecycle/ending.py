@@ -191,7 +191,7 @@ def resume(run: Run) -> tuple[Fix, ...]:
     why = "a crash then costs less"
     often = fixes.action(f"Save a checkpoint every {step(every)} steps and keep 5", why)
     if kept is None:
-        return (often,) if every else ()
+        return (often,) if every and not plan_done(run, 1.0) else ()
     lost = max(0.0, onset_step(run) - kept[0])
     back = fixes.action(f"Resume from {kept[1]}", fixes.lost_steps(lost), kind="resume")
     rare = every and lost > 2 * every
