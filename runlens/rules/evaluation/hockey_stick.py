@@ -10,13 +10,13 @@ Looks alike
     One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
     nothing was memorised. If a score of the set (accuracy, F1, BLEU, word error rate) still
-    improves after the bottom, by one point of 100, twice its noise and two standard errors of a
-    set of that size (beside a rise of steep by a tenth of what was wrong as well, beside less of a
-    rise by as much less), the model has only become over-confident: that is said as info. Where it stays, no answer got worse: a warning
-    at most, as where it stood for half of the steps since while the loss rose on and the training
-    set is memorised. Of several scores the metric_for_best_model counts, then F1 and its like
-    before accuracy, those of the whole set before single classes. An evaluation of the best model,
-    loaded at the end, is left out.
+    improves after the bottom, by one point of 100, twice its noise and two standard errors of a set
+    of that size (beside a rise of steep by a tenth of what was wrong as well, beside less of a rise
+    by as much less), the model has only become over-confident: that is said as info. Where it
+    stays, no answer got worse: a warning at most, as where it stood for half of the steps since
+    while the loss rose on and the training set is memorised. Of several scores the
+    metric_for_best_model counts, then F1 and its like before accuracy, those of the whole set
+    before single classes. An evaluation of the best model, loaded at the end, is left out.
 Limits
     rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
     noise in a small set, so two later evaluations are needed and three noise scales).

@@ -57,7 +57,8 @@ CLOSING = (
             "spaCy"),
     Closing(r"^done solving$", "done solving", "py-faster-rcnn"),
     Closing(r"(?:^|[-|:\]] )done[.!]+$", "2024-01-01 10:00:00 - INFO - Done!", "own loops"),
-    Closing(r"\b(?:training|model) (?:has )?converged\b|\boptimi[sz]ation (?:complete|finished|done)\b",
+    Closing(r"\b(?:training|model) (?:has )?converged\b"
+            r"|\boptimi[sz]ation (?:complete|finished|done)\b",
             "Optimization Finished!", "GCN, Theano's tutorials"),
     Closing(r"\btotal run time: [\d.]+ seconds",
             "Total run time: 123.45 seconds (120.1 seconds for the tuning loop).", "Ray Tune"),
