@@ -9,6 +9,7 @@ from runlens.diagnosis import Finding
 from runlens.history import History, columns
 from runlens.metrics import base
 from runlens.rules.evaluation.hockey_stick import RULE
+from runlens.rules.evaluation.sets import bottom_of
 from runlens.rules.rule import Case, drawn
 from runlens.run import Setting
 from runlens.signals import Signals
@@ -259,3 +260,30 @@ def test_a_steep_rise_beside_an_error_rate() -> None:
         run = Case("words", curves, noise=noise, task="asr").run()
         (found,) = RULE.check(run, Signals(run), RULE.limits).findings
         assert found.severity == wanted
+
+
+def test_the_best_of_many_evaluations_is_the_lowest_logged_where_it_lies_among_low_ones() -> None:
+    """A running median may be lowest before it; a single lucky value far from there is no best."""
+    evals = np.concatenate([np.linspace(0.73, 0.54, 13), [0.545, 0.551, 0.559, 0.55, 0.547, 0.55]])
+    rise = np.concatenate([[0.537], np.linspace(0.56, 0.69, 30)])
+    value = np.concatenate([evals, rise])
+    curve = columns(np.arange(1, len(value) + 1), value)
+    assert bottom_of(History({"eval_loss": curve}).curve("eval_loss")).at == len(evals)
+    lucky = value.copy()
+    lucky[-5] = 0.53
+    curve = columns(np.arange(1, len(value) + 1), lucky)
+    assert bottom_of(History({"eval_loss": curve}).curve("eval_loss")).at < len(evals) + 1
+
+
+def test_a_steep_rise_costs_the_badge_though_the_score_improved() -> None:
+    """The model is over-confident: an info beside a slight rise, told first beside a steep one."""
+    for end, harmless in ((0.9, True), (1.3, False)):
+        curves = {
+            "train_loss": "0:1.9 600:0.05",
+            "eval_loss": f"50:1.8 200:0.78 600:{end}",
+            "eval_accuracy": "50:0.4 200:0.75 600:0.8",
+        }
+        noise = {"train_loss": 0.01, "eval_loss": 0.002, "eval_accuracy": 0.0}
+        run = Case("surer", curves, noise=noise, task="classification").run()
+        (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+        assert (found.severity, found.harmless) == ("info", harmless)

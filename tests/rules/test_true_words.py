@@ -12,6 +12,7 @@ from runlens.diagnosis import Finding, Moment
 from runlens.engine import diagnose
 from runlens.experiments import check_data
 from runlens.rules.cases import drawn, message
+from runlens.rules.lifecycle import crashed
 from runlens.rules.loss.surroundings import first_checks
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
@@ -389,3 +390,19 @@ def test_a_shock_that_was_over_is_told_as_an_earlier_one(end: int, words: str) -
     shock = replace(fault, rule="warmup-shock", onset=Moment(20), end=Moment(end))
     signs = rate_too_high(Scene(run, Signals(run), (fault,), (fault, shock)))
     assert any(words in sign.text for sign in signs if sign)
+
+
+def test_a_run_that_did_all_its_steps_is_not_told_to_save_more_often() -> None:
+    """What crashed behind them has nothing left to save."""
+    early, late = (case.run() for case in crashed.BAD[:2])
+    assert "Save a checkpoint every 40 steps" in told(finding("crashed", early))
+    assert "Save a checkpoint" not in told(finding("crashed", late))
+
+
+def test_words_before_a_colon_that_are_no_class_are_an_error() -> None:
+    """Argparse writes the name of the script there."""
+    state = State("crashed", "exit code 2", "certain", 2, done_steps=160, planned_steps=400)
+    said = "train.py: error: too few arguments"
+    raised = message(said, "fallback", 99, 160, exception=said)
+    made = diagnose(replace(crashed.BAD[0].run(), state=state, events=(raised,)))
+    assert made.causes[0].what == "An error in the program"
