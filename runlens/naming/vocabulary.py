@@ -17,7 +17,8 @@ def spelled(table: dict[str, str]) -> dict[str, str]:
 
 # one spelling of each word; plurals and short forms of logs
 SYNONYMS = spelled({
-    "train": "training trn trains trained learn trainings entrenamiento entrainement treinamento",
+    "train": "training trn trains trained learn trainings entrenamiento entrainement "
+             "treinamento treino",
     "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va validacion validacao validierung validierungs",
     "test": "testing tst",
@@ -170,7 +171,7 @@ FILLERS = {
     "result", "current", "cur", "curr", "now", "on", "in", "of", "the",
     "per", "for", "set", "dataset", "phase", "curve", "curves", "each", "over", "all",
     "history", "hist", "list",
-    "global", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
+    "global", "undiscounted", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
 }  # fmt: skip
 # words that may be written as one: "trainloss", "eprewmean"
 GLUED = {

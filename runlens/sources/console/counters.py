@@ -117,7 +117,10 @@ def counted(line: str) -> Counted | None:
     start = begin(line)
     if glued := _GLUED.search(line, start):
         start = glued.end()
-    return _known(_BEHIND, line, start) or _general(line, start)
+    known = _known(_BEHIND, line, start)
+    if known and not known.part and (data := _HELD_OUT.search(line, 0, start)):
+        known = known._replace(part=f"{data[1].lower()}/")
+    return known or _general(line, start)
 
 
 def is_sure(line: str) -> bool:

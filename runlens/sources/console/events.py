@@ -61,7 +61,11 @@ _EXIT = lazy_re(
 )
 _SIGNAL = lazy_re(r"died with <Signals\.\w+: (\d+)>|Fatal Python error: (Aborted|Segmentation)")
 _MARKDOWN = " \t>*_`"  # what stands around a word in it
-_KILLED = lazy_re(r"^(?:Killed|\S+: line \d+: +\d+ Killed\b.*)$")
+_DIED = lazy_re(  # what a shell says of a program that a signal ended
+    r"^(?:\S+: line \d+: +\d+ (?P<script>Killed|Segmentation fault|Aborted)\b.*"
+    r"|(?P<alone>Killed|Segmentation fault|Aborted)(?: \(core dumped\))?)$"
+)
+_BY_SIGNAL = {"Killed": 137, "Segmentation fault": 139, "Aborted": 134}
 
 
 class Failure(NamedTuple):
@@ -237,8 +241,8 @@ def resumed(line: str) -> tuple[int | None] | None:
 
 def exit_code(line: str) -> int | None:
     """Return the exit code that a launcher or a shell reports, as the shell counts it, or None."""
-    if _KILLED.match(line.strip(_MARKDOWN)):
-        return 137
+    if died := _DIED.match(line.strip(_MARKDOWN)):
+        return _BY_SIGNAL[died["script"] or died["alone"]]
     if found := _SIGNAL.search(line):
         return 128 + int(found[1]) if found[1] else 134
     found = _EXIT.search(line)

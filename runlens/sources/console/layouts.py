@@ -89,6 +89,10 @@ LAYOUTS = (
            r"(?P<epoch>\d+)epoch:(?P<part>train|valid):\d+-(?P<batch>\d+)batch:(?!\d)",
            "[node] 2022-01-01 10:00:00 (trainer:753) INFO: 1epoch:train:1-100batch: loss=9.1",
            {"epoch": 1, "batch": 100}),
+    Layout("ESPnet, end of an epoch",
+           r"(?P<epoch>\d+)epoch results: \[train\].{0,4000}?\[(?P<part>valid)\]",
+           "[node] 2022-01-01 10:00:00 (trainer:328) INFO: 1epoch results: [train] loss=9.1, "
+           "total_count=200, [valid] acc=0.4, loss=8.2", {"epoch": 1}),
     Layout("OpenNMT before 0.2", r"Epoch +(?P<epoch>\d+), +(?P<batch>\d+)/ *(?P<batches>\d+);",
            "Epoch  2,   50/ 3907; acc:   5.01; ppl: 8513.41; 2093 src tok/s; 2146 tgt tok/s;",
            {"epoch": 2, "batch": 50, "batches": 3907}),

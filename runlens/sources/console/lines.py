@@ -19,6 +19,7 @@ from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -35,7 +36,6 @@ from runlens.sources.console.learned import (
 )
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
-from runlens.sources.console.mining.phrases import in_ascii
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -46,6 +46,7 @@ from runlens.sources.console.postfix import (
     table_rows,
     without_second,
 )
+from runlens.sources.console.ranks import of_first_rank
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import Restarts, numbered_anew
 from runlens.sources.console.rows import Epochs, Found, Row, placed
@@ -72,7 +73,8 @@ _BARE_EPOCH = lazy_re(
 )
 _LABELLED = lazy_re(
     r"^\W*((train|training|val|valid|validation|test|eval|epoch)\w*\.?)(?: set:)?"
-    r"[ _](?:(?:average|avg\.?|mean) )?(?:loss|acc|perplexity|ppl)",
+    r"[ _](?:(?:average|avg\.?|mean) )?(?:loss|acc|perplexity|ppl)"
+    r"(?! \d+:?\s+[-+]?(?:\d+\.|nan|inf))",  # what stands between counts: it is mined
     re.IGNORECASE,
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
@@ -92,6 +94,7 @@ _Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, val
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
+    others = of_first_rank(others)
     before = ["", *(line for _, line in others)]
     others = [
         (at, in_ascii(line))

@@ -12,7 +12,7 @@ _PAIR = lazy_re(
     r"(?:[ ][A-Za-z(@][\w/@.\-()#+]*){0,5}?)"
     r"(?:\s*[:=]\s*|\s+|(?=\[))\[?(?:np\.float\d+\(|(?:tf\.)?[Tt]ensor\()?("
     + NUMBER
-    + r"|(?:[-+]?(?:nan|inf|NaN|Inf|NAN|INF)\b(?:\.0)?(?! iterations)))"
+    + r"|(?:[-+]?(?:nan|[iI]nf(?:inity)?|NaN|NAN|INF)\b(?:\.0)?(?! iterations)))"
     r"(?:\s?(ms|%|us|s|m|h|[KMGT]i?B|BPC|bpc|[kKMB](?![A-Za-z])))?(?![\w/]|\.\d)(?!:\s*[-+]?[\d.]|\s\d\ds\b)"
 )
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted

@@ -38,7 +38,7 @@ _NAMED = lazy_re(  # a setting: no word before it says of what
 )
 _FOR = lazy_re(
     r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,6}) epochs\b"
-    r"|\btraining(?: \w+)?\W{1,4}(\d{1,6}) epochs\b",
+    r"|\btraining(?: \w+)?\W{1,4}(\d{1,6}) epochs\b|\bmax: (\d{1,6}) epochs\b",
     re.IGNORECASE,
 )
 _A_BAR = lazy_re(r"(?:train(?:ing)?|total|overall)?[ _]*epochs?", re.IGNORECASE)
@@ -105,4 +105,4 @@ def _counted(line: str) -> Iterator[tuple[int, int]]:
 
 def _settings(line: str) -> Iterator[int]:
     yield from (int(said[1]) for said in _NAMED.finditer(line))
-    yield from (int(said[1] or said[2]) for said in _FOR.finditer(line))
+    yield from (int(said[1] or said[2] or said[3]) for said in _FOR.finditer(line))

@@ -55,6 +55,11 @@ CONSEQUENCES = (
 )
 
 
+# the label of a bar that has the values itself and counts the steps of the run
+_OF_STEPS = lazy_re(
+    r"(?:(?:train(?:ing)?|total|global|optimi[sz](?:er|ation))[ _])?(?:steps?|iter(?:ation)?s?)",
+    re.IGNORECASE,
+)
 _NAMED_STEP = lazy_re(
     r"\b(?:nan|inf)\b.{0,20}\bat (?:step|iter(?:ation)?) (\d{1,15})\b", re.IGNORECASE
 )
@@ -157,9 +162,12 @@ def run_bars(bars: Bars, placed: Placed, records: Records) -> Bars:
 
 
 def _agreement(bars: Bars, total: int, records: Records, placed: Placed) -> int:
-    """Count the records whose step the next state of this bar shows."""
+    """Count the records whose step the next state of this bar shows, or that which has them."""
     some = bars.taken(bars.total == total)
-    next_bar = np.searchsorted(some.at, records.at, side="right")
+    own = bool(np.isin(records.at, some.at).all())
+    if own and not _OF_STEPS.fullmatch(next((bar.label.strip() for bar in some), "")):
+        return 0  # it may count the batches of one epoch of several
+    next_bar = np.searchsorted(some.at, records.at, side="left" if own else "right")
     known = next_bar < len(some)
     return int((some.done[next_bar[known]] == placed.step[known]).sum())
 
@@ -179,7 +187,10 @@ _PATIENCE = lazy_re(
     r"^\W*early[- _]?stop(?:ping|ped)?\W*$|\[early[- _]?stop(?:ping|ped)?\]"
     r"|early[- _]?stop(?:ping|ped)?\s*"
     r"(?:!|(?:was )?triggered|(?:at|after) (?:\d{1,9} )?(?:epoch|step|iter))"
-    r"|after not improving|stopp(?:ed|ing)[ _]early",
+    r"|after not improving|stopp(?:ed|ing)[ _]early"
+    r"|\bepoch \d+: early stopping|early stopping, best (?:iteration|epoch) is"
+    r"|stopped by overfitting detector"
+    r"|(?:did|has|have) not improved? .{1,80}\bstopping\.?$|^stopping since .{1,80} not improved",
     re.IGNORECASE,
 )
 

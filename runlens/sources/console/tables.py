@@ -3,13 +3,15 @@
 import re
 from collections.abc import Sequence
 
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
-from runlens.sources.console.mining.heads import trimmed
+from runlens.sources.console.mining.heads import Head, below, trimmed
 from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.pairs import names_metric
 from runlens.sources.console.records import MAX_STEP, Record
 from runlens.sources.console.rows import Row
+from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 
 FRAMEWORK = "stable-baselines3"
@@ -37,6 +39,11 @@ _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
 _GAP = lazy_re(r"\s{2,}|\t")
 _LOSS = lazy_re(r"(?:^|_)loss(?:_|$)|^\w+ loss$", re.IGNORECASE)
 _NAME = lazy_re(r"[A-Za-z][\w/.-]{0,80}(?: [\w/.-]{1,40})?")
+_BOTH_LOSSES = {
+    ("train_loss", "valid_loss"),
+    ("trn_loss", "val_loss"),
+    ("Training Loss", "Validation Loss"),
+}  # of fastai, then and now; of the Trainer in a notebook
 LEAST = 3  # rows of a table that counts none
 MAX_HEAD = 400  # characters of a line of names
 _REWARDS = lazy_re(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
@@ -91,13 +98,13 @@ def from_tensors(others: Sequence[tuple[int, str]]) -> list[tuple[int, Record]]:
 def columns(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the rows of tables with a line of names: fastai, spaCy, the Trainer in a notebook."""
     rows: list[Row] = []
-    names: list[str] = []
+    names = Head(_GAP, ())
     tabs = False
     for at, line in others:
         if row := _column_row(at, line, names, tabs=tabs):
             rows.append(row)
         elif head := _column_names(line):
-            names, tabs = head, "\t" in line.strip()
+            names, tabs = Head(_GAP, tuple(head), line), "\t" in line.strip()
     counters = {row.counted for row in rows}
     return rows if len(counters) > 1 or (counters == {Counted()} and len(rows) >= LEAST) else []
 
@@ -108,16 +115,29 @@ def _column_names(line: str) -> list[str]:
         return []
     names = [name.strip() for name in _GAP.split(line.strip())]
     if names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS:
-        return names if any(map(names_metric, names)) else []
+        return _of_held_out(names) if any(map(names_metric, names)) else []
     losses = any(_LOSS.search(name) for name in names)  # a table of data has scores, but no loss
     return names if losses and "\t" in line and all(map(_NAME.fullmatch, names)) else []
 
 
-def _column_row(at: int, line: str, names: list[str], *, tabs: bool) -> Row | None:
+def _of_held_out(names: list[str]) -> list[str]:
+    """Return names with the data of what stands behind both losses: it is measured where loss is.
+
+    So in the tables of fastai and of the Trainer.
+    """
+    if tuple(names[1:3]) not in _BOTH_LOSSES:
+        return names
+    return [n if classify(n).split or not tells(n) else f"valid_{n}" for n in names]
+
+
+def _column_row(at: int, line: str, head: Head, *, tabs: bool) -> Row | None:
+    names = head.names
     if not names or not line.lstrip()[:1].isdigit():
         return None
     line = unwrapped(line)
     cells = trimmed(line.strip().split("\t") if tabs else line.split(), len(names))
+    if len(cells) < len(names) and not tabs:
+        cells = below(line, head)
     counts = names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS
     if len(cells) != len(names) or (counts and whole(cells[0] if cells[0].isdigit() else "") < 0):
         return None

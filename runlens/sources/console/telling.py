@@ -29,7 +29,7 @@ LOSSES = {"train_loss", "eval_loss", "d_loss", "g_loss"}  # by whatever words: "
 # settings of a loss, what was best so far, and words of sentences
 _OTHER = lazy_re(
     r"loss[ _]?scale|(?:weight|coef|coeff|eps|bias|fn|type|every|interval|freq|size|threshold)s?\b"
-    r"|best|exit|errno|code|interval|_every|per[ _]iter|\bthe\b|tokens? |^max |_s$",
+    r"|best|(?<![a-z])exit|errno|code|interval|_every|per[ _]iter|\bthe\b|tokens? |^max |_s$",
     re.IGNORECASE,
 )
 

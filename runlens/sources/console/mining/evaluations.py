@@ -23,7 +23,8 @@ def with_whole_evaluations(
     """
     going = not alone or any(_goes_on(table) for table in kept)
     begun = {
-        id(table): _evaluates(table) or (going and _of_samples(table))
+        id(table): (_evaluates(table) and not _by_turns(table, kept))
+        or (going and _of_samples(table))
         for table in kept
         if table.counts.any
     }
@@ -38,6 +39,21 @@ def _evaluates(table: Table) -> bool:
     place = max(table.counts.step, table.counts.batch)
     named = COUNTS_DATA.fullmatch(table.layout.columns[place].name) if place >= 0 else None
     return named is not None and not named["train"]
+
+
+def _by_turns(table: Table, kept: list[Table]) -> bool:
+    """Whether rows of the training count the same, one before each: ``train (3/9)``.
+
+    Both count epochs then, and no batches.
+    """
+    count = table.value[:, max(table.counts)]
+    return any(
+        len(other.line) == len(count) > 1
+        and np.array_equal(other.value[:, max(other.counts)], count)
+        and bool((other.line < table.line).all() and (table.line[:-1] < other.line[1:]).all())
+        for other in kept
+        if other.counts.any
+    )
 
 
 def _goes_on(table: Table) -> bool:

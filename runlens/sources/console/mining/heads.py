@@ -30,6 +30,7 @@ _UNIT_APART = lazy_re(r"(?<=\d)\s+(?=(?:m?s|secs?|seconds|mins?|h|%|it/s|[KMG]i?
 _BEST = r"(?=\S)(?:[^\w\s%]+\s*)?(?:\(?(?:new )?(?:best|saved?|improved)\)?)?[^\w\s%]*"
 _MARK = lazy_re(_BEST, re.IGNORECASE)  # behind a row: of the best epoch so far
 _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
+_SETTING = {"True", "False", "None"}
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
 
@@ -66,6 +67,7 @@ def head(line: str) -> Head | None:
         if len(names) > 1:
             named = names[1:] if not names[0] else names  # pandas names no index
             good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
+            good = good and named[-1] not in _SETTING  # "Dynamic Loss Scaling: True"
             found = Head(splitter, names, line)
             return found if good and found.sure else None
     return None
@@ -145,7 +147,7 @@ def _cells(line: str, names: Head) -> list[str]:
     if len(cells) != len(names.names) and names.splitter is not _PIPES:
         cells = trimmed(_SPACE.split(_UNIT_APART.sub("", text)), len(names.names))
         whole = len(cells) == len(names.names) or _indexed(cells, names)
-        return cells if whole else _below(line, names)
+        return cells if whole else below(line, names)
     return cells
 
 
@@ -161,8 +163,11 @@ def trimmed(cells: list[str], width: int) -> list[str]:
     return [*cells[:-1], marked[1]] if marked else cells
 
 
-def _below(line: str, names: Head) -> list[str]:
-    """Return the cells of a row with blanks: each begins or ends where its name does."""
+def below(line: str, names: Head) -> list[str]:
+    """Return the cells of a row with blanks: each begins or ends where its name does.
+
+    Nothing is returned where one does neither.
+    """
     begins, ends, at = dict[int, int](), dict[int, int](), 0
     for n, name in enumerate(names.names):
         at = names.line.find(name, at)

@@ -38,6 +38,7 @@ _HEADING = lazy_re(
     r"(?:\d+(?:\s?(?:/|of)\s?\d+)?)?[\W_]*",
     re.IGNORECASE,
 )
+_AVERAGED = lazy_re(r"\W*averaged (?:stats|values|results|metrics)\b", re.IGNORECASE)
 _LONGEST_HEADING = 120
 _FILLER = lazy_re(r"^(?:(?:of|on|for|the|in)\s+)+", re.IGNORECASE)
 _SPLIT = lazy_re(r"^(?:train|val|eval|test|dev)[/_]")
@@ -142,7 +143,7 @@ def _lines(
 ) -> Iterator[tuple[int, Phrase, tuple[Slot, ...]]]:
     """Yield what each line with a number says, and its numbers."""
     names: Head | None = None
-    section = ""
+    section = above = ""
     for at, line in others:
         if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
             continue
@@ -157,12 +158,25 @@ def _lines(
             yield at, *under
             continue
         said = phrase(taken.text, taken.marks)
-        if not headed and any(column.kind for column in said.columns):
+        if not headed and any(column.kind not in {"", "share"} for column in said.columns):
             held_out = _HELD_OUT.match(line, begin(line))
             section = split_of(held_out[1]) if held_out else ""
         elif section:
             said = _in_section(said, section)
+        if _AVERAGED.match(line):
+            said = _in_section(said, above)
+        above = _counted_data(said, taken.slots) or above
         yield at, said, taken.slots
+
+
+def _counted_data(said: Phrase, slots: tuple[Slot, ...]) -> str:
+    """Return what begins the names of the averages behind a row: ``test/`` for ``Test: [ 3/10]``.
+
+    Those of the training are of an epoch. Empty: the row counts no batches.
+    """
+    if SPLIT.fullmatch(said.columns[0].name) and slots[0].total >= 0:
+        return split_of(said.columns[0].name)
+    return "epoch/" if any(column.kind == "epoch" for column in said.columns) else ""
 
 
 def _has_texts(line: str) -> bool:

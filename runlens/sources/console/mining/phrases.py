@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from runlens.naming.languages import folded, in_english
+from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
@@ -71,11 +71,7 @@ _BREAKS = lazy_re(
     r"|\s{2,}|=>|->|[•·→]"
 )
 _SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
-# what Chinese logs count, its number amid the word: "the 3rd round"
-_NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
-_EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
 _STATED = lazy_re(r" (?:is|was) $", re.IGNORECASE)
-_ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|de )(?=[a-z])")  # "perte d'entrainement"
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
 # what a sentence has before a name: "and the validation accuracy is 0.8"
 _BEFORE = {"and", "with", "the", "a", "an", "its", "this", "then", "has"}
@@ -147,18 +143,21 @@ def _dealt(columns: list[Column]) -> list[Column]:
         for n, part in enumerate(several):
             name = f"{part}{sign}{rest}" if rest else part
             found[place + n] = found[place + n]._replace(name=name)
+    return _of_darknet(found)
+
+
+def _of_darknet(found: list[Column]) -> list[Column]:
+    """Name the loss that has none beside its average and the rate: ``80.1, 95.2 avg, 1e-3 rate``.
+
+    Of nothing else does a program print an average and a rate.
+    """
+    names = [column.name for column in found]
+    place = next((n for n, name in enumerate(names) if name in {"avg", "avg loss"}), 0)
+    if place and names[place - 1 : place + 2 : 2] == ["", "rate"]:
+        said = ("loss", f"loss{MARK}", "learning rate")
+        for n, name in enumerate(said, place - 1):
+            found[n] = found[n]._replace(name=name)
     return found
-
-
-def in_ascii(line: str) -> str:
-    """Return a line without accents whose counters of other languages are those that are known."""
-    if not line.isascii():
-        line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
-    return _EPOCH_ABROAD.sub("epoch", line) if "po" in line else line
-
-
-def _numbered(found: re.Match[str]) -> str:
-    return f" {found.lastgroup} {found[1]} "
 
 
 def segments(text: str) -> list[str]:

@@ -1,0 +1,34 @@
+"""Words and numbers of logs as others write them: other languages, C on Windows."""
+
+import re
+
+from runlens.naming.languages import folded
+from runlens.patterns import lazy_re
+
+# what Chinese logs count, its number amid the word: "the 3rd round"
+_NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
+_ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
+_OF_ABROAD = lazy_re(r"(?<=epoch )(\d{1,9}) (?:von|de|sur) (?=\d)")  # "Epoche 3 von 20"
+_LOSS_OF = lazy_re(r"\b(perd(?:id)?a|perte)s? d[aeo] (?=[a-z])", re.IGNORECASE)
+# as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
+_OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
+
+
+def in_ascii(line: str) -> str:
+    """Return a line without accents, its counters and its NaN written as those that are known."""
+    if not line.isascii():
+        line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
+    if "1.#" in line:
+        line = _OF_C.sub(_of_c, line)
+    if "er" in line and " d" in line:
+        line = _LOSS_OF.sub(r"\1 ", line)
+    return _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
+
+
+def _of_c(found: re.Match[str]) -> str:
+    return "nan" if found["nan"] else f"{found[1]}inf"
+
+
+def _numbered(found: re.Match[str]) -> str:
+    return f" {found.lastgroup} {found[1]} "
