@@ -360,3 +360,15 @@ def test_repeats_tell_how_far_seeds_end_apart_and_no_prior_does() -> None:
     assert said[0] == pytest.approx((1 + 1 / 1.1) / 2, abs=0.05)
     assert said[1] is not None
     assert said[1] > 0.97
+
+
+@pytest.mark.parametrize(("equal", "holds"), [(0.98, True), (0.0, False)])
+def test_the_interval_holds_zero_where_the_configurations_may_be_one(
+    equal: float, holds: bool
+) -> None:
+    """Two seeds of one configuration lie apart, and its difference from itself is nothing."""
+    a, b = run({"eval_loss": evals(30, 1.0, 1)}), run({"eval_loss": evals(30, 1.8, 2)})
+    made = measures(a, b, "step", Terms(equal=equal))
+    row = next(row for row in made if row.what == "Last eval loss")
+    assert row.interval is not None
+    assert (row.interval[0] <= 0 <= row.interval[1]) is holds
