@@ -142,15 +142,16 @@ def _lines(
 ) -> Iterator[tuple[int, Phrase, tuple[Slot, ...]]]:
     """Yield what each line with a number says, and its numbers."""
     names: Head | None = None
-    section = ""
-    for at, line in others:
+    section = line = ""
+    for at, following in others:
+        above, line = line, following
         if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
             continue
         section = headed.get(at, section)
         taken = parts(line)
         if not taken.slots:
             if not _RULE.match(line):
-                names = with_second(names, line) or head(line) or names
+                names = with_second(names, line) or head(line, above) or names
                 section = section if headed else _section(line, section)
             continue
         if under := row(line, names):

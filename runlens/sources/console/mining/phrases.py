@@ -99,6 +99,7 @@ _COUNTED = lazy_re(
 )
 _NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
 _BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
+_RATE = lazy_re(r"m?s/\w+|\w+/s")  # how fast it went, which measures nothing without a name
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -294,7 +295,7 @@ class _Reader:
         if not self.columns or (
             not _LISTED.match(left) and not _DEVIATION.match(left) and not _AVERAGE.match(left)
         ):
-            return Column("")
+            return Column("", "share" if _RATE.fullmatch(self.marks[place]) else "")
         before = self.columns[-1]
         if before.kind:
             if self.marks[place] == "%" or (_AVERAGE.match(left) and "[" not in left):
