@@ -223,11 +223,12 @@ def _found(
     ]
     cards = {source for one, source in ours if kind_of(one) == GPU_LOG}
     ours = [(one, at) for one, at in ours if at not in cards or kind_of(one) == GPU_LOG]
-    if not ours and not theirs and place.is_file():
+    if not theirs and all(kind_of(one) == "config_files" for one, _ in ours):
         from runlens.sources import console
 
         # a text of any name, which a user points at
-        ours = [(console, place)] if console.looks_like_log(place) else []
+        any_name = place.is_file() and not ours and console.looks_like_log(place)
+        ours += [(console, one) for one in ([place] if any_name else console.named_numbers(names))]
     if place.is_file() and ours:
         from runlens.sources.configs import config_files
 
@@ -319,9 +320,9 @@ def _of_training(place: Path, readings: list[SourceReading]) -> bool:
 
 
 def _log_of_training(reading: SourceReading) -> bool:
-    from runlens.sources import console
+    from runlens.sources.console.program import of_training
 
-    return console.of_training(reading)
+    return of_training(reading)
 
 
 def _measured(runs: list[Run]) -> list[Run]:

@@ -145,3 +145,22 @@ def test_further_ways_to_leave_numbers(
 def test_a_few_numbers_are_no_curve(tmp_path: Path, text: str) -> None:
     """Unless each line counts itself from the start, or one list is around all."""
     assert not console.read(written(tmp_path, text, "x.txt")).series
+
+
+def test_files_of_one_number_are_what_a_run_left(tmp_path: Path) -> None:
+    """Where nothing else lies there but settings; of a name that says nothing it is no metric."""
+    written(tmp_path, "3.5647", "loss_log.txt")
+    written(tmp_path, "0.4026\n", "acc_log.txt")
+    written(tmp_path, "0.75\n", "notes.txt")
+    written(tmp_path, "lr: 0.1\n", "hparams.yaml")
+    run = read(tmp_path)
+    assert run.curve("train_loss").value.tolist() == [3.5647]
+    assert set(run.history.metrics) == {"train_loss", "acc_log"}
+    assert read(tmp_path / "loss_log.txt").curve("train_loss").value.tolist() == [3.5647]
+
+
+def test_a_file_of_one_number_beside_a_log_is_none(tmp_path: Path) -> None:
+    """It is a result of the run that the log is of."""
+    written(tmp_path, "0.5\n", "loss_log.txt")
+    written(tmp_path, "".join(f"epoch {n} loss {2 / n:.4f}\n" for n in range(1, 9)), "train.log")
+    assert len(read(tmp_path).curve("train_loss")) == 8

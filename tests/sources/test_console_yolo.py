@@ -103,6 +103,10 @@ WRITTEN = {
                {"train/cls_loss", "metrics/F1", "val/cls_loss"}),
     "of faces": (results("2G  0.1  0.2  0.1  0.1  nan  9  8  {scores}  0.3  0.1  0.2  0.1"),
                  {"train/loss_4_loss", "val/loss_4_loss"}),
+    "of a fourth loss": (
+        results("2G  0.1  0.2  0.1  0.3  0.7  9  8  {scores}  0.3  0.1  0.2  0.1  0.7"),
+        {"train/loss_4_loss", "val/loss_4_loss", "train/loss", "val/loss"},
+    ),
     "2019": (results("9/9  0.1  0.2  0.1  1e+01  10.4  24  0.4  {scores}  0.3", last="0.61"),
              {"train/xy_loss", "metrics/mAP_0.5", "val/loss"}),
 }  # fmt: skip
@@ -123,6 +127,7 @@ def test_results_whose_columns_nobody_names(who: str, tmp_path: Path) -> None:
     "own",
     [
         "1.8G  0.1  0.2  0.1  0.9  24  640  {scores}  0.3  0.1  0.2",  # their sum is another
+        "1.8G  0.1  0.2  0.1  0.3  0.7  24  640  {scores}  0.3  0.1  0.2  0.1  0.9",
         "1.8G  0.1  0.3  24  640  {scores}  0.3",
         "1.8G  0.1  0.2  0.3",
         "1.8G  0.1  0.2  0.1  0.4  24  640  {scores}  0.3  0.1  0.2\nimages",

@@ -49,6 +49,20 @@ LINES = {
         "Fatal: signal 11 received",
         "process ended with exit code 139",
     ),
+    115: (
+        r"C:\Python311\python.exe: can't open file 'train.py': [Errno 2] No such file",
+        "python3: can't open file '/work/train.py': [Errno 2] No such file or directory",
+    ),
+    116: (
+        "train.py: error: unrecognized arguments: --lr 0.1",
+        "train.py: error: the following arguments are required: --data",
+        "train.py: error: argument --model: invalid choice: 'x' (choose from 'a', 'b')",
+    ),
+    117: ("UnicodeEncodeError: 'charmap' codec can't encode character '\\u2713' in position 0",),
+    118: ("Exception: The wandb backend process has shutdown",),
+    119: ("TypeError: `generator` yielded an element of shape (4, 2) where (8, 2) was expected",),
+    120: ("mlflow.exceptions.MlflowException: API request to http://host/api failed",),
+    121: ("InvalidArgumentError: Key: image/name.  Can't parse serialized Example.",),
     105: ("RuntimeError: DataLoader worker (pid 7) is killed by signal: Terminated.",),
     8: (
         "  traceback : Signal 6 (SIGABRT) received by PID 5071",
@@ -518,6 +532,13 @@ LOOK_ALIKES = {
     105: "DataLoader workers were told to end: Terminated",
     106: "this kernel runs on CUDA devices",
     107: "model._orig_mod.forward was traced",
+    115: "can't open file of the cache, a new one is made",
+    116: "the error: an argument of the optimizer is deprecated",
+    117: "utf-8 codec can't encode emojis in old consoles",
+    118: "the wandb backend process has started",
+    119: "the loader yielded an element whose shape was checked",
+    120: "MlflowException is caught by the callback",
+    121: "can not parse serialized examples of old versions",
     108: "WARNING: Dataset not found, downloading it",
     111: "dropout should be between 0 and 1",
     112: "reward function for data_source maze",
@@ -539,7 +560,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 115))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 122))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

@@ -52,8 +52,10 @@ def test_other_digits_and_points_are_left_alone(tmp_path: Path, text: str) -> No
 
 @pytest.mark.parametrize("value", ["2.201014041900634766e+00\n", "0.5\n0.25\n"])
 def test_the_only_numbers_of_a_file_are_a_training(tmp_path: Path, value: str) -> None:
-    """Where a user points at it; in a folder they may be anything."""
+    """Where a user points at it, and in a folder that has nothing else."""
     assert loss_in(tmp_path, value) == list(map(float, value.split()))
+    assert len(read(tmp_path).curve("train_loss")) == len(value.split())
+    (tmp_path / "loss.txt").rename(tmp_path / "offsets.txt")
     with pytest.raises(NothingReadable):
         read(tmp_path)
 

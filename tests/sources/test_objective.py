@@ -1,5 +1,6 @@
 """The curve that a run is judged by, where none is called a loss or a reward."""
 
+from collections.abc import Callable
 from math import log
 from pathlib import Path
 
@@ -219,6 +220,8 @@ def test_the_halves_of_a_discriminator_are_its_loss(
         (("NER loss", "speed"), "rising", "NER loss"),
         (("kl loss", "speed"), "falling", "kl loss"),  # a part
         (("NER loss", "tagger loss"), "falling", "NER loss"),  # which of them is not said
+        (("NER loss", "loss_scaled"), "falling", "train_loss"),
+        (("loss_scaled", "speed"), "falling", "train_loss"),
     ],
 )
 def test_the_only_loss_is_the_loss(
@@ -257,3 +260,36 @@ def test_a_loss_by_no_other_name_counts_though_it_rises(tmp_path: Path) -> None:
     """``loss_log`` says no more than loss; what has a word of its own may be driven up."""
     assert len(run_of(tmp_path, "loss_log", values="rising").curve("train_loss")) == 8
     assert not len(run_of(tmp_path, "NER loss", values="rising").curve("train_loss"))
+
+
+def test_a_loss_that_was_off_is_not_the_loss(tmp_path: Path) -> None:
+    """The other one is."""
+    rows = "".join(f"{n},{2 / n},0.0\n" for n in range(1, 12))
+    (tmp_path / "metrics.csv").write_text(f"epoch,loss_tgt_mean,extra_loss\n{rows}")
+    assert len(read(tmp_path).curve("train_loss")) == 11
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        (lambda n: (2.1234 / n, 90 + n / 3), True),
+        (lambda n: (90 + n / 3, 2.1234 / n), True),
+        (lambda n: (2.0 / n, 90 + n / 3), False),  # a learning rate is as round
+        (lambda n: (1 - n / 17.3, n / 17.3), False),  # an error
+        (lambda n: (2.1234 / n, 98 + n / 3), False),  # no share
+        (lambda n: (2.1234 / n, 2.5 / n), False),
+        (lambda n: (2.1234 + n % 2, 90 + n / 3), False),
+        (lambda n: (1.1234 - n, 90 + n / 3), False),  # below zero
+        (lambda n: (2.1234 / n, 90 + n / 3, n / 7), False),
+    ],
+)
+def test_columns_that_nobody_named_are_told_by_their_course(
+    tmp_path: Path, columns: Callable[[int], tuple[float, ...]], found: bool
+) -> None:
+    """One falls and is no rate, the other rises to a share; that it was guessed is said."""
+    rows = (" ".join(f"{v:.6f}" for v in columns(n)) for n in range(1, 15))
+    lines = [f"{n} {row}" for n, row in enumerate(rows)]
+    (tmp_path / "training.log").write_text("\n".join([*lines, ""]))
+    run = read(tmp_path / "training.log")
+    assert (len(run.curve("train_loss")) == 14) == found
+    assert any("names no training loss" in problem.text for problem in run.problems) == found

@@ -72,15 +72,6 @@ _LOG = lazy_re(
     rb"|train(?:ing)? loss"
     rb"|num of updates|tokenization mismatch|Error: |Exception: |sigterm|\bKilled\b)"
 )
-# what tells the trouble of a training from that of any other program
-_OF_TRAINING = lazy_re(
-    r"torch|transformers|tensorflow|keras|\bjax\b|\bflax\b|accelerate|deepspeed|lightning"
-    r"|\btrl\b|\bpeft\b|vllm|\bverl\b|megatron|paddle|mindspore|\bray\b|unsloth|axolotl|swift"
-    r"|llama|xgboost|lightgbm|sklearn|\bcuda\b|\bgpus?\b|\bnccl\b|\bepochs?\b|\bwandb\b|slurm"
-    r"|sbatch|\btrain(?:ing)?\b|\btrain_|_train\b|fine_?-?tun|pre_?-?train|checkpoint",
-    re.IGNORECASE,
-)
-
 # one update of a progress bar: text with an example shows a few of them, a log PASTED and more
 _BAR = lazy_re(rb"\d/\d+ \[\d+:\d\d")
 
@@ -114,8 +105,20 @@ def _console_of_wandb(path: Path) -> bool:
     return path.match("files/output.log") and _WANDB_RUN.match(run) is not None
 
 
-def looks_like_log(path: Path, rows: int = 1) -> bool:
-    """Whether the ends of a file look like those of the log of a training, with so many rows."""
+def named_numbers(names: Mapping[Path, list[str]]) -> list[Path]:
+    """List the files of a few numbers of which only their names say what they are: ``loss.txt``.
+
+    Where nothing else lies beside them, they are what a run left.
+    """
+    files = (f / name for f, some in names.items() for name in some if _named(f, name))
+    return [file for file in files if file.suffix != MARKDOWN and looks_like_log(file, 1, 1)]
+
+
+def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool:
+    """Whether the ends of a file look like those of the log of a training, with so many rows.
+
+    Of bare numbers it takes the `fewest`.
+    """
     try:
         with path.open("rb") as handle:
             head = handle.read(MAX_LOG if path.suffix.lower() == NOTEBOOK else SNIFFED)
@@ -134,29 +137,21 @@ def looks_like_log(path: Path, rows: int = 1) -> bool:
         return True
     if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
-    return _rows_in(path if of_pickle or tells(path.stem) else Path(), ends) >= rows
+    return _rows_in(path if of_pickle or tells(path.stem) else Path(), ends, fewest) >= rows
 
 
-def _rows_in(path: Path, data: bytes) -> int:
+def _rows_in(path: Path, data: bytes, fewest: int) -> int:
     """Return how many values of one metric come out of a part of a file.
 
-    `path` is given where the name of the file says what its numbers are.
+    `path` is given where the name of the file says what its numbers are; of such numbers fewer than
+    `fewest` count as none.
     """
     if _binary(data):
         return 0
     part, log = SourceReading(path, "console"), sort(scan(cleaned(data)[0], numbered=False))
     series = _series(log, _measured(part, log))
     most = max((len(points.value) for points in series.values()), default=0)
-    return 0 if part.problems and most < FEWEST_BARE else most
-
-
-def of_training(reading: SourceReading) -> bool:
-    """Whether a log without a metric names a training: its library, its script, a checkpoint.
-
-    Messages on gradients and labels are those of a training.
-    """
-    said = any(event.data.get("class") in {"num", "data"} for event in reading.events)
-    return said or any(map(_OF_TRAINING.search, (reading.path.name, *reading.log_tail)))
+    return 0 if part.problems and most < fewest else most
 
 
 def read(path: Path) -> SourceReading:
@@ -369,13 +364,15 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
         others = [item for item in others if span.begin <= item[0] < span.end]
     bars = found.bars.between(span.begin - 1, span.end)
     if not (reading.hints.planned_epochs or planned or found.dicts):
-        from runlens.sources.console.plans import tell_plan
+        from runlens.sources.console.plans import steps_above, tell_plan
 
         near = log.bars.between(span.begin - 1, span.end)
         bars = tell_plan(reading.hints, records.at, others, near, bars)
         if reading.hints.planned_epochs == 1 and found.epochs and found.epochs[0].batches > 0:
             reading.hints.done_epochs = found.epochs[0].done  # its batches say how much of it
             reading.hints.planned_steps = found.epochs[0].batches
+        if not (reading.hints.planned_steps or len(bars)):
+            reading.hints.planned_steps = steps_above(records, placed, others)
     reading.hints.excerpt = is_excerpt(log, records.at, span)
     console_story.tell(reading, log.text, others, records, placed, bars, summaries.tolist())
 

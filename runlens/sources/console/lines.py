@@ -81,6 +81,7 @@ _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"} 
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
 _BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
+_BEHIND = lazy_re(rf"({NUMBER}|[-+]?(?:nan|inf)) ([a-z]+(?: [a-z]+)?)(?=,|$)")  # 0.5 avg loss
 _NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
 _LIGHTNING = lazy_re(
     r"Epoch (\d{1,9}), global step (\d{1,15}): '?([\w/]+)'? (?:reached ("
@@ -339,6 +340,9 @@ def _numbers(count: Counted) -> tuple[tuple[str, ...], tuple[float, ...]]:
         part = "" if "loss" in rest else "eval_"
     names, values = pairs(rest, sure=count.sure)
     known = dict(count.names)
+    if known and not names:
+        said = [(name, value) for value, name in _BEHIND.findall(rest) if name in known]
+        names, values = tuple(n for n, _ in said), tuple(float(value) for _, value in said)
     names = tuple(known.get(name, name) for name in names)
     if rest.startswith(" on test set"):
         names = tuple(_TEST_SET.get(name, name) for name in names)

@@ -1,8 +1,9 @@
-"""The epochs that a training was to take, where its rows do not say: what stands around them.
+"""What a training was to take, where its rows do not say: what stands around them.
 
 ``Epoch 3/50`` above the rows, behind them or in the label of a bar; a bar that counts epochs; what
 a log names once: ``--epochs 50``, ``'max_epochs': 50``, ``train for 50 epochs``. Where two disagree
-nothing is told: a plan that is wrong is worse than none.
+nothing is told: a plan that is wrong is worse than none. Steps are named above the rows alone:
+``max_steps: 5000``.
 """
 
 import re
@@ -13,9 +14,11 @@ from operator import itemgetter
 import numpy as np
 
 from runlens.history import IntArray
+from runlens.naming import in_english
 from runlens.patterns import lazy_re
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.postfix import epochs_of
+from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.rows import Epochs
 from runlens.sources.reading import Hints
 
@@ -34,6 +37,12 @@ _NAMED = lazy_re(  # a setting: no word before it says of what
     r"|epochs?_(?:num|max|total|number)|epoch_?count)"
     r"['\"]?\s*(?:[:=|]\s*|\.{2,}\s*|(?<=s) )(\d{1,6})"
     r"(?![\w/%:-]|[.,]\d|\s*(?:/|of\b|to\b|-\s?\d))",
+    re.IGNORECASE,
+)
+_STEPS = lazy_re(  # a setting, like that of epochs
+    r"(?:^|[^\w\s.-]|--|[\])] |- |\btrain(?:ing|er)?[. ])\s*"
+    r"max(?:imum)?[. _-]{0,5}(?:train(?:ing)?[ _])?(?:step|iter(?:ation)?)[a-z]{0,4}"
+    r"['\"]?\s*[:=]\s*(\d{1,9})(?![\w/%:-]|[.,]\d)",
     re.IGNORECASE,
 )
 _FOR = lazy_re(
@@ -63,6 +72,19 @@ def tell_plan(
         return bars
     hints.done_epochs = done
     return bars if (np.diff(bars.done) >= 0).all() else bars.taken(slice(0, 0))
+
+
+def steps_above(records: Records, placed: Placed, others: Sequence[tuple[int, str]]) -> int | None:
+    """Return the steps that lines above the rows name; None where two disagree.
+
+    Rows that count epochs or episodes, or nothing, say nothing of such a plan.
+    """
+    if placed.inferred or not len(records) or np.isfinite(records.epoch).any():
+        return None
+    above = others[: bisect_right(others, int(records.at[0]) - 1, key=itemgetter(0))]
+    short = (line[:LONGEST] for _, line in above if ":" in line or "=" in line)
+    named = {int(said[1]) for line in short for said in _STEPS.finditer(in_english(line))} - {0}
+    return named.pop() if len(named) == 1 else None
 
 
 def _around(lines: Iterable[str], bars: Bars, done: float | None) -> Epochs:

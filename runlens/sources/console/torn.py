@@ -15,7 +15,7 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
     """Leave out the number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
     others, bars = log.others, list(log.bars)
     last = len(log.text) - 1
-    if others and others[-1][0] == last:
+    if others and others[-1][0] == last and not _is_number(others):
         *before, (_, line) = others
         if not _like_before(line, [text for _, text in before[-COMPARED:]]):
             others = [*before, (last, _untorn(line))]
@@ -24,6 +24,11 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
         no_bracket = log.text.line(last).endswith(postfix)
         bars[-1] = bars[-1]._replace(postfix=_untorn(postfix) if no_bracket else postfix)
     return others, bars
+
+
+def _is_number(others: list[tuple[int, str]]) -> bool:
+    """Whether a file holds a number and nothing else, as a program writes its last result."""
+    return len(others) == 1 and _DECIMALS.fullmatch(others[0][1].strip()) is not None
 
 
 def _like_before(line: str, before: list[str]) -> bool:

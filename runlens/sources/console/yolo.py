@@ -6,6 +6,7 @@ that of tqdm or, in newer versions, one of their own: ``label: 100% ━━━━
 
 YOLOv3, YOLOv5, YOLOR and YOLOv7 write the same numbers to ``results.txt``, where nothing names them
 but their order: the losses, their sum, two that measure nothing, four scores, the losses again.
+Who adds a loss to them writes the sum of the last ones too.
 """
 
 import re
@@ -39,6 +40,7 @@ _WRITTEN = lazy_re(  # epoch, memory or batches, and nothing but numbers behind 
 _LOSSES = ("box", "obj", "cls", "loss_4", "loss_5", "loss_6")  # those of faces and poses have more
 _OF_2019 = ("xy", "wh", "conf", "cls")  # YOLOv3's first; of held-out data only their sum
 _ASIDE = ("", "", "")  # the sum, the targets of the last batch, and the size or the time
+_SUMS = ("train/loss", "val/loss")  # where both are there
 _ROUNDED = 0.02  # of a sum: its parts have three digits or four
 _OF_CLASSES = 0.05  # so much F1 differs from that of the means of many classes
 _SECOND = {"Mask(P": "(M)", "Pose(P": "(P)"}  # of a model that does more than to detect
@@ -109,9 +111,12 @@ def _of_results(others: Sequence[tuple[int, str]]) -> list[Row]:
     found = [match for _, line in others if (match := _WRITTEN.fullmatch(line))]
     cells = [tuple(map(float, match[3].split())) for match in found]
     names = _written(len(cells[0])) if cells else ()
-    total = names.index("") if names else 0
+    total = next((n for n, name in enumerate(names) if name in {"", _SUMS[0]}), 0)
     alike = len(found) == len(others) and all(len(some) == len(names) for some in cells)
     if not names or not alike or not all(_sums(some[:total], some[total]) for some in cells):
+        return []
+    with_sum = names[total] == _SUMS[0]
+    if with_sum and not all(_sums(some[-total - 1 : -1], some[-1]) for some in cells):
         return []
     if all(_is_f1(*some[total + 3 : total + 7]) for some in cells):
         names = tuple(name.replace(_OF_YOLOV5[-1], "F1") for name in names)
@@ -128,14 +133,18 @@ def _of_results(others: Sequence[tuple[int, str]]) -> list[Row]:
 
 
 def _written(width: int) -> tuple[str, ...]:
-    """Return the names of so many numbers of a row; empty for what does not measure."""
+    """Return the names of so many numbers of a row; empty for what does not measure.
+
+    An odd number of losses are as many twice, and behind them their sum.
+    """
     scores = tuple(f"metrics/{name}" for name in _OF_YOLOV5)
     rest = width - len(_ASIDE) - len(scores)
     old = rest == len(_OF_2019) + 1
     losses = _OF_2019 if old else _LOSSES[: rest // 2]
     train = tuple(f"train/{name}_loss" for name in losses)
     held_out = ("val/loss",) if old else tuple(f"val/{name}_loss" for name in losses)
-    names = (*train, *_ASIDE, *scores, *held_out)
+    first, *last = _SUMS if not old and rest % 2 else _ASIDE[:1]
+    names = (*train, first, *_ASIDE[1:], *scores, *held_out, *last)
     return names if len(names) == width and len(losses) > 2 else ()  # noqa: PLR2004 - box, obj, cls
 
 

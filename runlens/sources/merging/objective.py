@@ -46,6 +46,9 @@ OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
 RARE = 3  # training losses to an accuracy from which it is measured now and then
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
+OF_ANOTHER = frozenset(("scaled", "weighted", "normalized", "normalised"))  # a loss, written again
+STEADY = 0.75  # share of the points from which a column that nobody named goes one way
+_UNNAMED = lazy_re(r"column \d+")
 FEWEST = 5  # values from which a curve is told from a count
 
 
@@ -68,6 +71,7 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
     taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
+    taken = taken or _by_course(metrics)
     logs = {ours: ppl for ours, ppl in LOGS_OF.items() if _is_perplexity(metrics, ours, ppl)}
     scored = any(meaning.quantity in OF_LABELS for meaning in known.values())
     if not taken and not logs and not scored and (reward := _reward(metrics, known)):
@@ -276,15 +280,46 @@ def _total(metrics: Mapping[str, Columns]) -> dict[str, str]:
 
 
 def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
-    """Return the one name with the word loss in it, whatever stands before: ``NER loss``."""
+    """Return the one name with the word loss in it, whatever stands before: ``NER loss``.
+
+    Beside it the same loss may be logged again, scaled, and one that was off all the way.
+    """
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
     named = [name for name in metrics if "loss" in words(name)]
+    if len(named) > 1:
+        named = [n for n in named if not OF_ANOTHER & set(words(n)) and metrics[n].value.any()]
     alone = len(named) == 1 and not known[named[0]].quantity
     plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
     if not (plain or (alone and _falls(metrics[named[0]]))) or PARTS & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
+
+
+def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the loss of two columns that nobody named: it falls, and the other rises to a share.
+
+    No learning rate is written with so many digits at its start, and an error and an accuracy are
+    1 together.
+    """
+    value = [rows.value for rows in metrics.values()]
+    unnamed = all(map(_UNNAMED.fullmatch, metrics)) and len(value) == len(("loss", "accuracy"))
+    if not unnamed or len(value[0]) != len(value[1]) or len(value[0]) < FEWEST:
+        return {}
+    sign = [_direction(some) for some in value]
+    if sorted(sign) != [-1, 1] or np.ptp(value[0] + value[1]) < min(map(np.ptp, value)):
+        return {}
+    loss, share = (value[sign.index(way)] for way in (-1, 1))
+    first = float(loss[0])
+    if loss.min() <= 0 or share.min() < 0 or share.max() > 100 or first == float(f"{first:.1e}"):  # noqa: PLR2004 - percent
+        return {}
+    return {"train_loss": list(metrics)[sign.index(-1)]}
+
+
+def _direction(value: FloatArray) -> int:
+    """Return 1 for values that rise from point to point, -1 where they fall, 0 for all others."""
+    gaps = np.diff(value)
+    return next((way for way in (-1, 1) if (np.sign(gaps) == way).mean() >= STEADY), 0)
 
 
 def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:

@@ -62,7 +62,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
         return []
     tables, kept = with_whole_evaluations(tables, kept, alone=alone)
     _carry(tables, kept)
-    at_steps = [table for table in kept if not alone or _placed(table, len(others))]
+    at_steps = [table for table in kept if not alone or _placed(table, tables, len(others))]
     kept = at_steps or ([_counted_by_rows(table) for table in kept] if few else [])
     beside = _siblings(tables, kept)
     _count([*kept, *beside])
@@ -174,10 +174,12 @@ def _alone(table: Table, tables: Sequence[Table]) -> bool:
 def _measured(table: Table) -> bool:
     """Whether what trainings are judged by was computed, not counted, as in sentences it is.
 
-    It has decimals, or a name that a program gave it, or a counter in its line.
+    It has decimals, or a name that a program gave it, or a counter in its line. A layer has a name
+    of that kind as well, in no such form: ``loss1/conv(63) - 1 in, 1 out``.
     """
     mine = [place for place, name in enumerate(table.names) if tells(name)]
-    if any(_CODE.search(table.names[place]) for place in mine) or _counts_by_name(table):
+    coded = table.bound and any(_CODE.search(table.names[place]) for place in mine)
+    if coded or _counts_by_name(table):
         return True
     some = table.value[:, mine]
     return bool((some != np.floor(some)).any())  # NaN too
@@ -203,14 +205,23 @@ def _by_name(table: Table) -> bool:
     )
 
 
-def _placed(table: Table, lines: int) -> bool:
-    """Whether the rows of a table stand at steps, or are so many that they count themselves."""
+def _placed(table: Table, tables: Sequence[Table], lines: int) -> bool:
+    """Whether the rows of a table stand at steps, or are so many that they count themselves.
+
+    Where all are of one epoch, and more is not known of them, no layout may have more rows.
+    """
     if table.counts.any or len(table.line) == 1:
         return True
     at = [some[~np.isnan(some)] for some in (table.step, table.epoch, table.batch)]
     if any(map(len, at)):
-        return any(len(unique(some)) > 1 for some in at)
+        most = len(table.line) >= max(FEWEST, *(len(other.line) for other in tables))
+        return (most and _unplaced(table)) or any(len(unique(some)) > 1 for some in at)
     return len(table.line) >= SHARE * lines
+
+
+def _unplaced(table: Table) -> bool:
+    """Whether nothing says at which step the rows of a table stand, though their epoch be known."""
+    return bool(np.isnan(table.step).all() and np.isnan(table.batch).all())
 
 
 def _counted_by_rows(table: Table) -> Table:
@@ -248,19 +259,33 @@ def _begins(table: Table, kept: Sequence[Table]) -> bool:
 def _siblings(tables: Sequence[Table], kept: Sequence[Table]) -> list[Table]:
     """Return what is printed once wherever a table is whose steps are those of other lines.
 
-    Of a record that is spread over lines each line is a table of its own, whatever its name.
+    Of a record that is spread over lines each line is a table of its own, whatever its name. Where
+    no line says at which step it stands, its lines are printed by turns.
     """
-    own = (table for table in kept if not (table.counts.any or table.lasts))
+    own = [table for table in kept if not (table.counts.any or table.lasts)]
     records = [unique(table.record) for table in own]
+    unplaced = [table for table in own if _unplaced(table)]
     found = []
     for table in tables:
         if table.counts.any or table in kept or not table.measures:
+            continue
+        if any(_by_turns(table, some) for some in unplaced):
+            found.append(table)
             continue
         mine = unique(table.record[table.record > 0])
         alike = any(len(np.intersect1d(some, mine)) >= MOSTLY * len(some) for some in records)
         if len(mine) and alike and len(mine) >= MOSTLY * len(table.line):
             found.append(table)
     return found
+
+
+def _by_turns(table: Table, other: Table) -> bool:
+    """Whether a line of a table stands between two of another, all the way, and is no clock."""
+    if len(table.line) < max(FEWEST, MOSTLY * len(other.line)):
+        return False
+    between = unique(np.searchsorted(other.line, table.line))
+    named = any(name and not _CLOCKS.search(name) for name in table.names)
+    return named and len(between) >= MOSTLY * max(len(table.line), len(other.line))
 
 
 def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:

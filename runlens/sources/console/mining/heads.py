@@ -1,7 +1,9 @@
 """Rows of bare numbers under a line of names: tables of any make.
 
 ``| Step | Loss |`` and ``| 37 | 1.61 |`` (Markdown, rich, PrettyTable), ``epoch  train_loss`` and
-``0  2.31``, ``train_loss,valid_loss`` and ``5.2  4.9``.
+``0  2.31``, ``train_loss,valid_loss`` and ``5.2  4.9``. A cell may hold several names, and then as
+many numbers, under the data that they are of: ``|-- VALID --|-- TRAIN --|`` above ``| loss  top-1 |
+loss  top-1 |``.
 """
 
 import re
@@ -18,7 +20,7 @@ _EDGES = " \t|│┃║*#=-+_:>"
 _SPLITTERS = tuple(
     lazy_re(form) for form in (r"\s*[|│┃║]\s*", r"\s*\t\s*", r"\s*[,;]\s*", r"\s{2,}", r"\s+")
 )
-_PIPES, _SPACE = _SPLITTERS[0], _SPLITTERS[-1]
+_PIPES, _GAP, _SPACE = _SPLITTERS[0], _SPLITTERS[-2], _SPLITTERS[-1]
 _PIPE = lazy_re(r"[|│┃║]")
 _TOKEN = lazy_re(r"\S+")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -40,6 +42,7 @@ class Head(NamedTuple):
     splitter: re.Pattern[str]
     names: tuple[str, ...]
     line: str = ""  # as it stands, its names at their places
+    data: tuple[str, ...] = ()  # what stands above each of its cells; of others nothing does
 
     @property
     def sure(self) -> bool:
@@ -54,10 +57,11 @@ class Head(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def head(line: str) -> Head | None:
+def head(line: str, above: str = "") -> Head | None:
     """Return the names in a line that has no number; None where it names no columns.
 
-    Lines without a number come again and again: each is looked at once.
+    `above` is the line above it. Lines without a number come again and again: each is looked at
+    once.
     """
     if len(line) > MAX_HEAD:
         return None
@@ -68,9 +72,24 @@ def head(line: str) -> Head | None:
             named = names[1:] if not names[0] else names  # pandas names no index
             good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
             good = good and named[-1] not in _SETTING  # "Dynamic Loss Scaling: True"
-            found = Head(splitter, names, line)
+            found = Head(splitter, names, line, _data_above(line, above, len(names)))
             return found if good and found.sure else None
     return None
+
+
+def _data_above(line: str, above: str, width: int) -> tuple[str, ...]:
+    """Return the data that the line above names over each cell of a head; nothing: it names none.
+
+    An edge of the table is no cell.
+    """
+    cells, over = (_PIPE.split(some) for some in (line, above))
+    if len(cells) != len(over) or len(cells) < width:
+        return ()
+    said = [
+        data.strip(_EDGES) for cell, data in zip(cells, over, strict=True) if cell.strip(_EDGES)
+    ]
+    data = tuple(split_of(some) if SPLIT.fullmatch(some) else "" for some in said)
+    return data if len(data) == width and any(data) else ()
 
 
 def with_second(names: Head | None, line: str) -> Head | None:
@@ -102,14 +121,16 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
         names = names._replace(names=("", *names.names))
     if len(cells) != len(names.names):
         return None
+    names, cells = _one_by_one(names, cells)
     columns: list[Column] = []
     slots: list[Slot] = []
     data = ""
     for name, cell in zip(names.names, cells, strict=True):
         found = parts(cell)
         if len(found.slots) == 1 and not _LETTER.search("".join(found.text)):
-            columns.append(Column(name, counter(name)))
-            slots.append(found.slots[0])
+            kind = counter(name)
+            columns.append(Column(name, kind))
+            slots.append(_counting(found.slots[0]) if kind else found.slots[0])
         elif SPLIT.fullmatch(cell):
             data = split_of(cell)
         elif found.slots and CLOCK not in "".join(found.text):
@@ -118,6 +139,25 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
         return None
     named = (Column(c.name if c.kind else data + c.name, c.kind) for c in columns)
     return Phrase(tuple(named), ""), tuple(slots)
+
+
+def _counting(slot: Slot) -> Slot:
+    """Return what a counter counts as a whole number, if it is one: a tensor prints 3 as 3.0."""
+    return slot._replace(whole=slot.whole or slot.value.is_integer())
+
+
+def _one_by_one(names: Head, cells: list[str]) -> tuple[Head, list[str]]:
+    """Return names and cells where each cell has as many numbers as its head has names in it.
+
+    Each name begins with the data that stand above its cell.
+    """
+    several = [_GAP.split(name) for name in names.names]
+    numbers = [_GAP.split(cell) for cell in cells]
+    if [len(some) for some in several] != [len(some) for some in numbers]:
+        return names, cells
+    data = names.data or ("",) * len(several)
+    named = tuple(of + name for of, some in zip(data, several, strict=True) for name in some)
+    return names._replace(names=named), [cell for some in numbers for cell in some]
 
 
 def _indexed(cells: list[str], names: Head) -> bool:

@@ -143,15 +143,16 @@ def _lines(
 ) -> Iterator[tuple[int, Phrase, tuple[Slot, ...]]]:
     """Yield what each line with a number says, and its numbers."""
     names: Head | None = None
-    section = above = ""
-    for at, line in others:
+    section = counted = line = ""
+    for at, following in others:
+        above, line = line, following
         if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
             continue
         section = headed.get(at, section)
         taken = parts(line)
         if not taken.slots:
             if not _RULE.match(line):
-                names = with_second(names, line) or head(line) or names
+                names = with_second(names, line) or head(line, above) or names
                 section = section if headed else _section(line, section)
             continue
         if under := row(line, names):
@@ -164,8 +165,8 @@ def _lines(
         elif section:
             said = _in_section(said, section)
         if _AVERAGED.match(line):
-            said = _in_section(said, above)
-        above = _counted_data(said, taken.slots) or above
+            said = _in_section(said, counted)
+        counted = _counted_data(said, taken.slots) or counted
         yield at, said, taken.slots
 
 

@@ -95,6 +95,7 @@ _COUNTED = lazy_re(
 )
 _NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
 _BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
+_RATE = lazy_re(r"m?s/\w+|\w+/s")  # how fast it went, which measures nothing without a name
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -143,20 +144,6 @@ def _dealt(columns: list[Column]) -> list[Column]:
         for n, part in enumerate(several):
             name = f"{part}{sign}{rest}" if rest else part
             found[place + n] = found[place + n]._replace(name=name)
-    return _of_darknet(found)
-
-
-def _of_darknet(found: list[Column]) -> list[Column]:
-    """Name the loss that has none beside its average and the rate: ``80.1, 95.2 avg, 1e-3 rate``.
-
-    Of nothing else does a program print an average and a rate.
-    """
-    names = [column.name for column in found]
-    place = next((n for n, name in enumerate(names) if name in {"avg", "avg loss"}), 0)
-    if place and names[place - 1 : place + 2 : 2] == ["", "rate"]:
-        said = ("loss", f"loss{MARK}", "learning rate")
-        for n, name in enumerate(said, place - 1):
-            found[n] = found[n]._replace(name=name)
     return found
 
 
@@ -293,7 +280,7 @@ class _Reader:
         if not self.columns or (
             not _LISTED.match(left) and not _DEVIATION.match(left) and not _AVERAGE.match(left)
         ):
-            return Column("")
+            return Column("", "share" if _RATE.fullmatch(self.marks[place]) else "")
         before = self.columns[-1]
         if before.kind:
             if self.marks[place] == "%" or (_AVERAGE.match(left) and "[" not in left):

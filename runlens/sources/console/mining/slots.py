@@ -34,7 +34,7 @@ _NO_NUMBER = (
     rf"|(?<![\w.:])(?:\d+ days?, ?)?{_HOUR}(?:-\d{{6}})?(?![\w:])(?!\.\d)"
     r"|(?<![\w.])(?:\d+ ?d {0,2})?(?:\d+ ?h {0,2})?\d+ ?m(?:in)? {0,2}\d+(?:\.\d+)? ?s(?:ec)?\b"
     r"(?: {0,3}\d+ ?ms\b)?"
-    r"|(?<![\w.])\d+ ?h ?\d+ ?m(?:in)?\b"
+    r"|(?<![\w.])\d+ ?h(?:rs?)? ?\d+ ?m(?:in)?\b"
     r")"
     # top 5 accuracy, mean reward over the last 100 episodes
     r"|(?P<rank>(?<=\b[Tt]op)[ -]\d{1,3}(?=[ _-](?:acc|err|prec|recall))"
@@ -65,7 +65,7 @@ _NUMBER = (
     + _DIGITS
     + r")|(?:(?<!\w)[-+])?(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF)(?!\w))"
     r"(?:(?P<thousands>[kKM])(?![A-Za-z])|[ ]?(?P<percent>%)"
-    r"|(?P<unit>ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|s/it|dB)(?![A-Za-z/]))?"
+    r"|(?P<unit>m?s/(?:it|iter|step|batch|epoch|sample)|ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|dB)(?![A-Za-z/]))?"
     r"(?:\s?(?:/|\bof\b)\s?(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
     r"(?:(?![\w@])(?!-[A-Za-z])(?!\.\d)|(?=(?:epoch|step|iter|batch|ep|it)s?\b))"
 )
