@@ -90,7 +90,11 @@ def first_steps(
     steps = [*actions[:1], *changed, *actions[1:]] if looks else [*changed, *actions]
     if not lever and cause.experiment:
         sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
-        why = "this would settle it" if sure and ". " not in cause.experiment else ""
+        why = (
+            "this confirms the cause or rules it out"
+            if sure and ". " not in cause.experiment
+            else ""
+        )
         look = fixes.look(cause.experiment, why)
         hinted = cause.kind == UNKNOWN and any(cause.experiment == o.experiment for o in causes[1:])
         by_fix = lead[0].rule == "known-error" or cause.kind in TRIED_BY_FIX
@@ -229,7 +233,7 @@ def _before(run: Run, onset: float, seen: float) -> Fix:
         why = f"{then}it is the last checkpoint saved before step {step(onset)}"
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
-    what = "Do not use the last weights" if over else "Do not resume from the last weights"
+    what = "Do not use the final weights" if over else "Do not resume from the latest weights"
     why = f"{then}no checkpoint from before step {step(onset)} was found"
     if onset <= run.first_step:
         why = "the fault is there from the first logged step on"

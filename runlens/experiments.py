@@ -32,8 +32,8 @@ def one_process(run: Run) -> tuple[Fix, ...]:
     if not processes or processes < 2:  # noqa: PLR2004 - one is no group
         return ()
     why = (
-        f"if the fault is gone, the {processes:g} processes are at fault (gradients not averaged, "
-        "data order, precision)"
+        f"if the problem goes away, the {processes:g} processes are at fault (gradients not "
+        "averaged, data order, precision)"
     )
     what = "Repeat the run on one GPU with one seed, to see whether the processes differ"
     return (fixes.look(what, why, "one run"),)
@@ -56,7 +56,7 @@ def check_data(run: Run) -> Fix:
         )
     if run.task == "pretrain":  # windows of one stream of tokens, each of them a label
         return fixes.look(
-            "Count empty and duplicate passages of the training text",
+            "Count empty and duplicate documents in the training text",
             "neither is visible in the loss curve",
         )
     longest = run.number("max_length") or LONG_SAMPLE

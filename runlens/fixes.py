@@ -108,13 +108,13 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return None
     if default and lower and now > FAR_OUT * default.rate:
         if default.rate > now / TENTH:  # too near to what broke the run
-            return now / TENTH, "the run failed at ten times this rate"
-        return default.rate, f"{rate(default.rate)} is the default of {default.of}"
+            return now / TENTH, "the rate that failed was ten times as high"
+        return default.rate, f"{rate(default.rate)} is {default.name}"
     if default and not lower and now < default.rate / VERY_LOW:
-        return default.rate, f"{rate(default.rate)} is the default of {default.of}"
+        return default.rate, f"{rate(default.rate)} is {default.name}"
     if usual and lower and now > TENTH * usual.high:
         told = f"rates of {rate(usual.low)} to {rate(usual.high)} are usual for {usual.what}"
-        return now / TENTH, f"the run failed at ten times this rate; {told}"
+        return now / TENTH, f"the rate that failed was ten times as high; {told}"
     most = ceiling(run)
     if most and lower and now > most.rate:
         return most.rate / 10, f"{most.why}; even {rate(most.rate)} is too high for most models"
@@ -143,7 +143,7 @@ def clipping(run: Run, signals: Signals, why: str) -> tuple[Fix, ...]:
     new = two_digits(OUTLIERS * usual) if usual > 0 else DEFAULT_CLIP
     if not off and (usual <= 0 or limit is None or limit <= new):
         return ()
-    what = "Clip the gradient" if off else "Clip gradients more tightly"
+    what = "Clip gradients" if off else "Lower the clipping limit"
     told = f"{why}; the new limit is twice the usual norm of {number(usual)}" if usual > 0 else why
     old = run.number("max_grad_norm")
     return (Fix(what, "max_grad_norm", old, new, told, cures="clip-missing"),)

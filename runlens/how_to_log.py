@@ -13,7 +13,7 @@ HOW_TO_LOG = {
     "learning_rate": "log scheduler.get_last_lr()[0] as learning_rate",
     "loss_scale": "log the loss scale of fp16, scaler.get_scale(), as loss_scale",
     "throughput_tokens": "log tokens per second as throughput_tokens",
-    "mfu": "log mfu, or let a tracker (wandb, MLflow) record the GPU's utilisation",
+    "mfu": "log mfu, or let a tracker (wandb, MLflow) record GPU utilization",
     "gpu_util": "run the tracker's system metrics (wandb, MLflow) or log torch.cuda.utilization()",
     "gpu_mem": "log torch.cuda.max_memory_allocated() / 2**30 as gpu_mem",
     "gpu_mem:rank1": "log the memory of every rank, not of rank 0 alone",
@@ -39,7 +39,7 @@ IN_KERAS = {
     "grad_norm": "log the global norm of the gradients in train_step as grad_norm",
     "learning_rate": "log optimizer.learning_rate in a callback as learning_rate",
     "loss_scale": "log the scale of the LossScaleOptimizer in a callback as loss_scale",
-    "gpu_util": "let a tracker (wandb, MLflow) record the GPU's utilisation",
+    "gpu_util": "let a tracker (wandb, MLflow) record GPU utilization",
     "gpu_mem": "log tf.config.experimental.get_memory_info('GPU:0')['peak'] / 2**30 as gpu_mem",
 }
 

@@ -97,7 +97,7 @@ def _by_start(tree: _Tree, first_logged: float) -> None:
         small = rate is not None and peak is not None and rate < DECAYED * peak
         tree.take("start" if small else "optimisation")
         return
-    tree.out.append(RuledOut("Slow divergence", "no finite point came before"))
+    tree.out.append(RuledOut("A gradual divergence before the NaN", "no finite point came before"))
     tree.take("data")
 
 
@@ -138,7 +138,7 @@ def loss_climbed(signals: Signals, onset: float) -> str:
     top = float(before[-FEWEST:].max())
     if level <= 0 or top < (EARLY_RISE if early else SPIKED) * level:
         return ""
-    return f"just before, train loss rose from {number(level)} to {number(top)}"
+    return f"train loss rose from {number(level)} to {number(top)} before step {step(onset)}"
 
 
 def failed_alone(run: Run, signals: Signals, norms: Curve) -> IntArray:

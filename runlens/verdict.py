@@ -200,8 +200,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         apart = len(set(shown)) == points  # a change that cannot be written is none
         if len(change) and (change > 0).all() and apart and best and main != "d_loss":
             moved = "rose" if rises else "fell"
-            told = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
-            return f"{QUIET} {until}. {told}, but {points} are too few to check for a trend.", ""
+            told = f"{capitalised(spoken(main))} {moved} at each of its {points} points ({values})"
+            return f"{QUIET} {until}. {told}, too few to call it a trend.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run, "has the columns")

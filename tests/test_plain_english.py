@@ -74,6 +74,14 @@ GONE = {
     "skipped, of a file": r"Skipped: ",
     "the last step N": r"\bat the last step \{",
     "equally lower": r"\bequally lower\b",
+    "checkpoint missed": r"best checkpoint can be missed",
+    "default of the Trainer": r"default of the Transformers",
+    "last weights": r"\b[Uu]se the last weights",
+    "settle it": r"would settle it",
+    "more tightly": r"\bmore tightly\b",
+    "fault is gone": r"\bfault is gone\b",
+    "by then": r"\bBy then the learning rate",
+    "the tracker says so": r"tracker says so",
 }
 PLACES = ("rules", "causes", "knowledge", "report", "cli", "crossrun", "comparing", "auditing")
 FILES = [
@@ -154,7 +162,7 @@ VERB = re.compile(
     r"logs?|got|gets?|slowed|runs|finished|memorised|concerns|took|kept|stands|would|lose|need|"
     r"cuts|clips|delay|separates|pulls|starts|left|sees|counts|fails|memorises|look|names|bounds|recovered|repeats|"
     r"averages|restores|lies|lie|grow|made|halves|keeps|shows|holds|lets|frees|defaults|updates|check|uses?|"
-    r"suits|gave|mean|limits|explains|swung|cost|ends|hint|prove|changes|"
+    r"confirms|rules|suits|gave|mean|limits|explains|swung|cost|ends|hint|prove|changes|"
     r"(?!need)[a-z]{2,}[^e\\W]ed)\b"
 )
 

@@ -283,7 +283,7 @@ LIMIT = Hypothesis(
 )
 PERSON = Hypothesis(
     "by-hand",
-    "A stop by hand or as configured",
+    "A stop by hand or by a limit in the script",
     ENDED,
     _person,
     "nobody stopped it",

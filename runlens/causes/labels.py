@@ -53,7 +53,7 @@ def _unread(scene: Scene) -> Sign | None:
         return Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
     if end < chance.READS_BELOW:
         return None
-    said = f"the loss ended at {loss(end)} (median); a pretrained model ends below "
+    said = f"the loss ended at {loss(end)} (median); a pretrained model should score below "
     return Sign(f"{said}{chance.READS_BELOW:g} on text that it can read", SPEAKS, UNREADABLE)
 
 

@@ -109,12 +109,12 @@ def _evaluated(scene: Scene) -> Signs:
         return  # the mean of steps that came long after
     before = scene.signals.inputs.passes_at(at)
     if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
-        said = f"eval loss is {loss(first)} at the first evaluation and train loss at most "
-        said += f"{loss(beside)} around it, "
+        said = f"eval loss was {loss(first)} at the first evaluation, "
         when = f"at step {step(at)}" if at > 0 else "before any training"
         share = "" if before >= ALL_SEEN else f"{percent(before)} of "
         when = f"after {share}the first pass" if before >= SEEN else when
-        yield Sign(f"{said}{when}", SETTLES)
+        near_ = f"while train loss was at most {loss(beside)} around it"
+        yield Sign(f"{said}{when}, {near_}", SETTLES)
     if scene.has("hockey-stick") and (far := worsened.beyond_memorising(evals)):
         said = f"eval loss ended {number(far, 2)} times above its minimum while train loss fell"
         yield Sign(said, LEADS, "Evaluation mode, batch statistics or the evaluation code")
@@ -124,7 +124,7 @@ def _evaluated(scene: Scene) -> Signs:
 
 FROZEN = Hypothesis(
     "frozen-weights",
-    "The parameters that should learn are not trained",
+    "Frozen parameters, or an optimizer that lacks them",
     STUCK | {"grad-zero", "eval-flat", "reward-flat"},
     _frozen,
     "a weight of each layer differs after ten steps",

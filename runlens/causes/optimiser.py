@@ -37,7 +37,7 @@ def _tight(scene: Scene) -> Signs:
             return  # Adam takes steps of the same length: it does not stand still for that
         usual = number(float(median(norm)))
         told = f"the clipping limit is {number(limit)} and the median norm {usual}"
-        yield Sign(f"{told}, so most steps are scaled down to {percent(1 / over)}", weight)
+        yield Sign(f"{told}, so a typical gradient is scaled down to {percent(1 / over)}", weight)
 
 
 def _default_limit(scene: Scene) -> str:
@@ -51,10 +51,11 @@ def _loose(scene: Scene) -> Signs:
         return
     weight = SPEAKS if scene.has("grad-spike", "grad-explosion") and len(norm) else HINT
     said = f"the clipping limit is {number(limit)}" if limit > LOOSE else "clipping is off"
+    what = "Clipping limit too loose to matter" if limit > LOOSE else "No gradient clipping"
     finite = len(norm) == len(scene.run.curve("grad_norm"))
     largest = "the largest norm" if finite else "the largest finite norm"
     most = f", and {largest} was {number(float(norm.max()))}" if len(norm) else ""
-    yield Sign(said + most, weight)
+    yield Sign(said + most, weight, what)
 
 
 def _settings(scene: Scene) -> Signs:
@@ -69,12 +70,14 @@ def _settings(scene: Scene) -> Signs:
         )
     decay = run.number("weight_decay")
     if decay is not None and (decay < 0 or decay > HEAVY_DECAY):
-        says = "makes the weights grow at each step" if decay < 0 else "pulls the weights to 0"
-        yield Sign(f"a weight_decay of {decay:g} {says}; 0 to 0.1 is usual", SETTLES)
+        says = "makes the weights grow at each step" if decay < 0 else "pulls the weights to zero"
+        yield Sign(f"a weight_decay of {decay:g} {says}, and 0 to 0.1 is usual", SETTLES)
     for key, value, bounds in outside(run, IMPOSSIBLE):
         yield Sign(f"{key} is {value:g}; {bounds.why}", LEADS)
     if decay is not None and USUAL_DECAY < decay <= HEAVY_DECAY and run.task in FINE_TUNED:
-        yield Sign(f"weight_decay is {decay:g}; 0 to 0.1 is usual", HINT, "Weight decay too high")
+        yield Sign(
+            f"weight_decay is {decay:g}, and 0 to 0.1 is usual", HINT, "Weight decay too high"
+        )
     beta2 = run.number("adam_beta2")
     if causes_of_spike.slow_adam(run) and scene.has("loss-spike", "divergence"):
         said = f"adam_beta2 is {beta2:g}, which makes steps too large after a calm phase"
@@ -252,13 +255,13 @@ SETTINGS = Hypothesis(
 )
 PRECISION = Hypothesis(
     "precision",
-    "Values beyond the range of the precision",
+    "Overflow of the number format",
     LOST
     | {"lr-zero", "loss-scale-collapse", "nan-eval", "zero-loss", "grad-zero"}
     | {"divergence", "grad-explosion", "clip-saturation"},
     _precision,
     "the same happens in fp32",
-    "Repeat the steps around the fault in fp32. If the fault is gone, the precision was the cause",
+    "Repeat the steps around the fault in fp32. If the problem goes away, it was the precision",
     _no_half,
 )
 BATCH = Hypothesis(

@@ -130,7 +130,7 @@ def _explored(scene: Scene) -> Signs:
     yield _spent(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
-        yield Sign(f"temperature is {warm:g}; 0.8 to 1.0 is usual", SPEAKS)
+        yield Sign(f"temperature is {warm:g}, and 0.8 to 1.0 is usual", SPEAKS)
     bonus = run.number("entropy_coef")
     if bonus == 0 and run.task in {"ppo", "rl"} and scene.has("entropy-collapse"):
         yield Sign("there is no entropy bonus", HINT)
@@ -157,7 +157,7 @@ def _stale(scene: Scene) -> Signs:
     often = scene.number("num_iterations", "inner_epochs", "ppo_epochs", "num_ppo_epochs")
     on_policy = scene.run.task not in {"ppo", "rl"}  # these use a batch for several epochs
     if scene.has("clip-ratio-high") and (on_policy or (often and often[1] > EPOCHS)):
-        updates = f"each batch is used for {often[1]:g} updates" if often and often[1] > 1 else ""
+        updates = f"each batch is used {often[1]:g} times" if often and often[1] > 1 else ""
         said = [scene.title("clip-ratio-high"), updates]
         yield Sign("; ".join(one for one in said if one), STRONG)
     elif often and often[1] > 4 and scene.run.task == "grpo":  # noqa: PLR2004 - 1 to 4 are usual
@@ -174,7 +174,7 @@ def _cut(scene: Scene) -> Signs:
     if early >= CUT * 0.5 and share >= CUT and scene.has("completions-clipped"):
         limit = scene.run.number("max_completion_length")
         most = f" of {limit:g} tokens" if limit else ""
-        said = f"{percent(share)} of the completions (median) are cut at the limit{most}"
+        said = f"a median of {percent(share)} of the completions are cut at the limit{most}"
         on = policy.runs_on(scene.signals)
         what = "The model does not stop after its answer" if on else ""
         yield Sign(f"{said}; {on}" if on else said, STRONG, what)

@@ -179,7 +179,7 @@ def _first_updates(scene: Scene) -> Sign | None:
 
 def _steps_of_policy(scene: Scene) -> Sign | None:
     for metric, alarm, words in (
-        ("kl_step", 0.05, "the KL of one update"),
+        ("kl_step", 0.05, "the KL per update"),
         ("clip_ratio", 0.3, "the clip ratio"),
     ):
         before = scene.curve(metric)
@@ -303,7 +303,7 @@ def _enough(scene: Scene) -> str:
     peak, usual = scene.signals.peak_learning_rate, scene.usual
     default = None if usual else default_rate(scene.run)
     if peak and default and peak >= default.rate:
-        return f"the peak rate of {as_rate(peak)} is not below the default of {default.of}"
+        return f"the peak rate of {as_rate(peak)} is not below {default.name}"
     if not peak or not usual or peak <= usual.high:
         return ""
     return f"the peak rate of {as_rate(peak)} is above the usual maximum of {as_rate(usual.high)}"
@@ -367,7 +367,7 @@ GONE = Hypothesis(
     STUCK | {"lr-zero", "reward-flat", "grad-zero", "eval-flat", "schedule-mismatch"},
     _gone,
     "the loss lay flat while the rate was still high",
-    "Run 10 % of the steps at a constant rate. The loss should fall",
+    "Run 10 % of the steps at a constant rate. If the loss falls, the schedule was the cause",
     _comes,
 )
 HIGH = Hypothesis(
@@ -376,7 +376,7 @@ HIGH = Hypothesis(
     MOVED | {"hockey-stick", "forgetting", "grad-zero", "lr-out-of-range"},
     _high,
     "the same happens at a tenth of the rate",
-    "Repeat the run at a tenth of the learning rate. If the fault is gone, the rate was the cause",
+    "Repeat the run at a tenth of the learning rate. If the problem goes away, it was the cause",
     _harmless,
 )
 LOW = Hypothesis(

@@ -29,7 +29,7 @@ def against_usual(scene: Scene, rate: float | None) -> Sign | None:
         weight = HINT  # small models take far higher rates than the usual ones
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
     told = f"{times(over)} the top of the usual range ({range_})"
-    return Sign(f"{_reached(scene, rate)}, {told}", weight)
+    return Sign(f"{_reached(scene, rate)}, which is {told}", weight)
 
 
 def _reached(scene: Scene, rate: float) -> str:
@@ -63,9 +63,11 @@ def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     default = None if scene.usual else default_rate(scene.run)
     if not default or not rate or rate < OUTSIDE * default.rate:
         return None
-    over = f"{times(rate / default.rate)} the default of {default.of}"
+    over = f"{times(rate / default.rate)} {default.name}"
     weight = SPEAKS if scene.has("stuck-at-chance") and _answers_alike(scene) else HINT
-    return Sign(f"the rate was {over}" if named else f"{_reached(scene, rate)}, {over}", weight)
+    return Sign(
+        f"the rate was {over}" if named else f"{_reached(scene, rate)}, which is {over}", weight
+    )
 
 
 def _answers_alike(scene: Scene) -> bool:

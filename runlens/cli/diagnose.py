@@ -184,7 +184,7 @@ def _report(
         content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
         content = overview.overview(diagnoses, options) + _listed(board, options)
-        content += "Choose with --run NAME, or --all for each in full.\n"
+        content += "Show one run with --run NAME, or all of them with --all.\n"
     else:
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
     emit(content, goes_to, sys.stdout.encoding)

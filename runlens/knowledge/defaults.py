@@ -8,7 +8,7 @@ class Default(NamedTuple):
     """The rate that a library takes where none is set, and where that was read."""
 
     rate: float
-    of: str  # "PPO in stable-baselines3"
+    name: str  # "the stable-baselines3 default for PPO"
     source: str
 
 
@@ -16,22 +16,24 @@ _SB3 = "stable-baselines3 2.9.2, signatures of the algorithms"
 _TORCH = "torch 2.13.0, signatures of torch.optim"
 # (framework, algorithm or optimizer) -> default
 _DEFAULTS = {
-    ("stable-baselines3", "ppo"): Default(3e-4, "PPO in stable-baselines3", _SB3),
-    ("stable-baselines3", "a2c"): Default(7e-4, "A2C in stable-baselines3", _SB3),
-    ("stable-baselines3", "dqn"): Default(1e-4, "DQN in stable-baselines3", _SB3),
-    ("stable-baselines3", "sac"): Default(3e-4, "SAC in stable-baselines3", _SB3),
-    ("stable-baselines3", "td3"): Default(1e-3, "TD3 in stable-baselines3", _SB3),
-    ("stable-baselines3", "ddpg"): Default(1e-3, "DDPG in stable-baselines3", _SB3),
-    ("ml-agents", ""): Default(3e-4, "ML-Agents", "ML-Agents, Training-Configuration-File.md"),
-    ("transformers", ""): Default(
-        5e-5, "the Transformers Trainer", "transformers 5.23.0, TrainingArguments"
+    ("stable-baselines3", "ppo"): Default(3e-4, "the stable-baselines3 default for PPO", _SB3),
+    ("stable-baselines3", "a2c"): Default(7e-4, "the stable-baselines3 default for A2C", _SB3),
+    ("stable-baselines3", "dqn"): Default(1e-4, "the stable-baselines3 default for DQN", _SB3),
+    ("stable-baselines3", "sac"): Default(3e-4, "the stable-baselines3 default for SAC", _SB3),
+    ("stable-baselines3", "td3"): Default(1e-3, "the stable-baselines3 default for TD3", _SB3),
+    ("stable-baselines3", "ddpg"): Default(1e-3, "the stable-baselines3 default for DDPG", _SB3),
+    ("ml-agents", ""): Default(
+        3e-4, "the ML-Agents default", "ML-Agents, Training-Configuration-File.md"
     ),
-    ("nanogpt", ""): Default(6e-4, "nanoGPT", "karpathy/nanoGPT, train.py"),
-    ("", "adam"): Default(1e-3, "Adam in PyTorch", _TORCH),
-    ("", "adamw"): Default(1e-3, "AdamW in PyTorch", _TORCH),
-    ("", "nadam"): Default(2e-3, "NAdam in PyTorch", _TORCH),
-    ("", "rmsprop"): Default(1e-2, "RMSprop in PyTorch", _TORCH),
-    ("", "adagrad"): Default(1e-2, "Adagrad in PyTorch", _TORCH),
+    ("transformers", ""): Default(
+        5e-5, "the Trainer default", "transformers 5.23.0, TrainingArguments"
+    ),
+    ("nanogpt", ""): Default(6e-4, "the nanoGPT default", "karpathy/nanoGPT, train.py"),
+    ("", "adam"): Default(1e-3, "the PyTorch default for Adam", _TORCH),
+    ("", "adamw"): Default(1e-3, "the PyTorch default for AdamW", _TORCH),
+    ("", "nadam"): Default(2e-3, "the PyTorch default for NAdam", _TORCH),
+    ("", "rmsprop"): Default(1e-2, "the PyTorch default for RMSprop", _TORCH),
+    ("", "adagrad"): Default(1e-2, "the PyTorch default for Adagrad", _TORCH),
 }
 
 

@@ -273,9 +273,9 @@ def _record_name(file: str) -> str:
     """Name a record for a person: its file is none that anybody edits."""
     name = file.rpartition("/")[2]
     if name.endswith(".wandb"):
-        return "the run's W&B config"
+        return "the training config (as recorded in W&B)"
     if ".tfevents." in name:
-        return "the TensorBoard hyperparameters"
+        return "the training config (as recorded in TensorBoard)"
     return f"the settings in {name}"
 
 
@@ -287,7 +287,10 @@ def _by_framework(run: Run, key: str) -> Place | None:
         return None
     name = dialect.names[key]
     path = tuple(name.split(".")) if dialect.style == "overrides" else (name,)
-    return Place(dialect.where, path, dialect.style)
+    where = dialect.where
+    if run.framework == "stable-baselines3":  # the call is that of the algorithm's class
+        where = str(run.setting("algo") or "").upper() or where
+    return Place(where, path, dialect.style)
 
 
 def _argument(run: Run, key: str) -> Place | None:

@@ -18,9 +18,10 @@ from runlens.report.facts import (
     sure_word,
 )
 from runlens.report.missing import UNTESTED
-from runlens.report.once import Once, Top
+from runlens.report.once import REFERS, Once, Top
 from runlens.report.terminal import Line, Options, clean, part, wrapped
 from runlens.report.values import evidence_value
+from runlens.run import Setting
 from runlens.wording import step
 
 STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
@@ -68,12 +69,16 @@ def _finding(
     head = (finding.severity.upper(), STYLES[finding.severity])
     slug = f" ({finding.rule})" if finding.rule in diagnosis.titles else ""
     yield (head, f"  {named(finding, diagnosis)}{slug}")
-    for text in (finding.title, finding.seen):
-        if new := once.new(text):
-            yield from wrapped(sentence(new), options, "  ", "  ")
+    said = once.said(finding.title)
+    title, seen = once.new(finding.title), once.new(finding.seen)
+    if not (title or said) and (not seen or REFERS.match(seen)) and finding.severity == "info":
+        title = finding.title  # else nothing, or a "That", would stand below the heading
+    for text in filter(None, (title, seen)):
+        yield from wrapped(sentence(text), options, "  ", "  ")
     if finding.severity != "info":  # a note needs no more than its sentences and what to do
         yield from _proof(finding, once, options)
-    yield from _listed("What else to do", list(_fixes(finding.fixes, once)), options)
+    more = "What else to do" if diagnosis.do_first.steps else "What to do"
+    yield from _listed(more, list(_fixes(finding.fixes, once)), options)
     yield ""
 
 
@@ -83,7 +88,9 @@ def _proof(finding: Finding, once: Once, options: Options) -> Iterator[str]:
     sure = f"{'Confidence':<{LABEL}} {sure_word(finding.confidence)}"
     for row in [f"{'When':<{LABEL}} {span(finding)}", sure, *rows]:
         yield from wrapped(row, options, " " * (LABEL + 3), "  ")
-    yield from _listed("Possible causes", list(_causes(finding, once)), options)
+    causes = list(_causes(finding, once))
+    more = "Other possible causes" if len(causes) < len(finding.causes) else "Possible causes"
+    yield from _listed(more, causes, options)
     for name, untested in (("Ruled out", False), ("Not checked", True)):
         out = [one.what for one in finding.ruled_out if one.why.startswith(UNTESTED) is untested]
         yield from _listed(name, [one for one in out if once.first(f"{name} {one}")], options)
@@ -137,8 +144,15 @@ def _fix(fix: Fix) -> str:
     if f" {new}" in fix.what:
         return sentence(f"{fix.what} ({name}{where})")
     if fix.old is not None:
-        return sentences(fix.what, f"change {name} from {written(fix.old)} to {new}{where}")
-    return sentences(fix.what, f"set {name} to {new}{where}")
+        return sentences(
+            fix.what, f"change {name} from {_quoted(fix.old)} to {_quoted(fix.new)}{where}"
+        )
+    return sentences(fix.what, f"set {name} to {_quoted(fix.new)}{where}")
+
+
+def _quoted(value: Setting) -> str:
+    """Write a setting within a sentence; a word in quotation marks, as ``"no"`` reads as one."""
+    return f'"{value}"' if isinstance(value, str) else written(value)
 
 
 def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:

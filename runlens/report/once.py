@@ -21,7 +21,7 @@ _RATIO = lazy_re(r"\b(?:twice|(?:half|tenth) of(?! the (?:run|points)))\b")
 _STEP = lazy_re(r"\bsteps? [\d,]+")
 _RANK = lazy_re(r"^\[\w* ?\d+\]: ?")  # of a process, before the same line from each
 _WORD = lazy_re(r"[a-z][\w.]*[\w]")
-_REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")
+REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")
 # words that name a metric, and those that report the same one in another way
 _METRICS = frozenset(word for name in NAMES for word in name.split("_"))
 _METRICS -= {"max", "mean", "min", "of", "seq", "step", "std", "zero"}
@@ -45,7 +45,7 @@ class Once(Struct):
             subject: set[str] = set()
             for one in PARTS.split(words):
                 named = _metrics(one)
-                subject = subject if _REFERS.match(one) and not named else named
+                subject = subject if REFERS.match(one) and not named else named
                 self._named |= subject
                 for number in _numbers(one):
                     self._beside.setdefault(number, set()).update(subject or {""})
@@ -58,7 +58,7 @@ class Once(Struct):
         kept: list[str] = []
         parts = [one for one in PARTS.split(words) if one]
         for place in range(len(parts) - 1, -1, -1):
-            refers = bool(kept) and kept[0] == parts[place + 1] and bool(_REFERS.match(kept[0]))
+            refers = bool(kept) and kept[0] == parts[place + 1] and bool(REFERS.match(kept[0]))
             if refers or not self.knows(parts[place]):
                 kept.insert(0, parts[place])
         self.tell(words)
@@ -68,7 +68,7 @@ class Once(Struct):
 
     def first(self, words: str) -> bool:
         """Whether these very words were not said before; notes them."""
-        known = self._said(words)
+        known = self.said(words)
         self.tell(words)
         return not known
 
@@ -82,7 +82,7 @@ class Once(Struct):
         counts = _numbers(_STEP.sub("", words))  # of something: a step only says when
         telling = any(set(".e%×").intersection(one) for one in counts)
         telling |= bool(named) and any(len(one) > SHORT for one in counts)
-        return self._said(words) or (
+        return self.said(words) or (
             telling and named <= self._named and all(self._tells(one, named) for one in numbers)
         )
 
@@ -90,7 +90,8 @@ class Once(Struct):
         beside = self._beside.get(number, set())
         return bool(beside) and (not named or "" in beside or bool(beside & named))
 
-    def _said(self, words: str) -> bool:
+    def said(self, words: str) -> bool:
+        """Whether these very words stand in what was said."""
         plain = _plain(words)
         if plain.startswith(QUOTES):  # a line of a log, which every place cuts in another way
             plain = _RANK.sub("", plain.removeprefix(QUOTES))[:QUOTED]

@@ -80,8 +80,9 @@ def _lines(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
 
 def _full(diagnosis: Diagnosis, options: Options) -> Iterator[Line]:
     top = Top.of(diagnosis)
-    if top.second:
-        yield from wrapped(top.second, options)
+    second, also, other = top.second.partition(" Also: ")
+    for words in filter(None, (second, also.lstrip() + other)):  # another fault, a line of its own
+        yield from wrapped(words, options)
     yield from _why(top, options)
     yield from _story(top, options)
     yield from _lost(diagnosis, options)
@@ -127,7 +128,7 @@ def _why(top: Top, options: Options) -> Iterator[str]:
 
 def _story(top: Top, options: Options) -> Iterator[str]:
     if top.story:
-        yield from wrapped(f"How:  {clean(sentence(top.story))}", options, " " * 6)
+        yield from wrapped(f"Order: {clean(sentence(top.story))}", options, " " * 6)
 
 
 def _others(diagnosis: Diagnosis, options: Options) -> Iterator[str]:

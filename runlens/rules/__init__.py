@@ -129,7 +129,7 @@ LISTED = (
     Listed("reward-hacking", "Reward hacking", "RLX", ("reward",), GROUPED),
     Listed(
         "ebft-diversity",
-        "EBFT diversity",
+        "Low sample diversity",
         "RLX",
         ("ebft_diversity|ebft_alignment|ebft_cfm",),
         GROUPED,

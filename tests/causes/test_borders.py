@@ -64,8 +64,11 @@ OPTIMISER = (
         "clip-missing",
         "grad-spike 400 warning",
         ({**config(max_grad_norm=5), "grad_norm": LEVEL}, ""),
-        (config(max_grad_norm=6), "1 : the clipping limit is 6"),
-        ({**config(max_grad_norm=6), "grad_norm": LEVEL}, "2 : the clipping limit is 6, and the"),
+        (config(max_grad_norm=6), "1 Clipping limit too loose to matter: the clipping limit is 6"),
+        (
+            {**config(max_grad_norm=6), "grad_norm": LEVEL},
+            "2 Clipping limit too loose to matter: the clipping limit is 6, and the",
+        ),
         ({**config(max_grad_norm=0), "grad_norm": LEVEL}, "clipping is off, and the largest norm"),
         (
             {**config(max_grad_norm=0), "grad_norm": "0:2 800:2 810:nan 900:nan"},
@@ -83,7 +86,7 @@ OPTIMISER = (
         (config(weight_decay=0.12), "1 Weight decay too high: weight_decay is 0.12"),
         ({**config(weight_decay=0.12), "task": "pretrain"}, ""),
         (config(weight_decay=0.5), "1 Weight decay too high: weight_decay is 0.5"),
-        (config(weight_decay=0.6), "4 : a weight_decay of 0.6 pulls the weights to 0"),
+        (config(weight_decay=0.6), "4 : a weight_decay of 0.6 pulls the weights to zero"),
         (
             config(weight_decay=-0.1),
             "4 : a weight_decay of -0.1 makes the weights grow at each step",
@@ -375,9 +378,9 @@ POLICY = (
     *held(
         "stale-policy",
         "entropy-collapse 300 critical, clip-ratio-high 300 warning",
-        ({**GROUPS, **config(num_iterations=2)}, "each batch is used for 2 updates"),
+        ({**GROUPS, **config(num_iterations=2)}, "each batch is used 2 times"),
         ({"task": "ppo", "reward": LEVEL, **config(ppo_epochs=10)}, ""),
-        ({"task": "ppo", "reward": LEVEL, **config(ppo_epochs=11)}, "used for 11 updates"),
+        ({"task": "ppo", "reward": LEVEL, **config(ppo_epochs=11)}, "used 11 times"),
     ),
     *held(
         "reward-function",
@@ -410,9 +413,9 @@ POLICY = (
     *held(
         "length-limit",
         "completions-clipped 0 warning",
-        ({**GROUPS, "len_clipped": "0:0.8 900:0.8"}, "3 : 80"),
+        ({**GROUPS, "len_clipped": "0:0.8 900:0.8"}, "3 : a median of 80"),
         ({**GROUPS, "len_clipped": "0:0.79 900:0.79"}, ""),
-        ({**GROUPS, "len_clipped": "0:0.41 40:0.41 50:0.9 900:0.9"}, "3 : 90"),
+        ({**GROUPS, "len_clipped": "0:0.41 40:0.41 50:0.9 900:0.9"}, "3 : a median of 90"),
         ({**GROUPS, "len_clipped": "0:0.3 40:0.3 50:0.9 900:0.9"}, ""),
     ),
     *held(
@@ -435,8 +438,14 @@ RATE = (
         ({**config(**LORA), "learning_rate": "0:5e-4 900:5e-4"}, ""),
         ({**config(**LORA), "learning_rate": "0:1.4e-3 900:1.4e-3"}, "1 : the peak rate was"),
         ({**config(**LORA), "learning_rate": "0:1.5e-3 900:1.5e-3"}, "2 : the peak rate was"),
-        ({**config(**LORA), "learning_rate": "0:5e-3 900:5e-3"}, "3 : the peak rate was 5e-3, 10"),
-        ({**config(**LORA), "learning_rate": "0:5e-2 900:5e-2"}, "4 : the peak rate was 5e-2, 100"),
+        (
+            {**config(**LORA), "learning_rate": "0:5e-3 900:5e-3"},
+            "3 : the peak rate was 5e-3, which is 10",
+        ),
+        (
+            {**config(**LORA), "learning_rate": "0:5e-2 900:5e-2"},
+            "4 : the peak rate was 5e-2, which is 100",
+        ),
         (
             {**config(**LORA), "learning_rate": "0:1e-3 450:1e-3 900:2e-3"},
             "1 : the rate was 1e-3 up to step 400",
@@ -445,14 +454,17 @@ RATE = (
             {**config(**LORA), "learning_rate": "0:0 400:0 410:1.2e-3 900:5e-2"},
             "by step 420",
         ),
-        ({"learning_rate": "0:1.5e-3 900:1.5e-3"}, "1 : the peak rate was 1.5e-3, 3 × the top"),
+        (
+            {"learning_rate": "0:1.5e-3 900:1.5e-3"},
+            "1 : the peak rate was 1.5e-3, which is 3 × the top",
+        ),
         (
             {**config(num_parameters=7e9), "learning_rate": "0:1.5e-3 900:1.5e-3"},
-            "2 : the peak rate was 1.5e-3, 3 × the top",
+            "2 : the peak rate was 1.5e-3, which is 3 × the top",
         ),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:1.6e-4 900:1.6e-4"},
-            "1 : the peak rate was 1.6e-4, 3.2 × the default of",
+            "1 : the peak rate was 1.6e-4, which is 3.2 × the",
         ),
         ({"task": "asr", **config(**ADAM), "learning_rate": "0:1.4e-4 900:1.4e-4"}, ""),
         (
@@ -461,7 +473,7 @@ RATE = (
         ),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:1e-2 900:1e-2"},
-            "1 : the rate was 200 × the default of",
+            "1 : the rate was 200 × the",
         ),
         (
             {"task": "asr", **config(**ADAM), "learning_rate": "0:0.1 900:0.1"},
@@ -550,7 +562,7 @@ RATE = (
         ({**GROUPS, "clip_ratio": "0:0.3 900:0.3"}, ""),
         ({**GROUPS, "clip_ratio": "0:0.31 900:0.31"}, "2 : the clip ratio reached 0.31"),
         ({**GROUPS, "kl_step": "0:0.05 900:0.05"}, ""),
-        ({**GROUPS, "kl_step": "0:0.06 900:0.06"}, "2 : the KL of one update reached 0.06"),
+        ({**GROUPS, "kl_step": "0:0.06 900:0.06"}, "2 : the KL per update reached 0.06"),
     ),
     *held(
         "rate-too-high",

@@ -76,13 +76,13 @@ SAID = {
     "B12 wiring, not tuning": Said(
         "not-learning",
         bad("not-learning", "flat and high"),
-        ("do Overfit one batch", "the code is at fault"),
+        ("do Overfit one batch", "suspect the code"),
     ),
     "B13 frozen parameters": Said(
         "not-learning",
         bad("not-learning", "frozen"),
         (
-            "cause most likely The parameters that should learn are not trained",
+            "cause most likely Frozen parameters, or an optimizer that lacks them",
             "do Check requires_grad",
         ),
         bad("not-learning", "flat and high", max_grad_norm=1.0),
@@ -146,7 +146,7 @@ SAID = {
         bad("loss-spike", "single and tall", learning_rate=2e-4, max_grad_norm=0.0),
         (
             "cause most likely One or a few odd batches",
-            "cause possible Clipping off, or too loose to matter",
+            "cause possible No gradient clipping",
             "fix max_grad_norm: 0.0 -> 1.0",
             "fix learning_rate: 0.0002 -> 0.0001",
         ),
@@ -232,7 +232,7 @@ SAID = {
         bad("divergence", "jumps", num_processes=8),
         (
             "do Repeat the run on one GPU with one seed, to see whether the processes differ",
-            "if the fault is gone, the 8 processes",
+            "if the problem goes away, the 8 processes",
             "gradients not averaged",
         ),
         bad("divergence", "jumps", num_processes=1),

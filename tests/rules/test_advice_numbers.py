@@ -35,7 +35,7 @@ SAID = {
         ),
         (
             "Learning rate too high | the gradient norm climbed before the fault",
-            "cause likely Clipping off, or too loose to matter | clipping is off",
+            "cause likely No gradient clipping | clipping is off",
             "fix learning_rate: 0.0003 -> 0.0001",
             "fix max_grad_norm: 0.0 -> ",
             "fix adam_epsilon: 1e-08 -> 1e-06",
@@ -151,7 +151,7 @@ SAID = {
         nan("after a climbing norm", learning_rate=1e-3, max_grad_norm=0.0),
         (
             "cause likely Learning rate too high",
-            "Clipping off, or too loose to matter",
+            "No gradient clipping",
             "fix learning_rate: 0.001 -> 0.0002",
             "fix max_grad_norm: 0.0 -> 2.0",
             "fix warmup_steps",

@@ -70,8 +70,8 @@ def test_a_hidden_nan_is_no_passed_check_of_nan() -> None:
 @pytest.mark.parametrize(
     ("scheduler", "seen"),
     [
-        ("linear", "is linear, but the rate was 1e-3 before step 410."),
-        ("constant", "is constant."),
+        ("linear", "is linear, but the rate stayed at 1e-3 before step 410."),
+        ("constant", "constant, gives another rate."),
     ],
 )
 def test_a_rate_that_did_not_decay_is_told_beside_its_scheduler(scheduler: str, seen: str) -> None:

@@ -76,7 +76,7 @@ def test_a_run_that_wrote_its_closing_summary_is_no_longer_going() -> None:
     cut = replace(closed, state=replace(state, sure="likely", why="train.log breaks off"))
     text = told(explained("stopped-early", cut.run()))
     assert "still running" in text
-    assert "train.log breaks off. By" in text  # the name of a file keeps its letters
+    assert "train.log breaks off. At" in text  # the name of a file keeps its letters
 
 
 def test_too_short_names_a_limit_that_its_points_lie_below() -> None:
@@ -109,7 +109,7 @@ def test_a_warm_up_that_is_seen_is_not_asked_for() -> None:
 @pytest.mark.parametrize(
     ("loss", "noise", "words"),
     [
-        ("0:2 900:1.8", 0.4, "he loss did not fall by more than its noise"),
+        ("0:2 900:1.8", 0.4, "he loss did not fall beyond its noise"),
         ("0:2 30:2 40:9 900:4", 0.02, "he loss did not fall below its start"),
         ("0:2.2 900:0.9", 0.02, "does little harm"),
     ],
@@ -263,7 +263,7 @@ def test_a_rate_in_warm_up_is_not_called_its_peak() -> None:
             "stopped_early", "the log breaks off", "likely", done_steps=160, planned_steps=5100
         ),
     ).run()
-    assert "By then the learning rate was still rising." in finding("stopped-early", run).seen
+    assert "At the end the learning rate was still rising." in finding("stopped-early", run).seen
 
 
 def test_a_loss_that_became_infinite_is_not_called_nan() -> None:

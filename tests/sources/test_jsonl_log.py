@@ -67,7 +67,7 @@ def test_closing_evaluation_with_a_count_of_its_own_is_no_step(tmp_path: Path) -
 def test_prediction_is_no_training(tmp_path: Path) -> None:
     """Progress without any loss: it is said why there is nothing to diagnose."""
     path = written(tmp_path, factory(5), factory(10), name="trainer_log.jsonl")
-    with pytest.raises(NothingReadable, match="a prediction or an evaluation"):
+    with pytest.raises(NothingReadable, match="a prediction or evaluation run"):
         read(path)
 
 

@@ -309,8 +309,8 @@ def test_run_folder_without_its_log(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"", "is empty"),
-        (HEADER, "holds no record"),
-        (HEADER[:3], "holds no record"),
+        (HEADER, "is empty"),
+        (HEADER[:3], "is empty"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
         (b"step,loss\n1,2.0\n" * 50, "is no W&B transaction log"),
     ],

@@ -35,6 +35,7 @@ from runlens.signals import Signals
 from runlens.wording import count, step
 
 SAMPLES_EVERY = 1_000
+TRAINERS = frozenset({"transformers", "trl", "unsloth"})  # without a data set they raise
 SHORT_RUN, EVERY_IN_SHORT = 1_000, 50
 HELD_OUT = 0.05  # of the data
 SHARE = 0.05  # of the steps between evaluations of a longer run
@@ -69,6 +70,10 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     if planned >= limits.fewest and every:
         return passed(f"evaluated every {step(every)} of {step(total)} steps")
     silent = "Evaluation was off for the whole run."
+    cannot = "Without evaluation you cannot see overfitting or tell which checkpoint is best."
+    if made:
+        few = "A single evaluation" if len(made) == 1 else "So few evaluations"
+        cannot = f"{few} cannot show overfitting or which checkpoint is best."
     most = max(planned, len(made))
     span = total if most > len(made) else max(run.last_step, run.state.done_steps) or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"
@@ -78,11 +83,11 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             silent if off and not made else often,
             "eval_steps",
             "never" if not made else (every or float(made[0])),
-            f"With{' so few evaluations' if made else 'out evaluation'}, overfitting and the best "
-            "checkpoint can be missed.",
+            cannot,
             _fix(run, total, made),
             limit=total / limits.fewest,
             source="a fifth of the run",
+            heading="" if made else "No evaluation",
         )
     )
 
@@ -104,7 +109,8 @@ def _fix(run: Run, total: int, made: Sequence[int]) -> tuple[Fix, ...]:
     known = run.setting("eval_strategy")
     by_steps = known == "steps" or (known is None and old and not any(at % old for at in made))
     if not by_steps:
-        what = "Evaluate by step count" if made else "Switch evaluation on"
+        needs = "Pass an eval_dataset and turn on" if run.framework in TRAINERS else "Turn on"
+        what = "Evaluate by step count" if made else f"{needs} evaluation"
         how = Fix(what, "eval_strategy", run.setting("eval_strategy"), "steps", why)
         every = (how, *(replace(one, what=f"Evaluate every {new} steps") for one in every))
     return (*every, *_held_out(run), *_samples(run, total))

@@ -27,6 +27,7 @@ def advice(
     source: str = "",
     above: bool = True,
     name: str = "",
+    heading: str = "",
     sure: Confidence = Confidence(0.7, "the settings alone"),
 ) -> Finding:
     """Make the finding of a setting: an info about the whole run, without an onset."""
@@ -34,6 +35,7 @@ def advice(
     return Finding(
         severity="info",
         title=title,
+        heading=heading,
         metric=key,
         onset=Moment(),
         evidence=(Evidence(name or key, shown, limit, source, key, above=above),),

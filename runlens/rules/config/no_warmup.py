@@ -66,7 +66,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"The run has no warm-up and began at a learning rate of {rate(begin)}.",
             "warmup_ratio",
             run.number("warmup_ratio") or 0.0,
-            "Large first updates are a common cause of early divergence.",
+            "Large first updates without a warm-up are a common cause of early divergence.",
             fixes.longer_warmup(run, "3 to 10 % of the steps are usual"),
         )
     )

@@ -188,7 +188,7 @@ def _finding(
     frozen = bool(np.ptp(evals.value) == 0)
     gap = _gap(evals, pair)
     why = f"it ends {percent(abs(gap))} {'above' if gap >= 0 else 'below'} train loss"
-    ruled_out = [RuledOut("Evaluation at its floor", why)]
+    ruled_out = [RuledOut("Eval loss already at its minimum", why)]
     ruled_out.append(RuledOut("Evaluation rows from the training set", "it would fall with them"))
     if not heart and pair.epochs:
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
@@ -271,7 +271,10 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
         "copy of the model)",
         "identical digits mean identical weights",
     )
-    split = fixes.action("Split training and evaluation rows from one source", "one distribution")
+    split = fixes.action(
+        "Take the evaluation set as a random split of the training data",
+        "both then have one distribution",
+    )
     made = [weights, look] if frozen else [look, weights]
     if run.flag("train_on_inputs"):
         why = "training and evaluation then mask the same tokens"

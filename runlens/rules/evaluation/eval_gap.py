@@ -226,7 +226,7 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
     made = list(fixes.shorter(run, signals, best)) if best < evals.step[-1] else []
     made += fixes.more_decay(run, "this regularises the model")
     made += fixes.smaller_rank(run, "less room to memorise samples")
-    look = "Compare the sources of training and evaluation data; draw both from one source"
+    look = "Compare the sources of training and evaluation data; take both from the same source"
     made.append(fixes.look(look, "a domain shift leaves a gap regardless of training"))
     return tuple(made)
 

@@ -10,9 +10,10 @@ from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall, theil_sen
-from runlens.wording import percent, times
+from runlens.wording import number, percent, times
 
 TREND_P = 0.01
+CONSTANT = 0.995  # share of clipped steps that is written as all of them
 MEAN_LOSS = 12.5  # ln of 262,144, the largest vocabulary in use: a mean over tokens starts below
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
 
@@ -29,6 +30,17 @@ def often(share: float) -> str:
     return f"{percent(share)} of the logged steps" if share < 1 else "every step"
 
 
+def in_force(limit: float, *, known: bool) -> str:
+    """Say the limit; of one that is not `known`, that it is assumed."""
+    assumed = "" if known else ", the default, as no other is recorded"
+    return f"and max_grad_norm is {number(limit)}{assumed}"
+
+
+def heading(share: float) -> str:
+    """Return what it is called where the title of the rule would say too much."""
+    return "" if share >= CONSTANT else "Frequent gradient clipping"
+
+
 def grow(norms: Curve, growth: float) -> bool:
     """Whether gradient norms grew by a factor over their curve, by their trend."""
     log = np.log(np.maximum(norms.value, 1e-12))
@@ -40,7 +52,7 @@ def meanwhile(*, learns: bool, fell: bool) -> str:
     """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
     if learns:
         return "fell"
-    return "did not fall below its start" if fell else "did not fall by more than its noise"
+    return "did not fall below its start" if fell else "did not fall beyond its noise"
 
 
 def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
@@ -51,9 +63,9 @@ def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
         told = "Adam rescales its gradients, so a larger limit may change little"
         return f"The loss still fell. {told}."
     if learns:
-        return "With Adam this does little harm as long as the loss falls."
+        return "With Adam, clipping does little harm as long as the loss falls."
     told = meanwhile(learns=learns, fell=fell)
-    return f"The loss {told} over those steps."
+    return f"Over the clipped steps the loss {told}."
 
 
 def cures(

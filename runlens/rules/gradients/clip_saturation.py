@@ -241,8 +241,8 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     return Finding(
         severity="warning" if loud else "info",
         title=f"Gradients were clipped at {clip_advice.often(clipped.share)}{since}. The median "
-        f"gradient norm was {number(usual)}, and {'' if known else 'the default '}max_grad_norm is "
-        f"{number(clipped.limit)}.",
+        f"gradient norm was {number(usual)}, {clip_advice.in_force(clipped.limit, known=known)}.",
+        heading=clip_advice.heading(clipped.share),
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(

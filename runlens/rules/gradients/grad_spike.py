@@ -195,7 +195,7 @@ def _finding(
 def _back(limits: Limits, *, at_end: bool) -> str:
     if at_end:
         return "The last finite norm is a spike"
-    return f"The norm was back within {limits.width} logged points"
+    return f"The norm returned to normal within {limits.width} logged points"
 
 
 def _rate(signals: Signals, onset: float) -> tuple[Evidence, ...]:
@@ -222,7 +222,8 @@ def _marks(curve: Curve, starts: IntArray) -> tuple[Mark, ...]:
 
 def _places(curve: Curve, starts: IntArray) -> str:
     """Name the spikes' steps, the first three of many."""
-    steps = [step(int(curve.step[at])) for at in starts[:3]]
+    told = starts if len(starts) <= SHOWN else starts[:3]
+    steps = [step(int(curve.step[at])) for at in told]
     if len(starts) == 1:
         return f"step {steps[0]}"
     more = len(starts) > len(steps)
@@ -235,8 +236,8 @@ def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:
     if len(starts) == 1:
         return f"The gradient norm spiked to {top} at step {at}, against {around}."
     return (
-        f"The gradient norm spiked at {len(starts):,} of {len(curve):,} points from step "
-        f"{step(int(curve.step[starts[0]]))} on. The highest spike was {top} at step {at}, "
+        f"The gradient norm spiked at {len(starts):,} of {len(curve):,} points, first at step "
+        f"{step(int(curve.step[starts[0]]))}. The highest spike was {top} at step {at}, "
         f"against {around}."
     )
 

@@ -71,7 +71,7 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
     what = (
         capitalised(f"{quoted(end.text)}.")
         if end.proof
-        else f"Nothing was logged for {duration(end.silent)}."
+        else f"Nothing was logged in the last {duration(end.silent)}."
     )
     evidence = [Evidence("Source", end.text, where=end.proof.where if end.proof else "time")]
     if end.silent:
@@ -97,7 +97,7 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
         seen=f"{what} The curves gave no warning.",
         causes=(
             Cause(
-                cause or "A stuck data loader or a rank that waits",
+                cause or "A stuck data loader, or a rank waiting for another",
                 "most likely",
                 end.text[:120],
                 kind="machine",

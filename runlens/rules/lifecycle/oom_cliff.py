@@ -78,7 +78,11 @@ def _finding(run: Run, proof: Event, limits: Limits) -> Finding:
         seen="",
         causes=oom_advice.causes(run, proof, limits.long),
         fixes=oom_advice.cures(run, proof),
-        ruled_out=(RuledOut("A retry with a smaller batch", "no record follows the message"),),
+        ruled_out=(
+            RuledOut(
+                "An OOM that was retried with a smaller batch", "no record follows the message"
+            ),
+        ),
         confidence=Confidence(0.98, "the message is the last error of the log"),
         chart=log_chart(run, proof),
     )

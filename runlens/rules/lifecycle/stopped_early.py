@@ -155,7 +155,7 @@ def _finding(
         evidence.append(Evidence("Learning rate at the end", rate, where="learning_rate"))
         share_of_peak = "at its peak" if rate >= peak else f"at {percent(rate / peak)} of its peak"
         rises = "rising" if _rises(signals) else share_of_peak
-        cut = f" By then the learning rate was still {rises}."
+        cut = f" At the end the learning rate was still {rises}."
     return Finding(
         severity="info" if itself else "warning",
         harmless=itself != "",

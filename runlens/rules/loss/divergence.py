@@ -209,11 +209,9 @@ def _severity(
         return "info", (RuledOut("Instability", f"{weight} grows during the run"),)
     out = [RuledOut("Loss spike", "loss stayed up to the end of the run")]
     if signals.steps_per_epoch:
-        out.append(
-            RuledOut("Data that changed at the start of an epoch", _why_not(edge, falls, climb))
-        )
+        out.append(RuledOut("A data change at an epoch boundary", _why_not(edge, falls, climb)))
     if len(signals.curve("learning_rate")):
-        out.append(RuledOut("Restart of the learning rate", "none near the onset"))
+        out.append(RuledOut("A restart of the learning-rate schedule", "none near the onset"))
     if rise.kind == "slow":
         return _slow_severity(run, signals, rise, onset, tuple(out))
     lost = rise.end >= rise.start - limits.all_lost * rise.fall or rise.height >= rise.fall

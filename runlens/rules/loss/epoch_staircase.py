@@ -114,7 +114,7 @@ def _within(mean: float, middle: float) -> str:
         return "hardly changed in between"
     same = (mean < 0) == (middle < 0)
     told = f"by {loss(abs(middle))}" if same else _moved(middle)
-    return f"{told} over as many steps in mid-epoch"
+    return f"{told} over the same number of steps in mid-epoch"
 
 
 def _finding(

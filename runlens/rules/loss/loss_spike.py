@@ -191,7 +191,7 @@ def _finding(
     evidence = _evidence(run, signals, seen, tops, climb, limits)
     if told:
         evidence = (evidence[0]._replace(limit=None, source=""), *evidence[1:])
-        severity, out = "warning", (*out, RuledOut("Harder data, with the model unharmed", told))
+        severity, out = "warning", (*out, RuledOut("Harder batches, with a sound model", told))
     many = len(at)
     highest = "The peak is"
     if many > 1:
@@ -275,7 +275,7 @@ def _severity(
     out = [RuledOut("Divergence", "loss came back after each")]
     if signals.steps_per_epoch:
         share = f"{sum(edges)} of {len(edges)} lie at the end of an epoch"
-        out.append(RuledOut("Partial last batches", share))
+        out.append(RuledOut("A small last batch in each epoch", share))
     out.append(RuledOut("Batch noise", "above four times the tail of the noise"))
     if len(steps) == 1 and (unharmed := held_out.unmoved(signals, float(steps[0]))):
         return "info", (*out, RuledOut("Harm", unharmed))

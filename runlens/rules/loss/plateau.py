@@ -204,7 +204,7 @@ def _finding(
         fixes=causes_of_flat.cures(run, signals, train),
         ruled_out=(
             RuledOut(
-                "A slow fall that continues",
+                "A loss that is still falling slowly",
                 f"it fell by {loss(still.gain)} since the first quarter",
             ),
             RuledOut("Divergence", "loss does not rise after the knee"),

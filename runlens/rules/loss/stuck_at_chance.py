@@ -255,7 +255,9 @@ def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
     out = [RuledOut("Slow learning", "loss did not fall in the second half")]
     if accuracy is not None:
         out.append(
-            RuledOut("Poor calibration", f"the median {metric} of {accuracy:.3f} is at chance too")
+            RuledOut(
+                "Accuracy above chance", f"the median {metric} of {accuracy:.3f} is at chance too"
+            )
         )
     return tuple(out)
 
@@ -284,7 +286,10 @@ def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Caus
             )
         )
     if back:
+        first = float(signals.curve("train_loss").value[0])
         why = f"the smoothed loss had fallen to {loss(low)} before it rose to chance again"
+        if first <= low:  # it never fell: the mean of the first points is above the first
+            why = f"train loss was {loss(first)} at the start and rose to chance"
         made.insert(0, Cause("Learning rate too high", "most likely", why, kind="rate-too-high"))
     against = "" if not flat else "gradient norm is 0: labels play no part"
     what = "Labels are misaligned with the inputs"

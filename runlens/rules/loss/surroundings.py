@@ -123,18 +123,20 @@ def first_checks(run: Run) -> tuple[Fix, ...]:
     text = run.task in {"sft", "dpo", "reward-model"}
     what = "decoded samples with their label mask" if text else "samples with their labels"
     what = "decoded samples" if run.task == "pretrain" else what  # each token is a label
-    how = " (axolotl preprocess with debug)" if run.framework == "axolotl" else ""
+    how = " (axolotl preprocess CONFIG --debug)" if run.framework == "axolotl" else ""
     return (
         fixes.look(
             "Overfit one batch of 8 samples",
-            "if its loss does not approach 0 within 100 steps, the code is at fault",
+            "if the loss does not approach 0 within 100 steps, suspect the code, the labels or the "
+            "learning rate",
         ),
         fixes.look(
             f"Print 20 {what}, as the model sees them{how}",
-            "look for shifted, shuffled or masked labels; each sample needs a label "
-            "that is not -100"
+            "look for shifted or wrongly masked labels; each sample needs a label that is not -100"
             if text
-            else "look for shifted, shuffled or mixed-up labels",
+            else "look for garbled or wrongly split text"
+            if run.task == "pretrain"
+            else "look for shifted or mixed-up labels",
         ),
     )
 

@@ -140,8 +140,8 @@ def change(run: Run, fall: Fall) -> str:
     share = -fall.height / fall.start
     if percent(abs(share)) in {percent(0.0), percent(1e-9)} or loss(fall.start) == loss(fall.end):
         return ""
-    way = "rise" if share > 0 else "fall"
-    return f"That is a {way} of {percent(abs(share))} over {step(run.last_step)} steps."
+    way = "rose" if share > 0 else "fell"
+    return f"Train loss {way} {percent(abs(share))} over {step(run.last_step)} steps."
 
 
 def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple[Fix, ...]:

@@ -106,6 +106,8 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
         return passed(f"{known} of {sum(one.vital for one in wanted)} vital metrics are logged")
     vital = [one.names[0] for one in missing if one.vital]
     them = "it" if len(vital) == 1 else "them"
+    others = [one.names[0] for one in missing if not one.vital and _how(one, run)]
+    nor = f" Nor does it log {listed(others, 'or')}." if others else ""
     return found(
         Finding(
             severity="info",
@@ -116,7 +118,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
                 Evidence(f"{one.names[0]} is not logged", f"{_use(one)} {one.for_what}")
                 for one in missing
             ),
-            seen=f"The checks that need {them} could not run.",
+            seen=f"The checks that need {them} could not run.{nor}",
             fixes=tuple(
                 fixes.action(_how(one, run), f"this shows {one.for_what}") for one in missing
             ),

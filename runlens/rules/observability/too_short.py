@@ -47,13 +47,16 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not points:
         return unmet("no loss and no reward was read")
     until = f"up to step {step(run.last_step)}"
-    what = f"The run logged only {count(points, 'point')} of {best} {until}"
+    what = (
+        f"Only {count(points, 'point')} of {best} {'was' if points == 1 else 'were'} logged {until}"
+    )
     early = f"The run ended at step {step(ended)}, within its warm-up of {step(warm.end)} steps"
     why = early if inside else what
     return found(
         Finding(
             severity="info",
             title=f"{why}.",
+            heading="" if inside else "Too few points",
             metric=best,
             onset=Moment(),
             evidence=(_inside(run, warm.end) if inside else _few(points, best, limits),),

@@ -95,7 +95,7 @@ def _finding(
                 unit="%",
             ),
         ),
-        seen=f"The median of those points is {percent(level)}.",
+        seen=f"The median clip ratio of the high points was {percent(level)}.",
         causes=_causes(run, signals, onset),
         fixes=_fixes(run, signals),
         confidence=policy.confidence(level / limits.alarm, len(curve)),
@@ -106,12 +106,12 @@ def _finding(
 def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     again, clip = run.number("num_iterations"), run.number("epsilon")
     far = signals.curve("kl_step").after(int(onset)).value
-    moved = f"KL of one update reached {number(float(far.max()), 3)}" if len(far) else ""
+    moved = f"the KL per update peaked at {number(float(far.max()), 3)}" if len(far) else ""
     many = (
         Cause(
             "Too many updates per batch",
             "most likely",
-            f"each batch is used for {again:g} updates",
+            f"each batch is used {again:g} times",
             kind="stale-policy",
         )
         if (
@@ -132,7 +132,7 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
 
 
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    made = [*fixes.learning_rate(run, signals, 1 / 2, "smaller updates stay within the range")]
+    made = [*fixes.learning_rate(run, signals, 1 / 2, "smaller updates stay within the clip range")]
     again, clip = run.number("num_iterations"), run.number("epsilon")
     if again and again > 1:
         new = 2 if again > 2 else 1  # noqa: PLR2004 - one or two is usual
@@ -145,7 +145,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
             )
         )
     if run.task == "rl":
-        what = "End an update early once its KL passes this limit"
+        what = "End an update early once its KL passes a limit"
         made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))
     return tuple(made)
 

@@ -1,4 +1,4 @@
-"""EBFT diversity: energy-based fine-tuning whose samples grow alike, or no longer fit the data.
+"""Low sample diversity: samples of energy-based fine-tuning grow alike, or off the data.
 
 What is seen
     ebft/diversity above 1.0 for three points or more, ebft/alignment that ends below 0.1 or does
@@ -203,7 +203,7 @@ GOOD = (
 
 RULE = Rule(
     slug="ebft-diversity",
-    title="EBFT diversity",
+    title="Low sample diversity",
     family="RLX",
     severity="warning",
     page=__doc__,

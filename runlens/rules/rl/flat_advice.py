@@ -78,8 +78,9 @@ def fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
     made = list(policy.normalised(signals))
     if not policy.small_steps(signals, float(reward.step[-1])):
         made.extend(fixes.learning_rate(run, signals, 1 / 3, "the policy gets worse by its steps"))
-    what = "Check by hand on one batch that better actions have the higher advantage"
-    return (*made, fixes.look(what, "a wrong sign trains the opposite"))
+    better = "actions" if run.task == "rl" else "completions"
+    what = f"Check by hand on one batch that better {better} have the higher advantage"
+    return (*made, fixes.look(what, "a flipped sign trains the policy to get worse"))
 
 
 def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:

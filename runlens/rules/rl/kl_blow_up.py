@@ -54,7 +54,7 @@ from runlens.signals.noise import longest_true, running_median, smooth
 from runlens.signals.onsets import HALF, stays_from
 from runlens.wording import number, step
 
-WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL of one update"}
+WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL per update"}
 ORDER = ("lasting", "again", "single")
 AT_ONCE = 1.0  # nats at the first point: the reference is another model
 TARGET_KL = 0.02  # stable-baselines3 uses 0.01 to 0.03
@@ -210,7 +210,8 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
     above = curve.value > rise.limit
     usual = float(median(curve.value[~above]))
     onset, peak = float(curve.step[rise.at]), int(np.argmax(curve.value))
-    many = f", at {int(above.sum()):,} of {len(above):,} points" if above.sum() > 1 else ""
+    many = f"at {int(above.sum()):,} of {len(above):,} points, first at step {step(onset)}"
+    where = many if above.sum() > 1 else f"at a single point, step {step(onset)}"
     beginning = ""
     if rise.began_high:
         beginning = (
@@ -230,7 +231,8 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
         cures.append(fixes.action(what, "they must agree at step 0"))
     return Finding(
         severity="warning" if rise.how == "again" else "info",
-        title=f"{WORDS[metric]} spiked from step {step(onset)} on{many}. It reached "
+        heading="KL spikes",
+        title=f"{WORDS[metric]} spiked {where}. It reached "
         f"{number(float(curve.value[peak]), 3)} at step {step(float(curve.step[peak]))}, and its "
         f"median is {number(usual, 3)}.",
         metric=metric,
@@ -240,7 +242,7 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
             Evidence("Points above the threshold", float(above.sum()), where=metric),
             Evidence("Median of the other points", usual, where=metric),
         ),
-        seen=f"Only single points are high. The running median is not.{beginning}",
+        seen=f"Only single points were high, and the running median was not.{beginning}",
         causes=tuple(causes),
         fixes=tuple(cures),
         confidence=policy.confidence(1.0, len(curve), "single points"),
@@ -266,7 +268,7 @@ def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
         why = "each further update on a batch moves the policy away from the one that made it"
         made.append(fixes.setting(run, "num_iterations", 1, "Use each batch once", why))
     if metric == "kl_step" and run.task == "rl":
-        what = "End an update early once its KL passes this limit"
+        what = "End an update early once its KL passes a limit"
         made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))
     return tuple(made)
 

@@ -138,7 +138,8 @@ def gain_words(gain: Gain | None) -> str:
     start, end = number(gain.start, 3), number(gain.end, 3)
     if start == end:
         return f"the {gain.kind} reward was {start} in the first tenth of the run and in the last"
-    return f"the {gain.kind} reward was {start} in the first tenth of the run and {end} in the last"
+    moved = "rose" if gain.rising else "went"
+    return f"reward {moved} from {start} to {end} ({gain.kind}s of the first and the last tenth)"
 
 
 def stays_from(mask: BoolArray, share: float = 0.8) -> int | None:

@@ -139,7 +139,11 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if unproved
-        else (RuledOut("A dip", f"{percent(_lost(peak))} of the fall is still there at the end"),),
+        else (
+            RuledOut(
+                "A temporary dip", f"{percent(_lost(peak))} of the fall is still there at the end"
+            ),
+        ),
         confidence=policy.sure(
             peak.drop / max(needed, 1e-12),
             peak.chance,

@@ -172,8 +172,10 @@ def _finding(
         causes=_causes(run, signals, stretch, peak),
         fixes=_fixes(run, signals, onset, peak),
         ruled_out=(
-            RuledOut("End of a decay", f"it lasts {step(last - onset)} steps"),
-            RuledOut("Another parameter group learns", "no other rate is logged above zero"),
+            RuledOut(
+                "A schedule that ends at 0 as planned", f"it lasts {step(last - onset)} steps"
+            ),
+            RuledOut("Zero rate in one parameter group only", "no other rate is logged above zero"),
         ),
         confidence=Confidence(
             0.95 if flat else 0.8,

@@ -45,8 +45,12 @@ def planned(run: Run, name: str, before: FloatArray, at: float) -> str:
     """Say which schedule was planned, as far as recorded; `before`: the rates up to step `at`."""
     over = f" over {step(run.state.planned_steps)} steps" if run.state.planned_steps else ""
     flat = name != "constant" and len(before) > FLAT and bool((before[1:] == before[1]).all())
-    kept = f", but the rate was {rate(float(before[1]))} before step {step(at)}" if flat else ""
-    return f"The configured scheduler is {name}{over}{kept}." if name else ""
+    if not name:
+        return ""
+    if flat:
+        kept = f"the rate stayed at {rate(float(before[1]))} before step {step(at)}"
+        return f"The configured scheduler is {name}{over}, but {kept}."
+    return f"The configured scheduler, {name}{over}, gives another rate."
 
 
 def micro_steps(run: Run, ratio: float) -> bool:

@@ -132,7 +132,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
         Mismatch(
             float(rate.step[first + 1]),
             f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}{back}",
-            "Rise of the rate in one step, as a factor"
+            "Factor of the rise in one step"
             if before > 0
             else "Rise of the learning rate from 0, share of its peak",
             ratio if before > 0 else after / peak,
@@ -276,7 +276,7 @@ def _finding(run: Run, made: list[Mismatch], before: FloatArray, severity: Sever
     told = first.text.replace("the learning rate ", "it ", 1)
     title = f"The learning{head} at step {step(first.at)}. {capitalised(told)}."
     if severity == "info" and not restarted:  # no step at which anything went off
-        title = f"{capitalised(first.text)} (step {step(first.at)})."
+        title = f"At step {step(first.at)} {first.text}."
     return Finding(
         severity=severity,
         title=title,

@@ -249,7 +249,8 @@ def _finding(
         fixes=causes_of_shock.cures(run, signals),
         ruled_out=(
             RuledOut(
-                "Noise", f"the rise is {rise.height / max(rise.error, 1e-12):,.1f} of its errors"
+                "Normal noise",
+                f"the rise is {rise.height / max(rise.error, 1e-12):,.1f} of its errors",
             ),
             RuledOut("One bad batch", f"the median of {WIDTH} points rose"),
         ),

@@ -226,7 +226,7 @@ def _finding(
             Evidence(f"Speed before, {made.unit}", drop.base, where=made.metric),
             Evidence(f"Speed in the slow phase, {made.unit}", drop.rate, where=made.metric),
         ),
-        seen=f"That cost {duration(lost)}." if lost is not None else "",
+        seen=f"The slow phase cost {duration(lost)}." if lost is not None else "",
         causes=_of_environment(lasting=lasting) if run.task == "rl" else _causes(signals, onset),
         fixes=_fixes(run),
         ruled_out=(
@@ -297,7 +297,8 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         what = "Time environment steps and updates apart"
         return (fixes.action(what, "this separates a slow environment from costly updates"),)
     look = fixes.look(
-        "Watch clocks, temperature and other processes while a run is slow (nvidia-smi dmon, top)",
+        "If the next run slows down, watch GPU clocks, temperature and other processes "
+        "(nvidia-smi dmon, top)",
         "this separates throttling and other jobs on the machine from a slow data loader",
     )
     return (look, *fixes.more_workers(run))

@@ -239,12 +239,12 @@ def _by_tracker(
         )
         return "finished", f"{whole} ({plan.words})", "likely"
     if tracker == "finished" and (share is None or share >= STOPPED):
-        return "finished", "the tracker says so", "likely"
+        return "finished", "the tracker's status is finished", "likely"
     if tracker == "running":
-        return "running", "the tracker says so", "likely"
+        return "running", "the tracker's status is running", "likely"
     if tracker in {"crashed", "failed", "killed"}:
         kind: StateKind = "killed" if tracker == "killed" else "crashed"
-        return kind, f"the tracker says {tracker}, at {plan.words}", "likely"
+        return kind, f"the tracker's status is {tracker}, at {plan.words}", "likely"
     if code == 0:
         return "stopped_early", f"exit code 0 at {plan.words}", "certain"
     return None
@@ -263,7 +263,7 @@ def _by_itself(
     )
     if plan.share is not None or other or not said.why:
         return None
-    return "finished", f"{said.why}, but no record confirms it", "guess"
+    return "finished", f"{said.why}, but no record says that the run finished", "guess"
 
 
 def _broken_off(
@@ -296,7 +296,11 @@ def _broken_off(
         why = f"{logs[-1].path.name} ends at {plan.words}, without a closing message"
         return "stopped_early", why, "guess"
     if any(hint.snapshot for hint in hints) and not any(_beyond(hint) for hint in hints):
-        return "unknown", f"the newest file is a checkpoint ({plan.words})", "guess"
+        return (
+            "unknown",
+            f"the newest file is a checkpoint ({plan.words}), which does not show the end",
+            "guess",
+        )
     return (
         "unknown",
         f"no record says how the run ended; the last row is at {plan.words}",

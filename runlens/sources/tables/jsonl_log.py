@@ -245,7 +245,9 @@ class _Trainer:
         if self.framework == "ms-swift":
             reading.precision = "rounded"  # to eight decimals, a learning rate too
         if not self._trained:
-            text = "holds progress but no loss: a prediction or an evaluation, not a training"
+            text = (
+                "has progress but no loss: it is of a prediction or evaluation run, not of training"
+            )
             reading.problems.append(Problem(str(reading.path), text))
             return False
         hints = reading.hints

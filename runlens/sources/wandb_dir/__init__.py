@@ -172,7 +172,7 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
         lost(text, f"the last {log.unfinished:,} of {size:,} bytes")
     elif not contents.records:
         lost(
-            "holds no record: nothing was written to it yet, or the run was killed first",
+            "is empty: the run was killed before W&B wrote anything, or has just started",
             "",
         )
     if contents.malformed:
