@@ -119,7 +119,8 @@ def _no_advantage(run: Run, steps: IntArray, limits: Limits) -> str:
 
 def _falls_to_zero(signals: Signals, first: int) -> bool:
     """Whether the loss is exactly 0 in the stretch: then its fall is no learning."""
-    return bool((signals.curve("train_loss").after(first).value == 0).mean() > 0.5)  # noqa: PLR2004 - most
+    value = signals.curve("train_loss").after(first).value
+    return bool(len(value)) and bool((value == 0).mean() > 0.5)  # noqa: PLR2004 - most
 
 
 def _finding(
