@@ -275,6 +275,7 @@ class Diagnosis(Viewed):
     log_tail: tuple[str, ...] = ()
     gpu_hour_price: float | None = None  # as configured, in the user's currency
     pages: Mapping[str, str] = field(default_factory=dict)  # addresses of rules' pages, by slug
+    covered: Mapping[str, str] = field(default_factory=dict)  # checks that another finding answers
 
     def __repr__(self) -> str:
         return one_line(f"<Diagnosis of {self.run_name}: {self.health}>")

@@ -112,6 +112,7 @@ class Explained(NamedTuple):
                 "all settings",
                 lost,
             ),
+            covered=incidents.covered(short.outcomes, made, run.state),
             problems=(*short.problems, *lost),
         )
 
@@ -250,7 +251,7 @@ def settled(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
         return any(slug in sure and sure[slug] >= aloud for slug in outcome.yields_to)
 
     return {
-        slug: Outcome("passed", outcome.reason) if silent(outcome) else outcome
+        slug: outcome._replace(status="passed", findings=()) if silent(outcome) else outcome
         for slug, outcome in outcomes.items()
     }
 

@@ -52,6 +52,8 @@ class Advice:
     otherwise: tuple[tuple[str, str], ...] = ()  # the same, if that does not help
     changes: tuple[Changed, ...] = ()  # what `diff` shows
     carried_out: int = 0  # index of the step that `diff` carries out
+    tries: tuple[str, ...] = ()  # settings that a step tries out, or that come next
+    goes_on: bool = False  # whether a step says which weights to go on from, or to restart
 
     def to_dict(self) -> dict[str, Any]:
         """Return its part of the JSON contract."""

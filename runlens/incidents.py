@@ -4,13 +4,13 @@ What leads to what, within which share of the run, and which readings of one cur
 stands on the rules (`runlens.rules.relations`).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident, SettingRow
+from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident, Outcome, SettingRow
 from runlens.rules import related
-from runlens.rules.relations import ANY, SOON
-from runlens.run import Run
+from runlens.rules.relations import ANY, COVERS, DENIED_BY, NAMED_BY, SOON, STATES
+from runlens.run import Run, State
 
 MOST_SETTINGS = 1_000
 EVEN = 0.5  # confidence below which a finding is no emergency
@@ -137,9 +137,50 @@ def setting_rows(run: Run, made: Sequence[Incident]) -> tuple[SettingRow, ...]:
     return tuple(sorted(rows, key=lambda row: not row.blamed)[:MOST_SETTINGS])
 
 
+def covered(
+    outcomes: Mapping[str, Outcome], made: Sequence[Incident], state: State
+) -> dict[str, str]:
+    """Return the checks that found nothing, of a fault that the report tells by another name.
+
+    Each with the rule that found it; an empty one where the end of the run tells it.
+    """
+    told: dict[str, str] = {}
+    findings = [one for incident in made for one in incident.findings]
+    for one in findings:
+        if one.rule == "stopped-early" and state.sure == "certain":
+            continue  # a clean end: no kill, no crash
+        for slug in COVERS.get(one.rule, ()):
+            told.setdefault(slug, one.rule)
+        causes = one.causes if one.severity != "info" else ()
+        named = (NAMED_BY.get(cause.kind, "") for cause in causes)
+        for slug in filter(None, named):
+            told.setdefault(slug, one.rule)
+    found = {one.rule for one in findings}
+    for slug, outcome in outcomes.items():
+        for better in found.intersection(outcome.yields_to):
+            told.setdefault(slug, better)
+    for slug in STATES.get(state.settled, ()):
+        told.setdefault(slug, "")
+    return {
+        slug: by
+        for slug, by in told.items()
+        if slug in outcomes
+        and outcomes[slug].status in {"passed", "unmet"}
+        and slug not in found
+        and not outcomes[slug].reason.startswith(MERGED)
+    }
+
+
 def consistent(findings: Sequence[Finding], names: Collection[str]) -> list[Finding]:
     """Return findings that rule out nothing that was found, by the titles of the rules."""
+    found = {_bare(name) for name in names}
+    found |= {word for one in findings for word in DENIED_BY.get(one.rule, ())}
     return [
-        replace(one, ruled_out=tuple(out for out in one.ruled_out if out.what not in names))
+        replace(one, ruled_out=tuple(out for out in one.ruled_out if _bare(out.what) not in found))
         for one in findings
     ]
+
+
+def _bare(name: str) -> str:
+    """Return a name without its article: ``An epoch staircase`` is ``Epoch staircase``."""
+    return name.casefold().removeprefix("a ").removeprefix("an ")

@@ -124,13 +124,14 @@ def of(
     lead = infos[0].rule if infos else ""
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
-        quiet = DOUBT if doubted else QUIET
+        quiet = DOUBT if doubted else ""  # what was found is told above
         return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
-    quiet = DOUBT if doubted else QUIET if unasked or cut else "No fault was found"
+    none = "No serious fault was found" if worst else "No fault was found"
+    quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), second, health)
 
 
@@ -307,7 +308,7 @@ class Seen(NamedTuple):
 
 def _sentence(run: Run, signals: Signals, seen: Seen, unasked: Sequence[str], quiet: str) -> str:
     """Put together what was found, what was seen, and what could not be asked."""
-    lead = f"{quiet} up to step {step(run.last_step)}"
+    lead = f"{quiet} up to step {step(run.last_step)}" if quiet else ""
     what = ", ".join(part for part in (seen.what, seen.doubt) if part)
     unasked = () if quiet == DOUBT else unasked  # a doubt says as much
     names = dict(NAMED)

@@ -183,7 +183,7 @@ def test_a_cure_is_told_whatever_word_it_begins_with(cure: str) -> None:
     known = one("known-error", Fix(cure), step=600)
     incident = Incident((known.findings[0], ended.findings[0]))
     steps = [what for what, _ in first_steps(run(), [incident]).steps]
-    assert steps == ["Resume from checkpoint-500 once the cause is fixed", cure]
+    assert steps == [cure, "Resume from checkpoint-500 once the cause is fixed"]
 
 
 def test_a_fix_of_a_setting_is_of_that_kind() -> None:

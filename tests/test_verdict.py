@@ -223,16 +223,16 @@ def test_healthy_needs_a_rule_that_passed() -> None:
 @pytest.mark.parametrize(
     ("evals", "lead"),
     [
-        ("0:4 400:2.0 900:2.018", "No fault was found"),  # within 1 % of its best
-        ("0:4 400:2.0 900:2.024", "Nothing alarming was seen"),
+        ("0:4 400:2.0 900:2.018", "No serious fault was found"),  # within 1 % of its best
+        ("0:4 400:2.0 900:2.024", "eval-gap at 300."),
     ],
 )
 def test_a_gap_leads_only_where_the_evaluation_ends_above_its_best(evals: str, lead: str) -> None:
     """Else it only lags behind training."""
     made = drawn("gap", noise=0.0, train_loss="0:3 900:0.1", eval_loss=evals).run()
     told = of(made, incident(finding("eval-gap", 300, "info")))
-    assert lead in told.sentence + told.second
-    assert ("eval-gap" in told.sentence) == (lead == "Nothing alarming was seen")
+    assert told.sentence.startswith(lead)
+    assert "Train loss fell" in told.sentence + told.second
 
 
 @pytest.mark.parametrize(("train", "parted"), [("0:4 900:1.25", False), ("0:4 900:0.8", True)])
@@ -256,9 +256,9 @@ def test_an_overfit_told_as_information_leads_a_quiet_verdict() -> None:
     """No fault was found would contradict it."""
     told = of(run(train_loss=FALLS), incident(finding("hockey-stick", 300, "info")))
     assert told.sentence == "hockey-stick at 300."
-    assert told.second.startswith("Nothing alarming was seen up to step 900. Train loss fell from ")
+    assert told.second.startswith("Train loss fell from ")
     beside = of(run(train_loss=FALLS), incident(finding("no-warmup", 0, "info")))
-    assert beside.sentence.startswith("No fault was found up to step 900. ")
+    assert beside.sentence.startswith("No serious fault was found up to step 900. ")
     assert (beside.second, beside.health) == ("no-warmup at 0.", "info")
 
 

@@ -14,7 +14,7 @@ from runlens.causes.patterns import ENDED, MOVED
 from runlens.causes.scene import Scene
 from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
-from runlens.rules.lifecycle.ending import ending, shortened
+from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
 from runlens.run import SAVING, STATES, UNNAMED, Event
 from runlens.wording import number, quoted, step
@@ -147,7 +147,8 @@ def _inner(scene: Scene, kind: str) -> str:
 
 
 def _machine(scene: Scene) -> Signs:
-    yield _named(scene, "machine", STRONG)
+    inner = _inner(scene, "memory")  # of which the collective's failure is the effect
+    yield None if inner or _cut_off(scene) else _named(scene, "machine", STRONG)
     raised = _exception(scene)
     if raised is not None and scene.has("crashed", "known-error"):
         text = f"{raised.data.get('exception')}"
@@ -168,6 +169,12 @@ def _machine(scene: Scene) -> Signs:
         yield Sign(title, STRONG)
     if scene.has("low-utilisation"):
         yield Sign(scene.title("low-utilisation"), STRONG)
+
+
+def _cut_off(scene: Scene) -> bool:
+    """Whether a killed process explains the connections that others lost."""
+    lost = _events(scene, "machine")
+    return scene.has("killed") and bool(lost) and lost[-1].data.get("row") == WEAK_HANG
 
 
 def _limit(scene: Scene) -> Signs:

@@ -57,10 +57,21 @@ def _unread(scene: Scene) -> Sign | None:
     return Sign(f"{said}{chance.READS_BELOW:g} on text that it can read", SPEAKS, UNREADABLE)
 
 
+def moved(scene: Scene) -> float:
+    """Return by how many nats the log-probabilities of the answers moved."""
+    values = [scene.curve(name).value for name in ("logp_chosen", "logp_rejected")]
+    return max((float(np.ptp(value)) for value in values if len(value)), default=0.0)
+
+
+def moved_far(scene: Scene) -> str:
+    """Say that they moved as far as a model that learned; empty where they did not."""
+    far = moved(scene)
+    return f"log-probabilities moved by {far:.0f} nats" if far >= MOVED_LOGP else ""
+
+
 def _coin(scene: Scene) -> Sign | None:
     right = scene.curve("dpo_acc").value
-    moved = [scene.curve(name).value for name in ("logp_chosen", "logp_rejected")]
-    far = max((float(np.ptp(value)) for value in moved if len(value)), default=0.0)
+    far = moved(scene)
     if not len(right) or abs(float(median(right[len(right) // 2 :])) - 0.5) > 0.1:  # noqa: PLR2004 - a coin
         return None
     share = percent(float(median(right[len(right) // 2 :])))

@@ -26,6 +26,8 @@ LITTLE = 1e-3  # gradient norm; 0.1 to 2.0 is usual
 def _frozen(scene: Scene) -> Signs:
     norm, evals = scene.curve("grad_norm").value, scene.curve("eval_loss").value
     zero = "zero-loss" in scene.everywhere
+    # of a policy a gradient that flows at all shows that something is trained
+    zero = zero or (scene.run.task in RL_TASKS and bool((norm > LITTLE).any()))
     if len(norm) and float(np.mean(norm == 0)) > MOST_TRAINED and not zero:
         said = f"the gradient norm is exactly 0 at {int(np.sum(norm == 0))} of {len(norm)} points"
         # of a policy it is zero as well where the rewards of each group are alike

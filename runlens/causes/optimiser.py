@@ -42,7 +42,8 @@ def _tight(scene: Scene) -> Signs:
 
 def _default_limit(scene: Scene) -> str:
     assumed = scene.run.number("max_grad_norm") is None and in_force.clip_limit(scene.run)
-    return "the limit is the framework's default" if assumed else ""
+    known = bool(len(scene.curve("grad_norm")))  # else nothing shows whether it clips
+    return "the limit is the framework's default" if assumed and known else ""
 
 
 def _loose(scene: Scene) -> Signs:

@@ -23,12 +23,19 @@ WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
 MOVED = 0.5  # of its first entropy that is left: the policy has settled on few actions
 COLD = 0.8  # sampling temperature
+HELD_BY_KL = PREFERENCE | {  # what a policy does that moves away from its reference
+    *("kl-blow-up", "entropy-collapse", "reward-collapse", "reward-hacking"),
+    *("length-growth", "length-collapse", "entropy-high", "ebft-diversity"),
+}
 TRUE_MEASURES = ("train_accuracy", "eval_accuracy", "accuracy", "success_rate")
 
 
 def _reward(scene: Scene) -> Signs:
     reward = scene.curve("reward")
     yield _constant(scene)
+    stuck = scene.rules.get("reward-stuck-zero")
+    if stuck and ":" in stuck.metric:  # a part of a sum
+        yield Sign("", SPEAKS, f"{stuck.metric.rpartition(':')[2]} never pays out")
     if blind := policy.blind_critic(scene.signals):
         yield Sign(blind, SPEAKS, "Rewards too large for the value function")
     if len(reward) >= FEWEST:
@@ -118,6 +125,8 @@ def _weak_kl(scene: Scene) -> Signs:
     if beta is None or scene.run.task == "dpo":
         return
     if beta < WEAK_BETA:
+        if scene.lead.rule not in HELD_BY_KL:
+            return
         weight = SPEAKS if scene.has("kl-blow-up") else HINT
         held = "no KL term restrains" if beta == 0 else "the KL term hardly restrains"
         yield Sign(f"beta is {beta:g}, so {held} the policy", weight)

@@ -11,10 +11,11 @@ from runlens.causes import data, defects, ending, labels, model, optimiser, poli
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
-from runlens.diagnosis import Finding, Incident
+from runlens.diagnosis import Incident
 from runlens.incidents import gravity
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.rules.relations import NAMED_BY
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import uncapitalised
@@ -67,6 +68,8 @@ SAID = {
 }
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
+# a rule's own word for a cause that another finding of the incident has
+NO_CAUSE = {data.BATCH.kind: "One bad batch"}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 SCHEDULE = "schedule-mismatch"
 KEEP_THE_LOG = "Rerun it and keep the console output"
@@ -110,13 +113,31 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         scene = Scene(run, signals, incident.findings, found)
         causes, out = judge(scene)
         lead, *rest = (replace(one, causes=()) for one in incident.findings)
-        lead = replace(lead, causes=causes, ruled_out=(*lead.ruled_out, *out))
+        lead = replace(lead, causes=causes, ruled_out=_undenied(scene, causes, out))
         gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
         gone |= _needless(causes)
-        lead, *rest = (_without(one, gone) for one in (lead, *rest))
-        told.append((incident._replace(findings=(lead, *rest)), story(scene, causes)))
+        made_ = incident._replace(findings=(lead, *rest))
+        told.append((_without(made_, gone), story(scene, causes), gone))
     told.sort(key=lambda one: _order(one[0]))
-    return Explained(tuple(one for one, _ in told), told[0][1] if told else ())
+    if not told:
+        return Explained(())
+    first, how, gone = told[0]
+    notes = (one if one.severity != "info" else _without(one, gone) for one, *_ in told[1:])
+    return Explained((first, *notes), how)
+
+
+def _undenied(
+    scene: Scene, causes: Sequence[Cause], out: Sequence[RuledOut]
+) -> tuple[RuledOut, ...]:
+    """Return what the lead rules out, less what a finding or a cause of the report affirms."""
+    denied = {
+        one.what
+        for one in HYPOTHESES
+        if one.kind != rate.LOW.kind and NAMED_BY.get(one.kind) in scene.everywhere
+    }
+    named = {cause.kind for cause in causes}
+    denied |= {word for kind, word in NO_CAUSE.items() if kind in named}
+    return tuple(one for one in (*scene.lead.ruled_out, *out) if one.what not in denied)
 
 
 def _needless(causes: Sequence[Cause]) -> set[str]:
@@ -125,9 +146,13 @@ def _needless(causes: Sequence[Cause]) -> set[str]:
     return {data.BATCH.kind} if blamed & RATES else set()
 
 
-def _without(finding: Finding, gone: Collection[str]) -> Finding:
+def _without(incident: Incident, gone: Collection[str]) -> Incident:
     """Leave out what fixes a cause that is excluded: it would contradict."""
-    return replace(finding, fixes=tuple(fix for fix in finding.fixes if fix.cures not in gone))
+    kept = (
+        replace(one, fixes=tuple(fix for fix in one.fixes if fix.cures not in gone))
+        for one in incident.findings
+    )
+    return incident._replace(findings=tuple(kept))
 
 
 def _order(incident: Incident) -> tuple[int, bool, bool, float]:
@@ -193,7 +218,7 @@ def _rank(one: Weighed, ranked: Sequence[Weighed]) -> Rank:
 def _cause(one: Weighed, rank: Rank) -> Cause:
     named = next((sign for sign in one.signs if sign.what), None)
     what = named.what if named else one.hypothesis.what
-    open_ = named is None or named.weight <= SETTLES  # else no other name is told beside it
+    open_ = named is None or named.weight < SETTLES  # else no other name is told beside it
     told = [
         sign
         for sign in one.signs

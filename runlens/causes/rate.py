@@ -6,6 +6,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
+from runlens.causes import labels
 from runlens.causes.data import rose_together
 from runlens.causes.hypothesis import (
     HINT,
@@ -60,10 +61,8 @@ def _grows(scene: Scene) -> Sign | None:
     first, now = float(before.value[0]), scene.rate or 0.0
     if now < LEFT * first:
         return None
-    said = (
-        f"the rate grew from {as_rate(first)} to {as_rate(now)} by step {step(scene.rate_until)}, "
-    )
-    said += f"by {percent(rate.growth - 1)} at each change"
+    said = f"the rate grew from {as_rate(first)} to {as_rate(now)} by step "
+    said += f"{step(scene.rate_until)}, by {percent(rate.growth - 1)} at each change"
     return Sign(said, LEADS + 1, "The schedule raises the learning rate")
 
 
@@ -300,6 +299,8 @@ def _hardly_moved(scene: Scene) -> Sign | None:
 
 def _enough(scene: Scene) -> str:
     """Say that the rate is above the usual already: more of it is no fix."""
+    if scene.has(*PREFERENCE) and (far := labels.moved_far(scene)):
+        return far
     peak, usual = scene.signals.peak_learning_rate, scene.usual
     default = None if usual else default_rate(scene.run)
     if peak and default and peak >= default.rate:

@@ -1,6 +1,6 @@
 """The parts of a report in full: what to do, each finding with its evidence, files, checks."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from runlens.cause import UNKNOWN
@@ -8,6 +8,7 @@ from runlens.config_keys import written
 from runlens.diagnosis import Advice, Diagnosis, Evidence, Finding, Fix
 from runlens.report.facts import (
     checks,
+    covering,
     deciding,
     end_words,
     named,
@@ -17,7 +18,7 @@ from runlens.report.facts import (
     span,
     sure_word,
 )
-from runlens.report.missing import UNTESTED
+from runlens.report.missing import UNTESTED, told
 from runlens.report.once import REFERS, Once, Top
 from runlens.report.terminal import Line, Options, clean, part, wrapped
 from runlens.report.values import evidence_value
@@ -28,6 +29,7 @@ STYLES = {"critical": "bold red", "warning": "bold yellow", "info": "bold blue"}
 REASON = 120  # characters of why the run is in its state
 LABEL = 44  # characters of the first column of evidence
 VALUE = 160  # characters of a value that is text
+LACKED = 80  # characters of why a check could not run
 
 
 def steps(top: Top) -> list[str]:
@@ -175,17 +177,36 @@ def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
 
 
 def all_checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
-    """Yield by title which checks ended in which way; the page and the JSON say why."""
-    ended = checks(diagnosis)
-    for name, slugs in (
-        ("Passed", ended.passed),
-        ("Could not run", ended.lacking),
-        ("Not for this task", ended.other),
-        ("Broken", ended.broken),
+    """Yield by title which checks ended in which way; the page and the JSON say more of why."""
+    ended, titles = checks(diagnosis), diagnosis.titles
+    lacking = _reasoned(ended.lacking, diagnosis)
+    for name, words in (
+        ("Passed", _titles(ended.passed, titles)),
+        ("Covered above", covering(ended, titles)),
+        ("Could not run", lacking),
+        ("Not for this task", _titles(ended.other, titles)),
+        ("Broken", _titles(ended.broken, titles)),
     ):
-        if slugs:
+        if words:
             yield name
-            titles = sorted(diagnosis.titles.get(slug) or slug for slug in slugs)
-            yield from wrapped(f"  {', '.join(titles)}", options, "  ")
+            apart = "; " if words == lacking else ", "
+            yield from wrapped(f"  {apart.join(words)}", options, "  ")
     yield ""
-    yield from wrapped(", ".join(ended.counted), options)
+    yield from wrapped(", ".join(ended.all_counted), options)
+
+
+def _titles(slugs: Iterable[str], titles: Mapping[str, str]) -> list[str]:
+    return sorted(titles.get(slug) or slug for slug in slugs)
+
+
+def _reasoned(unmet: Mapping[str, str], diagnosis: Diagnosis) -> list[str]:
+    """Return checks with what they lacked behind them, once of those that lacked the same."""
+    lacked: dict[str, list[str]] = {}
+    for slug, why in unmet.items():
+        reason = told(why, diagnosis.framework).partition("; ")[0]
+        lacked.setdefault(shortened(reason, LACKED), []).append(slug)
+    groups = (
+        (_titles(slugs, diagnosis.titles), f" ({reason})" if reason else "")
+        for reason, slugs in lacked.items()
+    )
+    return [f"{', '.join(names)}{reason}" for names, reason in sorted(groups)]

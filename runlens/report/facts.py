@@ -1,6 +1,6 @@
 """The facts of a run as every report tells them: when, why, how sure, on what, and the checks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from runlens.cause import RANKS, UNKNOWN, Cause, Rank
@@ -44,6 +44,7 @@ class Checks(NamedTuple):
     found: int  # rules; those that are told as part of another finding among them
     passed: dict[str, str]
     merged: dict[str, str]  # found, and told as part of another finding
+    covered: dict[str, str]  # of a fault that a finding tells by another name; by its slug
     lacking: dict[str, str]  # could not run for want of data
     other: dict[str, str]  # hold for other kinds of runs
     broken: dict[str, str]
@@ -58,19 +59,39 @@ class Checks(NamedTuple):
             *([f"{len(self.broken)} broken"] if self.broken else []),
         ]
 
+    @property
+    def all_counted(self) -> list[str]:
+        """The same with those that a finding covers, where they are listed."""
+        covered = [f"{len(self.covered)} covered above"] if self.covered else []
+        return [*self.counted[:1], *covered, *self.counted[1:]]
+
 
 def checks(diagnosis: Diagnosis) -> Checks:
     """Sort the rules of a diagnosis; the counts add up to the number of rules."""
-    passed, unmet = diagnosis.reasons("passed"), diagnosis.reasons("unmet")
+    covered = dict(diagnosis.covered)
+    passed, unmet = (
+        {slug: why for slug, why in diagnosis.reasons(status).items() if slug not in covered}
+        for status in ("passed", "unmet")
+    )
     merged = {slug: why for slug, why in passed.items() if why.startswith(MERGED)}
     other = {slug: why for slug, why in unmet.items() if why.startswith(OTHER_TASKS)}
     return Checks(
         found=len(diagnosis.reasons("found")) + len(merged),
         passed={slug: why for slug, why in passed.items() if slug not in merged},
         merged=merged,
+        covered=covered,
         lacking={slug: why for slug, why in unmet.items() if slug not in other},
         other=other,
         broken=diagnosis.reasons("error"),
+    )
+
+
+def covering(ended: Checks, titles: Mapping[str, str]) -> list[str]:
+    """Return the checks that a finding covers: ``Stopped early (see Killed or interrupted)``."""
+    names = {slug: titles.get(slug) or slug for slug in {*ended.covered, *ended.covered.values()}}
+    return sorted(
+        f"{names[slug]} (see {names[by] if by else 'how the run ended'})"
+        for slug, by in ended.covered.items()
     )
 
 

@@ -27,6 +27,7 @@ _METRICS = frozenset(word for name in NAMES for word in name.split("_"))
 _METRICS -= {"max", "mean", "min", "of", "seq", "step", "std", "zero"}
 WHERE = "the traceback ends"  # a sign that only says where; the headline says why
 QUOTES, QUOTED = 'the log says "', 60  # how a quoted line begins; its characters to know it by
+AGAIN = ("resume", "restart", "weights")  # kinds of fixes that say how to go on
 SHORT = 1  # digits of a whole number that stands twice by chance: "step 0", "1 of 8"
 
 
@@ -36,7 +37,8 @@ class Once(Struct):
     told: list[str] = []
     _beside: dict[str, set[str]] = {}  # metrics told with each number
     _named: set[str] = set()
-    _changed: set[str] = set()  # settings that the first steps change
+    _changed: set[str] = set()  # settings that were changed
+    _goes_on: bool = False  # whether it was told how to go on
 
     def tell(self, *sentences: str) -> None:
         """Note what was said."""
@@ -73,8 +75,12 @@ class Once(Struct):
         return not known
 
     def sets(self, fix: Fix) -> bool:
-        """Whether the first steps change the setting of a fix: a second value would contradict."""
-        return bool(fix.setting) and fix.setting in self._changed
+        """Whether a value of the setting of a fix was told: a second one would contradict."""
+        if fix.kind in AGAIN and self._goes_on:
+            return True
+        known = bool(fix.setting) and fix.setting in self._changed
+        self._changed.add(fix.setting)
+        return known
 
     def knows(self, words: str) -> bool:
         """Whether a sentence was said before, in these words or in others."""
@@ -111,7 +117,12 @@ class Top(NamedTuple):
     def of(cls, diagnosis: Diagnosis, *, brief: bool = False) -> Self:
         """Return the top of a report; `brief`: of what speaks for the cause the first alone."""
         changed = {change.setting for change in diagnosis.do_first.changes}
-        once, faults, verdict = Once(_changed=changed), loud(diagnosis), diagnosis.verdict
+        changed |= set(diagnosis.do_first.tries)
+        once, faults, verdict = (
+            Once(_changed=changed, _goes_on=diagnosis.do_first.goes_on),
+            loud(diagnosis),
+            diagnosis.verdict,
+        )
         once.tell(verdict.sentence)
         if brief and faults:  # the exception itself is what a crash is about
             lead = faults[0].findings[0]

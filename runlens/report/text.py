@@ -194,8 +194,8 @@ def _steps(top_: Top, diagnosis: Diagnosis, options: Options, room: int) -> list
     rest: list[list[Line]] = [[*wrapped(clean(one), options, "     ", "  ")] for one in names]
     top: list[Line] = ["Do this first", *wrapped(first, options, "     ", "  ")]
     above = [*top, *(line for one in rest[:at] for line in one), *shown]
-    if at and len(above) > room:
-        rest[at - 1].append("     See the diff with -v.")
+    if shown and len(above) > room:
+        (rest[at - 1] if at else top).append("     See the diff with -v.")
         return [top, *rest]
     return [above, *rest[at:]]
 

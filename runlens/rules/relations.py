@@ -3,6 +3,7 @@
 Each rule says so itself; `runlens.incidents` reads it. Slugs are checked by a test.
 """
 
+from collections.abc import Mapping
 from math import inf
 from typing import Literal
 
@@ -29,6 +30,53 @@ POLICY_LOST = (
     *("reward-collapse", "entropy-collapse", "length-growth", "length-collapse"),
     *("reward-hacking", "grad-explosion"),
 )
+# checks of the same fault: beside the finding, that they passed or could not run denies it
+COVERS: Mapping[str, tuple[str, ...]] = {
+    "killed": ("crashed", "oom-cliff", "stopped-early"),
+    "stopped-early": ("crashed", "killed", "oom-cliff"),
+    "oom-cliff": ("crashed", "killed", "stopped-early"),
+    "known-error": ("crashed", "killed", "oom-cliff", "stopped-early"),
+    "hang": ("crashed", "killed", "stopped-early"),
+    "crashed": ("killed", "stopped-early"),
+    "nan-loss": ("hidden-nan", "divergence"),
+    "hidden-nan": ("nan-loss", "divergence"),
+    "divergence": ("loss-spike", "hockey-stick", "eval-gap", "eval-flat"),
+    "warmup-shock": ("divergence", "hockey-stick", "eval-gap", "eval-flat"),
+    "resume-jump": ("divergence", "loss-spike"),
+    "grad-explosion": ("grad-spike",),
+    "not-learning": ("plateau", "eval-flat"),
+    "stuck-at-chance": ("not-learning", "plateau", "eval-flat"),
+    "zero-loss": ("not-learning", "plateau"),
+    "lr-zero": ("not-learning", "plateau"),
+    "grad-zero": ("not-learning", "plateau"),
+    "preference-collapse": ("not-learning", "plateau", "stuck-at-chance"),
+    "hockey-stick": ("eval-gap", "eval-flat"),
+    "eval-flat": ("hockey-stick", "eval-gap"),
+    "sawtooth": ("oscillation",),
+    "reward-stuck-zero": ("reward-flat",),
+    "reward-collapse": ("reward-flat",),
+}
+# checks of a setting that a kind of cause names
+NAMED_BY: Mapping[str, str] = {
+    "rate-too-high": "lr-out-of-range",
+    "rate-too-low": "lr-out-of-range",
+    "warmup-missing": "no-warmup",
+    "clip-missing": "no-clipping",
+    "clip-too-tight": "clip-saturation",
+    "precision": "fp16-risk",
+    "length-limit": "completions-clipped",
+}
+# what a rule that did not name it as its own title may have called this finding
+DENIED_BY: Mapping[str, tuple[str, ...]] = {
+    "grad-spike": ("single spike",),
+    "hidden-nan": ("hidden nan",),
+}
+# checks of how a run ended that the state of the run answers
+STATES: Mapping[str, tuple[str, ...]] = {
+    "killed": ("killed", "stopped-early"),
+    "crashed": ("crashed", "stopped-early"),
+    "stopped_early": ("stopped-early",),
+}
 
 
 class Relations(Struct, frozen=True):

@@ -352,8 +352,13 @@ POLICY = (
     ),
     *held(
         "kl-weight",
-        "reward-flat 300 warning",
+        "reward-collapse 300 warning",
         ({**GROUPS, **config(beta=0.001)}, "1 : beta is 0.001"),
+    ),
+    *held(
+        "kl-weight",
+        "reward-flat 300 warning",
+        ({**GROUPS, **config(beta=0.001)}, ""),
         ({**GROUPS, **config(beta=0.1)}, ""),
         ({**GROUPS, **config(beta=0.12)}, "2 : beta is 0.12, which keeps the policy very close"),
     ),

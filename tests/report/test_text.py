@@ -218,11 +218,11 @@ def test_overview_fits(width: int) -> None:
 def test_the_diff_stands_below_the_step_that_it_carries_out() -> None:
     """Once a lower learning rate stood under "Do not use the last weights"."""
     one = seen("oom-cliff")
-    assert one.do_first.carried_out == 1
-    assert "over more\n     steps.\n     See the diff with -v." in render(one)
-    shorter = replace(one.do_first, diff=one.do_first.diff[:2], carried_out=2)
+    assert one.do_first.carried_out == 0
+    assert "     See the diff with -v.\n  2. " in render(one)
+    shorter = replace(one.do_first, diff=one.do_first.diff[:2], carried_out=1)
     told = render(replace(one, do_first=shorter))
-    assert "  3. Use flash attention.\n         Training" in told
+    assert "  2. Use flash attention.\n         Training" in told
 
 
 def test_the_head_counts_the_steps_after_the_last_row() -> None:

@@ -81,9 +81,7 @@ def cures(
             over = "tokens" if run.task in LANGUAGE_TASKS else "samples"
             what = f"Unscale the gradient before clipping, and average the loss over {over}"
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
-        what = "Leave max_grad_norm as it is while the loss falls"
-        why = "the steps are short" if scale_matters(run) else "Adam rescales the gradient anyway"
-        return (fixes.action(what, why),)
+        return ()
     if fell and scale_matters(run):
         scale = (
             "Average the loss instead of summing it, and scale targets and inputs to unit variance"

@@ -119,7 +119,8 @@ def _no_advantage(run: Run, steps: IntArray, limits: Limits) -> str:
 
 def _falls_to_zero(signals: Signals, first: int) -> bool:
     """Whether the loss is exactly 0 in the stretch: then its fall is no learning."""
-    return bool((signals.curve("train_loss").after(first).value == 0).mean() > 0.5)  # noqa: PLR2004 - most
+    value = signals.curve("train_loss").after(first).value
+    return bool(len(value)) and bool((value == 0).mean() > 0.5)  # noqa: PLR2004 - most
 
 
 def _finding(
@@ -157,7 +158,7 @@ def _finding(
         seen="No gradient reached the weights during these steps.",
         end=None if lasts else Moment(float(last)),
         causes=_causes(run, signals, start, severity),
-        fixes=_fixes(run),
+        fixes=_fixes(run, frozen=level == 0 and not _falls_to_zero(signals, first)),
         ruled_out=_ruled_out(run, signals, first),
         confidence=Confidence(0.9 if lasts else 0.8, f"{length:,} norms of zero in a row"),
         chart=Chart("curves", tuple(m for m in ("grad_norm", "train_loss") if len(run.curve(m)))),
@@ -227,11 +228,13 @@ def _causes(run: Run, signals: Signals, start: int, severity: Severity) -> tuple
     return tuple(made)
 
 
-def _fixes(run: Run) -> tuple[Fix, ...]:
-    made = [
-        fixes.look("List the parameters whose requires_grad is True", "there must be at least one")
-    ]
-    if run.flag("gradient_checkpointing"):
+def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
+    """Return what to look at; `frozen`: no gradient was seen before, and the loss is none of 0."""
+    made = []
+    if frozen:
+        what = "List the parameters whose requires_grad is True"
+        made.append(fixes.look(what, "there must be at least one"))
+    if frozen and run.flag("gradient_checkpointing"):
         made.append(
             fixes.action(
                 "Call model.enable_input_require_grads(), or set use_reentrant: false",

@@ -108,7 +108,8 @@ def _advice(run: Run, end: Ending) -> tuple[Fix, ...]:
     """Return what to do about what sent the signal."""
     if HUNG_UP.search(end.text):
         what = "Start the training in tmux or screen, or with setsid"
-        return (fixes.action(what, "torchrun exits on SIGHUP even under nohup"),)
+        why = "torchrun exits on SIGHUP even under nohup"
+        return (fixes.action(what, why, cures="time-limit"),)
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
     workers = [run.number(key) for key in ("dataloader_num_workers", "dataset_num_proc")]
     if end.proof and end.proof.data.get("row") == SIGKILL_ROW and workers == [0.0, None]:

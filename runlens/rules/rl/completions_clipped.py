@@ -192,7 +192,8 @@ def _fixes(run: Run, signals: Signals, limit: policy.Limit | None) -> tuple[Fix,
     elif limit:
         old = int(limit.tokens)
         why = "longer completions need more memory"
-        made.append(Fix("Raise the completion limit", "max_completion_length", old, 2 * old, why))
+        what, key = "Raise the completion limit", "max_completion_length"
+        made.append(Fix(what, key, old, 2 * old, why, cures="length-limit"))
     return (
         *made,
         *policy.leave_out_cut(run),

@@ -18,8 +18,9 @@ def checks(diagnosis: Diagnosis) -> Markup:
     return folded_section(
         "checks",
         "Checks",
-        ", ".join([f"{sorted_out.found} found something", *sorted_out.counted]),
+        ", ".join([f"{sorted_out.found} found something", *sorted_out.all_counted]),
         _passed(sorted_out, titles),
+        _covered(sorted_out, titles),
         _unmet(sorted_out, titles, diagnosis.framework),
         _broken(sorted_out.broken, titles),
     )
@@ -42,6 +43,14 @@ def _passed(ended: Checks, titles: Mapping[str, str]) -> Markup:
     if ended.merged:
         extra += f"; {len(ended.merged)} merged into a finding"
     return folded("Passed", extra, el("ul", items, class_="pass"))
+
+
+def _covered(ended: Checks, titles: Mapping[str, str]) -> Markup:
+    if not ended.covered:
+        return join()
+    extra = f"{count(len(ended.covered), 'check')} of a fault that a finding tells"
+    items = [el("li", NOTHING, one) for one in facts.covering(ended, titles)]
+    return folded("Covered above", extra, el("ul", items, class_="pass"))
 
 
 def _unmet(ended: Checks, titles: Mapping[str, str], framework: str) -> Markup:

@@ -1,0 +1,197 @@
+"""Which weights to go on from: the best, those from before the damage, the last, or none."""
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import ENDED, Finding, Fix
+from runlens.run import RL_TASKS, Run
+from runlens.signals import Signals
+from runlens.wording import step
+
+RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
+FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
+ALL_DONE = "all planned steps are done"
+SOUND = 0.1  # of what a policy gained that it may lose again with a sound model
+EARLY = 0.05  # of the run: no weights from before are worth looking for
+# findings after which the weights are not worth going on with
+WASTED = frozenset(
+    {
+        "nan-loss",
+        "hidden-nan",
+        "divergence",
+        "warmup-shock",
+        "entropy-collapse",
+        "reward-collapse",
+        "kl-blow-up",
+        "grad-explosion",
+        "loss-spike",
+    }
+)
+SPENT = frozenset({"entropy-collapse"})  # after which a model may be good, but learns no more
+USELESS = frozenset(
+    {"not-learning", "stuck-at-chance", "grad-zero", "reward-stuck-zero", "lr-zero"}
+)
+
+
+def to_go_on_from(
+    run: Run,
+    signals: Signals,
+    lead: Sequence[Finding],
+    everything: Sequence[Finding],
+    *,
+    changed: bool,
+    mis: bool,
+) -> Fix | None:
+    """Return which weights to go on from; None where only new settings or new data help.
+
+    `mis`: the evaluation does not measure the model. After an end, all that is loud counts.
+    """
+    rules = {finding.rule for finding in lead}
+    lost = [one for one in everything if one.severity != "info" or one.rule == "reward-collapse"]
+    over_all = lost if rules & ENDED else lead
+    wasted = [one for one in over_all if one.end is None and one.rule in WASTED]
+    onset = min((fixes.sound_until(run, one) for one in wasted), default=inf)
+    if onset != inf and rules & ENDED and not fixes.checkpoint_before(run, onset - 1):
+        why = f"no checkpoint from before step {step(onset)} was found; later weights are damaged"
+        return fixes.action("Restart once the cause is fixed", why, kind="restart")
+    if onset != inf:
+        sound = {one.rule for one in wasted} <= SPENT and _at_its_best(run, signals)
+        return _before(run, onset, min(one.begins for one in wasted), sound=sound)
+    over = run.state.settled not in {"running", "unknown"} or run.state.kind == "finished"
+    if any(one.rule == "zero-loss" and one.metric == "train_loss" for one in lead):
+        why = "its loss is at zero, so nothing is left to learn"
+        return None if over else fixes.action("Stop this run if it is still running", why)
+    parts = {one.rule for one in lead if ":" in one.metric}  # of a sum, which may rise
+    if (rules - parts) & USELESS:
+        why = "the model is not learning"
+        return None if over else fixes.action("Stop this run if it is still running", why)
+    if "hockey-stick" in rules and not mis:  # else what is called best says nothing
+        return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
+    return _after_the_end(run, lead, changed=changed) if rules & ENDED else None
+
+
+def _at_its_best(run: Run, signals: Signals) -> bool:
+    """Whether the reward rose and stayed: the last weights score well, if they learn no more."""
+    reward = signals.curve("reward").value
+    if len(reward) < 2:  # noqa: PLR2004 - no ends to compare
+        return False
+    tenth = max(1, len(reward) // 10)
+    first, last = float(median(reward[:tenth])), float(median(reward[-tenth:]))
+    best = float(signals.smooth("reward").max())
+    return run.task in RL_TASKS and last > first and last >= best - SOUND * (last - first)
+
+
+def _before(run: Run, onset: float, seen: float, *, sound: bool) -> Fix:
+    """Return the weights from before the damage, which a finding may date later: at `seen`.
+
+    `sound`: the last ones are good to use, and no good to train on.
+    """
+    kept = fixes.checkpoint_before(run, onset - 1)
+    then = f"entropy had halved by step {step(onset)}; " if onset < seen else ""
+    if kept:
+        why = f"{then}it is the last checkpoint saved before step {step(onset)}"
+        return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
+    over = run.state.settled == "finished"
+    if not sound and onset <= run.first_step + EARLY * (run.last_step - run.first_step):
+        why = f"the fault begins at step {step(onset)}, so no weights are worth keeping"
+        return fixes.action("Start over once the cause is fixed", why, kind="restart")
+    what = "Do not use the final weights" if over else "Do not resume from the latest weights"
+    if sound:
+        what = "Do not train on from the latest weights"
+    why = f"{then}no checkpoint from before step {step(onset)} was found"
+    return fixes.action(what, why)
+
+
+def _best_weights(run: Run, finding: Finding) -> Fix:
+    ends = [fix.new for fix in finding.fixes if fix.setting == "max_steps"]
+    # the score may be best later than the loss
+    best = ends[0] if ends and isinstance(ends[0], int) else finding.begins
+    kept = fixes.checkpoint_before(run, best)
+    if kept:
+        return fixes.weights(f"Use {kept[1]}", f"evaluation was best at step {step(best)}")
+    if run.setting("save_strategy") == "no":
+        why = "nothing was saved (save_strategy: no), and evaluation was best there"
+        return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
+    near, every = _nearest_save(run, best), run.number("save_steps")
+    if near and abs(near - best) > FAR_SAVE * best:
+        why = f"evaluation was best there, and the first save was at step {near:,}"
+        return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
+    if near:
+        where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
+        why = f"evaluation was best {where}; one was saved every {every:g} steps"
+        return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
+    what = f"Use a checkpoint from step {step(best)}, if one was saved"
+    why = "none was found here"
+    if after := [(at, path) for at, path in run.checkpoints if at > best]:
+        at, path = after[-1]
+        why = f"{path.rpartition('/')[2]} is of step {step(at)}"
+    if every and best % every:
+        why += f", and save_steps is {every:g}"
+    return fixes.weights(what, why)
+
+
+def _nearest_save(run: Run, best: float) -> int:
+    """Return the step nearest to the best at which the Trainer saved; 0 where it is not known.
+
+    A state names `save_steps` also where it saved by epochs: its own step has to be one of them.
+    """
+    every, strategy = run.number("save_steps"), run.setting("save_strategy")
+    by_steps = strategy == "steps" or (strategy is None and every and run.last_step % every == 0)
+    if not by_steps or not every or not every.is_integer() or not 1 <= every <= run.last_step:
+        return 0
+    most = run.last_step // int(every)
+    return int(every) * min(max(round(best / every), 1), most)
+
+
+def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix | None:
+    """Say how to go on after an end that was not wanted."""
+    kept = fixes.last_checkpoint(run)
+    at, lost = fixes.blown(run)
+    once = "" if from_outside(lead) else " once the cause is fixed"
+    once = " if the run has ended" if may_be_running(run, lead) else once
+    if kept:
+        ends = (one.begins for one in lead if one.rule in ENDED and one.begins < inf)
+        cost = fixes.lost_steps(max(0, round(max(run.last_step, *ends)) - kept[0]))
+        if run.state.planned_steps and kept[0] >= run.state.planned_steps:
+            what = f"Load {kept[1]} and rerun only what failed"
+            return fixes.action(what, ALL_DONE, kind="resume")
+        return fixes.action(f"Resume from {kept[1]}{once}", cost, kind="resume")
+    if changed:
+        return None  # the step with the settings says that it starts again
+    if max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf):
+        return fixes.action(f"Rerun only what failed{once}", ALL_DONE, kind="restart")
+    if begun := _resumed_at(run):
+        why = f"the log begins at step {step(begun)}, so a checkpoint of an earlier launch exists"
+        what = f"Resume{once} from the checkpoint that it began from"
+        return fixes.action(what, why, kind="resume")
+    why = "no checkpoint was found to resume from"
+    if not (run.last_step or run.state.done_steps or run.history.metrics):
+        why = "nothing is lost: the run ended before the first step"
+    elif lost and run.checkpoints:
+        why = (
+            f"no checkpoint predates step {step(at)}, where {lost} is far above all earlier values"
+        )
+    elif run.checkpoints:
+        why = "the only checkpoint was being written when it crashed"
+    return fixes.action(f"Restart{once}", why, kind="restart")
+
+
+def _resumed_at(run: Run) -> int:
+    """Return the step at which the log of a resumed run begins; 0 where it saw the start."""
+    steps = run.curve("train_loss").step
+    far = len(steps) > 1 and steps[0] >= RESUMED_AFTER * median(np.diff(steps))
+    return int(steps[0]) if far else 0
+
+
+def from_outside(lead: Sequence[Finding]) -> bool:
+    """Whether the run was only stopped: nothing has to be fixed before resuming."""
+    return {one.rule for one in lead} & ENDED <= {"killed", "stopped-early"}
+
+
+def may_be_running(run: Run, lead: Sequence[Finding]) -> bool:
+    """Whether all that is known of the end is that the log ends."""
+    return lead[0].rule == "stopped-early" and run.state.sure != "certain"
