@@ -78,6 +78,18 @@ class Belief(NamedTuple):
         """The smallest difference that four comparisons of five like this one would show."""
         return (self.limit + POWER) * self.noise
 
+    def interval(self, difference: float, *, guessed: bool) -> tuple[float, float]:
+        """Return the 95 % interval of B - A: from nothing on where its sign is less sure than that.
+
+        Where the deviation is `guessed` the configurations may be one, as where nothing but the
+        seed was changed: then their difference is nothing, however far apart two seeds lie.
+        """
+        width = self.limit * self.noise
+        low, high = difference - width, difference + width
+        if guessed and self.p_sign < COVER:
+            return min(low, 0.0), max(high, 0.0)
+        return low, high
+
 
 def believe(
     difference: float,

@@ -9,7 +9,7 @@ from runlens.arrays import median
 from runlens.comparing import effort, seed_groups, target
 from runlens.comparing.align import along, common, unit_of
 from runlens.comparing.alike import ELSEWHERE, one_configuration
-from runlens.comparing.belief import COVER, SURE, Belief, Spread, believe
+from runlens.comparing.belief import SURE, Belief, Spread, believe
 from runlens.comparing.deciding import LONGER, deciding
 from runlens.comparing.direction import is_held_out, rank, words
 from runlens.comparing.ends import End, bend, end
@@ -180,7 +180,7 @@ def _row(
 ) -> Measure:
     """Return a row with what is believed of its difference."""
     difference, towards = values[1] - values[0], pair.terms.better(metric)
-    interval = _interval(difference, believed, source)
+    interval = believed.interval(difference, guessed=source == "prior")
     p_better = believed.p_higher if towards == "higher" else 1 - believed.p_higher
     return Measure(
         metric=metric,
@@ -202,19 +202,6 @@ def _row(
         delta=believed.delta,
         chance=believed.chance,
     )
-
-
-def _interval(difference: float, believed: Belief, source: NoiseFrom) -> tuple[float, float]:
-    """Return the 95 % interval of B - A: from nothing on where its sign is less sure than that.
-
-    Without repeats the configurations may be one, as where nothing but the seed was changed: then
-    their difference is nothing, however far apart two seeds lie.
-    """
-    width = believed.limit * believed.noise
-    low, high = difference - width, difference + width
-    if source == "prior" and believed.p_sign < COVER:
-        return min(low, 0.0), max(high, 0.0)
-    return low, high
 
 
 def _samples(run: Run, metric: str) -> float | None:

@@ -96,19 +96,17 @@ _Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, val
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     others = of_first_rank(others)
-    before = ["", *(line for _, line in others)]
     others = [
         (at, in_ascii(line))
-        for (at, line), above in zip(parted(others), before, strict=False)
+        for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
     return _with_lost_norms(with_bar_values(_found(others, bars), bars), others)
 
 
 def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
-    unheaded = known = _known(others, bars)
-    if not known.framework and headings(others):
-        known = placed([])
+    unheaded = _known(others, bars)
+    known = unheaded if unheaded.framework or not headings(others) else placed([])
     taken = {record.at for record in known.records}
     rest = [item for item in sorted([*others, *table_rows(bars)]) if item[0] not in taken]
     learned = mine(rest, alone=not taken)
