@@ -17,6 +17,8 @@ Limits
     or from the onset to the end. lasting, fewest: share of the run and points that the dead part
     must cover. near: mean share of equal groups from which it is said as info; half: the same
     where the reward has no rising trend: more is generated for nothing than for the gradient.
+    solved: share of the highest possible reward, where that is known, from which equal rewards at
+    the best of the run are those of solved prompts: below it all completions fail alike.
 Fixes
     Temperature 1.0, 16 completions per prompt, graded rewards, prompts that are neither always
     nor never solved.
@@ -58,6 +60,7 @@ class Limits(Struct, frozen=True):
     fewest: int = 6
     near: float = 0.8
     half: float = 0.5
+    solved: float = 0.5
 
 
 class Level(NamedTuple):
@@ -93,7 +96,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     for limit in counting:
         near = _near(curve, limit, limits)
         if near is not None:
-            return found(_nearly(run, signals, curve, near, limit))
+            return found(_nearly(run, signals, curve, near, limit, limits))
     mean, least = percent(float(value.mean())), percent(counting[-1])
     return passed(f"{mean} of the groups had equal rewards on average (threshold {least})")
 
@@ -113,7 +116,7 @@ def _near(curve: Curve, limit: float, limits: Limits) -> int | None:
     return at if lasts else None
 
 
-def _level(signals: Signals, onset: float) -> Level:
+def _level(signals: Signals, onset: float, limits: Limits) -> Level:
     reward = signals.curve("reward")
     after = reward.after(int(onset)).value
     if not len(after):
@@ -122,11 +125,14 @@ def _level(signals: Signals, onset: float) -> Level:
     before = reward.value[: max(3, len(reward) // 20)]
     top = float(reward.value.max())
     rose = now - float(median(before)) > policy.scatter(reward.value)
+    high = now >= limits.solved * (policy.top_of(reward.value) or now)
     return Level(
         f"the median reward is {number(now, 3)}",
         beside=f" (the median reward is {number(now, 3)})",
         constant=max(now, 0.0) if float(np.ptp(reward.value)) == 0 else 0.0,
-        saturated=rose and now >= top - 0.02 * max(abs(top), top - float(reward.value.min())),
+        saturated=rose
+        and high
+        and now >= top - 0.02 * max(abs(top), top - float(reward.value.min())),
     )
 
 
@@ -140,7 +146,7 @@ def _finding(
     limits: Limits,
 ) -> Finding:
     onset = float(curve.step[at])
-    level = _level(signals, onset)
+    level = _level(signals, onset, limits)
     severity: Severity = "critical" if dead.all() and len(dead) >= 2 * limits.fewest else "warning"
     if level.saturated or len(dead) < limits.fewest:
         severity = "info"
@@ -189,9 +195,11 @@ def _rows(
     )
 
 
-def _nearly(run: Run, signals: Signals, curve: Curve, at: int, limit: float) -> Finding:
+def _nearly(
+    run: Run, signals: Signals, curve: Curve, at: int, limit: float, limits: Limits
+) -> Finding:
     onset = float(curve.step[at])
-    level = _level(signals, onset)
+    level = _level(signals, onset, limits)
     mean = float(curve.value[at:].mean())
     return Finding(
         severity="info",
@@ -306,6 +314,24 @@ BAD = (
         severity="info",
         frac_zero_std="0:0.3 290:0.6 300:1 600:1",
         reward="0:0.1 290:0.9 300:1 600:1",
+    ),
+    drawn(
+        "all fail alike, a little better than at first",
+        (280, 320),
+        0.0,
+        task="grpo",
+        severity="warning",
+        frac_zero_std="0:0.3 290:0.6 300:1 600:1",
+        reward="0:0.054 290:0.066 300:0.07 600:0.07",
+    ),
+    drawn(
+        "half of what can be had",
+        (280, 320),
+        0.0,
+        task="grpo",
+        severity="info",
+        frac_zero_std="0:0.3 290:0.6 300:1 600:1",
+        reward="0:0.1 290:0.5 300:0.54 600:0.54",
     ),
     drawn(
         "most groups",
