@@ -287,3 +287,14 @@ def test_a_steep_rise_costs_the_badge_though_the_score_improved() -> None:
         run = Case("surer", curves, noise=noise, task="classification").run()
         (found,) = RULE.check(run, Signals(run), RULE.limits).findings
         assert (found.severity, found.harmless) == ("info", harmless)
+
+
+def test_a_rise_that_begins_slowly_and_falls_back_in_part_is_one() -> None:
+    """The later half tells it: the first evaluation behind the best lies near the best."""
+    curves = {
+        "train_loss": "0:22 100:0.4 600:0.14",
+        "eval_loss": "50:9 200:2.96 250:3.1 350:5.98 450:5 600:4.76",
+    }
+    run = Case("slowly", curves, noise=0.01).run()
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.onset.step == 200

@@ -33,6 +33,8 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss", "eval_loss", "eval_r2"}, 0.3, {}, "", "regression"),
         ({"reward", "kl", "episode", "completions/mean"}, None, {}, "", "grpo"),
         ({"train_loss", "dpo_acc", "dpo_margin"}, 0.7, {}, "transformers", "reward-model"),
+        ({"train_loss", "reward", "dpo_margin", "min_reward", "train_accuracy"}, 0.8, {},
+         "transformers", "reward-model"),  # TRL's RewardTrainer
         ({"train_loss", "eval_wer"}, 3.0, {}, "transformers", "asr"),
         ({"train_loss", "token_accuracy"}, 2.0, {}, "transformers", "sft"),
         ({"train_loss", "eval_accuracy"}, 1.4, {}, "transformers", "classification"),

@@ -11,6 +11,7 @@ from runlens.signals.shape import EXACT, kendall
 from runlens.signals.trend import mann_kendall
 
 MEMORISED = 0.5  # of training loss at the best: below it no new stage of the data explains a hump
+FAR = 0.5  # of the best: a rise of which the later half tells, as it need not come at once
 DOUBLED = 1.0  # of the best: evaluations that wander do not double
 BY_HEART = 0.1  # of its start: a training loss below it comes from repetition, as in eval-flat
 SINCE = 0.1  # rise since the score stood, as where only two evaluations follow the best
@@ -64,7 +65,7 @@ def gained_nothing(evals: Curve, bottom: Bottom, train: Train | None, score: Sco
 def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: float) -> bool:
     """Whether they climb by rank, or stay up: above the best by the share `left` of the rise.
 
-    All of them do, or the later half where the best was doubled. What falls back from a hump by
+    All of them do, or the later half where the rise is far. What falls back from a hump by
     as much is a new stage, unless training loss went to less than half of what it was at the
     best: then the training set is memorised.
     """
@@ -73,7 +74,7 @@ def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: 
         return bool(after[-1] >= 0.98 * after[1])
     above, rise = after[1:] - bottom.best, bottom.end - bottom.best
     known = train is not None and train.then > 0 and train.end < MEMORISED * train.then
-    later = above[len(above) // 2 :] if rise > DOUBLED * abs(bottom.best) else above
+    later = above[len(above) // 2 :] if rise > FAR * abs(bottom.best) else above
     stays = rise > 0 and later.min() >= left * rise and (known or rise >= left * above.max())
     return bool(stays) or mann_kendall(after)[0] >= tau
 

@@ -39,6 +39,7 @@ from runlens.sources.merging.task_words import (
     OF_TEXTS,
     PARTS,
     PROGRAM_KEYS,
+    RATED,
     READING,
     RL_FRAMEWORKS,
     RL_METRICS,
@@ -190,7 +191,7 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
     of_texts = sorted(name for name in logged if OF_TEXTS & set(words(name)))
     if of_texts and "reward" in names:
         return "grpo", f"logs reward and {of_texts[0]}"
-    if "reward" in names:
+    if "reward" in names and not set(names) >= RATED:
         return "rl", "logs reward, and nothing of texts"
     parts = {"policy_loss", "value_loss", "kl", "kl_step"} & set(names)
     if len(parts) > 1 and parts & {"policy_loss", "value_loss"}:

@@ -90,6 +90,7 @@ BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
 )
 # of these a classifier may log one as well: a part of its loss, a generator of rationales
 PARTS = {"contrastive_loss", "g_loss"}
+RATED = {"dpo_margin", "min_reward"}  # what a reward model gives to pairs, as TRL logs it
 OF_CLASSES = {"train_accuracy", "eval_accuracy"}
 RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
 GENERATIVE = (
