@@ -9,7 +9,7 @@ one before: a kill or a full disk leaves it cut, and the rows before the cut are
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
@@ -228,12 +228,26 @@ def _read_log(log: Iterable[Part], reading: SourceReading) -> None:
     kept: dict[tuple[int, ...], FloatArray] = {}
     closing = found.pop(SUMMARY, [])
     reading.series = {name: _series(some, kept) for name, some in found.items() if some}
+    reading.events += _resumes(reading)
     if reading.hints.summary and not reading.series:
         text = "has only its final summary row and no logged step; log more often (logging_steps)"
         if any(len(some.row) for some in closing):
             reading.series[MEAN] = _series(closing, kept)
             text += f". Its {MEAN} is the mean of the whole run"
         reading.problems.append(Problem(str(reading.path), text))
+
+
+def _resumes(reading: SourceReading) -> Iterator[Event]:
+    """Yield where the epoch falls back while the steps go on.
+
+    The Trainer counts it anew from the data that it is resumed with: other rows, or another batch.
+    """
+    if "loss" not in reading.series:
+        return
+    step, _, epoch, *_ = reading.series["loss"]
+    for at in np.flatnonzero((np.diff(epoch) < 0) & (np.diff(step) > 0)) + 1:
+        said = f"the epoch fell back from {epoch[at - 1]:g} to {epoch[at]:g}"
+        yield Event("resume", int(step[at]), text=said, where=str(reading.path))
 
 
 def _take_columns(

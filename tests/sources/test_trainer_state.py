@@ -321,3 +321,15 @@ def test_the_loss_of_the_trainer_is_the_training_loss(
     own += [{"step": 5 * at, "loss": 3.0} for at in range(1, rows + 1)]
     written(tmp_path, own, max_steps=40, global_step=40)
     assert runlens.read(tmp_path).curve("train_loss").value[0] == first
+
+
+def test_an_epoch_that_falls_back_while_the_steps_go_on_is_a_resume(tmp_path: Path) -> None:
+    """The Trainer counts it anew from the data that it was resumed with."""
+    epochs = [0.2, 0.4, 0.6, 0.05, 0.1]
+    log = [{"step": 500 * n, "epoch": e, "loss": 3 - n / 4} for n, e in enumerate(epochs, 1)]
+    log += [{"step": 2500, "epoch": 0.1, "eval_loss": 2.0}]
+    reading = trainer_state.read(written(tmp_path, log))
+    assert [(event.kind, event.step) for event in reading.events] == [("resume", 2000)]
+    assert "from 0.6 to 0.05" in reading.events[0].text
+    only = trainer_state.read(written(tmp_path, log[-1:]))
+    assert not only.events
