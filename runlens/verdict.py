@@ -117,10 +117,8 @@ def of(
         for slug in DECIDING
         if slug in asked and outcomes[slug].status in {"unmet", "error"} and not seen.held_out
     ]
-    surer = any(
-        one.rule == "hockey-stick" and one.heading == "Over-confident model" for one in infos
-    )
-    doubted = (bool(seen.doubt) and not surer) or not seen.improved
+    explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
+    doubted = (bool(seen.doubt) and not explained) or not seen.improved
     lead = infos[0].rule if infos else ""
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):

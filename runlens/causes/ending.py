@@ -277,7 +277,8 @@ MACHINE = Hypothesis(
     ENDED | {"throughput-drop", "low-utilisation"},
     _machine,
     "the same happens on another node",
-    "Check dmesg, free disk space, quotas and the network on this node, or run the same on another",
+    "Check dmesg, free disk space, quotas and the network on this node, or rerun the job on "
+    "another",
 )
 LIMIT = Hypothesis(
     "time-limit",

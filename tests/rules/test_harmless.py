@@ -138,6 +138,11 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
         ),
         case(
             "hockey-stick", True, "more answers are right", task="classification",
+            train_loss="0:0.7 600:0.05", eval_loss="50:0.6 200:0.4 600:0.46",
+            eval_accuracy="50:0.7 200:0.8 600:0.9",
+        ),
+        case(
+            "hockey-stick", False, "more are right, by a far surer model", task="classification",
             train_loss="0:0.7 600:0.05", eval_loss="50:0.6 200:0.4 600:0.7",
             eval_accuracy="50:0.7 200:0.8 600:0.9",
         ),

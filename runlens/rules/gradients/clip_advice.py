@@ -32,8 +32,9 @@ def often(share: float) -> str:
 
 def in_force(limit: float, *, known: bool) -> str:
     """Say the limit; of one that is not `known`, that it is assumed."""
-    assumed = "" if known else ", the default, as no other is recorded"
-    return f"and max_grad_norm is {number(limit)}{assumed}"
+    if known:
+        return f"and max_grad_norm is {number(limit)}"
+    return f"and max_grad_norm, which is not recorded, is assumed at its default, {number(limit)}"
 
 
 def heading(share: float) -> str:

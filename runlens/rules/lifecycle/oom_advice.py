@@ -231,7 +231,10 @@ def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
     optimizer = str(run.setting("optim") or "").lower()
     if not optimizer.startswith(("adam", "paged_adam")) or "8bit" in optimizer:
         return ()
-    what, why = "Keep the optimizer states in 8 bits", "2 bytes per parameter instead of 8 to 12"
+    what, why = (
+        "Keep the optimizer states in 8 bits",
+        "they then take 2 bytes per parameter instead of 8 to 12",
+    )
     return (fixes.setting(run, "optim", "adamw_8bit", what, why),)
 
 

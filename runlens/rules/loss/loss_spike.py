@@ -351,8 +351,8 @@ GOOD = (
         "preferences that are all right, between nothing and next to nothing",
         task="dpo",
         noise=0.05,
-        train_loss="0:0.54 100:0.0012 210:0.0012 220:0.0057 230:0.0012 510:5e-4 520:0.0033 "
-        "530:5e-4 810:5e-4 820:0.018 830:5e-4 1200:3e-4",
+        train_loss="0:0.54 100:0.0012 510:0.0012 520:0.018 530:0.0012 2500:0.0012 2510:0.018 "
+        "2520:0.0012 3000:0.0012",
     ),
     drawn(
         "a stage of the task, few points",

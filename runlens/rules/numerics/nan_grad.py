@@ -127,8 +127,8 @@ def _finding(
     return Finding(
         severity="warning" if loud >= 0 else "info",
         title=_title(curve, bad, kind)
-        or f"The gradient norm was {kind} at {int(bad.sum())} of {count(len(bad), 'point')} "
-        f"while the loss was finite, {first}at step {step(onset)}. {capitalised(why)}.",
+        or f"The gradient norm was {kind} at {int(bad.sum())} of {count(len(bad), 'point')}, "
+        f"{first}at step {step(onset)}, while the loss was finite. {capitalised(why)}.",
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(curve, bad, at, loud >= 0, why, skipped, limits),

@@ -104,21 +104,19 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     if not any(one.core for one in missing):
         known = sum(one.vital and one not in missing for one in wanted)
         return passed(f"{known} of {sum(one.vital for one in wanted)} vital metrics are logged")
-    vital = [one.names[0] for one in missing if one.vital]
-    them = "it" if len(vital) == 1 else "them"
-    others = [one.names[0] for one in missing if not one.vital and _how(one, run)]
-    nor = f" Nor does it log {listed(others, 'or')}." if others else ""
+    named = [one.names[0] for one in missing if one.vital or _how(one, run)]
+    them = "it" if len(named) == 1 else "them"
     return found(
         Finding(
             severity="info",
-            title=f"The run does not log {listed(vital, 'or')}.",
+            title=f"The run does not log {listed(named, 'or')}.",
             metric=missing[0].names[0],
             onset=Moment(),
             evidence=tuple(
                 Evidence(f"{one.names[0]} is not logged", f"{_use(one)} {one.for_what}")
                 for one in missing
             ),
-            seen=f"The checks that need {them} could not run.{nor}",
+            seen=f"The checks that need {them} could not run.",
             fixes=tuple(
                 fixes.action(_how(one, run), f"this shows {one.for_what}") for one in missing
             ),

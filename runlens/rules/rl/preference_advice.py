@@ -54,8 +54,12 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
         )
     small = f"beta is {number(beta)}" if beta else "beta is not recorded"
     return (
-        Cause("Learning rate too high for preferences", "likely", known, kind="rate-too-high"),
-        Cause("beta too small to hold the model", "likely", small, kind="kl-weight"),
+        Cause(
+            "Learning rate too high for preference tuning", "likely", known, kind="rate-too-high"
+        ),
+        Cause(
+            "beta too small to keep the model near its reference", "likely", small, kind="kl-weight"
+        ),
         Cause("Chosen and rejected too much alike", "possible", kind="labels-wrong")
         if pattern == "displacement"
         else Cause("Pairs that are too easy", "likely", kind="labels-wrong"),
@@ -64,7 +68,7 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
 
 def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
     """Return what to change, the cheapest first."""
-    look = fixes.look("Read ten pairs as the trainer sees them", "after template and truncation")
+    look = fixes.look("Read ten pairs as the trainer sees them, after templating and truncation")
     if pattern == "reversed":
         swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")
         rate = signals.peak_learning_rate
@@ -83,7 +87,7 @@ def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
     old = run.number("beta")
     if run.task == "dpo" and (old is None or old < 0.3):  # noqa: PLR2004 - 0.1 to 0.3 is usual
         why = "this holds the model near its reference"
-        made.append(fixes.setting(run, "beta", 0.3, "Strengthen beta", why))
+        made.append(fixes.setting(run, "beta", 0.3, "Raise beta", why))
     if run.task == "dpo" and pattern == "displacement":
         what = "Add a share of the supervised loss"
         made.append(

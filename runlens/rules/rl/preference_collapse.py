@@ -115,13 +115,13 @@ def _vanished(signals: Signals) -> Kind | None:
     if len(value) < FEW_ROWS or not (np.diff(value) > 0).all() or value[-1] < VANISHED:
         return None
     at = int(np.argmax(value >= VANISHED))
-    grew = f"Margins grew from point to point, over {len(value)} points up to"
+    grew = f"The margin grew at each of {len(value)} logged points, up to"
     return Kind(
         "saturation",
         "warning",
         "dpo_margin",
         at,
-        f"{grew} {number(float(value[-1]), 3)}. From step {{onset}} on no loss was left.",
+        f"{grew} {number(float(value[-1]), 3)}. From step {{onset}} on the loss was near 0.",
         (Evidence("Margin at the end", float(value[-1]), VANISHED, "e^-17", "dpo_margin"),),
     )
 

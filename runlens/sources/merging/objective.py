@@ -182,7 +182,7 @@ def guessed(
     }
     said |= derived
     return [
-        f"names no {WORDS[ours]}, so {what} was taken; if another column is it, name it with "
+        f"names no {WORDS[ours]}, so {what} was taken; if it is another column, name that with "
         f"--column {ours}=NAME"
         for ours, what in said.items()
     ]
