@@ -48,6 +48,7 @@ _LOG = f'"{LOG}"'.encode()
 SUMMARY, MEAN = "train_runtime", "train_loss"
 NOT_METRICS = {"step", "epoch", "total_flos"}
 SHOWN_ROWS = 3
+SHOWN_VALUES = 6
 SAME_LENGTH = 0.01  # of an epoch: what rounding of the logged epoch leaves open
 ROUND = 2  # digits before the zeros of a number of steps that a person wrote
 MOST_STEPS = 1e15  # no step is that large
@@ -68,7 +69,7 @@ def read(path: Path) -> SourceReading:
         return reading
     log = state.get(LOG) if isinstance(state, dict) else None
     if not isinstance(log, list | tuple):
-        reading.problems.append(Problem(str(path), "holds no log_history", "the whole file"))
+        reading.problems.append(Problem(str(path), _without_log(state), "the whole file"))
         return reading
     reading.config = {key: state[key] for key in SETTINGS if as_number(state.get(key)) is not None}
     reading.paths = dict.fromkeys(SETTINGS, "")  # the Trainer works its totals out
@@ -85,6 +86,13 @@ def read(path: Path) -> SourceReading:
             Event("checkpoint", step, text=folder.name, where=str(path), data={"path": str(folder)})
         )
     return reading
+
+
+def _without_log(state: Any) -> str:  # noqa: ANN401 - JSON is of any type
+    """Say what stands in a state instead of its log: ``training_loss 0.22, global_step 21900``."""
+    values = flat(state) if isinstance(state, dict) else {}
+    said = [f"{k} {v:g}" for k, v in values.items() if as_number(v) is not None][:SHOWN_VALUES]
+    return "holds no log_history" + (f", only {', '.join(said)}" if said else "")
 
 
 def _state(path: Path, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is of any type

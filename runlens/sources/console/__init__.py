@@ -33,7 +33,7 @@ from runlens.sources.console.scanner import scan
 from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
-from runlens.sources.console.telling import telling, tells
+from runlens.sources.console.telling import telling, tells, titled
 from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
@@ -137,14 +137,14 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return True
     if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
-    return _rows_in(path if of_pickle or tells(path.stem) else Path(), ends, fewest) >= rows
+    named = of_pickle or tells(path.stem) or titled(ends)
+    return _rows_in(path if named else Path(), ends, fewest) >= rows
 
 
 def _rows_in(path: Path, data: bytes, fewest: int) -> int:
     """Return how many values of one metric come out of a part of a file.
 
-    `path` is given where the name of the file says what its numbers are; of such numbers fewer than
-    `fewest` count as none.
+    `path` is given where its name or its title says what its numbers are; `fewest` of such count.
     """
     if _binary(data):
         return 0
@@ -296,17 +296,16 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         framework = _framework(log.others, rows)
         return _Measured(records, placed, told, run_bars, skipped, framework, (), (), dicts=True)
     from runlens.sources.console import lines  # 25 modules, of no use to a log of dicts
-    from runlens.sources.console.bare import TOLD, bare, named_by_file
-    from runlens.sources.console.rows import placed as placed_rows
+    from runlens.sources.console.bare import named_by_file
+    from runlens.sources.console.results import without_course
     from runlens.sources.console.torn import without_torn_number
     from runlens.sources.console.twins import held_out, of_held_out
 
     others, states = without_torn_number(log)
     found = lines.read(others, states)
     if not found.records and reading.path.name:
-        found = placed_rows(bare(others, reading.path.stem))
-        if found.records:
-            reading.problems.append(Problem(str(reading.path), TOLD, "their names"))
+        found, problem = without_course(others, reading.path)
+        reading.problems += problem
     found = found._replace(records=named_by_file(found.records, reading.path.stem))
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])

@@ -18,7 +18,7 @@ from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
-from runlens.sources.console.telling import tells
+from runlens.sources.console.telling import named_in, tells
 from runlens.sources.reading import as_number
 
 FEWEST = 5  # lines, or numbers of a list
@@ -35,7 +35,6 @@ _STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
 _GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
 _TENSOR = lazy_re(r"tensor\(\[?([-+.\w]{1,30})\]?(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
-_WORD = lazy_re(r"[^\W\d][\w/.-]*")
 _APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
 _ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")
@@ -75,7 +74,10 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     headed = len(same) > 1 and same[0][0] - others[0][0] <= HEADING
     lines = sum(at >= same[0][0] for at, _ in others) if headed else len(others)
     listed = any(_OPENED.fullmatch(line) and tells(line) for _, line in others[:HEADING])
-    alone = width == 1 and len(same) == len(others) and tells(stem)
+    above = [line for at, line in others if same and at < same[0][0]]
+    headed_by_name = len(above) == 1 and _heading_of(above[0]) != ""
+    every = width == 1 and len(same) + headed_by_name == len(others)
+    alone = every and (headed_by_name or tells(stem))
     if not (few or alone) and (listed or len(same) < max(FEWEST, MOSTLY * lines)):
         lists = [some for at, line in _joined(others) if (some := _list(at, line))]
         return _of_lists(lists or _of_settings(others, stem), stem)
@@ -84,14 +86,17 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return []
     counts = width > 1 and _count([values[0] for _, values in same])
     names = tuple(f"column {n}" for n in range(1 + counts, width + 1))
-    above = [line for at, line in others if at < same[0][0]]
     heading = [cell.strip() for cell in _GAPS.split(above[-1].strip())] if above else []
     if tells(stem) and all(map(SPLIT.fullmatch, heading)):
         heading = [f"{split_of(data)}{stem}" for data in heading]
     if 1 < len(heading) == width and any(map(tells, heading)):
         names = tuple(heading[counts:])
     elif len(names) == 1:
-        said = (stem, *_named(" ".join(above)), *(["loss"] if GRADIENT in others[-1][1] else []))
+        said = (
+            stem,
+            _heading_of(" ".join(above)),
+            *(["loss"] if GRADIENT in others[-1][1] else []),
+        )
         names = next(((name,) for name in said if tells(name)), names)
     return [
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
@@ -142,10 +147,10 @@ def named_by_file(records: list[Record], stem: str) -> list[Record]:
     return [record._replace(names=(stem,)) for record in records]
 
 
-def _named(words: str) -> list[str]:
-    """Return what words may name, two of them before each alone: ``here are the train losses:``."""
-    said = _WORD.findall(words[-LONGEST:])
-    return [*map(" ".join, pairwise(said)), *said]
+def _heading_of(words: str) -> str:
+    """Return the metric that words name, with their data: ``% mean class accuracy (test set)``."""
+    name = named_in(words)
+    return name if not name or split_of(name) else f"{split_of(words)}{name}"
 
 
 def _run_on(others: Sequence[tuple[int, str]]) -> list[tuple[int, float]]:

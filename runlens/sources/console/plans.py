@@ -29,8 +29,8 @@ _OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
 )
 # of something within the training, or of no training
 _NOT_ITS = lazy_re(r"val|test|eval|local|inner|client|warm|sub|mini|best|pre", re.IGNORECASE)
-_NAMED = lazy_re(  # a setting: no word before it says of what
-    r"(?:^|[^\w\s.-]|--|[\])] |- |\btrain(?:ing|er)?[. ])\s*"
+_NAMED = lazy_re(  # a setting: no word before it says of what, or another one: "batch=4 epochs=30"
+    r"(?:^|[^\w\s.-]|--|[\])] |- |=[^\s=]{1,80} |\btrain(?:ing|er)?[. ])\s*"
     r"(?:(?:train|training|trainer|optim|hparams|solver|schedule)\.)?"
     r"(?:epochs|(?:n|num|nb|max|total|number_of|train(?:ing)?)[_ -]?"
     r"(?:train_|training_|of )?epochs?"
@@ -97,14 +97,16 @@ def _around(lines: Iterable[str], bars: Bars, done: float | None) -> Epochs:
     if (told := epochs_of(list(bars.taken(bars.an_epoch)))).planned:
         return told
     counted: set[tuple[int, int]] = set()
-    named: set[int] = set()
+    named: dict[str, set[int]] = {}  # by the words before it: one that goes on counts
     for line in lines:
         if "poch" in line[:LONGEST].lower():
             counted.update(_counted(line[:LONGEST]))
-            named.update(_settings(line[:LONGEST]))
+            for words, number in _settings(line[:LONGEST]):
+                named.setdefault(words, set()).add(number)
     if done is not None and any(begun > done + 1 for begun, _ in counted):
         return Epochs()
-    plans = ({planned for _, planned in counted} or named) - {0}
+    settings = {number for some in named.values() if len(some) == 1 for number in some}
+    plans = ({planned for _, planned in counted} or settings) - {0}
     return Epochs(planned=float(*plans)) if len(plans) == 1 else Epochs()
 
 
@@ -125,6 +127,8 @@ def _counted(line: str) -> Iterator[tuple[int, int]]:
             yield begun, planned
 
 
-def _settings(line: str) -> Iterator[int]:
-    yield from (int(said[1]) for said in _NAMED.finditer(line))
-    yield from (int(said[1] or said[2] or said[3]) for said in _FOR.finditer(line))
+def _settings(line: str) -> Iterator[tuple[str, int]]:
+    for said in _NAMED.finditer(line):
+        yield said[0].removesuffix(said[1]), int(said[1])
+    for said in _FOR.finditer(line):
+        yield "", int(said[1] or said[2] or said[3])

@@ -1,7 +1,7 @@
 """Rows of a console log put in their places: from counters to the steps of the run."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from runlens.metrics import naming
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.records import Placed, Record, launches
+from runlens.sources.console.renames import renamed
 from runlens.sources.console.telling import tells
 from runlens.sources.console.trainings import Apart, Counts, count_words, tell_apart
 
@@ -349,45 +350,10 @@ def _framework(rows: list[Row]) -> str:
     return "composer" if "loss/train/total" in names else ""
 
 
-# names that are wrong as they stand, because the same word means something else elsewhere
-_RENAMED = {
-    "nanogpt": {"train loss": "eval_train_loss", "val loss": "val_loss", "time_ms": "dt_ms"},
-    "megatron": {
-        "lm loss value": "lm loss validation",
-        "lm loss PPL": "validation ppl",
-        "samples per second": "samples_per_sec",
-    },
-    "pix2pix": {"D": "d_loss", "D_A": "d_loss", "G_A": "g_loss", "G_GAN": "g_loss"},  # CycleGAN too
-    "composer": {
-        "loss/train/total": "train/loss",
-        "metrics/eval/LanguageCrossEntropy": "eval/loss",
-        "LanguageCrossEntropy": "train/LanguageCrossEntropy",
-    },
-}
-_ANYWHERE = {  # llm.c, LitGPT, Marian
-    "trl": "train_loss",
-    "tel": "val_loss",
-    "loss train": "train_loss",
-    "Cost": "train_loss",
-    "gNorm": "grad_norm",
-    "L.r.": "learning_rate",
-}
-_GAN = {"D": "d_loss", "G": "g_loss"}
-
-
 def _renamed(rows: list[Row], framework: str) -> list[Row]:
-    names = _RENAMED.get(framework, {}) | _ANYWHERE
-    known = {
-        one: tuple(_of_two(one).get(name, names.get(name, name)) for name in one)
-        for one in {row.names for row in rows}
-    }
-    renamed = [row._replace(names=known[row.names]) for row in rows]
-    return [_without_mfu(row) for row in renamed] if framework == "nanogpt" else renamed
-
-
-def _of_two(names: Sequence[str]) -> Mapping[str, str]:
-    """Return what the networks of a GAN mean in a row that has both: their losses."""
-    return _GAN if _GAN.keys() <= set(names) else {}
+    known = {one: renamed(one, framework) for one in {row.names for row in rows}}
+    found = [row._replace(names=known[row.names]) for row in rows]
+    return [_without_mfu(row) for row in found] if framework == "nanogpt" else found
 
 
 def _without_mfu(row: Row) -> Row:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from runlens.metrics import METRICS, naming
 from runlens.naming.languages import in_english
@@ -25,6 +26,8 @@ _LOSSES = "".join(  # what else the table calls so
     if "loss" not in alias
 )
 _TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS}{_LOSSES})(?![a-z])", re.IGNORECASE)
+_WORD = lazy_re(r"[^\W\d][\w/.-]*")
+LONGEST = 400  # characters of a line that names what stands below
 LOSSES = {"train_loss", "eval_loss", "d_loss", "g_loss"}  # by whatever words: "L_total", "L_G"
 # settings of a loss, what was best so far, and words of sentences
 _OTHER = lazy_re(
@@ -50,3 +53,19 @@ def telling(names: Iterable[Sequence[str]]) -> int:
             known[some] = sum(map(tells, some))
         found += known[some]
     return found
+
+
+def named_in(words: str) -> str:
+    """Return what words name that tells, two of them before each alone; "" where none does.
+
+    >>> named_in("here are the train losses:"), named_in("% mean class accuracy (test set)")
+    ('train losses', 'class accuracy')
+    """
+    said = _WORD.findall(words[-LONGEST:])
+    return next(filter(tells, [*map(" ".join, pairwise(said)), *said]), "")
+
+
+def titled(data: bytes) -> bool:
+    """Whether the first of several lines names what trainings are judged by."""
+    first, end, _ = data.lstrip()[:LONGEST].partition(b"\n")
+    return end != b"" and named_in(first.decode(errors="replace")) != ""

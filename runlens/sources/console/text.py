@@ -152,6 +152,8 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data, notebook = printed, True
     elif (rows := histories.lines_of(data)) is not None:
         data, notebook = rows, True
+    if b"%\\|" in data:  # bars in a table of Markdown
+        data = data.replace(b"\\|", b"|")
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
     if has_commas(data[:SAMPLED].decode("latin-1")):  # which is byte by byte

@@ -46,7 +46,9 @@ OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
 RARE = 3  # training losses to an accuracy from which it is measured now and then
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
-OF_ANOTHER = frozenset(("scaled", "weighted", "normalized", "normalised"))  # a loss, written again
+# a loss, written again, and what it is multiplied by
+OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
+MEAN = frozenset(("mean", "avg", "average"))
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
 FEWEST = 5  # values from which a curve is told from a count
@@ -282,18 +284,26 @@ def _total(metrics: Mapping[str, Columns]) -> dict[str, str]:
 def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
     """Return the one name with the word loss in it, whatever stands before: ``NER loss``.
 
-    Beside it the same loss may be logged again, scaled, and one that was off all the way.
+    Beside it the same loss may be logged again, scaled, or as the mean so far, and one that was off
+    all the way. It falls, or becomes NaN.
     """
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
-    named = [name for name in metrics if "loss" in words(name)]
+    named = [name for name in metrics if any(word.endswith("loss") for word in words(name))]
     if len(named) > 1:
+        said = {words(name) for name in named}
         named = [n for n in named if not OF_ANOTHER & set(words(n)) and metrics[n].value.any()]
+        named = [n for n in named if not MEAN & set(words(n)) or _without_mean(n) not in said]
     alone = len(named) == 1 and not known[named[0]].quantity
     plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
-    if not (plain or (alone and _falls(metrics[named[0]]))) or PARTS & set(words(named[0])):
+    goes = alone and (_falls(metrics[named[0]]) or np.isnan(metrics[named[0]].value).any())
+    if not (plain or goes) or PARTS & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
+
+
+def _without_mean(name: str) -> tuple[str, ...]:
+    return tuple(word for word in words(name) if word not in MEAN)
 
 
 def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:

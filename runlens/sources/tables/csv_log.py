@@ -39,6 +39,7 @@ from runlens.sources.tables.names import (
     is_step,
     keeps_words,
     measures_training,
+    of_losses,
 )
 from runlens.sources.tables.table import fill, log_bytes
 
@@ -55,7 +56,10 @@ MOST_COLUMNS = 4_000
 BATCH = 20_000  # rows that are held as text
 SHOWN = 40  # characters of a cell in a message
 NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
-_HISTORY = lazy_re(r"(?:.*[_-])?(?:history|loss(?:es)?)(?:[_-].*)?\.[ct]sv$")
+_HISTORY = lazy_re(
+    r"(?:.*[_-])?(?:history|loss(?:es)?)(?:[_-].*)?\.[ct]sv$"
+    r"|(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test)[_-](?:metrics|progress|log)\.[ct]sv$"
+)
 # file names that say which split the whole table is of
 _HELD_OUT = lazy_re(r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])")
 _END = lazy_re(rb"[\r\n]")
@@ -92,7 +96,8 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     if _exported(found, path) or says_log(found, columns) or _is_long(found, rows[1:]):
         return True
     named = meanings(found, columns)
-    header = [named.get(name, "") for name in found]
+    losses = of_losses(found, path.stem)
+    header = [losses.get(name, named.get(name, "")) for name in found]
     if any(len(cell) > LONGEST for row in rows for cell in row):
         return False
     if is_log(header):
@@ -201,7 +206,8 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
         told = "has no header row that names its columns: they were numbered"
         reading.problems.append(Problem(str(reading.path), told, "their names"))
     chosen = chosen_metrics(header, columns)
-    measured = chosen or has_metric(header) or _exported(header, reading.path) or _unnamed(header)
+    named = has_metric(header) or bool(of_losses(header, reading.path.stem))
+    measured = chosen or named or _exported(header, reading.path) or _unnamed(header)
     if not (measured or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
     return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
@@ -245,7 +251,10 @@ def _is_long(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
-    """Name what stands in val_log.csv as held out, where its columns do not say so."""
+    """Name what stands in val_log.csv as held out, in losses.csv as losses, if columns do not."""
+    if losses := of_losses(found.columns.keys() - set(chosen), path.stem):
+        named = {losses.get(n, n): c for n, c in found.columns.items()}
+        found = Table(found.rows, named, found.words, frozenset(named))
     if _exported([*found.columns, *found.words], path):
         called, value = path.stem.rpartition("-tag-")[2], lone_value(list(found.columns))
         named = {called if n == value else n: c for n, c in found.columns.items()}

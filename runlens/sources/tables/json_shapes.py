@@ -106,7 +106,8 @@ def _points(one: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON is of any type
         return list(zip(one["steps"], one["values"], strict=False))
     if isinstance(one, dict):
         counts = all(key.isdecimal() and len(key) <= LONGEST_NUMBER for key in one)
-        numbers = counts and all(as_number(value) is not None for value in one.values())
+        known = [value for value in one.values() if value is not None]  # null: NaN, or not measured
+        numbers = counts and known and all(as_number(value) is not None for value in known)
         return [(int(key), value) for key, value in one.items()] if numbers else []
     pairs = isinstance(one, list) and all(_is_row(row) and len(row) == PAIR for row in one)
     return one if pairs and len(one) >= PAIR and _rises(one) else []

@@ -107,6 +107,17 @@ def measures_training(names: Collection[str]) -> bool:
     )
 
 
+def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
+    """Return the names that are a loss because their file says so: ``generator`` in losses.csv."""
+    if "loss" not in words(stem) or _by_data(names):
+        return {}
+    alone = [
+        n for n in names if plain(n) not in {"", *VALUES} and not (is_step(n) or has_metric([n]))
+    ]
+    named = {name: f"{name}_loss" for name in alone if not classify(name).split}
+    return {name: loss for name, loss in named.items() if classify(loss).sure}
+
+
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}

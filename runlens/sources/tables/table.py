@@ -34,6 +34,7 @@ from runlens.sources.tables.names import (
     TIMES,
     is_step,
 )
+from runlens.sources.tables.sums import summed
 from runlens.sources.tags import FRAMEWORKS, SAYS_SPLIT
 from runlens.wording import count
 
@@ -92,6 +93,7 @@ def fill(reading: SourceReading, table: Table) -> None:
         reading.problems.append(Problem(str(reading.path), text))
     launch = launches(table.rows, axis.step, main.row, slack)
     epoch, time = _epochs(table, axis), _times(table)
+    metrics = _without_sums(reading, metrics, epoch)
     left = 0
     for name, column in _by_split(table, metrics).items():
         kept, differing = _first(axis.step[column.row], column.value, launch[column.row])
@@ -108,6 +110,16 @@ def fill(reading: SourceReading, table: Table) -> None:
     reading.precision = _precision(metrics.values(), reading.precision)
     known = (who for who, needed in FRAMEWORKS if needed <= table.columns.keys())
     reading.framework = reading.framework or next(known, "")
+
+
+def _without_sums(
+    reading: SourceReading, metrics: dict[str, Column], epoch: FloatArray
+) -> dict[str, Column]:
+    ends = summed(metrics, epoch)
+    for name in ends:
+        text = f"{name} is added up within each epoch: its last row of each was taken"
+        reading.problems.append(Problem(str(reading.path), text))
+    return {**metrics, **ends}
 
 
 def _side_by_side(reading: SourceReading, table: Table) -> None:

@@ -22,6 +22,7 @@ from runlens.sources.console.mining.counting import (
     Counters,
     carried,
     goes_on,
+    stands_ahead,
     strays,
     within_epoch,
 )
@@ -30,7 +31,7 @@ from runlens.sources.console.mining.layouts import headings, layouts
 from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
-from runlens.sources.console.mining.table import Table, tabled
+from runlens.sources.console.mining.table import Table, lacks_a_cell, tabled
 from runlens.sources.console.records import MAX_STEP
 from runlens.sources.console.rows import Row
 from runlens.sources.console.sorting import EXCERPT
@@ -112,6 +113,7 @@ def _kept(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
         beside = (t for t in tables if t.measures and not t.telling and t.counts.any)
         return [
             *often,
+            *(t for t in tables if any(lacks_a_cell(t, other) for other in often)),
             *(t for t in beside if 2 * len(t.line) >= least and (_by_name(t) or _alone(t, tables))),
         ]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
@@ -311,8 +313,9 @@ def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
         for table in tables:
             if table.counts.any and name != "epoch":
                 continue
-            ahead = bool(table.line[0] < line[0] and table.line[-1] < line[-1])
-            now, planned = (carried(table.line, line, some, ahead=ahead) for some in both)
+            ahead = stands_ahead(table.line, line)
+            now = carried(table.line, line, both[0], ahead=ahead, over=name == "epoch")
+            planned = carried(table.line, line, both[1], ahead=ahead)
             if table.counts.epoch >= 0:  # what it says of its epoch is its plan too
                 planned = np.where(now == table.epoch, planned, NOT_KNOWN)
                 table.epochs = np.where(np.isnan(table.epochs), planned, table.epochs)

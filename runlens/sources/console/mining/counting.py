@@ -160,8 +160,30 @@ def within_epoch(step: FloatArray, epoch: FloatArray, total: FloatArray) -> bool
     return False if len(unique(step)) > 1 else bool((total > 0).all() or later.sum() > 1)
 
 
-def carried(at: IntArray, marks: IntArray, value: FloatArray, *, ahead: bool) -> FloatArray:
-    """Return the last (or, `ahead`, the next) value at lines `marks` for the lines `at`."""
+def stands_ahead(at: IntArray, marks: IntArray) -> bool:
+    """Whether lines `at` are of the mark behind them: of an epoch that is named when it is over.
+
+    The first mark has as many of them before it as there are from one to the next, and the last of
+    them may be of an epoch that was cut. Lines `marks` ascend, and so do `at`.
+    """
+    place = np.searchsorted(marks, at)
+    if place[0] or len(marks) < 2:  # noqa: PLR2004 - no way from one to the next
+        return bool(at[-1] < marks[-1] and not place[0])
+    many = np.bincount(place, minlength=len(marks) + 1)
+    between = many[1:-1][many[1:-1] > 0]
+    whole = len(between) > 0 and many[0] >= MOSTLY * np.median(between)
+    return bool(at[-1] < marks[-1] or (whole and many[-1] <= many[0]))
+
+
+def carried(
+    at: IntArray, marks: IntArray, value: FloatArray, *, ahead: bool, over: bool = False
+) -> FloatArray:
+    """Return the last (or, `ahead`, the next) value at lines `marks` for the lines `at`.
+
+    Of what is named when it is `over` nothing names the next one: it is the number behind.
+    """
     place = np.searchsorted(marks, at, side="left") - (0 if ahead else 1)
     inside = (place >= 0) & (place < len(marks))
-    return np.where(inside, value[np.clip(place, 0, len(marks) - 1)], NOT_KNOWN)
+    beyond = np.nanmax(value) + 1 if ahead and over else NOT_KNOWN
+    outside = np.where(place < 0, NOT_KNOWN, beyond)
+    return np.where(inside, value[np.clip(place, 0, len(marks) - 1)], outside)

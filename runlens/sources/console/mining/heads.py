@@ -32,6 +32,7 @@ _UNIT_APART = lazy_re(r"(?<=\d)\s+(?=(?:m?s|secs?|seconds|mins?|h|%|it/s|[KMG]i?
 _BEST = r"(?=\S)(?:[^\w\s%]+\s*)?(?:\(?(?:new )?(?:best|saved?|improved)\)?)?[^\w\s%]*"
 _MARK = lazy_re(_BEST, re.IGNORECASE)  # behind a row: of the best epoch so far
 _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
+_REMARK = lazy_re(r"\W*[^\W\d](?:\D*)")  # in a column without a name
 _SETTING = {"True", "False", "None"}
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
@@ -182,8 +183,10 @@ def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | N
 
 
 def _cells(line: str, names: Head) -> list[str]:
-    text = line.strip(" \t|│┃║")
+    text = line.strip(" \t|│┃║>")
     cells = trimmed(names.splitter.split(text), len(names.names))
+    if len(cells) == len(names.names) + 1 and names.splitter not in {_GAP, _SPACE}:
+        cells = cells[:-1] if _REMARK.fullmatch(cells[-1]) else cells
     if len(cells) != len(names.names) and names.splitter is not _PIPES:
         cells = trimmed(_SPACE.split(_UNIT_APART.sub("", text)), len(names.names))
         whole = len(cells) == len(names.names) or _indexed(cells, names)

@@ -95,6 +95,10 @@ _COUNTED = lazy_re(
 )
 _NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
 _BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
+_OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is of epoch 3"
+    r"(?:per|/|a|each|every|last|best)$|\bbest (?:model|checkpoint|weights)\b", re.IGNORECASE
+)
+_PART_OF = lazy_re(r"[~≈]\s*$")
 _RATE = lazy_re(r"m?s/\w+|\w+/s")  # how fast it went, which measures nothing without a name
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
@@ -209,8 +213,8 @@ class _Reader:
         self._counting = bool(kind)
         if kind:
             self.columns.append(Column(name, kind))
-        elif self.marks[place] == "+" and not (name and _BINDS.search(left)):
-            self.columns.append(Column("", "share"))  # the change since the last time
+        elif self._is_share(place, name, left):
+            self.columns.append(Column("", "share"))
         elif name:
             said = _STATED.search(left) and names_metric(name)  # "episode reward total was 5"
             prose = len(name.split()) > _UNBOUND and not (said or _BINDS.search(left))
@@ -229,6 +233,16 @@ class _Reader:
             column = self._unnamed(place, left)
             bound = _BINDS.search(left) is not None or bool(self.columns and self.columns[-1].bound)
             self.columns.append(column._replace(bound=bound))
+
+    def _is_share(self, place: int, name: str, left: str) -> bool:
+        """Whether a number is the change since the last time, or the part of the data measured on.
+
+        Of ``Val~20% 2.31`` the name is that of the number behind it.
+        """
+        if self.marks[place] == "%" and _PART_OF.search(left) and SPLIT.fullmatch(name):
+            self._waiting = name
+            return True
+        return self.marks[place] == "+" and not (name and _BINDS.search(left))
 
     def _surrounded(self, around: Sequence[str]) -> None:
         """Take notice of what stands before a name."""
@@ -259,7 +273,7 @@ class _Reader:
             kind = counter(" ".join(words[-many:])) if 0 < many <= len(words) else ""
             if kind:
                 before = " ".join(words[:-many])
-                if before.lower().endswith(("per", "/", "a", "each", "every", "last", "best")):
+                if _OF_OTHER.search(before):
                     return "", ""
                 return kind, _PLACED.sub("", before).strip(_MARKS)
         follows = _COUNTED.match(self.text[place + 1])

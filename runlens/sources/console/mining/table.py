@@ -89,3 +89,16 @@ def _name(layout: Layout, place: int, value: FloatArray, found: Counters) -> str
     if name or kind:
         return name or kind
     return "" if (mine == mine[0]).all() else f"column {place + 1}"
+
+
+def lacks_a_cell(table: Table, other: Table) -> bool:
+    """Whether a single row is one of another table without some numbers: ``| No log | 1 | 0.7 |``.
+
+    It counts the same, and has no name of its own.
+    """
+    mine, theirs = (
+        {column.name for column in some.layout.columns if column.name} for some in (table, other)
+    )
+    counts = {c.name for c in other.layout.columns if c.kind not in {"", "share"}}
+    single = len(table.line) == 1 and table.telling > 0
+    return single and bool(counts) and counts <= mine < theirs

@@ -1,0 +1,68 @@
+"""The result of a training that a short log ends in, where it shows no course of it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from runlens.config_keys import KEYS, canonical_key
+from runlens.patterns import lazy_re
+from runlens.run import Problem
+from runlens.sources.console.bare import TOLD as BARE
+from runlens.sources.console.bare import bare
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.layouts import layouts
+from runlens.sources.console.mining.phrases import SPLIT
+from runlens.sources.console.mining.plain_lines import plain
+from runlens.sources.console.mining.prefixes import without_prefix
+from runlens.sources.console.mining.table import Table, tabled
+from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.sorting import EXCERPT
+from runlens.sources.console.telling import tells
+
+TOLD = "holds a result and no course of a training: each number was taken for its only point"
+_OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
+_SETTINGS = {key.name for key in KEYS}
+
+
+def without_course(
+    others: Sequence[tuple[int, str]], path: Path
+) -> tuple[Found, tuple[Problem, ...]]:
+    """Return what a log holds that has no rows with names: bare numbers, else results."""
+    if rows := bare(others, path.stem):
+        return placed(rows), (Problem(str(path), BARE, "their names"),)
+    rows = results(others)
+    return placed(rows), (Problem(str(path), TOLD),) if rows else ()
+
+
+def results(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return a row for each line of a short log that says a result: ``BEST ACCURACY: 0.78``.
+
+    Its number was computed, and set off from its name: sentences have others.
+    """
+    if len(others) > EXCERPT:
+        return []
+    tables = (tabled(one) for one in layouts(plain(without_prefix(others)), {}))
+    return [row for table in tables if (row := _result(table))]
+
+
+def _result(table: Table) -> Row | None:
+    of_data = sum(SPLIT.fullmatch(name) is not None for name in table.names) > 1
+    mine = [n for n, name in enumerate(table.names) if _judges(name, of_data=of_data)]
+    value = table.value[0, mine]
+    said = sum(map(bool, table.names))
+    listed = any("[" in name for name in table.names)  # scores of classes
+    if len(table.line) > 1 or listed or 2 * len(mine) < said or (value == np.floor(value)).all():
+        return None
+    if not (table.bound or of_data):
+        return None
+    names = tuple(table.names[n] for n in mine)
+    return Row(int(table.line[0]), Counted(), names, tuple(value.tolist()))
+
+
+def _judges(name: str, *, of_data: bool) -> bool:
+    """Whether a training is judged by a number of this name, its best or last one too."""
+    if of_data and SPLIT.fullmatch(name):
+        return True
+    return canonical_key(name) not in _SETTINGS and tells(_OF_ALL.sub("", name))
