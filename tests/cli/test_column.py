@@ -54,7 +54,7 @@ def test_a_guess_is_told(tmp_path: Path) -> None:
     """With what to write where it is wrong."""
     text = said(str(log(tmp_path)))
     assert "names no training loss, so xent was taken" in text
-    assert "name it with --column train_loss=NAME" in text
+    assert "name that with --column train_loss=NAME" in text
 
 
 def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:
