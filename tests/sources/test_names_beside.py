@@ -8,6 +8,7 @@ import pytest
 from runlens import read
 from runlens.errors import NothingReadable
 from runlens.run import Run
+from runlens.sources.console.renames import renamed
 from runlens.sources.console.telling import named_in, titled
 
 
@@ -232,3 +233,17 @@ def test_an_epoch_that_is_named_when_it_is_over(tmp_path: Path) -> None:
     assert len(run.curve("Train error")) == 29
     assert run.curve("Train error").step[-1] == 28
     assert run.state.planned_epochs == 9
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [
+        (("D", "G", "lr"), ("d_loss", "g_loss", "lr")),
+        (("D", "lr"), ("D", "lr")),
+        (("R", "len"), ("reward", "len")),
+        (("R", "lr"), ("R", "lr")),
+    ],
+)
+def test_letters_mean_what_stands_beside_them(names: tuple[str, ...], known: object) -> None:
+    """Two networks of a GAN, the return of an episode."""
+    assert renamed(names, "") == known
