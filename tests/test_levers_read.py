@@ -128,7 +128,7 @@ def test_what_fills_the_card_is_read_from_the_message(
     ("stage", "size", "cause", "todo"),
     [
         (PLACING, 8, "The model does not fit on the GPU", "a smaller model, or use a card"),
-        (STATES, 8, "The optimizer states do not fit next to the model", "in 8 bits"),
+        (STATES, 8, "The optimizer states do not fit next to the model", "8-bit optimizer"),
         ("the forward pass", 8, "Model and batch do not fit on the GPU", "Halve the batch"),
         ("the forward pass", None, "Model and batch do not fit on the GPU", "Lower the batch"),
     ],

@@ -74,7 +74,7 @@ def _in_short(diagnosis: Diagnosis) -> str:
     """Return the first fault by its title, where it began, and how the run ended."""
     faults = loud(diagnosis)
     if not faults:
-        return diagnosis.verdict.sentence
+        return diagnosis.verdict.sentence.partition(" up to step ")[0]
     lead = faults[0].findings[0]
     at = f" @{step(lead.onset.step)}" if lead.onset.step is not None else ""
     name = next((name for name in MAIN if name in diagnosis.curves), None)

@@ -152,7 +152,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Line:
     ended = diagnosis.findings[0].onset.step if diagnosis.findings else None
     # an end may lie behind the log
     reached = max(diagnosis.last_step, ended or 0, state.done_steps)
-    done = f"step {step(reached)}"
+    done = f"step {step(reached)}" if reached or diagnosis.curves else "no step logged"
     if state.planned_steps and state.planned_steps != reached:
         done += f" of {step(state.planned_steps)}"
     done = f"{end_words(state)}, {done}"

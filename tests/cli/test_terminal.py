@@ -52,7 +52,7 @@ def test_overview_fits_the_terminal(tmp_path: Path) -> None:
         shown = lens("diagnose", tmp_path, COLUMNS=str(columns)).stdout
         assert max(map(len, shown.splitlines())) <= columns
         assert all(f"-{seed} " in line for seed, line in enumerate(shown.splitlines()[:3]))
-        assert "..." in shown
+        assert "…" in shown
 
 
 @pytest.mark.parametrize("args", [["--no-html"], ["--no-html", "-v"], ["-q"]])

@@ -107,14 +107,15 @@ MORE: dict[str, tuple[Case, ...]] = {
         ),
     ),
     "loss-spike": (
-        drawn(
-            "preferences that were all right, one in forty is lost for a moment",
-            (520, 520),
-            noise=0.05,
-            task="dpo",
-            severity="warning",
-            train_loss="0:0.54 100:0.0012 510:0.0012 520:0.025 530:0.0012 2500:0.0012 2510:0.025 "
-            "2520:0.0012 3000:0.0012",
+        *(
+            drawn(
+                "preferences",
+                noise=0.05,
+                task="dpo",
+                train_loss=f"0:0.54 100:0.0012 510:0.0012 520:{top} 530:0.0012 2500:0.0012 "
+                f"2510:{top} 2520:0.0012 3000:0.0012",
+            )
+            for top in (0.018, 0.025)
         ),
         drawn("far", noise=0.0, train_loss="0:3 10:2.5 20:300 30:2.2 40:2.1"),
         drawn("far", noise=0.0, train_loss="0:3 10:2.5 20:200 30:2.2 40:2.1"),

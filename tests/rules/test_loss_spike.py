@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
@@ -10,7 +11,7 @@ from runlens.history import History, columns
 from runlens.rules.loss.loss_spike import RULE
 from runlens.rules.loss.spike_forms import hump
 from runlens.rules.rule import drawn
-from runlens.run import Event, Run
+from runlens.run import Event, Run, Task
 from runlens.signals import Signals
 from runlens.signals.shape import shape_of
 
@@ -120,3 +121,16 @@ def test_a_hump_after_a_first_loss_of_zero_has_a_height() -> None:
     seen = hump(shape_of(step.astype(np.float64), value), RULE.limits)
     assert seen.base.tolist() == [0.0]
     assert np.isfinite(seen.ratio).all()
+
+
+@pytest.mark.parametrize(
+    ("task", "top", "status"),
+    [("dpo", 0.018, "passed"), ("dpo", 0.025, "found"), ("regression", 0.018, "found")],
+)
+def test_points_next_to_nothing_are_no_spikes_of_a_loss_in_nats(
+    task: Task, top: float, status: str
+) -> None:
+    """Preferences that are all right lose nothing in a point of 0.018; an error may."""
+    corners = " ".join(f"{at - 10}:0.0012 {at}:{top} {at + 10}:0.0012" for at in (520, 1500, 2510))
+    curve = f"0:0.54 100:0.0012 {corners} 3000:0.0012"
+    assert ask(drawn("next to nothing", 0.05, task=task, train_loss=curve).run()).status == status

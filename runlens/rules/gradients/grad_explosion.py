@@ -218,7 +218,7 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
     rise = finite if np.isfinite(ratio) else f"Its median was {before}, and it rose to infinity"
     evidence = [
         Evidence(
-            "Median gradient norm after",
+            "Median gradient norm since the onset",
             climb.top,
             limits.ratio * climb.base,
             "ten times its own base",

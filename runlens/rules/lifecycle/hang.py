@@ -94,7 +94,7 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
-        seen=f"{what} The curves gave no warning.",
+        seen=f"{what} The curves gave no warning." if run.history.metrics else what,
         causes=(
             Cause(
                 cause or "A stuck data loader, or a rank waiting for another",
@@ -140,7 +140,9 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
     if _at_epoch_end(run, signals):
         why = "it hung at the end of an epoch"
         made.append(
-            Cause("An uneven last batch: some ranks have one more", "likely", why, kind="machine")
+            Cause(
+                "An uneven last batch: some ranks had one batch more", "likely", why, kind="machine"
+            )
         )
     return tuple(made)
 

@@ -184,7 +184,7 @@ def _of_states(run: Run) -> tuple[Fix, ...]:
         what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
     elif stage == STATES:
-        what = "Keep the optimizer states in 8 bits, or offload them to the CPU"
+        what = "Use an 8-bit optimizer, or offload its states to the CPU"
         made += () if made else (fixes.action(what, "they are allocated at the first step"),)
     if not run.adapted:
         smaller = "" if run.task == "pretrain" else "an adapter (LoRA) or "
@@ -232,8 +232,8 @@ def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
     if not optimizer.startswith(("adam", "paged_adam")) or "8bit" in optimizer:
         return ()
     what, why = (
-        "Keep the optimizer states in 8 bits",
-        "they then take 2 bytes per parameter instead of 8 to 12",
+        "Use an 8-bit optimizer",
+        "its states take 2 bytes per parameter instead of 8 to 12",
     )
     return (fixes.setting(run, "optim", "adamw_8bit", what, why),)
 

@@ -348,13 +348,6 @@ BAD = (
 )
 GOOD = (
     drawn(
-        "preferences that are all right, between nothing and next to nothing",
-        task="dpo",
-        noise=0.05,
-        train_loss="0:0.54 100:0.0012 510:0.0012 520:0.018 530:0.0012 2500:0.0012 2510:0.018 "
-        "2520:0.0012 3000:0.0012",
-    ),
-    drawn(
         "a stage of the task, few points",
         noise=0.01,
         train_loss="0:2.4 60:1.1 70:2.4 80:2 90:1.7 130:1.2",

@@ -162,7 +162,7 @@ def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple
         made.append(
             fixes.action(
                 "Run a learning-rate range test over 100 steps",
-                "this shows the rate from which loss falls",
+                "this shows at which rates the loss falls",
             )
         )
     return tuple(made)

@@ -79,7 +79,9 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
         if (near := _by_heart(run, signals, limits)) is not None:
             bound = limits.by_heart * signals.levels("train_loss").start
             passes = f"{reached(run, signals, float(run.last_step)).epoch:.0f} epochs"
-            heart = Zero("rehearsed", "info", f"{passes} were trained, and no evaluation is logged")
+            heart = Zero(
+                "rehearsed", "info", f"the run trained for {passes}, and no evaluation is logged"
+            )
             return found(_finding(run, signals, curve, near, heart, bound))
         return passed(f"train loss ends at {loss(level)} (threshold {limits.level:g})")
     zero = kind_of(run, signals, curve, at, limits)

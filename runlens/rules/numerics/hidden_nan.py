@@ -237,7 +237,7 @@ def _evidence(
     limits: Limits,
 ) -> tuple[Evidence, ...]:
     first = Evidence(
-        "Losses of exactly 0 in a row at the end",
+        "Consecutive losses of exactly 0 at the end",
         float(len(curve) - at),
         float(limits.fewest),
         "logging_nan_inf_filter writes 0.0 for an interval of NaN",

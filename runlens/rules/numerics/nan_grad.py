@@ -126,6 +126,7 @@ def _finding(
     clean = (RuledOut("NaN weights", f"the scaler skipped {count(skipped, 'update')}"),)
     return Finding(
         severity="warning" if loud >= 0 else "info",
+        heading="Infinite gradient" if kind == "infinite" else "",
         title=_title(curve, bad, kind)
         or f"The gradient norm was {kind} at {int(bad.sum())} of {count(len(bad), 'point')}, "
         f"{first}at step {step(onset)}, while the loss was finite. {capitalised(why)}.",
@@ -134,7 +135,7 @@ def _finding(
         evidence=_evidence(curve, bad, at, loud >= 0, why, skipped, limits),
         seen=f"The backward pass {_failed(run)}."
         if loud >= 0
-        else "The scaler skips these updates.",
+        else "A loss scaler skips such an update.",
         end=Moment(float(curve.step[bad][-1])),
         fixes=(
             *tree.fixes,

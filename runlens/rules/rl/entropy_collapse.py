@@ -194,7 +194,8 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
         *fixes.learning_rate(run, signals, 1 / 2, "smaller steps keep the policy spread"),
     ]
     if run.task == "rl":
-        what, why = "Raise the entropy bonus", "a bonus of 0.001 to 0.01 is usual"
+        what = "Raise the entropy bonus" if run.number("entropy_coef") else "Add an entropy bonus"
+        why = "a bonus of 0.001 to 0.01 is usual"
         made.append(Fix(what, "entropy_coef", run.setting("entropy_coef"), ENTROPY_BONUS, why))
         return tuple(made)
     if not run.number("beta"):

@@ -24,6 +24,8 @@ Fixes
     of the supervised loss (rpo_alpha); look at ten pairs; swap them where they are reversed.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from msgspec import Struct
 
@@ -77,6 +79,13 @@ class Late(NamedTuple):
 
 
 FORMS = {"chance": "accuracy at chance", "reversed": "accuracy below chance"}
+
+
+# what the title of the rule does not say
+HEADINGS: Mapping[Pattern, str] = {
+    "saturation": "Runaway preference margins",
+    "displacement": "Likelihood displacement",
+}
 
 
 class Kind(NamedTuple):
@@ -241,6 +250,7 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
     margin = f"The mean margin was {number(late.margin, 3)}." if late.margin is not None else ""
     return Finding(
         severity=kind.severity,
+        heading=HEADINGS.get(kind.name, ""),
         title=kind.title.replace("{onset}", step(onset)),
         metric=kind.metric,
         onset=Moment(onset),

@@ -298,7 +298,7 @@ def _by_epoch(
     if not fitting and gap > 0:
         per_row = np.floor(last * gap / epoch.max() + 1e-6) if last > 0 else 1.0
         fitting = [max(1.0, per_row) / gap]
-        doubt = "has rows without a step number, so steps were taken from their epochs"
+        doubt = "has rows without a step number, so steps were estimated from the epochs"
     if not fitting:
         return counted.astype(np.int64), COUNTED
     smooth = epoch * fitting[0]

@@ -270,10 +270,12 @@ def _broken_off(
     hints: Sequence[Hints], plan: Plan, readings: Sequence[SourceReading]
 ) -> tuple[StateKind, str, Sure]:
     """Say of a run of whose end nothing tells what is known."""
+    rows = any(reading.series for reading in readings)
+    last = f"the last row is at {plan.words}" if rows else "no row was logged"
     if plan.share is None or plan.share >= STOPPED:
         return (
             "unknown",
-            f"no record says how the run ended; the last row is at {plan.words}",
+            f"no record says how the run ended; {last}",
             "guess",
         )
     if any(hint.no_exit_record for hint in hints):
@@ -303,6 +305,6 @@ def _broken_off(
         )
     return (
         "unknown",
-        f"no record says how the run ended; the last row is at {plan.words}",
+        f"no record says how the run ended; {last}",
         "guess",
     )
