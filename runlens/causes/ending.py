@@ -146,6 +146,13 @@ def _inner(scene: Scene, kind: str) -> str:
     return ""
 
 
+def _on_disk(raised: Event) -> bool:
+    """Whether an exception says that something could not be written."""
+    text = f"{raised.data.get('exception')}"
+    saving = raised.data.get("stage") == SAVING
+    return bool(_DISK.search(text) or (saving and _WRITE.search(text)))
+
+
 def _machine(scene: Scene) -> Signs:
     inner = _inner(scene, "memory")  # of which the collective's failure is the effect
     yield None if inner or _cut_off(scene) else _named(scene, "machine", STRONG)
@@ -153,7 +160,7 @@ def _machine(scene: Scene) -> Signs:
     if raised is not None and scene.has("crashed", "known-error"):
         text = f"{raised.data.get('exception')}"
         saving = raised.data.get("stage") == SAVING
-        if _DISK.search(text) or (saving and _WRITE.search(text)):
+        if _on_disk(raised):
             said = f"it failed while {SAVING}" if saving else quoted(shortened(text, QUOTED))
             full = _FULL.search(text)
             yield Sign(said, SETTLES, "The disk is full" if full else "Writing to disk failed")
@@ -224,8 +231,8 @@ def _code(scene: Scene) -> Signs:
     if known is not None:  # the table names the error better; where it was raised is added
         yield Sign(place, STRONG) if place else None
         return
-    if any(_named(scene, kind) for kind in OUTSIDE):
-        return  # the table knows what raised it: no second cause
+    if any(_named(scene, kind) for kind in OUTSIDE) or _on_disk(raised):
+        return  # what raised it is known: no second cause
     weight = HINT if what.startswith(UNNAMED) else STRONG  # it may be Ctrl-C
     parts = [quoted(shortened(what, QUOTED)) if scene.lead.rule != "crashed" else "", where]
     yield Sign("; ".join(part for part in parts if part), weight, _named_error(raised))

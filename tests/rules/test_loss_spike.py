@@ -133,4 +133,7 @@ def test_points_next_to_nothing_are_no_spikes_of_a_loss_in_nats(
     """Preferences that are all right lose nothing in a point of 0.018; an error may."""
     corners = " ".join(f"{at - 10}:0.0012 {at}:{top} {at + 10}:0.0012" for at in (520, 1500, 2510))
     curve = f"0:0.54 100:0.0012 {corners} 3000:0.0012"
-    assert ask(drawn("next to nothing", 0.05, task=task, train_loss=curve).run()).status == status
+    assert (
+        ask(drawn("next to nothing", noise=0.05, task=task, train_loss=curve).run()).status
+        == status
+    )
