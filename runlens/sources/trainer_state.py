@@ -91,7 +91,8 @@ def read(path: Path) -> SourceReading:
 def _without_log(state: Any) -> str:  # noqa: ANN401 - JSON is of any type
     """Say what stands in a state instead of its log: ``training_loss 0.22, global_step 21900``."""
     values = flat(state) if isinstance(state, dict) else {}
-    said = [f"{k} {v:g}" for k, v in values.items() if as_number(v) is not None][:SHOWN_VALUES]
+    numbers = ((key, as_number(value)) for key, value in values.items())
+    said = [f"{key} {n:g}" for key, n in numbers if n is not None][:SHOWN_VALUES]
     return "holds no log_history" + (f", only {', '.join(said)}" if said else "")
 
 

@@ -34,7 +34,7 @@ def in_force(limit: float, *, known: bool) -> str:
     """Say the limit; of one that is not `known`, that it is assumed."""
     if known:
         return f"and max_grad_norm is {number(limit)}"
-    return f"and max_grad_norm, which is not recorded, is assumed at its default, {number(limit)}"
+    return f"and max_grad_norm is not recorded, so its default of {number(limit)} is assumed"
 
 
 def heading(share: float) -> str:
