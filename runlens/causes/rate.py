@@ -377,8 +377,7 @@ HIGH = Hypothesis(
     MOVED | {"hockey-stick", "forgetting", "grad-zero", "lr-out-of-range"},
     _high,
     "the same happens at a tenth of the rate",
-    "Repeat the run at a tenth of the learning rate. If the problem goes away, the "
-    "rate was the cause",
+    "Repeat the run at a tenth of the learning rate. If that helps, the rate was the cause",
     _harmless,
 )
 LOW = Hypothesis(

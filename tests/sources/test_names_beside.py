@@ -141,7 +141,8 @@ def test_a_loss_that_rises_is_no_sum(tmp_path: Path) -> None:
 
 def test_a_state_without_its_log_says_what_it_holds(tmp_path: Path) -> None:
     """Final values alone are no curve."""
-    (tmp_path / "trainer_state.json").write_text('{"epoch": 2, "training_loss": "0.5", "best": "a"}')
+    held = '{"epoch": 2, "training_loss": "0.5", "best": "a"}'
+    (tmp_path / "trainer_state.json").write_text(held)
     with pytest.raises(NothingReadable, match=r"no log_history, only epoch 2, training_loss 0\.5"):
         read(tmp_path / "trainer_state.json")
     (tmp_path / "trainer_state.json").write_text("[1]")
