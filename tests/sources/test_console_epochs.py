@@ -379,3 +379,15 @@ def test_a_log_of_little_but_one_whole_number_behind_its_name_is_read(tmp_path: 
     )
     (tmp_path / "prose.log").write_text(said)
     assert not read_all(tmp_path / "prose.log")[0].history.metrics
+
+
+def test_lightning_writes_a_point_behind_nan(tmp_path: Path) -> None:
+    """``train_loss=nan.0`` in its bars; a line above the rows that heads nothing hides none."""
+    rows = [
+        f"Epoch 0: {n}%|#| {n}/40 [00:0{n % 9}<00:09, 6.9it/s, v_num=0, train_loss={value}]"
+        for n, value in enumerate(("2.5", "inf.0", "nan.0", "nan.0"), 1)
+    ]
+    run = _run(tmp_path, "\n".join(["  Validation batches: 4,282", *rows]))
+    value = run.curve("train_loss").value
+    assert value[:2].tolist() == [2.5, np.inf]
+    assert np.isnan(value[2:]).all()
