@@ -51,7 +51,7 @@ LINES = {
     ),
     115: (
         r"C:\Python311\python.exe: can't open file 'train.py': [Errno 2] No such file",
-        "python3: can't open file '/work/train.py': [Errno 2] No such file or directory",
+        "python3: can't open file '/opt/app/train.py': [Errno 2] No such file or directory",
     ),
     116: (
         "train.py: error: unrecognized arguments: --lr 0.1",
