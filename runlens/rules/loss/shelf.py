@@ -17,7 +17,7 @@ MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weigh
 LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
 MOST = 2 / 3  # of the fall: a bend that has less of it behind is not its end
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
-NEARLY_ALL = 0.05  # wrong answers: so many are left of a task that is solved
+FEW_WRONG = 0.05  # wrong answers: so many are left of a task that is solved
 ACCURACIES = ("eval_accuracy", "train_accuracy")
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
@@ -74,7 +74,7 @@ def solved(signals: Signals) -> str:
         if len(right) < 3:  # noqa: PLR2004 - a median
             continue
         wrong = 1 - right / (100.0 if right.max() > 1 else 1.0)
-        if median(wrong[-3:]) <= min(NEARLY_ALL, float(wrong[0]) / 2):
+        if median(wrong[-3:]) <= min(FEW_WRONG, float(wrong[0]) / 2):
             return f"{spoken(metric)} is {percent(1 - float(median(wrong[-3:])))}"
     return ""
 
