@@ -3,7 +3,7 @@
     python benchmarks/reading.py INDEX.jsonl [-v]
 
 ``INDEX.jsonl`` names for each run its ``id`` and ``target``, where it lies here; what an expert saw
-in it is ``reading`` of its row in ``benchmarks/wild/runs.jsonl``. Runs without one are left out.
+in it is ``reading`` of its row in ``benchmarks/wild/runs``. Runs without one are left out.
 Prints how many are right of those that say something about it; -v: each that is not.
 """
 
@@ -23,7 +23,7 @@ from runlens import read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
 
-LABELS = Path(__file__).parent / "wild" / "runs.jsonl"
+LABELS = Path(__file__).parent / "wild" / "runs"
 NEAR = 0.01  # of a number as it was written down
 ROUND = re.compile(r"\bround \w+ ([\d,]+)")
 ENDS = {
@@ -99,7 +99,8 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
 def main() -> None:
     """Compare all runs that are at hand and print."""
     warnings.simplefilter("ignore")
-    labels = {row["id"]: row for row in map(json.loads, LABELS.read_text().splitlines())}
+    lines = (line for part in LABELS.glob("*.jsonl") for line in part.read_text().splitlines())
+    labels = {row["id"]: row for row in map(json.loads, lines)}
     right: Counter[str] = Counter()
     every: Counter[str] = Counter()
     for line in Path(sys.argv[1]).read_text().splitlines():

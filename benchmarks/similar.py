@@ -3,7 +3,7 @@
     python benchmarks/similar.py BENCH WILD
 
 BENCH is the folder with bench, bench_b and bench_c; WILD has a folder for each run of
-`benchmarks/wild/runs.jsonl`, by its id. Both are read; runs that are unclear or unjudgeable are
+`benchmarks/wild/runs/`, by its id. Both are read; runs that are unclear or unjudgeable are
 left out. Writes `runlens/similar/cases.jsonl`: features and labels, nothing that a run logged.
 """
 
@@ -35,8 +35,10 @@ def labelled(bench: Path, wild: Path) -> Iterator[tuple[dict[str, Any], Path, st
     for name in SETS:
         for row in rows(bench / name / "labels.jsonl"):
             yield row, bench / name / row["path"], f"{name} {row['id']}", f"{name} {row['id']}"
-    for row in rows(HERE / "wild" / "runs.jsonl"):
-        yield row, wild / row["id"], f"{row['repo']}/{row['path']}", row["repo"].partition("/")[0]
+    for part in sorted((HERE / "wild" / "runs").glob("*.jsonl")):
+        for row in rows(part):
+            name, group = f"{row['repo']}/{row['path']}", row["repo"].partition("/")[0]
+            yield row, wild / row["id"], name, group
 
 
 def main(arguments: list[str]) -> None:

@@ -8,18 +8,13 @@ import pytest
 from runlens import read, read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
+from tests.sources.run_points import points
 
 
 def run_of(folder: Path, *lines: str, name: str = "train.log", ends: str = "\n") -> Run:
     """Write a log of these lines and read it."""
     (folder / name).write_text(ends.join(lines) + "\n")
     return read(folder)
-
-
-def points(run: Run, metric: str) -> list[tuple[int, float]]:
-    """Return steps and values of a metric."""
-    curve = run.curve(metric)
-    return list(zip(curve.step.tolist(), curve.value.tolist(), strict=True))
 
 
 def drawn(step: int, label: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from runlens import read_all
 from runlens.run import Run
+from tests.sources.run_points import loss, points
 
 Line = Callable[[int], str]
 
@@ -17,17 +18,6 @@ def run_of(folder: Path, *lines: str) -> Run:
     (folder / "train.log").write_text("\n".join([*lines, ""]), encoding="utf-8")
     (run,) = read_all(folder / "train.log")
     return run
-
-
-def points(run: Run, name: str) -> list[tuple[int, float]]:
-    """Return steps and values of a metric."""
-    found = run.curve(name)
-    return list(zip(found.step.tolist(), found.value.tolist(), strict=True))
-
-
-def loss(n: int) -> float:
-    """Return a loss that falls."""
-    return round(3 / (n + 1), 4)
 
 
 def test_a_table_of_skorch_with_a_blank_cell(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from runlens import read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
 from runlens.sources.tables.launches import slack_of
+from tests.sources.run_points import loss, points
 
 
 def runs_of(folder: Path, text: str, name: str = "train.log") -> list[Run]:
@@ -19,22 +20,11 @@ def runs_of(folder: Path, text: str, name: str = "train.log") -> list[Run]:
     return read_all(folder / name)
 
 
-def curve(run: Run, name: str) -> list[tuple[int, float]]:
-    """Return steps and values of a metric."""
-    found = run.curve(name)
-    return list(zip(found.step.tolist(), found.value.tolist(), strict=True))
-
-
-def loss(n: float) -> float:
-    """Return a loss that falls."""
-    return round(3 / (n + 1), 4)
-
-
 def test_a_setting_above_the_first_block_is_none_of_it(tmp_path: Path) -> None:
     """The block is of the layout of all others."""
     blocks = "".join(f"Epoch:  {n}\nLoss:  {loss(n)}\n-----\n\n" for n in range(5))
     (run,) = runs_of(tmp_path, f"vocab size:  180\n{blocks}")
-    assert curve(run, "train_loss") == [(n, loss(n)) for n in range(5)]
+    assert points(run, "train_loss") == [(n, loss(n)) for n in range(5)]
 
 
 def test_blocks_of_which_none_comes_again(tmp_path: Path) -> None:
@@ -59,7 +49,7 @@ def test_a_count_before_the_word_epoch(tmp_path: Path) -> None:
         for n in range(50)
     )
     (run,) = runs_of(tmp_path, rows)
-    assert curve(run, "d_loss") == [(n, loss(n)) for n in range(50)]
+    assert points(run, "d_loss") == [(n, loss(n)) for n in range(50)]
     assert run.state.planned_epochs == 25
 
 
@@ -88,8 +78,8 @@ def test_a_loss_that_is_in_bars_alone(tmp_path: Path) -> None:
     """Beside lines that count epochs, which stand at the step of the bar before them."""
     ends = [f"\nEpochs {e}, Test ACC: 0.{e + 1}\n" for e in range(3)]
     (run,) = runs_of(tmp_path, "".join(map("".join, zip(bars(3), ends, strict=True))))
-    assert curve(run, "train_loss") == [(n, loss(n)) for n in range(1, 61)]
-    assert curve(run, "eval_accuracy") == [(20, 0.1), (40, 0.2), (60, 0.3)]
+    assert points(run, "train_loss") == [(n, loss(n)) for n in range(1, 61)]
+    assert points(run, "eval_accuracy") == [(20, 0.1), (40, 0.2), (60, 0.3)]
     assert run.state.planned_epochs == 9
 
 
@@ -190,7 +180,7 @@ def test_samples_of_an_evaluation_are_no_trainings(tmp_path: Path) -> None:
         )
     (run,) = runs_of(tmp_path, text)
     assert len(run.curve("train_loss")) == 18
-    assert curve(run, "eval_pix_acc") == [(30 * n + 20, float(f"0.7{n}")) for n in range(1, 7)]
+    assert points(run, "eval_pix_acc") == [(30 * n + 20, float(f"0.7{n}")) for n in range(1, 7)]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +212,7 @@ def test_records_over_lines_of_any_names(tmp_path: Path) -> None:
         for n in range(1, 12)
     )
     (run,) = runs_of(tmp_path, text)
-    assert [step for step, _ in curve(run, "Correct")] == [100 * n for n in range(1, 12)]
+    assert [step for step, _ in points(run, "Correct")] == [100 * n for n in range(1, 12)]
     assert np.allclose(run.curve("Correct").value, [(n + 0.15) / 100 for n in range(1, 12)])
 
 
@@ -278,7 +268,7 @@ def federated(rounds: int, clients: int = 10) -> str:
 def test_a_loop_within_a_loop_is_one_training(tmp_path: Path) -> None:
     """The outer one counts epochs, whatever it is called; two of them are two trainings."""
     (run,) = runs_of(tmp_path, federated(8))
-    assert curve(run, "train_loss") == [(n + 1, loss(n + 11)) for n in range(80)]
+    assert points(run, "train_loss") == [(n + 1, loss(n + 11)) for n in range(80)]
     assert len(run.curve("eval_accuracy")) == 8
     assert run.state.planned_epochs == 8
     assert len(runs_of(tmp_path, federated(8) * 2)) == 2
@@ -302,7 +292,7 @@ def test_a_constant_beside_rows_that_count_themselves(tmp_path: Path) -> None:
         for n in range(12)
     )
     (run,) = runs_of(tmp_path, text)
-    assert curve(run, "train_loss") == [(n, loss(n)) for n in range(12)]
+    assert points(run, "train_loss") == [(n, loss(n)) for n in range(12)]
 
 
 def test_a_few_batches_of_each_evaluation(tmp_path: Path) -> None:
@@ -319,7 +309,7 @@ def test_a_few_batches_of_each_evaluation(tmp_path: Path) -> None:
         )
     (run,) = runs_of(tmp_path, text)
     assert len(run.curve("train_loss")) == 16
-    assert curve(run, "eval_loss") == [(40 * e + 30, e + 1.5) for e in range(4)]
+    assert points(run, "eval_loss") == [(40 * e + 30, e + 1.5) for e in range(4)]
 
 
 def test_rows_of_a_table_that_begin_with_words(tmp_path: Path) -> None:
@@ -331,7 +321,7 @@ def test_rows_of_a_table_that_begin_with_words(tmp_path: Path) -> None:
         for n in range(1, 9)
     )
     (run,) = runs_of(tmp_path, text)
-    assert curve(run, "reward") == [(n, 20 + n * 7.5) for n in range(1, 9)]
+    assert points(run, "reward") == [(n, 20 + n * 7.5) for n in range(1, 9)]
 
 
 @pytest.mark.parametrize(("total", "runs"), [(40, 1), (90, 2)])
@@ -376,7 +366,7 @@ def test_epochs_alone_of_pycls(tmp_path: Path) -> None:
     odd = stats("train_epoch", epoch=7, loss=1.0) + stats("train_epoch", epoch="7/9")
     listed = '"_type": "train_epoch" {"_type": "words"}\n'
     (run,) = runs_of(tmp_path, text + damaged + odd + listed)
-    assert curve(run, "train_loss") == [(e, loss(e)) for e in range(1, 7)]
+    assert points(run, "train_loss") == [(e, loss(e)) for e in range(1, 7)]
 
 
 def test_other_rows_with_a_type_are_dicts_of_their_own(tmp_path: Path) -> None:
@@ -385,7 +375,7 @@ def test_other_rows_with_a_type_are_dicts_of_their_own(tmp_path: Path) -> None:
         json.dumps({"_type": "metrics", "step": n, "loss": loss(n)}) + "\n" for n in range(9)
     )
     (run,) = runs_of(tmp_path, text)
-    assert curve(run, "train_loss") == [(n, loss(n)) for n in range(9)]
+    assert points(run, "train_loss") == [(n, loss(n)) for n in range(9)]
 
 
 def scalars(*, by_epoch: bool, first: int = 0, mark: str = "epoch") -> str:
@@ -402,8 +392,8 @@ def scalars(*, by_epoch: bool, first: int = 0, mark: str = "epoch") -> str:
 def test_rows_of_evaluations_of_mmengine(tmp_path: Path, *, by_epoch: bool) -> None:
     """Their step is the epoch, or that of the row before; their times are their own."""
     (run,) = runs_of(tmp_path, scalars(by_epoch=by_epoch), "scalars.json")
-    assert curve(run, "eval_accuracy") == [(10 * n, n / 10) for n in range(1, 6)]
-    assert curve(run, "train_loss") == [(10 * n, loss(n)) for n in range(1, 6)]
+    assert points(run, "eval_accuracy") == [(10 * n, n / 10) for n in range(1, 6)]
+    assert points(run, "train_loss") == [(10 * n, loss(n)) for n in range(1, 6)]
     assert set(run.curve("eval_time").value.tolist()) == {1.0}
     assert not run.problems
 
@@ -428,7 +418,7 @@ def test_names_of_splits_stay_as_they_are(tmp_path: Path) -> None:
     """Of an evaluation that says so in its names."""
     text = scalars(by_epoch=True).replace("accuracy/top1", "val/accuracy")
     (run,) = runs_of(tmp_path, text, "scalars.json")
-    assert [step for step, _ in curve(run, "eval_accuracy")] == [10, 20, 30, 40, 50]
+    assert [step for step, _ in points(run, "eval_accuracy")] == [10, 20, 30, 40, 50]
 
 
 def test_one_epoch_of_keras_is_not_all(tmp_path: Path) -> None:
@@ -448,7 +438,7 @@ def test_bold_cells_of_a_table_in_markdown(tmp_path: Path) -> None:
     rows = "".join(f"| **{n}00** | {loss(n)} | 0.9{n} |\n" for n in range(1, 5))
     head = "| **Step** | **Train Loss** | Valid Loss |\n|---|---|---|\n"
     (run,) = runs_of(tmp_path, head + rows)
-    assert curve(run, "train_loss") == [(100 * n, loss(n)) for n in range(1, 5)]
+    assert points(run, "train_loss") == [(100 * n, loss(n)) for n in range(1, 5)]
 
 
 def test_conversations_of_tinker_are_texts(tmp_path: Path) -> None:
@@ -466,5 +456,5 @@ def test_conversations_of_tinker_are_texts(tmp_path: Path) -> None:
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (run,) = runs_of(tmp_path, text, "metrics.jsonl")
     assert run.task == "grpo"
-    assert curve(run, "reward") == [(n, n / 20) for n in range(9)]
+    assert points(run, "reward") == [(n, n / 20) for n in range(9)]
     assert {"len_mean", "entropy"} <= set(run.history.metrics)

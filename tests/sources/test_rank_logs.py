@@ -6,6 +6,7 @@ import pytest
 
 import runlens
 from runlens.run import Event, Run
+from tests.sources.run_points import points
 
 FAILED = [
     "Traceback (most recent call last):",
@@ -37,12 +38,6 @@ def message(run: Run, row: int) -> Event:
     """Return the only message of a row."""
     (event,) = [e for e in run.events if e.kind == "message" and e.data["row"] == row]
     return event
-
-
-def points(run: Run) -> list[tuple[int, float]]:
-    """Return the loss curve."""
-    curve = run.curve("train_loss")
-    return list(zip(curve.step.tolist(), curve.value.tolist(), strict=True))
 
 
 LOSS = [(n, round(4 - n / 10, 2)) for n in range(1, 13)]

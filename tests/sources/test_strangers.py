@@ -7,18 +7,13 @@ import pytest
 from runlens import read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
+from tests.sources.run_points import points
 
 
 def runs_of(folder: Path, name: str, *lines: str, end: str = "\n") -> list[Run]:
     """Write a log and read it."""
     (folder / name).write_text("\n".join(lines) + end, encoding="utf-8")
     return read_all(folder / name)
-
-
-def curve(run: Run, name: str) -> list[tuple[int, float]]:
-    """Return steps and values of a metric."""
-    found = run.curve(name)
-    return list(zip(found.step.tolist(), found.value.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +45,7 @@ def test_bytes_of_no_encoding_are_read_as_before(tmp_path: Path) -> None:
 def test_digits_that_python_would_join(tmp_path: Path) -> None:
     """``1_1.8458`` is step 1 and 1.8458, not 11.8458."""
     (run,) = runs_of(tmp_path, "train_loss.txt", *(f"{n}_{2 / n:.4f}" for n in range(1, 30)))
-    assert curve(run, "train_loss") == [(n, float(f"{2 / n:.4f}")) for n in range(1, 30)]
+    assert points(run, "train_loss") == [(n, float(f"{2 / n:.4f}")) for n in range(1, 30)]
 
 
 def test_a_number_with_an_underscore_is_none_in_a_table(tmp_path: Path) -> None:
@@ -170,7 +165,7 @@ def test_a_number_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
     """Behind a counter too."""
     lines = [f"{n} tensor({2 / n:.4f}, grad_fn=<MseLossBackward>)" for n in range(1, 30)]
     (run,) = runs_of(tmp_path, "train_loss.txt", *lines)
-    assert curve(run, "train_loss") == [(n, float(f"{2 / n:.4f}")) for n in range(1, 30)]
+    assert points(run, "train_loss") == [(n, float(f"{2 / n:.4f}")) for n in range(1, 30)]
 
 
 def test_batches_that_a_known_layout_does_not_count(tmp_path: Path) -> None:
@@ -204,8 +199,8 @@ def test_the_networks_of_a_gan_stand_for_their_losses(tmp_path: Path) -> None:
     """Beside each other; one alone is a letter of its own."""
     both = [f"[{n:03}/100] D: 0.6{n} | G: 0.8{n} | g_lr=0.0002" for n in range(1, 9)]
     (run,) = runs_of(tmp_path, "train.log", "epoch | d_loss | g_loss | g_lr", "-" * 40, *both)
-    assert curve(run, "d_loss")[0] == (1, 0.61)
-    assert curve(run, "g_loss")[-1] == (8, 0.88)
+    assert points(run, "d_loss")[0] == (1, 0.61)
+    assert points(run, "g_loss")[-1] == (8, 0.88)
     one = [f"[{n:03}/100] D: 0.6{n} | H: 0.8{n} | g_lr=0.0002" for n in range(1, 9)]
     (run,) = runs_of(tmp_path, "train.log", *one)
     assert {"D", "H"} <= set(run.history.metrics)
@@ -216,7 +211,7 @@ def test_the_mean_score_of_so_many_episodes_is_the_reward(tmp_path: Path) -> Non
     row = "Episode {n}\tFrame {f} \tAverage100 Score: {s:.2f}"
     rows = [row.format(n=n, f=20 * n, s=20 + n % 3) for n in range(1, 41)]
     (run,) = runs_of(tmp_path, "train.log", "\r".join(rows))
-    assert curve(run, "reward") == [(n, 20.0 + n % 3) for n in range(1, 41)]
+    assert points(run, "reward") == [(n, 20.0 + n % 3) for n in range(1, 41)]
     assert run.taken == {"reward": "Average100 Score"}
 
 
