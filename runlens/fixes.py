@@ -19,6 +19,7 @@ from runlens.knowledge.in_force import (
     clip_limit,
     scale_matters,
 )
+from runlens.knowledge.optimizer_settings import USUAL_DECAY
 from runlens.metrics import base
 from runlens.run import SAVING, Run
 from runlens.signals import Signals, phases
@@ -35,7 +36,6 @@ SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule 
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
 LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
 SMALL_RANK = 8  # 8 to 32 is usual
-USUAL_DECAY = 0.01  # 0.01 to 0.1 against overfitting
 DROPOUT = 0.05  # of LoRA adapters, to start with
 TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 # a loop of one's own may train a model of any size: the ranges of methods are those of large ones

@@ -6,7 +6,13 @@ from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypo
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
 from runlens.knowledge import in_force
-from runlens.knowledge.optimizer_settings import IMPOSSIBLE, UNUSUAL, delays, outside
+from runlens.knowledge.optimizer_settings import (
+    HIGH_DECAY,
+    IMPOSSIBLE,
+    UNUSUAL,
+    delays,
+    outside,
+)
 from runlens.metrics import is_loss, spoken
 from runlens.rules.loss import causes_of_rise, causes_of_spike
 from runlens.wording import loss, number, percent, step, times
@@ -18,7 +24,7 @@ LARGE_LAYER = 100.0  # norm of one parameter that common guides call large
 LOOSE = 5.0  # a limit above bounds nothing: 0.3 to 1.0 is usual
 SLOW_MOMENTUM, NO_DAMPING = UNUSUAL["momentum"].below, 0.995  # 100 and 200 steps of memory
 SHORT_BETA2 = UNUSUAL["adam_beta2"].least
-USUAL_DECAY, HEAVY_DECAY = 0.1, UNUSUAL["weight_decay"].below  # 0 to 0.1 is usual
+DECAY = UNUSUAL["weight_decay"]
 FINE_TUNED = ("sft", "dpo")
 UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower end of a range
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
@@ -70,15 +76,13 @@ def _settings(scene: Scene) -> Signs:
             weight,
         )
     decay = run.number("weight_decay")
-    if decay is not None and (decay < 0 or decay > HEAVY_DECAY):
+    if decay is not None and (decay < 0 or decay > DECAY.below):
         says = "makes the weights grow at each step" if decay < 0 else "pulls the weights to zero"
-        yield Sign(f"a weight_decay of {decay:g} {says}, and 0 to 0.1 is usual", SETTLES)
+        yield Sign(f"a weight_decay of {decay:g} {says}; {DECAY.why}", SETTLES)
     for key, value, bounds in outside(run, IMPOSSIBLE):
         yield Sign(f"{key} is {value:g}; {bounds.why}", LEADS)
-    if decay is not None and USUAL_DECAY < decay <= HEAVY_DECAY and run.task in FINE_TUNED:
-        yield Sign(
-            f"weight_decay is {decay:g}, and 0 to 0.1 is usual", HINT, "Weight decay too high"
-        )
+    if decay is not None and HIGH_DECAY < decay <= DECAY.below and run.task in FINE_TUNED:
+        yield Sign(f"weight_decay is {decay:g}; {DECAY.why}", HINT, "Weight decay too high")
     beta2 = run.number("adam_beta2")
     if causes_of_spike.slow_adam(run) and scene.has("loss-spike", "divergence"):
         said = f"adam_beta2 is {beta2:g}, which makes steps too large after a calm phase"

@@ -26,10 +26,12 @@ IMPOSSIBLE = {
     ),
     "adam_epsilon": Bounds(0.0, 1.0, 1e-8, "it is added to a root that may be 0"),
 }
+USUAL_DECAY = 0.01  # of weights: what fine-tuning begins with
+HIGH_DECAY = 0.1  # of weights: more is rare in fine-tuning and pretraining
 UNUSUAL = {
     "momentum": Bounds(0.0, 0.99, 0.9, "a value this high makes the loss swing"),
     "adam_beta2": Bounds(0.9, 1.0, 0.999, "it remembers fewer than ten steps"),
-    "weight_decay": Bounds(0.0, 0.5, 0.01, "values from 0 to 0.1 are usual"),
+    "weight_decay": Bounds(0.0, 0.5, USUAL_DECAY, f"values from 0 to {HIGH_DECAY:g} are usual"),
 }
 _DELAYS, _GRADIENT = ("stale", "delay", "lag"), "grad"
 

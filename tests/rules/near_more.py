@@ -143,6 +143,16 @@ MORE: dict[str, tuple[Case, ...]] = {
     "zero-reward-std": tuple(
         drawn("spread", noise=0.0, task="grpo", reward_std=f"0:{std} 600:{std}")
         for std in (8e-7, 1.2e-6)
+    )
+    + tuple(
+        drawn(
+            f"{below} below its best",
+            noise=0.0,
+            task="grpo",
+            frac_zero_std="0:0.3 290:0.6 300:1 600:1",
+            reward=f"0:0.1 290:1 300:{1 - below} 600:{1 - below}",
+        )
+        for below in (0.015, 0.025)
     ),
     "reward-flat": tuple(
         drawn(

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Outcome
+from runlens.knowledge.optimizer_settings import HIGH_DECAY, USUAL_DECAY
 from runlens.rules.config.method import LLM_TUNING, advice
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
@@ -29,7 +30,7 @@ from runlens.wording import number
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    high: float = 0.1
+    high: float = HIGH_DECAY
 
 
 def check(run: Run, _: Signals, limits: Limits) -> Outcome:
@@ -49,7 +50,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
                 fixes.setting(
                     run,
                     "weight_decay",
-                    fixes.USUAL_DECAY,
+                    USUAL_DECAY,
                     "Lower the weight decay",
                     "0.01 is usual",
                 ),

@@ -3,12 +3,13 @@
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
 from runlens.history import Curve
+from runlens.knowledge.optimizer_settings import HIGH_DECAY, UNUSUAL
 from runlens.rules.loss import surroundings
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
 
-HIGH_DECAY = 0.1  # 0 to 0.1 is usual in fine-tuning
+DECAY = UNUSUAL["weight_decay"]
 GONE = 0.05  # of the peak: a learning rate below it moves nothing
 
 
@@ -40,13 +41,7 @@ def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
     decay, rank = run.number("weight_decay"), run.number("lora_r")
     if decay and decay > HIGH_DECAY and run.task in {"sft", "dpo"}:
         made.append(
-            fixes.setting(
-                run,
-                "weight_decay",
-                0.01,
-                "Lower the weight decay",
-                "values from 0 to 0.1 are usual",
-            )
+            fixes.setting(run, "weight_decay", DECAY.usual, "Lower the weight decay", DECAY.why)
         )
     if rank and rank <= 8:  # noqa: PLR2004 - 8 to 32 is usual
         made.append(fixes.setting(run, "lora_r", 32, "Raise the LoRA rank", "more capacity"))

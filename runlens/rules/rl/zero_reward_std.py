@@ -18,7 +18,9 @@ Limits
     must cover. near: mean share of equal groups from which it is said as info; half: the same
     where the reward has no rising trend: more is generated for nothing than for the gradient.
     solved: share of the highest possible reward, where that is known, from which equal rewards at
-    the best of the run are those of solved prompts: below it all completions fail alike.
+    the best of the run are those of solved prompts: below it all completions fail alike. best:
+    share of its span, or of its height if that is more, that the reward may lie below its highest
+    to be at its best.
 Fixes
     Temperature 1.0, 16 completions per prompt, graded rewards, prompts that are neither always
     nor never solved.
@@ -61,6 +63,7 @@ class Limits(Struct, frozen=True):
     near: float = 0.8
     half: float = 0.5
     solved: float = 0.5
+    best: float = 0.02
 
 
 class Level(NamedTuple):
@@ -132,7 +135,7 @@ def _level(signals: Signals, onset: float, limits: Limits) -> Level:
         constant=max(now, 0.0) if float(np.ptp(reward.value)) == 0 else 0.0,
         saturated=rose
         and high
-        and now >= top - 0.02 * max(abs(top), top - float(reward.value.min())),
+        and now >= top - limits.best * max(abs(top), top - float(reward.value.min())),
     )
 
 
