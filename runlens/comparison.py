@@ -25,7 +25,7 @@ Result = Literal[
 Outcome = Literal["better", "worse", "equivalent", "cannot_tell", ""]  # of one metric
 Align = Literal["step", "epoch", "tokens", "time"]
 Unit = Literal["step", "epoch", "tokens", "samples", "time"]
-NoiseFrom = Literal["seeds", "prior", ""]
+NoiseFrom = Literal["seeds", "neighbours", "prior", ""]
 RESULTS: tuple[Result, ...] = (
     "worse", "not_comparable", "mixed", "cannot_tell", "equivalent", "identical", "better"
 )  # fmt: skip

@@ -180,7 +180,7 @@ def _pair(
         unit=unit_of((a, b), axis.kind),
         checks=tuple(found.checks),
         measures=_of_no_use(found.measures)
-        if told.result in several.CLAIMS and not told.metric
+        if told.result in several.CLAIMS and told.p_b_better is None
         else tuple(found.measures),
         partings=by_step if axis.kind == "step" else _cleared(by_step, a, b, axis),
         mover=mover.mover(a, b, by_step, settings),
@@ -196,7 +196,7 @@ def _pair(
 
 
 def _of_no_use(rows: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Take the probability from the row that decides no more: what it rests on came before."""
+    """Take the probability from a row of numbers where something else than numbers decides."""
     return tuple(row._replace(p_b_better=None) if row.decides else row for row in rows)
 
 

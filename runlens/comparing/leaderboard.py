@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runlens.comparing.belief import Spread, believe
+from runlens.comparing import neighbours
+from runlens.comparing.belief import ALONE, Spread, believe
 from runlens.comparing.canonical import Settings, typed
 from runlens.comparing.direction import is_held_out, rank
 from runlens.comparing.ends import end
@@ -37,7 +38,8 @@ def leaderboard(
 
     By the metric that the user names, else by the one that decides comparisons and that most runs
     log. Rules are asked where the runs are not `judged` yet. The deviation between
-    repeats is that within configurations that ran twice or more, else the prior of the curves.
+    repeats is that within configurations that ran twice or more, else between runs of near
+    settings, else the prior of the curves.
 
     Raises:
         BadSettings: less than two runs, or no metric of which more or less is better.
@@ -54,7 +56,15 @@ def leaderboard(
     known = [reached(run, name).last for run in runs]
     differing = _differing(runs)
     numbers = _configurations(differing)
+    told = [i for i, value in enumerate(known) if value is not None]
+    reach, tried = (
+        np.array([known[i] for i in told], dtype=np.float64),
+        [differing[i] for i in told],
+    )
+    moved = effects(tried, reach)
     spread, of = _spread(runs, name, known, numbers)
+    if spread.freedom < ALONE:
+        spread = neighbours.between(tried, reach, moved, spread)
     sign = 1.0 if terms.better(name) == "lower" else -1.0
     order = sorted(range(len(runs)), key=lambda i: (known[i] is None, sign * (known[i] or 0.0)))
     top = known[order[0]]
@@ -85,7 +95,7 @@ def leaderboard(
         noise=spread.measured or spread.deviation or None,
         noise_from=spread.source,
         expected=_expected(known, spread, top),
-        effects=effects([one for one in rows if one.value is not None]),
+        effects=moved,
         problems=_problems(known, name),
     )
 
@@ -156,7 +166,7 @@ def _p_best(top: float | None, value: float | None, sign: float, spread: Spread)
     if top is None or value is None:
         return None
     believed = believe(sign * (value - top), spread)
-    return None if believed is None else 1 - believed.p_higher
+    return None if believed is None else max(0.0, 1 - believed.p_higher)
 
 
 def _falling(chances: Sequence[float | None]) -> list[float | None]:

@@ -7,12 +7,12 @@ that is lost without it, of all between the runs.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from runlens.comparing.canonical import number, typed
-from runlens.comparison import BoardRow, Effect
+from runlens.comparison import Effect
 from runlens.history import FloatArray
 from runlens.run import Setting
 from runlens.signals.student import student_limit
@@ -25,32 +25,34 @@ FEWEST_LEVELS = 4  # values of a setting of which a bend is asked
 SURE = 0.99  # that a bend is one
 
 
-def effects(rows: Sequence[BoardRow]) -> tuple[Effect, ...]:
-    """Return the partial effect of each setting that differs, the largest first."""
-    value = np.array([row.value for row in rows], dtype=np.float64)
-    keys = list(dict.fromkeys(key for row in rows for key in row.settings))
-    made = {key: _columns([row.settings.get(key) for row in rows]) for key in keys}
+def effects(settings: Sequence[Mapping[str, Setting]], value: FloatArray) -> tuple[Effect, ...]:
+    """Return the partial effect of each setting that differs, the largest first.
+
+    Of what each run reached, shape (n,), with the settings of each.
+    """
+    keys = list(dict.fromkeys(key for one in settings for key in one))
+    made = {key: columns_of([one.get(key) for one in settings]) for key in keys}
     columns = _joined({key: part for key, part in made.items() if part is not None})
-    design = [np.ones((len(rows), 1)), *columns.values()]
+    design = [np.ones((len(value), 1)), *columns.values()]
     width = sum(part.shape[1] for part in design)
-    if not columns or len(rows) < width + SPARE or not value.std():
+    if not columns or len(value) < width + SPARE or not value.std():
         return ()
     total = float(((value - value.mean()) ** 2).sum())
     columns = _bent(columns, value)
-    design = [np.ones((len(rows), 1)), *columns.values()]
+    design = [np.ones((len(value), 1)), *columns.values()]
     whole = _residual(np.hstack(design), value)
     found = []
     for name in columns:
         rest = [part for key, part in columns.items() if key != name]
         lost = _residual(np.hstack([design[0], *rest]), value) - whole
         first = name.split(" + ")[0]
-        known = [row.settings.get(first) for row in rows]
+        known = [one.get(first) for one in settings]
         found.append(_effect(name, max(lost, 0.0) / total, known, columns, value, whole))
     told = [one for one in found if one.share >= LEAST]
     return tuple(sorted(told, key=lambda one: -one.share))
 
 
-def _columns(values: Sequence[Setting]) -> FloatArray | None:
+def columns_of(values: Sequence[Setting]) -> FloatArray | None:
     """Return the columns of one setting, shape (n, 1) for numbers; None where it is constant."""
     numbers = [number(value) for value in values]
     if all(one is not None for one in numbers):

@@ -120,7 +120,14 @@ def _not_comparable(failed: Sequence[Check], found: Found) -> CompareVerdict:
 
 
 def _judged(deciding: Measure, found: Found) -> CompareVerdict:
-    """Return the verdict by the measure that decides, with what was believed of it."""
+    """Return the verdict by the measure that decides, with what was believed of it.
+
+    Where a fault decides, the fault is in the noise: what was believed by that noise says nothing.
+    """
+    ruined = None if deciding.favours else _ruined(deciding, found.diff)
+    if ruined:
+        told = _spoilt(deciding, *ruined)
+        return told._replace(metric=deciding.metric, effect=deciding.difference)
     told = _told(deciding, found)
     return told._replace(
         metric=deciding.metric,
@@ -145,12 +152,6 @@ def _told(deciding: Measure, found: Found) -> CompareVerdict:
         result: Literal["better", "worse"] = "better" if winner == "B" else "worse"
         second = " ".join(part for part in (_beside(deciding), _caveat(deciding, found)) if part)
         return CompareVerdict(sentence, second, result)
-    if ruined := _ruined(deciding, found.diff):
-        name, finding = ruined
-        winner, result = ("A", "worse") if name == "B" else ("B", "better")
-        sentence = f"{winner} is better {where}: {vetoes.values(deciding)}."
-        fault = f"{name} was lost to {finding.rule} from step {step(finding.onset.step)} on"
-        return CompareVerdict(sentence, f"{fault}.", result)
     keys = [row.key for row in found.settings if row.rank]
     if deciding.outcome == "equivalent":
         return CompareVerdict(*_equal(deciding, keys, where), "equivalent")
@@ -221,6 +222,15 @@ def _ruined(deciding: Measure, diff: DiagnosisDiff) -> tuple[Literal["A", "B"], 
     lost = [one for one in alone if one.rule in SPOILING and one.severity == "critical"]
     lasting = [one for one in lost if one.end is None]
     return (worse, lasting[0]) if lasting else None
+
+
+def _spoilt(deciding: Measure, name: Literal["A", "B"], fault: Finding) -> CompareVerdict:
+    """Say that one run is better because the other was lost to a fault."""
+    result: Literal["better", "worse"] = "worse" if name == "B" else "better"
+    winner = "A" if name == "B" else "B"
+    sentence = f"{winner} is better {_where(deciding)}: {vetoes.values(deciding)}."
+    second = f"{name} was lost to {fault.rule} from step {step(fault.onset.step)} on."
+    return CompareVerdict(sentence, second, result)
 
 
 def _caveat(deciding: Measure, found: Found) -> str:

@@ -37,7 +37,12 @@ AXES = frozenset({"step", "tokens", "time"})  # of rows that say how soon B reac
 OPEN = frozenset({"identical", "equivalent", "cannot_tell", "mixed"})  # neither better nor worse
 TOGETHER = " + "  # between settings that changed together
 DECIMALS, SMALL = 3, 1e-2  # of a loss; a smaller difference has digits of its own
-NOISE_WORDS = {"seeds": "between repeats", "prior": "of runs like these", "": ""}
+NOISE_WORDS = {
+    "seeds": "between repeats",
+    "neighbours": "between runs of near settings",
+    "prior": "of runs like these",
+    "": "",
+}
 
 
 def names(runs: Sequence[Diagnosis]) -> list[str]:

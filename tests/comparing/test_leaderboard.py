@@ -184,3 +184,34 @@ def test_a_run_that_lies_behind_is_not_likelier_the_best() -> None:
     alone = run({"eval_loss": 2.4 + 6 / np.arange(1, 21)}, "small", config=config)
     chances = [row.p_best or 0.0 for row in leaderboard([*runs, alone]).rows]
     assert chances == sorted(chances, reverse=True)
+
+
+def searched(many: int, noise: float) -> list[Run]:
+    """Return a random search over rates, of which none is tried twice; the best is 1e-3."""
+    rng = np.random.default_rng(3)
+    made = []
+    for index, rate in enumerate(10 ** rng.uniform(-4, -2, many)):
+        level = 1 + abs(np.log10(rate) + 3) + noise * rng.normal()
+        curve = falling(20, index) + level - falling(20, index)[-1]
+        config = {"learning_rate": rate, "dropout": float(rng.choice([0, 0.1]))}
+        made.append(run({"eval_loss": curve}, f"run-{index}", config=config))
+    return made
+
+
+def test_the_noise_of_a_random_search_is_that_between_near_settings() -> None:
+    """No setting comes twice, and still half a nat behind the best is not as good."""
+    board = leaderboard(searched(80, 0.01))
+    assert board.noise_from == "neighbours"
+    assert board.noise == pytest.approx(0.015, rel=0.5)
+    assert "between runs of near settings" in boards.headline(board)
+    behind = [row for row in board.rows if (row.value or 0) > 1.3]
+    assert behind
+    assert all(0 <= (row.p_best or 0) < 0.01 for row in behind)
+    near = [row for row in board.rows[1:] if (row.value or 0) < 1.01]
+    assert all((row.p_best or 0) > 0.05 for row in near)
+
+
+@pytest.mark.parametrize(("many", "noise"), [(20, 0.01), (80, 3.0)])
+def test_neighbours_that_are_few_or_far_apart_tell_nothing(many: int, noise: float) -> None:
+    """Ten differences are no deviation; larger ones than curves show are those of the settings."""
+    assert leaderboard(searched(many, noise)).noise_from == "prior"

@@ -172,3 +172,17 @@ def test_a_run_that_diverged_is_worse_though_its_own_scatter_is_large() -> None:
     assert found.result == "worse"
     reverse = runlens.compare(FIXTURES / "divergence", FIXTURES / "healthy-pretrain").verdict
     assert reverse.result == "better"
+
+
+def test_a_run_that_a_fault_spoilt_is_worse_whatever_its_noise() -> None:
+    """The fault makes the noise as large as itself: a probability by that noise would deny it."""
+    rng, late = np.random.default_rng(2), np.arange(400) >= 250
+    loss, norm = falling(400, 2), np.full(400, 1.0)
+    loss += np.where(late, np.clip(2.5 + 3 * rng.standard_normal(400), 0, None), 0)
+    norm *= np.where(late, 1e3, 1)
+    spoilt = run({"train_loss": loss, "grad_norm": norm}, "spoilt", config={"seed": 2})
+    pair = compare(drawn(), spoilt).pairs[0]
+    assert pair.verdict.result == "worse"
+    assert re.search(r"B was lost to \S+ from step 25\d on", pair.verdict.second)
+    assert (pair.verdict.p_b_better, pair.verdict.interval) == (None, None)
+    assert not any(row.p_b_better for row in pair.measures if row.decides)

@@ -16,8 +16,9 @@ from runlens.wording import count, number, percent
 
 SHOWN = 30  # rows of the text; all with -v
 NAME, VALUE, SETTINGS = 28, 14, 4  # characters of a name and a setting, settings a row
-SHORTEST, BESIDE = 8, 37  # characters of a name, of all but it and the settings
+SHORTEST, BESIDE = 8, 40  # characters of a name, of all but it and the settings
 AS_GOOD = 0.05  # probability from which a run may be as good as the best
+CHANCE = "P(as good)"  # that a repeat of a run is no worse than one of the best
 
 
 def text(board: Leaderboard, options: Options | None = None, *, ranked: bool = True) -> str:
@@ -39,11 +40,11 @@ def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[st
     keys = columns(board)[: max(0, min(SETTINGS, (options.width - BESIDE - wide) // (VALUE + 1)))]
     head = "".join(f" {cut(key, VALUE):>{VALUE}}" for key in keys)
     what = cut(spoken(board.metric), 12)
-    yield cut(f"     {'run':<{wide}} {what:>12}  {'P(best)':>7} {'health':<9}{head}", options.width)
+    yield cut(f"     {'run':<{wide}} {what:>12}  {CHANCE:>10} {'health':<9}{head}", options.width)
     for place, row in enumerate(rows, 1):
         settings = "".join(f" {cut(_set(row, key), VALUE):>{VALUE}}" for key in keys)
         name = cut(clean(row.run), wide)
-        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row):>7} "
+        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row):>10} "
         yield cut(f"{line}{row.health or '-':<9}{settings}", options.width)
     if len(board.rows) > len(rows):
         yield f"     and {len(board.rows) - len(rows)} more: -v"
@@ -104,7 +105,7 @@ def _value(board: Leaderboard, row: BoardRow) -> str:
 
 
 def _chance(row: BoardRow) -> str:
-    return "-" if row.p_best is None else f"{abs(row.p_best):.2f}"  # of a numerical zero no sign
+    return "-" if row.p_best is None else f"{row.p_best:.2f}"
 
 
 def as_json(board: Leaderboard) -> str:
@@ -127,7 +128,7 @@ def as_csv(board: Leaderboard) -> str:
 def as_markdown(board: Leaderboard) -> str:
     """Return the headline and a table."""
     keys = columns(board)[:SETTINGS]
-    head = ["run", spoken(board.metric), "P(best)", "health", *keys]
+    head = ["run", spoken(board.metric), CHANCE, "health", *keys]
     lines = [f"### {escaped(headline(board))}", "", f"| {' | '.join(map(escaped, head))} |"]
     lines.append("|" + "---|" * len(head))
     for row in board.rows[:SHOWN]:

@@ -9,7 +9,7 @@ from typing import Any
 from runlens.comparison import LABELS, BoardRow, Leaderboard
 from runlens.metrics import spoken
 from runlens.nights import SparkRow
-from runlens.report.comparison.board import columns, effect_words
+from runlens.report.comparison.board import CHANCE, columns, effect_words
 from runlens.report.html.components.audit_spark import spark
 from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import bullets, section, sub
@@ -76,7 +76,7 @@ def _table(board: Leaderboard, keys: list[str], *, labels: bool) -> Markup:
     head = [
         _head("Run"),
         _head(spoken(board.metric), number=True),
-        _head("P(best)", number=True),
+        _head(CHANCE, number=True),
         *([_head("Curve")] if _curved(board) else []),
         _head("Health"),
         _head("Steps", number=True),
@@ -106,7 +106,7 @@ def _row(
     if labels:
         name = join(el("b", LABELS[row.place], class_="run"), " ", name)
     value = DASH if row.value is None else value_of(board.metric, row.value)
-    chance = DASH if row.p_best is None else f"{abs(row.p_best):.2f}"
+    chance = DASH if row.p_best is None else f"{row.p_best:.2f}"
     return el(
         "tr",
         el("th", name, scope="row"),
