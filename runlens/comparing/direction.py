@@ -25,6 +25,8 @@ HIGHER = frozenset({
     "pass", "elo", "spearman", "pearson", "corr", "correlation", "mcc", "kappa", "alignment",
     "elbo", "likelihood", "topk", "top1", "top5", "inception", "solved", "bench", "benchmark",
 })  # fmt: skip
+# of predictions from the truth where they are evaluated; elsewhere the size of the weights
+DISTANCES = frozenset({"l1", "l2", "linf"})
 HELD_OUT = frozenset({
     "eval", "evaluation", "val", "valid", "validation", "test", "dev", "heldout", "benchmark",
     "bench", "holdout",
@@ -62,7 +64,7 @@ def better(metric: str) -> Better:
         return "higher"
     if said & {"std", "grad", "lr", "time", "runtime", "step", "epoch", "weight"}:
         return ""
-    if said & LOWER:
+    if said & LOWER or (said & DISTANCES and is_held_out(metric) and not said & ASIDE):
         return "lower"
     return "higher" if said & HIGHER else ""
 

@@ -169,6 +169,7 @@ def _pair(
         settings,
         diff,
         (_critical(judged_a), _critical(judged_b)),
+        terms.metric,
     )
     told = verdict.of(found)
     return Pair(

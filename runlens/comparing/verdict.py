@@ -40,6 +40,7 @@ class Found(NamedTuple):
     settings: Sequence[SettingDifference]
     diff: DiagnosisDiff
     critical: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())  # of A and of B
+    asked: str = ""  # the metric that the user chose to decide
 
 
 def of(found: Found) -> CompareVerdict:
@@ -143,8 +144,11 @@ def _judged(deciding: Measure, found: Found) -> CompareVerdict:
 
 def _told(deciding: Measure, found: Found) -> CompareVerdict:
     where, news = _where(deciding), _diagnosis(found.diff)
-    if deciding.favours and (against := vetoes.against(deciding, found.measures, found.critical)):
-        return CompareVerdict(against.sentence, against.second, against.result)
+    asked = deciding.metric == found.asked
+    if deciding.favours and (
+        veto := vetoes.against(deciding, found.measures, found.critical, asked=asked)
+    ):
+        return CompareVerdict(veto.sentence, veto.second, veto.result)
     if deciding.favours:
         winner = deciding.favours.upper()
         surely = "" if deciding.clear else "probably "

@@ -29,13 +29,18 @@ def against(
     deciding: Measure,
     measures: Sequence[Measure],
     critical: tuple[Sequence[Finding], Sequence[Finding]],
+    *,
+    asked: bool = False,
 ) -> Veto | None:
-    """Return what forbids the claim of the deciding measure; None where nothing does."""
+    """Return what forbids the claim of the deciding measure; None where nothing does.
+
+    Where the user has `asked` for its metric, no other is a match for it.
+    """
     winner = "AB".index(deciding.favours.upper())
     if not is_held_out(deciding.metric) and critical[winner]:
         return _lost(deciding, critical, winner)
     other = next((one for one in measures if _opposes(one, deciding)), None)
-    if other is None:
+    if other is None or asked:
         return None
     name = "AB"[winner]
     loser = "BA"[winner]

@@ -40,6 +40,7 @@ def test_metrics_of_one_weight_that_disagree_are_mixed() -> None:
     assert veto is not None
     assert veto.result == "mixed"
     assert "eval accuracy" in veto.sentence
+    assert against(loss, (loss, accuracy), ((), ()), asked=True) is None
     mrr = measure("eval_mrr", "worse")
     assert against(mrr, (mrr, loss), ((), ())) is None
     assert against(loss, (loss, accuracy._replace(outcome="cannot_tell")), ((), ())) is None
@@ -80,6 +81,17 @@ def test_runs_of_one_seed_that_stay_together_are_equivalent() -> None:
     assert found.verdict.result == "equivalent"
     apart = pair({"eval_loss": curve}, {"eval_loss": near}, weight_decay=(0.0, 1e-4), seed=(1, 2))
     assert (apart.verdict.p_equal or 0) < (found.verdict.p_equal or 0)
+
+
+def test_the_metric_that_the_user_asked_for_decides_alone() -> None:
+    """Without it the loss says the opposite, and neither run is better."""
+    step, accuracy = np.linspace(0, 0.2, 60), falling(60, 1, 0.001)
+    a = {"eval_accuracy": 0.9 - accuracy / 10, "eval_loss": accuracy}
+    b = {"eval_accuracy": 0.9 - accuracy / 10 - step, "eval_loss": accuracy * (1 - step)}
+    one, two = run(a), run(b)
+    assert compare(one, two).verdict.result == "mixed"
+    asked = compare(one, two, metric="eval_accuracy").verdict
+    assert (asked.result, asked.metric) == ("worse", "eval_accuracy")
 
 
 def passes(epochs: float, end: float, seed: int) -> Run:
