@@ -205,6 +205,34 @@ def test_what_falls_ever_faster_has_no_bend() -> None:
 
 
 @pytest.mark.parametrize(
+    ("end", "evals", "status"),
+    [
+        (0.466, "20:0.6 100:0.5 900:0.5", "passed"),
+        (
+            0.466,
+            "20:0.6 100:0.48 900:0.47",
+            "found",
+        ),  # evaluation lies beside it: more can be learned
+        (0.466, "20:0.57 300:0.57 900:0.5", "passed"),  # it still gains: held-out data improve
+        (0.466, "20:0.5 900:0.5", "found"),  # it never learned anything
+        (0.4745, "20:0.6 100:0.5 900:0.5", "found"),  # training stands still as well: it is stuck
+    ],
+)
+def test_training_that_fits_on_where_evaluation_gains_nothing(
+    end: float, evals: str, status: str
+) -> None:
+    """A table of few columns: what is left is in the data, and no rate would take it away."""
+    run = drawn(
+        "ceiling",
+        noise={"train_loss": 0.005, "eval_loss": 0.003},
+        task="classification",
+        train_loss=f"0:0.66 80:0.475 900:{end}",
+        eval_loss=f"{evals} /50",
+    ).run()
+    assert ask(run).status == status
+
+
+@pytest.mark.parametrize(
     ("right", "status"),
     [
         ("0:0.9 100:0.97 900:0.98", "passed"),

@@ -12,8 +12,9 @@ Looks alike
     policy-gradient losses are noisy by construction and not judged.
 Limits
     fewest: points. scatter: scale of the losses over their level. climb: Kendall's tau above
-    which the loss rises, which is divergence. fell: scales by which the
-    loss fell from start to end. kept: scatter of the last third over that of the first.
+    which the loss rises, which is divergence, or below whose negative it falls. fell: scales by
+    which the loss fell, or an evaluation got better, from start to end, of evaluations besides
+    sure standard errors of the medians of a tenth. kept: scatter of the last third over that of the first.
     Evaluations: fewest_evals, with turns (share of changes of direction: two thirds where each
     value is by chance) and range over the level. batch: from this size on small batches are no
     excuse. An evaluation loss of the same data that goes up and down by this factor (doubles), and
@@ -39,14 +40,14 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
 from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.signals.noise import mad
+from runlens.signals.noise import MEDIAN_LOSS, mad
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
 
@@ -61,6 +62,7 @@ class Limits(Struct, frozen=True):
     scatter: float = 0.35
     climb: float = 0.3
     fell: float = 1.0
+    sure: float = 4.0
     kept: float = 0.8
     fewest_evals: int = 8
     turns: float = 0.5
@@ -118,7 +120,7 @@ def _swing(signals: Signals, train: Curve, limits: Limits) -> Swing | None:
 def _is_wild(swing: Swing, limits: Limits) -> bool:
     return (
         swing.share > limits.scatter
-        and swing.tau < limits.climb
+        and abs(swing.tau) < limits.climb
         and swing.fall < limits.fell * swing.scale
         and swing.kept >= limits.kept
     )
@@ -145,10 +147,19 @@ def _wild_evaluation(signals: Signals, limits: Limits) -> str:
         turns = float(np.mean(change[1:] * change[:-1] < 0))
         level = abs(float(median(value)))
         spread = quantile(value, 0.9) - quantile(value, 0.1)
-        calm = abs(mann_kendall(value)[0]) < limits.climb
-        if turns > limits.turns and spread > limits.range * level and calm:
+        aimless = abs(mann_kendall(value)[0]) < limits.climb and not _gained(name, value, limits)
+        if turns > limits.turns and spread > limits.range * level and aimless:
             return name
     return ""
+
+
+def _gained(metric: str, value: FloatArray, limits: Limits) -> bool:
+    """Whether the last tenth of evaluations is better than the first, beyond their swings."""
+    tenth, scale = max(3, len(value) // 10), mad(value)
+    fall = float(median(value[:tenth]) - median(value[-tenth:]))
+    error = MEDIAN_LOSS * scale * (2 / tenth) ** 0.5
+    gain = fall if metric == "eval_loss" else -fall
+    return gain > max(limits.fell * scale, limits.sure * error)
 
 
 def _finding(
@@ -276,6 +287,12 @@ BAD = (
 GOOD = (
     drawn("falls under noise", noise=0.4, train_loss="0:5 300:2 900:1"),
     drawn("usual noise", noise=0.1, train_loss="0:5 900:5"),
+    drawn(
+        "evaluations of single batches that fall early",
+        noise={"train_loss": 0.01, "eval_loss": 0.3},
+        train_loss="0:5 900:2",
+        eval_loss="0:3 200:1 900:1 /10",
+    ),
     drawn("calms down", train_loss="0:5 900:4.9", noise=0.2),
 )
 

@@ -11,8 +11,8 @@ Looks alike
     of a good model falls little. Pretraining slows down by a power law and still falls with each
     doubling. What starts above any chance level may be a sum: info. A learning rate that decayed
     too early is its cause. A rise after the knee is divergence. A history that begins mid-run lacks
-    the fall. Held-out scores that improve are no standstill, and where nearly all answers are right
-    nothing is left. A run that ended in the first quarter of its plan had little time: info.
+    the fall. Held-out scores that improve are no standstill; nothing is left where nearly all
+    answers are right, or where training fits on and evaluation gains nothing by it. A run that ended in the first quarter of its plan had little time: info.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     risen: rise after the first quarter, as a share of the level, after which it is not flat (0.06
@@ -42,7 +42,7 @@ from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
 from runlens.rules.loss import causes_of_flat, chance, surroundings
-from runlens.rules.loss.shelf import Bound, Shelf, Still, no_mean, solved, still_of, too_high
+from runlens.rules.loss.shelf import Bound, Shelf, Still, at_floor, no_mean, still_of, too_high
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
     LOSS_TASKS,
@@ -123,7 +123,7 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     if not far and (run.task != "other" or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (threshold {loss(bound.level)})")
     learns = held_out.improving(run, signals, int(train.step[len(train) // 4]))
-    if learns := learns or solved(signals):
+    if learns := learns or at_floor(signals, train.value):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
     if high := too_high(run, signals, shelf) or ("" if far else OWN_LEVEL):

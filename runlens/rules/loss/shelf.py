@@ -11,6 +11,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import sigma, smooth
+from runlens.signals.trend import ranked
 from runlens.wording import loss, percent
 
 MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weights or labels
@@ -18,6 +19,9 @@ LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
 MOST = 2 / 3  # of the fall: a bend that has less of it behind is not its end
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
 FEW_WRONG = 0.05  # wrong answers: so many are left of a task that is solved
+FEWEST_EVALS = 4  # in whose second quarter one lies
+SURE = 0.01  # p of a fall since the first quarter
+BEYOND = 3.0  # noise scales: less apart is equal
 ACCURACIES = ("eval_accuracy", "train_accuracy")
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
@@ -64,7 +68,31 @@ def too_high(run: Run, signals: Signals, shelf: Shelf) -> str:
     return ""
 
 
-def solved(signals: Signals) -> str:
+def at_floor(signals: Signals, value: FloatArray) -> str:
+    """Say why a flat loss, shape (n,), has nothing to gain; empty where it has."""
+    return _solved(signals) or _fits_on(signals, value)
+
+
+def _fits_on(signals: Signals, value: FloatArray) -> str:
+    """Say that training goes on to fit what evaluation gains nothing by.
+
+    Its loss falls beyond chance since the first quarter, and lies below that of evaluation, which
+    had learned and gains no more: what is left is in the data, and a lower training loss would be overfitting.
+    """
+    evals = signals.curve("eval_loss").value
+    if len(evals) < FEWEST_EVALS:
+        return ""
+    tau, p = ranked(value[len(value) // 4 :])
+    level, ends = float(median(value[-max(3, len(value) // 10) :])), float(median(evals[-3:]))
+    before = float(median(evals[len(evals) // 4 : len(evals) // 2]))
+    apart = BEYOND * sigma(value)
+    learned, rests = before < evals[0] - apart, ends >= before - apart
+    if tau < 0 and p < SURE and learned and rests and ends > level + apart:
+        return f"eval loss stays above it at {loss(ends)} while train loss still falls"
+    return ""
+
+
+def _solved(signals: Signals) -> str:
     """Say which share of right answers leaves a flat loss nothing to gain; empty for none.
 
     Nearly all are right, and of the first errors half are gone: no frequent class has held it up.
