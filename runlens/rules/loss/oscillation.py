@@ -14,7 +14,8 @@ Limits
     fewest: points. scatter: scale of the losses over their level. climb: Kendall's tau above
     which the loss rises, which is divergence, or below whose negative it falls. fell: scales by
     which the loss fell, or an evaluation got better, from start to end, of evaluations besides
-    sure standard errors of the medians of a tenth. kept: scatter of the last third over that of the first.
+    sure standard errors of the medians of a tenth. kept: scatter of the last third over that of
+    the first.
     Evaluations: fewest_evals, with turns (share of changes of direction: two thirds where each
     value is by chance) and range over the level. batch: from this size on small batches are no
     excuse. An evaluation loss of the same data that goes up and down by this factor (doubles), and
@@ -157,7 +158,7 @@ def _gained(metric: str, value: FloatArray, limits: Limits) -> bool:
     """Whether the last tenth of evaluations is better than the first, beyond their swings."""
     tenth, scale = max(3, len(value) // 10), mad(value)
     fall = float(median(value[:tenth]) - median(value[-tenth:]))
-    error = MEDIAN_LOSS * scale * (2 / tenth) ** 0.5
+    error = MEDIAN_LOSS * scale * float(np.sqrt(2 / tenth))
     gain = fall if metric == "eval_loss" else -fall
     return gain > max(limits.fell * scale, limits.sure * error)
 

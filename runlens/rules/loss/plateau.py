@@ -7,26 +7,27 @@ Why it matters
     At that pace the run would take many times its length to come down: training longer does not
     help, something holds it up.
 Looks alike
-    A converged run is flat too, but far below its start or at the level of its task. A fine-tune
-    of a good model falls little. Pretraining slows down by a power law and still falls with each
-    doubling. What starts above any chance level may be a sum: info. A learning rate that decayed
-    too early is its cause. A rise after the knee is divergence. A history that begins mid-run lacks
-    the fall. Held-out scores that improve are no standstill; nothing is left where nearly all
-    answers are right, or where training fits on and evaluation gains nothing by it. A run that ended in the first quarter of its plan had little time: info.
+    A converged run is flat too, but far below its start or at the level of its task. A fine-
+    tune of a good model falls little. Pretraining slows down by a power law and still falls
+    with each doubling. What starts above any chance level may be a sum: info. A learning rate
+    that decayed too early is its cause. A rise after the knee is divergence. A history that
+    begins mid-run lacks the fall. Held-out scores that improve are no standstill; nothing is
+    left where nearly all answers are right, or where training fits on and evaluation gains
+    nothing by it. A run that ended in the first quarter of its plan had little time: info.
 Limits
-    gained: share of the level gained since the second quarter below which the loss stands still.
-    risen: rise after the first quarter, as a share of the level, after which it is not flat (0.06
-    at most in 33 plateaus). left: share of the start that
-    still remains; down to little it is an info. fall: noise scales of the first fall, and
-    least_fall of the start: less is not-learning's. sft: level of chat data (healthy runs end at
-    0.5-2.0), raw_text: of text without template or mask (models of the size of GPT-2 end at
-    3.1-3.8). ctc_low: above it a CTC loss
-    writes blanks alone (2.7 to 3.5). unmoved: nats below the start value of a preference loss.
-    frozen: a loss of whose last three quarters four fifths lie within this share of their level
-    has stopped, at whatever level. early: share of its plan below which a run that ended had
-    too little time for a warning. coin: share of ln 2 below which a classifier has learned,
-    whatever its first row was: the first of few is the mean of an epoch. fewest_loud: so few points
-    that fell and stand still are no warning, unless the loss is frozen.
+    gained: share of the level gained since the second quarter below which the loss stands
+    still. risen: rise after the first quarter, as a share of the level, after which it is not
+    flat (0.06 at most in 33 plateaus). left: share of the start that still remains; down to
+    little it is an info. fall: noise scales of the first fall, and least_fall of the start:
+    less is not-learning's. sft: level of chat data (healthy runs end at 0.5-2.0), raw_text: of
+    text without template or mask (models of the size of GPT-2 end at 3.1-3.8). ctc_low: above
+    it a CTC loss writes blanks alone (2.7 to 3.5). unmoved: nats below the start value of a
+    preference loss. frozen: a loss of whose last three quarters four fifths lie within this
+    share of their level has stopped, at whatever level. early: share of its plan below which a
+    run that ended had too little time for a warning. coin: share of ln 2 below which a
+    classifier has learned, whatever its first row was: the first of few is the mean of an
+    epoch. fewest_loud: so few points that fell and stand still are no warning, unless the loss
+    is frozen.
     Measured on 443 labelled runs: healthy runs gain 4 % and more where half of the start is left;
     none is found.
 Fixes

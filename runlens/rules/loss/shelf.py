@@ -77,7 +77,7 @@ def _fits_on(signals: Signals, value: FloatArray) -> str:
     """Say that training goes on to fit what evaluation gains nothing by.
 
     Its loss falls beyond chance since the first quarter, and lies below that of evaluation, which
-    had learned and gains no more: what is left is in the data, and a lower training loss would be overfitting.
+    had learned and gains no more: what is left is in the data, and more would be overfitting.
     """
     evals = signals.curve("eval_loss").value
     if len(evals) < FEWEST_EVALS:
