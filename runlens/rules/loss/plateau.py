@@ -12,8 +12,8 @@ Looks alike
     with each doubling. What starts above any chance level may be a sum: info. A learning rate
     that decayed too early is its cause. A rise after the knee is divergence. A history that
     begins mid-run lacks the fall. Held-out scores that improve are no standstill; nothing is
-    left where nearly all answers are right, or where training fits on and evaluation gains
-    nothing by it. A run that ended in the first quarter of its plan had little time: info.
+    left where nearly all answers are right, or where training alone fits on. A run that ended
+    in the first quarter of its plan had little time: info.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands
     still. risen: rise after the first quarter, as a share of the level, after which it is not
