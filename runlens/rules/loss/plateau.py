@@ -27,12 +27,11 @@ Limits
     run that ended had too little time for a warning. coin: share of ln 2 below which a
     classifier has learned, whatever its first row was: the first of few is the mean of an
     epoch. fewest_loud: so few points that fell and stand still are no warning, unless the loss
-    is frozen.
-    Measured on 443 labelled runs: healthy runs gain 4 % and more where half of the start is left;
-    none is found.
+    is frozen. Measured on 443 labelled runs: healthy runs gain 4 % and more where half of the
+    start is left; none is found.
 Fixes
-    Print decoded samples with their label mask; overfit one batch; learning rate times 3 where
-    it is low, to a third where it is high; warm-up 5 %; weight decay 0.01; more LoRA capacity.
+    Decoded samples with their label mask; overfit one batch; learning rate times 3 where it is low,
+    a third where it is high; warm-up 5 %; weight decay 0.01; more LoRA capacity.
 """
 
 from dataclasses import replace
