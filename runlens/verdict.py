@@ -349,9 +349,13 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
 
 
 def _ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
-    """Return the levels at both ends: the logged first value counts, a reward scatters."""
-    width = max(1, len(value) // TENTH)
-    first = float(median(value[:width])) if rewards else float(value[0])
+    """Return the levels at both ends: the logged first value counts, a reward scatters.
+
+    One that lies farther below all others than they span is that of the untrained policy.
+    """
+    width, rest = max(1, len(value) // TENTH), value[1:]
+    untrained = len(rest) > 0 and value[0] < rest.min() - np.ptp(rest)
+    first = float(median(value[:width])) if rewards and not untrained else float(value[0])
     return first, float(median(value[-width:]))
 
 
@@ -360,7 +364,8 @@ def _span(curve: Curve, first: float, last: float, *, rewards: bool) -> str:
     value = curve.value
     logged = float(value[0]), float(value[-1])
     tenths = len(value) >= 2 * TENTH  # else a tenth is a single point, which is as logged
-    if (rewards and tenths) or (logged[1] > logged[0]) != (last > first):
+    medians = rewards and tenths and first != logged[0]
+    if medians or (logged[1] > logged[0]) != (last > first):
         return f"from {loss(first)} to {loss(last)} (medians of the first and the last tenth)"
     steps = step(int(curve.step[0])), step(int(curve.step[-1]))
     return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"

@@ -306,6 +306,20 @@ def test_a_reward_is_told_by_the_medians_of_its_ends() -> None:
     assert of(run("grpo", 0.0, train_loss=FALLS)).health == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("first", "health", "start"),
+    [(-9.0, "healthy", "−9.000 (step 0)"), (0.5, "unknown", "1.")],
+)
+def test_a_first_evaluation_far_below_all_others_is_the_untrained_policy(
+    first: float, health: str, start: str
+) -> None:
+    """What was lost of a peak late in the run is little of what had been learned."""
+    curve = f"0:{first} 10:1 80:1.1 200:2 250:2 300:1.7 350:1.6"
+    told = of(drawn("first", noise=0.0, task="rl", reward=f"{curve} /10").run())
+    assert told.health == health
+    assert f"Reward rose from {start}" in told.sentence
+
+
 def test_a_reward_that_a_finding_calls_flat_did_not_rise() -> None:
     """Beside "did not rise clearly" the verdict says the same."""
     up = run("grpo", 0.3, reward="0:0.2 900:0.8")

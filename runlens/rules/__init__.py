@@ -81,7 +81,7 @@ LISTED = (
         "eval-leak",
         "Evaluation leak",
         "EVL",
-        ("eval_loss", "train_loss"),
+        ("train_loss",),
         LANGUAGE_TASKS | {"asr", "classification", "contrastive", "other", "regression"},
     ),
     Listed("grad-explosion", "Exploding gradient", "GRD", ("grad_norm",)),

@@ -2,7 +2,8 @@
 
 What is seen
     Evaluation loss begins beside training loss and then falls away below it; or training learns
-    its set over several epochs and evaluation loss goes to the same near-zero level.
+    its set over several epochs and evaluation loss goes to the same near-zero level. Or accuracy
+    is 1 at each evaluation while training loss stays far from 0.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.
@@ -45,6 +46,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
+from runlens.rules.evaluation import perfect
 from runlens.rules.evaluation.sets import evaluations, spoken, train_level, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
@@ -73,8 +75,11 @@ class Limits(Struct, frozen=True):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Follow the ratio of each evaluation loss to training loss."""
-    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    """Follow the ratio of each evaluation loss to training loss; look for perfect scores."""
+    outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    if outcome.status != "found" and (finding := perfect.of(run, signals, limits.fewest)):
+        return found(finding)
+    return outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -243,6 +248,15 @@ def _fixes() -> tuple[Fix, ...]:
 
 BAD = (
     drawn(
+        "perfect from the first evaluation on",
+        (50, 50),
+        noise={"train_loss": 0.05, "eval_accuracy": 0.0},
+        severity="warning",
+        task="classification",
+        train_loss="0:0.7 400:0.3",
+        eval_accuracy="50:1 400:1 /50",
+    ),
+    drawn(
         "rows in both",
         (150, 350),
         severity="warning",
@@ -259,6 +273,14 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "a task that both solve",
+        noise={"train_loss": 0.05, "eval_accuracy": 0.0},
+        task="classification",
+        train_loss="0:0.7 100:0.05 400:0.01",
+        eval_loss="50:0.3 100:0.06 400:0.012 /50",
+        eval_accuracy="50:1 400:1 /50",
+    ),
     drawn(
         "answers repeat their input",
         train_loss="0:1.2 20:0.1 150:0.04 900:0.011",
@@ -285,7 +307,7 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="data"),
-    needs=("eval_loss", "train_loss"),
+    needs=("train_loss",),
     tasks=LANGUAGE_TASKS | {"classification", "regression", "asr", "contrastive", "other"},
     bad=BAD,
     good=GOOD,

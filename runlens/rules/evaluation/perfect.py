@@ -1,0 +1,80 @@
+"""Evaluations that are all perfect from the first on, while training still errs.
+
+``val_acc=1.0000`` at each epoch beside a training loss of 0.57 that ends at 0.30: unseen rows are
+not easier than those that are trained on. Rows that repeat the training set, a set with one class
+alone, or a score that compares the labels with themselves look like this. A task that both sets
+solve does not: its training loss goes to nothing.
+"""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment
+from runlens.metrics import quality, spoken
+from runlens.rules.evaluation.sets import evaluations
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import count, loss, step
+
+PERFECT = (1.0, 100.0)
+UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
+ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure the answers
+
+
+def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
+    """Return the finding of a score that is 1 at each evaluation, ``fewest`` or more; or None."""
+    train, right = signals.curve("train_loss"), signals.curve("train_accuracy").value
+    if len(train) < fewest or run.number("label_smoothing_factor"):
+        return None
+    level = float(median(train.value[-3:]))
+    solved = len(right) > 0 and float(median(right[-3:])) / (100 if right.max() > 1 else 1)
+    if level < UNSURE or solved >= ALL_RIGHT:
+        return None
+    for metric in run.history.metrics:
+        score = quality(metric)
+        if score is None or score.sign < 0 or "best" in score.of:
+            continue
+        evals = evaluations(signals, metric)
+        if len(evals) >= fewest and evals.value[0] in PERFECT and not np.ptp(evals.value):
+            return _finding(metric, evals.step.tolist(), float(evals.value[0]), level)
+    return None
+
+
+def _finding(metric: str, steps: list[int], value: float, level: float) -> Finding:
+    name, onset = spoken(metric), float(steps[0])
+    return Finding(
+        severity="warning",
+        title=f"{name.capitalize()} was {value:g} at each of {count(len(steps), 'evaluation')}, "
+        f"from step {step(onset)} on, and train loss ended at {loss(level)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(f"Lowest {name}", value, where=metric),
+            Evidence("Train loss at the end", level, UNSURE, "an average probability of 0.9",
+                     "train_loss"),
+        ),
+        seen="A model does not answer unseen rows better than those it is trained on.",
+        causes=(
+            Cause(
+                "Evaluation rows are in the training set, or all have one label",
+                "likely",
+                f"no evaluation has an error, and train loss is {loss(level)}",
+                kind="leak",
+            ),
+        ),
+        fixes=(
+            fixes.look("Count the labels of the evaluation set", "one class alone is always right"),
+            fixes.look(
+                "Hash the rows of both sets and look for duplicates",
+                "rows seen in training say nothing about generalization",
+            ),
+            fixes.look(
+                "Print labels and predictions of one evaluation batch",
+                "a score that compares the labels with themselves shows at once",
+            ),
+        ),
+        confidence=Confidence(round(min(0.9, 0.5 + 0.05 * len(steps)), 2),
+                              count(len(steps), "evaluation")),
+        chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, value, f"{value:g}"),)),
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""Scores that are 1 at each evaluation: beside a loss that errs on, and look-alikes."""
+
+from typing import Any
+
+import pytest
+
+from runlens.engine import examine
+from runlens.rules.evaluation.eval_leak import RULE
+from runlens.rules.rule import drawn
+from runlens.signals import Signals
+
+
+def severity(
+    score: str = "50:1 400:1 /50", loss: str = "0:0.7 400:0.3", noise: float = 0.0, **more: Any
+) -> str:
+    """Return how loud the rule is on a classifier."""
+    scatter = {"train_loss": 0.05, "eval_accuracy": noise, "train_accuracy": 0.0}
+    run = drawn("perfect", noise=scatter, task="classification", train_loss=loss,
+                eval_accuracy=score, **more).run()  # fmt: skip
+    found = examine(RULE, run, Signals(run)).findings
+    return found[0].severity if found else ""
+
+
+def test_a_perfect_score_beside_a_loss_that_errs_on_is_told() -> None:
+    """In shares and in percent."""
+    assert severity() == "warning"
+    assert severity("50:100 400:100 /50") == "warning"
+    assert severity(train_accuracy="0:0.6 400:0.9 /50") == "warning"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"score": "50:1 100:1 /50"},  # twice may be luck
+        {"score": "50:0.98 100:1 400:1 /50"},  # it was learned
+        {"score": "50:0.9 400:0.9 /50"},
+        {"loss": "0:0.7 100:0.2 400:0.05"},  # training solves it as well
+        {"train_accuracy": "0:0.95 300:1 400:1 /50"},
+        {"config": {"label_smoothing_factor": 0.1}},  # keeps the loss up
+    ],
+)
+def test_look_alikes_of_a_perfect_score(more: dict[str, Any]) -> None:
+    """None of them is a leak."""
+    assert not severity(**more)
+
+
+@pytest.mark.parametrize(("end", "told"), [(0.12, "warning"), (0.08, "")])
+def test_a_loss_of_a_tenth_of_a_nat_is_sure_of_its_answers(end: float, told: str) -> None:
+    """The border of the loss."""
+    assert severity(loss=f"0:0.7 300:{end} 400:{end}") == told
+
+
+@pytest.mark.parametrize(("right", "told"), [(0.97, "warning"), (0.99, "")])
+def test_a_training_accuracy_near_one_is_a_task_that_is_solved(right: float, told: str) -> None:
+    """The border of the accuracy."""
+    assert severity(train_accuracy=f"0:{right} 400:{right} /50") == told
