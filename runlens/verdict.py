@@ -14,6 +14,7 @@ from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.evaluation import score
+from runlens.rules.loss import chance
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
@@ -374,6 +375,8 @@ def _span(curve: Curve, first: float, last: float, *, rewards: bool) -> str:
 def _doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     """Say what no rule named: most of a gain lost again, or a last evaluation far from the best."""
     value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
+    if metric == "train_loss" and (near := chance.hardly_left(signals.run, first, last)):
+        return near
     best = sign * float((sign * signals.smooth(metric)).min())
     lost, gained = sign * (last - best), sign * (first - best)
     if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value):

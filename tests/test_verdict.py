@@ -9,7 +9,7 @@ import pytest
 from runlens import verdict
 from runlens.diagnosis import Confidence, Finding, Incident, Moment, Outcome, Severity, Verdict
 from runlens.rules.rule import drawn
-from runlens.run import Run, Task
+from runlens.run import Run, State, Task
 from runlens.signals import Signals
 from runlens.verdict import NAMED
 
@@ -304,6 +304,29 @@ def test_a_reward_is_told_by_the_medians_of_its_ends() -> None:
     down = of(run("grpo", reward="0:0.8 900:0.2"))
     assert "Reward fell from 0.7" in down.sentence
     assert of(run("grpo", 0.0, train_loss=FALLS)).health == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "steps", "tokens", "doubted"),
+    [
+        (10.37, 9.4, 900, 32_000, True),
+        (10.37, 8.6, 900, 32_000, False),  # below 0.85: tokens are not alike any more
+        (9.0, 8.9, 900, 32_000, False),  # it did not begin as a guess
+        (10.37, 9.4, 700, 32_000, False),  # cut before its plan
+        (6.2, 5.6, 900, 500, False),  # 500 symbols may be drawn at random
+    ],
+)
+def test_a_language_model_that_ends_near_a_guess_is_not_told_healthy(
+    first: float, last: float, steps: int, tokens: int, doubted: bool
+) -> None:
+    """Perplexity 12,000 at the end of its plan: hardly anything was learned."""
+    state = State("finished", done_steps=steps, planned_steps=900)
+    curve = f"0:{first} 300:{(first + last) / 2} {steps}:{last}"
+    config = {"vocab_size": tokens}
+    told = of(drawn("guess", task="pretrain", noise=0.0, state=state, config=config,
+                    train_loss=curve).run())  # fmt: skip
+    assert ("of what a guess has" in told.sentence) is doubted
+    assert (told.health == "unknown") is doubted
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals.changes import last_false
 from runlens.signals.noise import sigma, smooth
-from runlens.wording import loss
+from runlens.wording import loss, percent
 
 SHORTEST_WINDOW = 32  # tokens; see `of_language`
 # of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes
@@ -26,6 +26,9 @@ NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialised head"
 EXACT = 5e-4  # share of a level by which its first four digits are those of another
 FAR = 4.0  # deviations of the second half: beyond it 1 of 16,000 points lies by chance
 EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32
+# of chance: whoever knows how often each token comes is at 0.7 of it (text in 30,000 to 50,000)
+HARDLY_LEFT = 0.85
+OF_TEXT = 10_000  # tokens: what is drawn from fewer may be as good as random
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 
 
@@ -136,6 +139,22 @@ def from_scratch(run: Run, start: float) -> bool:
     """Whether the run starts at the loss of an untrained model."""
     chance = of_run(run)
     return chance is not None and start >= SCRATCH * chance.lowest
+
+
+def hardly_left(run: Run, first: float, last: float) -> str:
+    """Say that a language model that began at chance ended near it; empty where it did not.
+
+    Of a run that came to its end: one that was cut had not the time.
+    """
+    share = run.state.done_share
+    ended = run.state.kind == "finished" if share is None else share >= SCRATCH
+    at = of_run(run) or of_known_vocabulary(first)
+    if not ended or run.task not in LANGUAGE_TASKS or at is None or at.level < log(OF_TEXT):
+        return ""
+    left = last / at.level
+    if first < SCRATCH * at.lowest or not HARDLY_LEFT <= left <= 1:
+        return ""
+    return f"but that is {percent(left)} of what a guess has, {at.name}"
 
 
 def start_words(start: float) -> str:
