@@ -80,6 +80,12 @@ MORE: dict[str, tuple[Case, ...]] = {
         evaluations((*UP * 3, 1.0)),
         evaluations((1.0, 1.19) * 5),
         evaluations(TURN),
+        drawn(
+            "evaluations whose score stays",
+            noise=0.0,
+            eval_loss=" ".join(f"{50 * at}:{1.0 + at % 2 * 1.4}" for at in range(1, 13)),
+            eval_accuracy="50:0.98 600:0.98 /50",
+        ),
     ),
     "loss-scale-collapse": (
         overflows([*range(100, 180, 10), 500, 600]),

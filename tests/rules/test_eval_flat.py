@@ -80,7 +80,6 @@ def test_a_score_that_is_the_same_to_the_last_digit() -> None:
         [98 / 99] * 9,
         [0.9012] * 9,  # little is left to gain
         [1.0] * 9,
-        [0.0] * 9,  # no training loss says that anything was learned
     ],
 )
 def test_scores_that_may_stay_where_they_are(value: list[float]) -> None:
@@ -88,6 +87,49 @@ def test_scores_that_may_stay_where_they_are(value: list[float]) -> None:
     assert not of_accuracy(*value).findings
     assert of_accuracy(*[97 / 101] * 9).findings == ()  # solved, of however many
     assert of_accuracy(*[77 / 101] * 9).findings
+
+
+def test_a_score_of_zero_at_each_evaluation_is_one_without_a_loss_too() -> None:
+    """Whatever the table calls it; one answer that is right, or five evaluations, are no fault."""
+    for name, value, found in (
+        ("eval_accuracy", [0.0] * 6, 1),
+        ("F1", [0.0] * 6, 1),
+        ("F1", [0.0] * 5, 0),
+        ("F1", [0.0] * 5 + [0.004], 0),
+    ):
+        step = np.arange(1, len(value) + 1)
+        run = Run("s", "s", History({name: columns(step, np.array(value))}), task="other")
+        findings = examine(RULE, run, Signals(run)).findings
+        assert len(findings) == found
+        assert not findings or f"was 0 in {len(value)} evaluations" in findings[0].title
+
+
+def memorised(score: list[float], end: float = 0.01) -> Outcome:
+    """Ask about scores beside a training loss that falls from 2 to `end`."""
+    step = np.arange(1, len(score) + 1)
+    series = {
+        "train_loss": columns(step, np.geomspace(2.0, end, len(score))),
+        "eval_accuracy": columns(step, np.array(score)),
+    }
+    run = Run("s", "s", History(series), task="classification")
+    return examine(RULE, run, Signals(run))
+
+
+def test_a_score_that_never_rose_while_the_training_rows_were_learned_by_heart() -> None:
+    """Nine tenths of its loss are gone, and fewer answers are right than at first."""
+    low = [0.17, 0.02, 0.1, 0.08, 0.09, 0.1, 0.09, 0.08]
+    (finding,) = memorised(low).findings
+    assert "it was 0.17 at the first of 8 evaluations and 0.09 at the end" in finding.title
+    assert memorised([100 * one for one in low]).findings
+    for other in (
+        [0.02, *low[1:-3], 0.17, 0.18, 0.17],  # it rose
+        [0.05, *np.linspace(0.01, 0.047, 14)],  # on its way again
+        [0.6, 0.5, 0.58, 0.55, 0.57, 0.53, 0.55, 0.56],  # most answers are right
+        low[:5],  # too few
+    ):
+        assert not memorised(other).findings
+    assert memorised([0.52, *low[1:-3], 0.48, 0.49, 0.48]).findings  # a little below half
+    assert not memorised(low, end=0.5).findings  # training has much to learn
 
 
 @pytest.mark.parametrize(("order", "found"), [((1, 2, 3, 4, 6, 5), 0), ((1, 2, 4, 3, 6, 5), 1)])

@@ -18,13 +18,14 @@ def ask(run: Run) -> Outcome:
     return examine(RULE, run, Signals(run))
 
 
-def with_evals(run: Run, values: list[float]) -> Run:
-    """Add evaluation losses 50 steps apart to the training loss of a run."""
+def with_evals(run: Run, values: list[float], **scores: list[float]) -> Run:
+    """Add evaluation losses 50 steps apart to the training loss of a run, and scores."""
     train = run.curve("train_loss")
     metrics = {
         "train_loss": columns(train.step, train.value),
         "eval_loss": columns(50 * np.arange(1, len(values) + 1), values),
     }
+    metrics |= {name: columns(50 * np.arange(1, len(one) + 1), one) for name, one in scores.items()}
     return replace(run, history=History(metrics))
 
 
@@ -34,6 +35,15 @@ def test_alternating_evaluations_are_noted() -> None:
     outcome = ask(run)
     assert [finding.severity for finding in outcome.findings] == ["info"]
     assert outcome.findings[0].metric == "eval_loss"
+
+
+def test_a_loss_that_swings_while_its_score_stays_harms_nothing() -> None:
+    """A few rows that are surely wrong double it; with a score that swings too it is a warning."""
+    calm = drawn("calm", train_loss="0:2 600:1").run()
+    for low, told in ((0.975, ("info", True)), (0.965, ("warning", False))):
+        run = with_evals(calm, [1.0, 2.4] * 6, eval_accuracy=[low, 0.99] * 6)
+        (finding,) = ask(run).findings
+        assert (finding.severity, finding.harmless) == told
 
 
 def test_steady_evaluations_pass() -> None:

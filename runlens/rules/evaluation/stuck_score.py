@@ -2,7 +2,8 @@
 
 ``mAP 0.000`` at each evaluation while the training loss falls: whatever was learned does not arrive
 where it is measured. ``0.1102`` to the last digit at each: the model that is evaluated is always
-the same one, or answers all alike.
+the same one, or answers all alike. ``0.09`` from the first to the last, below what it began with,
+beside a training loss that goes to nothing: what was learned holds for the training rows alone.
 """
 
 import numpy as np
@@ -24,6 +25,8 @@ RISES = 0.05  # chance of a trend from which a low score is on its way
 FROZEN = 6  # evaluations of one value; two of 100 samples agree by chance in 1 of 18
 COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
+BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
+LOW = 0.5  # a score below it has most of its answers wrong
 # an answer that must match to the last character may stay wrong while a model learns
 STRICT = frozenset({"em", "exact_match"})
 
@@ -48,7 +51,8 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
     """
     train = signals.curve("train_loss")
     for metric in run.history.metrics:
-        score = quality(metric)
+        # without a loss a table of scores is one of evaluations
+        score = quality(metric) or (None if len(train) else quality(f"eval_{metric.lower()}"))
         if score is None or score.sign < 0 or score.kind in STRICT or "best" in score.of:
             continue
         evals = evaluations(signals, metric).finite()
@@ -60,6 +64,10 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             fall = Fall(float(first), float(median(train.value[-3:])))
         if _at_nothing(evals) and fall.share >= least:
             return _nothing(metric, evals, fall)
+        if not len(train) and len(evals) >= FROZEN and not evals.value.any():
+            return _nothing(metric, evals, None)
+        if len(evals) >= FROZEN and fall.share >= BY_HEART and _never_rose(evals):
+            return _by_heart(metric, evals, fall)
         if _frozen(evals):
             return _same(metric, evals)
     return None
@@ -77,6 +85,17 @@ def _at_nothing(evals: Curve) -> bool:
     return not value.any() or rise <= 0 or mann_kendall(value)[1] > RISES
 
 
+def _never_rose(evals: Curve) -> bool:
+    """Whether most answers are wrong at the end, and no fewer than at the first evaluation."""
+    value = evals.value / (100.0 if evals.value.max() > 1 else 1.0)
+    end = float(median(value[-3:]))
+    return (
+        0 < end < LOW
+        and end <= value[0]
+        and (mann_kendall(value)[0] <= 0 or mann_kendall(value)[1] > RISES)
+    )
+
+
 def _frozen(evals: Curve) -> bool:
     """Whether a score is the same to its last digit, of more samples than a toy set has."""
     value = float(evals.value[0])
@@ -85,19 +104,18 @@ def _frozen(evals: Curve) -> bool:
     return len(evals) >= FROZEN and fine and 0 < share < SOLVED and np.ptp(evals.value) == 0
 
 
-def _nothing(metric: str, evals: Curve, fall: Fall) -> Finding:
+def _nothing(metric: str, evals: Curve, fall: Fall | None) -> Finding:
     top, name = float(evals.value.max()), spoken(metric)
     level = "was 0" if not top else f"never exceeded {number(top)}"
     title = (
         f"{name.capitalize()} {level} in {count(len(evals), 'evaluation')}, from step "
-        f"{step(float(evals.step[0]))} on, while train loss fell from {loss(fall.first)} to "
-        f"{loss(fall.last)}."
+        f"{step(float(evals.step[0]))} on{_while(fall)}."
     )
-    seen = f"Train loss fell by {percent(fall.share)}, but the evaluation shows none of it."
-    evidence = (
-        Evidence(f"Highest {name}", top, NOTHING, "not one of a hundred is right", metric),
-        Evidence("Fall of train loss", fall.share, where="train_loss", unit="%"),
-    )
+    seen = "Not one answer was right at any of them."
+    evidence = [Evidence(f"Highest {name}", top, NOTHING, "not one of a hundred is right", metric)]
+    if fall:
+        seen = f"Train loss fell by {percent(fall.share)}, but the evaluation shows none of it."
+        evidence.append(Evidence("Fall of train loss", fall.share, where="train_loss", unit="%"))
     first = fixes.look(
         "Print outputs and labels of one evaluation batch",
         "empty or constant outputs, shifted class numbers or a threshold show at once",
@@ -107,7 +125,43 @@ def _nothing(metric: str, evals: Curve, fall: Fall) -> Finding:
         "if their score is 0 as well, the evaluation is at fault and not the model",
     )
     why = "Outputs and labels of the evaluation do not match"
-    return _finding(metric, evals, title, seen, evidence, why, (first, second))
+    return _finding(metric, evals, title, seen, tuple(evidence), why, (first, second))
+
+
+def _while(fall: Fall | None) -> str:
+    return f", while train loss fell from {loss(fall.first)} to {loss(fall.last)}" if fall else ""
+
+
+def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
+    name, first, end = spoken(metric), float(evals.value[0]), float(median(evals.value[-3:]))
+    title = (
+        f"{name.capitalize()} never rose: it was {number(first)} at the first of "
+        f"{count(len(evals), 'evaluation')} and {number(end)} at the end{_while(fall)}."
+    )
+    seen = "The training rows are known by heart, and nothing of that carries over."
+    evidence = (
+        Evidence(
+            f"{name.capitalize()} at the end",
+            end,
+            LOW,
+            "most answers are wrong",
+            metric,
+            above=False,
+        ),
+        Evidence("Fall of train loss", fall.share, BY_HEART, where="train_loss", unit="%"),
+    )
+    cures = (
+        fixes.look(
+            "Evaluate a few training rows in the same way",
+            "a score as low means that evaluation is at fault, a high one that data differ",
+        ),
+        fixes.look(
+            "Compare class numbers and preprocessing of both sets",
+            "labels in another order or unscaled inputs look like this",
+        ),
+    )
+    why = "Training and evaluation data do not match, or the rows were memorised"
+    return _finding(metric, evals, title, seen, evidence, why, cures)  # fmt: skip
 
 
 def _same(metric: str, evals: Curve) -> Finding:

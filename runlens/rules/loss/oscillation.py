@@ -18,8 +18,9 @@ Limits
     the first.
     Evaluations: fewest_evals, with turns (share of changes of direction: two thirds where each
     value is by chance) and range over the level. batch: from this size on small batches are no
-    excuse. An evaluation loss of the same data that goes up and down by this factor (doubles), and
-    a training loss whose median is so far above its first value (upset), are a warning.
+    excuse. An evaluation loss of the same data that goes up and down by this factor (doubles),
+    unless their score stays where it is, and a training loss whose median is so far above its first
+    value (upset), are a warning.
     No false alarm on 10,000 simulated healthy runs; 0.35 is practice.
 Fixes
     Learning rate to a third; more accumulation (noise falls with the root of the batch); warm-up;
@@ -53,6 +54,7 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
 
 NAMED_BETTER = ("hockey-stick", "divergence", "loss-spike", "sawtooth", "warmup-shock", "nan-loss")
+STAYS = 0.02  # of a score: two answers of a hundred
 EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
 
 
@@ -177,7 +179,9 @@ def _finding(
     onset = max(first, float(curve.step[0]))
     low, high = (quantile(curve.value, share) for share in (0.1, 0.9))
     level = float(median(curve.value))
-    severity, out = _severity(run, swing, metric, limits, upset=_upset(curve, swing, shown, limits))
+    steady = swing is None and metric == "eval_loss" and _score_stays(signals)
+    upset = "" if steady else _upset(curve, swing, shown, limits)
+    severity, out = _severity(run, swing, metric, limits, upset=upset)
     evidence = [
         Evidence(
             "Typical swing relative to the median" if swing else "Range relative to the median",
@@ -195,8 +199,8 @@ def _finding(
     name = shown.replace("_", " ")
     return Finding(
         severity=severity,
-        # of an evaluation alone, with a score or loss that gets better across its swings
-        harmless=not swing and held_out.improving(run, signals, onset) != "",
+        # of an evaluation alone, whose score or loss gets better across its swings, or stays
+        harmless=steady or (not swing and held_out.improving(run, signals, onset) != ""),
         title=f"{name.capitalize()} swung without a trend from step {step(onset)} on, mostly "
         f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,
@@ -210,6 +214,15 @@ def _finding(
         ),
         chart=Chart("curves", (shown,)),
     )
+
+
+def _score_stays(signals: Signals) -> bool:
+    """Whether the score of the same evaluations stays where it is: a few rows swing the loss."""
+    for name in EVAL_METRICS[1:]:
+        value = signals.curve(name).value
+        if len(value) and quantile(value, 0.9) - quantile(value, 0.1) <= STAYS * value.max():
+            return True
+    return False
 
 
 def _upset(curve: Curve, swing: Swing | None, shown: str, limits: Limits) -> str:
