@@ -27,6 +27,17 @@ def test_plan_tells_the_epochs_where_no_epoch_is_logged() -> None:
     assert outcome.findings[0].onset.step in {300, 310}
 
 
+@pytest.mark.parametrize(("end", "harmless"), [(0.05, False), (0.3, True)])
+def test_three_passes_are_usual_unless_nothing_of_the_loss_is_left(
+    end: float, harmless: bool
+) -> None:
+    """Pairs that are known by heart at the end of the third epoch, and no evaluation."""
+    half = 0.3 + end / 2
+    curve = f"0:0.6 299:0.6 300:{half} 599:{half} 600:{end} 900:{end}"
+    case = Case("s", {"train_loss": curve}, noise=0.002, steps_per_epoch=300)
+    assert ask(case.run()).findings[0].harmless is harmless
+
+
 @pytest.mark.parametrize(
     ("evals", "told"),
     [

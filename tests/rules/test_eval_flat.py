@@ -104,6 +104,31 @@ def test_a_score_of_zero_at_each_evaluation_is_one_without_a_loss_too() -> None:
         assert not findings or f"was 0 in {len(value)} evaluations" in findings[0].title
 
 
+@pytest.mark.parametrize(
+    ("loss", "right", "train", "found"),
+    [
+        (0.71, 0.53, 0.61, True),
+        (0.71, 53.0, 0.61, True),  # in percent
+        (0.69, 0.53, 0.61, False),  # better than a coin
+        (0.71, 0.61, 0.61, False),
+        (0.71, 0.53, 0.67, False),  # nor did training learn anything
+    ],
+)
+def test_evaluations_of_a_coin_while_training_learns(
+    loss: float, right: float, train: float, found: bool
+) -> None:
+    """Two classes: no evaluation loss below ln 2, and half of the answers are right."""
+    step = np.arange(1, 13)
+    series = {
+        "train_loss": columns(step, np.linspace(0.7, train, 12)[::1]),
+        "eval_loss": columns(step, np.linspace(loss, loss + 0.02, 12)),
+        "eval_accuracy": columns(step, right * (1 + 0.01 * np.cos(step))),
+    }
+    run = Run("s", "s", History(series), task="classification")
+    titles = [one.title for one in examine(RULE, run, Signals(run)).findings]
+    assert any("never better than a coin" in title for title in titles) is found
+
+
 def memorised(score: list[float], end: float = 0.01) -> Outcome:
     """Ask about scores beside a training loss that falls from 2 to `end`."""
     step = np.arange(1, len(score) + 1)

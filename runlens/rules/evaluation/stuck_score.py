@@ -3,8 +3,11 @@
 ``mAP 0.000`` at each evaluation while the training loss falls: whatever was learned does not arrive
 where it is measured. ``0.1102`` to the last digit at each: the model that is evaluated is always
 the same one, or answers all alike. ``0.09`` from the first to the last, below what it began with,
-beside a training loss that goes to nothing: what was learned holds for the training rows alone.
+beside a training loss that goes to nothing: what was learned holds for the training rows alone. Or
+accuracy lies about a half and no evaluation loss below ln 2, while training leaves both.
 """
+
+import math
 
 import numpy as np
 
@@ -25,7 +28,11 @@ RISES = 0.05  # chance of a trend from which a low score is on its way
 FROZEN = 6  # evaluations of one value; two of 100 samples agree by chance in 1 of 18
 COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
+COIN, HALF, ABOUT = math.log(2), 0.5, 0.1  # loss and accuracy of a coin, and how near it is one
+LEARNS = 0.05  # fall of the training loss below a coin's: more than its noise gives
+ACCURACIES = frozenset({"acc", "accuracy"})
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
+UNLIKE = "Training and evaluation data do not match, or the rows were memorised"
 LOW = 0.5  # a score below it has most of its answers wrong
 # an answer that must match to the last character may stay wrong while a model learns
 STRICT = frozenset({"em", "exact_match"})
@@ -62,6 +69,8 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         if len(train) >= fewest:
             first = median(train.value[: max(3, len(train) // len(evals))])
             fall = Fall(float(first), float(median(train.value[-3:])))
+        if score.kind in ACCURACIES and (told := _coin(run, signals, metric, evals)):
+            return told
         if _at_nothing(evals) and fall.share >= least:
             return _nothing(metric, evals, fall)
         if not len(train) and len(evals) >= FROZEN and not evals.value.any():
@@ -71,6 +80,29 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         if _frozen(evals):
             return _same(metric, evals)
     return None
+
+
+def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding | None:
+    """Return the finding of evaluations that are a coin's while training is better; else None."""
+    losses, train = signals.curve("eval_loss").value, signals.curve("train_loss").value
+    if run.task != "classification" or len(losses) < FROZEN or len(train) < FROZEN:
+        return None
+    right = accuracy.value / (100.0 if accuracy.value.max() > 1 else 1.0)
+    ends = float(median(train[-max(3, len(train) // 10) :]))
+    if losses.min() < COIN or abs(right - HALF).max() > ABOUT or ends > (1 - LEARNS) * COIN:
+        return None
+    name, end = spoken(metric), float(median(accuracy.value[-3:]))
+    title = (
+        f"Evaluation was never better than a coin: eval loss was {loss(float(losses.min()))} at "
+        f"best (ln 2 is {loss(COIN)}), and {name} {number(end)} at the end, while train loss came "
+        f"to {loss(ends)}."
+    )
+    evidence = (
+        Evidence("Lowest eval loss", float(losses.min()), COIN, "ln 2", "eval_loss"),
+        Evidence("Train loss at the end", ends, COIN, "ln 2", "train_loss", above=False),
+    )
+    seen = "What training learns of two classes does not carry over to a single evaluation."
+    return _finding(metric, accuracy, title, seen, evidence, UNLIKE, _unlike())
 
 
 def _length(run: Run) -> float:
@@ -150,7 +182,11 @@ def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
         ),
         Evidence("Fall of train loss", fall.share, BY_HEART, where="train_loss", unit="%"),
     )
-    cures = (
+    return _finding(metric, evals, title, seen, evidence, UNLIKE, _unlike())
+
+
+def _unlike() -> tuple[Fix, ...]:
+    return (
         fixes.look(
             "Evaluate a few training rows in the same way",
             "a score as low means that evaluation is at fault, a high one that data differ",
@@ -159,9 +195,7 @@ def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
             "Compare class numbers and preprocessing of both sets",
             "labels in another order or unscaled inputs look like this",
         ),
-    )
-    why = "Training and evaluation data do not match, or the rows were memorised"
-    return _finding(metric, evals, title, seen, evidence, why, cures)  # fmt: skip
+    )  # fmt: skip
 
 
 def _same(metric: str, evals: Curve) -> Finding:

@@ -7,7 +7,9 @@ Why it matters
     epochs this is usual; it shows how much of the fall is memory, and where overfitting begins.
 Looks alike
     A smooth fall drops as much in the middle of an epoch as at its boundary. A learning rate
-    that is lowered at the same places explains the steps. A single epoch has no boundary.
+    that is lowered at the same places explains the steps. A single epoch has no boundary. Up to
+    three passes harm nothing, unless next to nothing of the loss is left and no evaluation shows
+    what that is worth.
 Limits
     fewest: points. errors: standard errors that the mean step must exceed. share: of the start,
     or share_many from many boundaries on. contrast: times the same difference in mid-epoch, and
@@ -37,6 +39,7 @@ SAME = 0.01  # of the best eval loss: an end above it is no longer the best
 USUAL_PASSES = 3  # num_train_epochs of the Trainer where nobody sets it
 
 
+REMEMBERED = 0.1  # of the start: with less left the samples are known, whatever they say
 HARDLY = 0.05  # of the fall at a boundary: what is below is told in words
 
 
@@ -190,9 +193,12 @@ def _harmless(evals: FloatArray) -> bool:
 
 
 def _usual(run: Run, signals: Signals) -> bool:
-    """Whether no more passes were made than trainers make if nobody says how many."""
-    passes = run.last_step / (signals.steps_per_epoch or 1.0)
-    return round(passes) <= USUAL_PASSES
+    """Whether no more passes were made than trainers make if nobody says how many.
+
+    Steps that leave next to nothing of the loss are no usual ones: the rows are remembered.
+    """
+    passes, levels = run.last_step / (signals.steps_per_epoch or 1.0), signals.levels("train_loss")
+    return round(passes) <= USUAL_PASSES and levels.end > REMEMBERED * abs(levels.start)
 
 
 def _harm(evals: FloatArray) -> str:
