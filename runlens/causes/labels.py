@@ -3,8 +3,8 @@
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.hypothesis import LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
-from runlens.causes.patterns import STUCK
+from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
+from runlens.causes.patterns import FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
 from runlens.knowledge import chat_templates
 from runlens.rules.loss import chance
@@ -50,7 +50,9 @@ def _unread(scene: Scene) -> Sign | None:
     if not scene.has(*STUCK):
         return None
     if start >= chance.TRAINED_BELOW:
-        return Sign(chance.start_words(start), SPEAKS, chance.NOT_TRAINED)
+        # either would be fitted: that nothing moves has another cause as well
+        still = end >= start and scene.run.last_step >= FITTED_AFTER
+        return Sign(chance.start_words(start), HINT if still else SPEAKS, chance.NOT_TRAINED)
     if end < chance.READS_BELOW:
         return None
     said = f"the loss ended at {loss(end)} (median); a pretrained model should score below "

@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
-from runlens.causes.patterns import EVALUATED, STUCK
+from runlens.causes.patterns import EVALUATED, FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
 from runlens.rules.evaluation import worsened
 from runlens.rules.loss import capped, chance, repeats
@@ -46,7 +46,18 @@ def _frozen(scene: Scene) -> Signs:
         yield Sign(again, LEADS, "No update is kept: weights are not updated, or reset each epoch")
     if scene.has("reward-flat") and (still := policy.unmoved(scene.signals)):
         yield Sign(still, LEADS, "No update moves the policy")
+    yield _still(scene)
     yield _part(scene)
+
+
+def _still(scene: Scene) -> Sign | None:
+    """Say that a loss never fell: whatever is wrong with labels, some of it would be fitted."""
+    levels, steps = scene.signals.levels("train_loss"), scene.run.last_step - scene.run.first_step
+    if len(scene.curve("grad_norm")) or not scene.has("not-learning") or steps < FITTED_AFTER:
+        return None
+    if levels.end < levels.start:
+        return None
+    return Sign(f"the loss did not fall in {steps:,} steps, and no gradient norm is logged", HINT)
 
 
 def _part(scene: Scene) -> Sign | None:

@@ -12,6 +12,7 @@ THROWN = frozenset(
         "warmup-shock",
     }
 )
+FITTED_AFTER = 200  # steps in which a head or template that updates reach is fitted in part
 STUCK = frozenset({"not-learning", "stuck-at-chance", "plateau"})
 POLICY = frozenset(
     {

@@ -1,5 +1,8 @@
 """What an exception of Python says by its class, where its message is in no table."""
 
+import re
+
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 
 
@@ -28,8 +31,8 @@ MEANINGS: dict[str, Meaning] = {
     ),
     "NameError": Meaning("A name that is not defined", "Define or import it before that line"),
     "NotImplementedError": Meaning(
-        "A case that the code does not implement",
-        "Add the case to that function, or pass it one that it knows",
+        "A method or case that the code does not implement",
+        "Define that method in the subclass, or pass the function a case that it knows",
     ),
     "TypeError": Meaning(
         "A call with arguments of the wrong number or type",
@@ -40,10 +43,22 @@ MEANINGS: dict[str, Meaning] = {
 }
 
 
+MISSING = Meaning(
+    "A file or folder is not where the code looks for it", "Compare that path with what lies there"
+)
+_MISSING = lazy_re(
+    r"\b(?:does not|doesn't) exist\b|\bno such file\b|\bfile not found\b", re.IGNORECASE
+)
+# a path: what else does not exist is a column, a user, an operator
+_PATH = lazy_re(r"[/\\][^\s/\\]+|\.\w{2,4}\b")
+
+
 def meaning(exception: str, *, raised: bool) -> Meaning | None:
-    """Return what an exception means; None where neither its class nor a `raise` tells.
+    """Return what an exception means; None where neither its words, its class nor a `raise` tells.
 
     An own subclass is no class of Python: `SomeKeyError` is looked up by nothing.
     """
+    if _MISSING.search(exception) and _PATH.search(exception):
+        return MISSING
     name = exception.partition(":")[0].rpartition(".")[2].strip()
     return MEANINGS.get(name) or (REFUSED if raised else None)

@@ -219,7 +219,9 @@ DATA = (
         ),
         ({**PAIRS, "train_loss": "0:0.697 900:0.697", "grad_norm": LEVEL}, ""),
         ({**PAIRS, "train_loss": "0:0.689 900:0.689", "grad_norm": LEVEL}, ""),
-        ({"train_loss": "0:6 900:6"}, "2 "),
+        ({"train_loss": "0:6.1 900:6"}, "2 "),
+        ({"train_loss": "0:6 190:6"}, "2 "),  # too short for any head to be fitted
+        ({"train_loss": "0:6 200:6"}, "1 "),
         ({"train_loss": "0:5.9 900:5.9"}, "2 Wrong chat template or tokenizer, padding"),
         ({"train_loss": "0:5.9 900:3.9"}, ""),
     ),
@@ -242,6 +244,14 @@ DATA = (
         "divergence 0 warning",
         ({"grad_norm": "0:9 900:9", "config": NARROW}, ""),
         ({"config": NARROW}, "2 fp16 overflow: fp16 is set"),
+    ),
+    *held(
+        "frozen-weights",
+        "not-learning 0 critical",
+        ({"train_loss": "0:6 200:6.01"}, "1 : the loss did not fall in 200 steps"),
+        ({"train_loss": "0:6 190:6.01"}, ""),
+        ({"train_loss": "0:6 200:5.9"}, ""),
+        ({"train_loss": "0:6 200:6.01", "grad_norm": "0:1 200:1"}, ""),
     ),
     *held(
         "labels-wrong",

@@ -99,10 +99,20 @@ def test_a_file_that_is_too_large_is_no_full_disk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said", "what"),
     [
-        ("raise NotImplementedError", "NotImplementedError", "A case that the code does not"),
+        (
+            "raise NotImplementedError",
+            "NotImplementedError",
+            "A method or case that the code does not",
+        ),
         ("raise ValueError('no')", "ValueError: no", "A check in the code failed"),
         ("x = self.P", "AttributeError: no P", "An attribute that the object does not have"),
         ("assert a == b", "AssertionError", "An assertion of the code failed"),
+        (
+            "raise OSError(p)",
+            "OSError: data/a.png does not exist!",
+            "A file or folder is not where",
+        ),
+        ("raise OSError(p)", "OSError: user bob does not exist", "A check in the code failed"),
         ("x = int(text)", "ValueError: invalid literal", "ValueError while computing a reward"),
     ],
 )

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
-from runlens.knowledge.exceptions import meaning
+from runlens.knowledge.exceptions import MISSING, meaning
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -124,9 +124,10 @@ def _own(frame: str) -> str:
 
 
 def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
-    in_no_table = data.get("class") == "fallback" and frame
+    in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
-    return told.todo if told else _of_table(str(data.get("fix") or ""), frame)
+    tells = told is MISSING or frame  # all else is looked up at the line that raised it
+    return told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
 
 
 def _of_table(known: str, frame: str) -> str:
