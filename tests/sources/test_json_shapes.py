@@ -107,6 +107,9 @@ def test_what_is_no_history(text: object) -> None:
         {f"run {n}": [{"epoch": i, "loss": v + n} for i, v in enumerate(LOSS)] for n in range(2)},
         {of: {"train_loss": [v + n for v in LOSS], "val_loss": HELD}
          for n, of in enumerate(("resnet18", "vgg16"))},
+        {"note": {"k": 1}, "size": [3]} | {of: [{"epoch": i, "loss": v + n}
+                                                for i, v in enumerate(LOSS, 1)]
+                                           for n, of in enumerate(("gru", "lstm"))},
         [{"seed": n, "note": 3.5, "loss": [v + n for v in LOSS]} for n in range(2)],
         [{"fold": n, "history": {"loss": [v + n for v in LOSS], "k": 3}, "of": {"a": 1}}
          for n in range(2)],
@@ -127,6 +130,11 @@ def test_trainings_side_by_side(tmp_path: Path, text: Any) -> None:
         {"train": LISTS, "val": LISTS},
         {"generator_loss": LISTS, "critic_loss": LISTS},
         {"seed_0": {"loss": LOSS}, "seed_1": {"accuracy": LOSS}},
+        {of: [{"epoch": i, "loss": v} for i, v in enumerate(LOSS)] for of in ("actor", "critic")},
+        {
+            of: [{"epoch": i + n, "loss": v} for i, v in enumerate(LOSS)]
+            for of, n in (("warmup", 0), ("main", 20))
+        },
         {"seed_0": {"loss": LOSS}},
         [{"epoch": 1, "loss": 0.5, "losses": LOSS}, {"epoch": 2, "loss": 0.4, "losses": LOSS}],
     ],

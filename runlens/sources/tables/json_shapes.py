@@ -14,6 +14,7 @@ from runlens.sources.tables.names import (
     TRAININGS,
     has_metric,
     has_twins,
+    is_step,
 )
 
 Row = dict[str, Any]
@@ -26,6 +27,7 @@ WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
 _COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15})")
+_NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
 _SHORT = {"ep": "epoch", "e": "epoch", "it": "iter"}
 
 
@@ -169,12 +171,29 @@ def _is_word(value: object) -> bool:
 def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     """Yield what may be a training each, by its key: a seed, a fold, a model.
 
-    ``train`` and ``val``, or two networks with a loss each, are parts of one.
+    ``train`` and ``val``, or two networks with a loss each, are parts of one. A list of rows that
+    count themselves was written by a loop of its own: ``{"mlp": [{"epoch": 1, "loss": ...}]}``.
     """
     parts = {key: one for key, one in whole.items() if isinstance(one, dict | list) and one}
     said = all(
         (found := _COUNTED.fullmatch(key)) and plain(found[1] or "") in TRAININGS for key in parts
     )
-    twins = all(isinstance(one, dict) and has_twins(one) for one in parts.values())
-    if said or (twins and not any(classify(key).split or has_metric([key]) for key in parts)):
+    if said:
         yield from parts.items()
+        return
+    curves = {key: one for key, one in parts.items() if _is_curve(one)}
+    begins = {_begin(one) for one in curves.values()}
+    twins = all(isinstance(one, dict) and has_twins(one) for one in curves.values())
+    loops = len(begins) == 1 and None not in begins
+    if (twins or loops) and not any(
+        classify(key).split or has_metric([key]) or plain(key) in _NETWORKS for key in curves
+    ):
+        yield from curves.items()
+
+
+def _begin(some: object) -> tuple[str, int] | None:
+    """Return the count with which rows of what is measured begin, each with its own; else None."""
+    rows = some if isinstance(some, list) and all(isinstance(row, dict) for row in some) else [{}]
+    counters = (name for name in rows[0] if is_step(name) and measures(rows[0]))
+    by = next((name for name in counters if all(is_count(row.get(name)) for row in rows)), "")
+    return (by, rows[0][by]) if by else None
