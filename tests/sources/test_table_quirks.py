@@ -343,3 +343,36 @@ def test_tables_that_are_no_curves(tmp_path: Path, text: str) -> None:
     """Labels, means with their deviations, rows that are wider and do not count."""
     (tmp_path / "m.csv").write_text(text)
     assert not csv_log.read(tmp_path / "m.csv").series
+
+
+@pytest.mark.parametrize(
+    ("cell", "encoding"),
+    [
+        ("{:.2f} ± {:.3f}", "utf-8"),
+        ("{:.2f} ± {:.3f}", "latin-1"),
+        ("{:.2f}Â±{:.3f}", "utf-8"),
+        ("{:.2f} +/- {:.3f}", "utf-8"),
+        ("{:.2f}+-{:.1e}", "utf-8"),
+        ("{:.2f} ({:.3f})", "utf-8"),
+        ("${:.2f} \\pm {:.3f}$", "utf-8"),
+        ("{:.2f}% ± {:.3f}%", "utf-8"),
+    ],
+)
+def test_the_mean_of_a_cell_with_its_deviation_is_its_value(
+    tmp_path: Path, cell: str, encoding: str
+) -> None:
+    """That the deviations were left out is told."""
+    rows = (f"{n},{cell.format(4 / n, 0.2 / n)},{cell.format(-n, 1)}\n" for n in range(1, 9))
+    (tmp_path / "log.csv").write_text("epoch,train loss,ssim\n" + "".join(rows), encoding)
+    run = read(tmp_path)
+    assert run.curve("train_loss").value.tolist() == [round(4 / n, 2) for n in range(1, 9)]
+    assert run.curve("ssim").value[-1] == -8
+    assert any("deviation" in problem.text for problem in run.problems)
+
+
+def test_the_mean_of_a_cell_with_commas_for_points(tmp_path: Path) -> None:
+    """As spreadsheets of Europe write it."""
+    text = "epoch;loss\n" + "".join(f"{n};{64 // n},5 ± 0,25\n" for n in range(1, 9))
+    (tmp_path / "log.csv").write_text(text)
+    expected = [64 // n + 0.5 for n in range(1, 9)]
+    assert read(tmp_path).curve("train_loss").value.tolist() == expected

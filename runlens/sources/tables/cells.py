@@ -6,6 +6,7 @@ upright.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
@@ -27,6 +28,13 @@ LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
 _COMMENTS = lazy_re(r"(?:#.*\n)*# *(?P<last>.*)\n")
+_NUMBER = r"[-+]?(?:(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
+# "0.93 ± 0.02", "0.93 (0.02)"; the sign as it is torn where a text is of another encoding
+_SPREAD = lazy_re(
+    rf"\$?\s*(?P<mean>{_NUMBER})\s*%?\s*(?:Â?±|\+ ?/? ?-|\\pm|\ufffd{{1,2}}|\()"
+    rf"\s*{_NUMBER}\s*%?\)?\s*\$?",
+    re.IGNORECASE,
+)
 _INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
@@ -127,10 +135,21 @@ def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``."""
+    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``.
+
+    Of a mean with its deviation it is the mean: ``0.93 ± 0.02``.
+    """
     number = as_number(cell)
     if number is not None or len(cell) > LONGEST:
         return number
+    if mean := spread_around(cell):
+        return as_number(mean)
     if inside := _INSIDE.search(cell):
         return as_number(inside["tensor"] or inside["percent"])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
+
+
+def spread_around(cell: str) -> str:
+    """Return the mean in a cell that has its deviation beside it; "" for others."""
+    found = _SPREAD.fullmatch(cell.strip())
+    return found["mean"].replace(",", ".") if found else ""
