@@ -24,7 +24,9 @@ from runlens.sources.tables.cells import (
     SAMPLE,
     UNNAMED,
     decoded,
+    headed,
     number_in,
+    plain_text,
     rows_of,
     spread_around,
 )
@@ -50,6 +52,7 @@ from runlens.sources.tables.names import (
     of_losses,
 )
 from runlens.sources.tables.table import fill, log_bytes
+from runlens.sources.tables.unnamed import STEP
 from runlens.wording import count
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
@@ -175,10 +178,16 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        found = _table(reading, decoded(_narrow(log_bytes(reading)), path.stem), columns)
+        bare = plain_text(_narrow(log_bytes(reading)))
+        text = headed(bare, path.stem)
+        found = _table(reading, text, columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
+    names = text.partition("\n")[0].strip() if text.endswith(f"\n{bare}") else ""
+    if STEP in names:  # its numbers say what its columns are
+        told = f"has no header row that names its columns: they were taken for {names}"
+        reading.problems.append(Problem(str(path), told))
     fill(reading, found)
     if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
         reading.framework = reading.framework or "lightning"
