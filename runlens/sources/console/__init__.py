@@ -33,7 +33,7 @@ from runlens.sources.console.scanner import scan
 from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
-from runlens.sources.console.telling import telling, tells, titled
+from runlens.sources.console.telling import says_output, telling, tells, titled
 from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
@@ -120,7 +120,7 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
 def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool:
     """Whether the ends of a file look like those of the log of a training, with so many rows.
 
-    Of bare numbers it takes the `fewest`.
+    Of bare numbers it takes the `fewest`; of 1, nothing else lies beside the file.
     """
     try:
         with path.open("rb") as handle:
@@ -140,7 +140,8 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return True
     if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
-    named = of_pickle or tells(path.stem) or titled(ends)
+    alone = fewest == 1 and says_output(path.stem)
+    named = alone or of_pickle or tells(path.stem) or titled(ends)
     return _rows_in(path if named else Path(), ends, fewest) >= rows
 
 

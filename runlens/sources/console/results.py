@@ -9,8 +9,8 @@ import numpy as np
 from runlens.config_keys import KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Problem
+from runlens.sources.console.bare import MINIMISED, UNWRITTEN, bare, of_role, written
 from runlens.sources.console.bare import TOLD as BARE
-from runlens.sources.console.bare import bare
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
@@ -20,6 +20,7 @@ from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
+from runlens.wording import count
 
 TOLD = "holds a result and no course of a training: each number was taken for its only point"
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
@@ -30,8 +31,13 @@ def without_course(
     others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
-    if rows := bare(others, path.stem):
-        return placed(rows), (Problem(str(path), BARE, "their names"),)
+    if found := bare(others, path.stem):
+        rows = written(found, path.stem)
+        named = of_role(rows, path.stem)
+        told = [Problem(str(path), BARE if named == rows else MINIMISED, "their names")]
+        if left := len(found) - len(rows):
+            told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
+        return placed(named), tuple(told)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 
