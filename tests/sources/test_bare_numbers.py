@@ -155,7 +155,7 @@ def test_files_of_one_number_are_what_a_run_left(tmp_path: Path) -> None:
     written(tmp_path, "lr: 0.1\n", "hparams.yaml")
     run = read(tmp_path)
     assert run.curve("train_loss").value.tolist() == [3.5647]
-    assert set(run.history.metrics) == {"train_loss", "acc_log"}
+    assert set(run.history.metrics) == {"train_loss", "train_accuracy"}
     assert read(tmp_path / "loss_log.txt").curve("train_loss").value.tolist() == [3.5647]
 
 

@@ -38,6 +38,7 @@ from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebo
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
+from runlens.sources.tables.names import called_after
 from runlens.sources.trainings import numbered
 from runlens.wording import count
 
@@ -310,7 +311,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     if not found.records and reading.path.name:
         found, problem = without_course(others, reading.path)
         reading.problems += problem
-    found = found._replace(records=named_by_file(found.records, reading.path.stem))
+    found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])
     records, placed = Records.of(found.records), found.placed

@@ -20,6 +20,7 @@ from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
+from runlens.sources.tables.names import called_after
 from runlens.wording import count
 
 TOLD = "holds a result and no course of a training: each number was taken for its only point"
@@ -31,9 +32,10 @@ def without_course(
     others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
-    if found := bare(others, path.stem):
-        rows = written(found, path.stem)
-        named = of_role(rows, path.stem)
+    stem = called_after(path.stem)
+    if found := bare(others, stem):
+        rows = written(found, stem)
+        named = of_role(rows, stem)
         told = [Problem(str(path), BARE if named == rows else MINIMISED, "their names")]
         if left := len(found) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))

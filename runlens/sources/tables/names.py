@@ -71,6 +71,13 @@ WEAK_METRIC = lazy_re(
     r"|recall|success_rate)\d*(?:_|$)"
 )
 
+_FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after
+
+
+def called_after(stem: str) -> str:
+    """Return what a file is called after: ``train_score`` of ``train_score_log``."""
+    return _FILE.sub("", stem)
+
 
 def keeps_words(name: str) -> bool:
     """Whether the text in a column of this name says something about its row."""
