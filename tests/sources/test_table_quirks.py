@@ -376,3 +376,13 @@ def test_the_mean_of_a_cell_with_commas_for_points(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(text)
     expected = [64 // n + 0.5 for n in range(1, 9)]
     assert read(tmp_path).curve("train_loss").value.tolist() == expected
+
+
+@pytest.mark.parametrize(("value", "is_score"), [(0, False), (0.5, True)])
+def test_a_counter_of_batches_that_are_added_up_is_no_accuracy(
+    tmp_path: Path, value: float, is_score: bool
+) -> None:
+    """``acc_step`` is one where it has a share."""
+    rows = ({"global_step": n, "acc_step": value * n / 8, "loss": 4 / (n + 1)} for n in range(9))
+    put(tmp_path, "metrics.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    assert ("train_accuracy" in read(tmp_path).history.metrics) == is_score

@@ -176,6 +176,10 @@ def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task
         ({"train_loss", "eval_bpb"}, 7.2, {}, "", "pretrain"),
         ({"train_loss"}, 7.2, {"max_context": 512}, "", "pretrain"),
         ({"train_loss", "top_acc"}, 10.1, {}, "", "other"),
+        ({"train_loss", "smoothness_loss"}, 12.6, {}, "", "other"),  # a sum of parts
+        # the Trainer counts no operations of a module that is none of transformers
+        ({"train_loss"}, 1.1, {"flos_per_sample": 0.0}, "transformers", "other"),
+        ({"train_loss"}, 1.1, {"flos_per_sample": 6e12}, "transformers", "sft"),
         # what nanoGPT's code begins with below chance of any text was trained before
         ({"train_loss"}, 3.2, {}, "nanogpt", "sft"),
         ({"train_loss"}, 3.4, {}, "nanogpt", "pretrain"),
@@ -209,6 +213,22 @@ def test_an_evaluation_tells_the_level_of_a_sum(
     """A training loss that was summed over accumulation says nothing of classes."""
     names = {"train_loss", "eval_accuracy"}
     assert typed(names, loss, {}, "transformers", first_held_out=held_out)[0] == task
+
+
+@pytest.mark.parametrize(
+    ("names", "held_out", "task"),
+    [
+        ({"eval_f1", "eval_accuracy"}, 0.9, "classification"),
+        ({"eval_f1", "eval_accuracy"}, 2.4, "sft"),
+        ({"eval_accuracy"}, 0.9, "sft"),  # of tokens, as examples of transformers log it
+    ],
+)
+def test_scores_of_classes_tell_a_sum_of_few_batches(
+    names: set[str], held_out: float, task: Task
+) -> None:
+    """Where the evaluation lies far below the training loss from the start."""
+    found, why = typed({"train_loss", *names}, 8.1, {}, "transformers", first_held_out=held_out)
+    assert found == task, why
 
 
 def test_two_tasks_that_are_level_are_neither() -> None:

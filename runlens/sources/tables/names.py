@@ -26,6 +26,8 @@ WEAK_STEPS = (
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
 TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
+# counters of the batches that are added up for one step
+WITHIN_STEP = {"acc_step", "accum_step", "accumulation_step", "grad_acc_step", "micro_step"}
 # parts of a name before a slash that say of a step that it is the run's
 COUNTING = {"system", "progress", "trainer", "global", "meta", "info", "training", "run"}
 # what other names of a step consist of: "n_iter", "opt_step", "batch_no", "stats/update"
