@@ -33,6 +33,7 @@ from runlens.sources.merging.task_words import (
     METHOD_KEYS,
     NO_LANGUAGE_LOSS,
     OBJECTIVE_KEYS,
+    OF_AGENTS,
     OF_CLASSES,
     OF_NUMBERS,
     OF_PARTS,
@@ -192,7 +193,7 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
     of_texts = sorted(name for name in logged if OF_TEXTS & set(words(name)))
     if of_texts and "reward" in names:
         return "grpo", f"logs reward and {of_texts[0]}"
-    if "reward" in names and not set(names) >= RATED:
+    if "reward" in names and not set(names) >= RATED and not _of_money(names, logged):
         return "rl", "logs reward, and nothing of texts"
     parts = {"policy_loss", "value_loss", "kl", "kl_step"} & set(names)
     if len(parts) > 1 and parts & {"policy_loss", "value_loss"}:
@@ -205,6 +206,15 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
     if hits and not scored and not OF_CLASSES & set(names):
         return "gan-diffusion", f"logs {hits[0]}"
     return None
+
+
+def _of_money(names: Collection[str], logged: Collection[str]) -> bool:
+    """Whether a return is one of investments: beside a model that is fitted to held-out data too.
+
+    Nothing is called a reward, and no agent is told of.
+    """
+    said = {word for name in logged for word in words(name)}
+    return {"train_loss", "eval_loss"} <= set(names) and not OF_AGENTS & said
 
 
 def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple[Task, str] | None:
