@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from runlens.config_keys import KEYS, canonical_key
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.console.bare import MINIMISED, UNWRITTEN, bare, of_role, written
@@ -24,6 +23,8 @@ from runlens.sources.tables.names import called_after
 from runlens.wording import count
 
 TOLD = "holds a result and no course of a training: each number was taken for its only point"
+LONGEST = 5_000  # lines of a log in which results are looked for
+NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS}
 
@@ -45,28 +46,39 @@ def without_course(
 
 
 def results(others: Sequence[tuple[int, str]]) -> list[Row]:
-    """Return a row for each line of a short log that says a result: ``BEST ACCURACY: 0.78``.
+    """Return a row for each line of a log that says a result: ``BEST ACCURACY: 0.78``.
 
-    Its number was computed, and set off from its name: sentences have others.
+    Its number was computed, and set off from its name: sentences have others. In a log that is not
+    short it stands near results on the data of the training and on held-out ones.
     """
-    if len(others) > EXCERPT:
+    if len(others) > LONGEST:
         return []
     tables = (tabled(one) for one in layouts(plain(without_prefix(others)), {}))
-    return [row for table in tables if (row := _result(table))]
+    rows = [row for table in tables if (row := _result(table))]
+    return rows if len(others) <= EXCERPT else _near_twins(rows)
+
+
+def _near_twins(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows around those that name what was measured on both kinds of data."""
+    split = [(row.at, {classify(name).split for name in row.names} - {""}) for row in rows]
+    trained = [at for at, some in split if "train" in some]
+    held = [at for at, some in split if some & {"val", "test"}]
+    twins = [at for at in trained if any(abs(at - other) <= NEAR for other in held)]
+    return [row for row in rows if any(abs(row.at - at) <= NEAR for at in twins)]
 
 
 def _result(table: Table) -> Row | None:
     of_data = sum(SPLIT.fullmatch(name) is not None for name in table.names) > 1
     mine = [n for n, name in enumerate(table.names) if _judges(name, of_data=of_data)]
-    value = table.value[0, mine]
+    written_whole = table.layout.array()[2][0, mine]
     said = sum(map(bool, table.names))
     listed = any("[" in name for name in table.names)  # scores of classes
-    if len(table.line) > 1 or listed or 2 * len(mine) < said or (value == np.floor(value)).all():
+    if len(table.line) > 1 or listed or 2 * len(mine) < said or written_whole.all():
         return None
     if not (table.bound or of_data):
         return None
     names = tuple(table.names[n] for n in mine)
-    return Row(int(table.line[0]), Counted(), names, tuple(value.tolist()))
+    return Row(int(table.line[0]), Counted(), names, tuple(table.value[0, mine].tolist()))
 
 
 def _judges(name: str, *, of_data: bool) -> bool:
