@@ -17,6 +17,7 @@ from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
+from runlens.sources.tables.listed import upright
 from runlens.sources.tables.names import has_metric, is_step
 from runlens.sources.tables.unnamed import roles
 
@@ -42,7 +43,7 @@ _INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$"
 
 def decoded(data: bytes, stem: str = "") -> str:
     """Return the text of a table, whatever program saved it, under the names of its columns."""
-    return headed(plain_text(data), stem)
+    return headed(upright(plain_text(data), stem), stem)
 
 
 def plain_text(data: bytes) -> str:

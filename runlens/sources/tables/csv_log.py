@@ -39,6 +39,7 @@ from runlens.sources.tables.columns import (
     says_log,
 )
 from runlens.sources.tables.held import Column, Table, renamed
+from runlens.sources.tables.listed import upright
 from runlens.sources.tables.long import lone_value, names_metrics
 from runlens.sources.tables.names import (
     ROW_NUMBERS,
@@ -178,12 +179,16 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        bare = plain_text(_narrow(log_bytes(reading)))
+        as_found = plain_text(_narrow(log_bytes(reading)))
+        bare = upright(as_found, path.stem)
         text = headed(bare, path.stem)
         found = _table(reading, text, columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
+    if bare is not as_found:
+        told = "has curves in its cells: each row was taken for a training"
+        reading.problems.append(Problem(str(path), told))
     names = text.partition("\n")[0].strip() if text.endswith(f"\n{bare}") else ""
     if STEP in names:  # its numbers say what its columns are
         told = f"has no header row that names its columns: they were taken for {names}"
