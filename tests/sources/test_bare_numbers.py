@@ -221,3 +221,11 @@ def test_other_numbers_of_an_output_have_no_name(tmp_path: Path, name: str) -> N
     written(tmp_path, "".join(f"{0.7 + n % 5 / 50:.4f}\n" for n in range(40)), name)
     assert set(read(tmp_path).history.metrics) == {"column 1"}
     assert len(read(tmp_path, columns={"train_loss": "column 1"}).curve("train_loss")) == 40
+
+
+def test_a_column_that_tells_the_time_is_no_metric(tmp_path: Path) -> None:
+    """Step, milliseconds since 1970, and what the file is called after."""
+    rows = (f"{20 * n} {1_650_000_000_000 + 9 * n} {6 / (n + 1):.5f}\n" for n in range(20))
+    run = read(written(tmp_path, "".join(rows), "val_loss.txt"))
+    assert set(run.history.metrics) == {"eval_loss"}
+    assert run.curve("eval_loss").step.tolist() == list(range(0, 400, 20))

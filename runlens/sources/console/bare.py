@@ -20,6 +20,7 @@ from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
 from runlens.sources.reading import as_number
+from runlens.sources.tables.unnamed import is_time
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
@@ -180,12 +181,19 @@ def _count(numbers: Sequence[float]) -> bool:
 
 
 def named_by_file(records: list[Record], stem: str) -> list[Record]:
-    """Return records whose only number has no name with that of their file: ``train_loss.txt``."""
+    """Return records whose only number has no name with that of their file: ``train_loss.txt``.
+
+    A time beside it, in seconds since 1970, is none of what was measured.
+    """
     names = {record.names for record in records}
     only = next(iter(names)) if len(names) == 1 else ()
-    if len(only) != 1 or not _UNNAMED.fullmatch(only[0]) or not tells(stem):
+    if not tells(stem) or not all(map(_UNNAMED.fullmatch, only)):
         return records
-    return [record._replace(names=(stem,)) for record in records]
+    value = np.array([record.values for record in records])
+    kept = [n for n in range(len(only)) if not is_time(value[:, n])]
+    if len(kept) != 1:
+        return records
+    return [record._replace(names=(stem,), values=(record.values[kept[0]],)) for record in records]
 
 
 def _heading_of(words: str) -> str:

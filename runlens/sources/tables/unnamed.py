@@ -26,7 +26,7 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     if rows < FEWEST or width < 2 or np.isnan(table[:, :-1]).any():  # noqa: PLR2004 - one has the name
         return []
     places = range(width)
-    times = [n for n in places if _is_time(table[:, n])]
+    times = [n for n in places if is_time(table[:, n])]
     whole = [n for n in places if n not in times and _is_count(table[:, n])]
     values = [n for n in places if n not in times + whole] or [width - 1]
     counters = _counters(table, [n for n in whole if n not in values])
@@ -36,7 +36,8 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     return [named.get(n, "") for n in places]
 
 
-def _is_time(value: FloatArray) -> bool:
+def is_time(value: FloatArray) -> bool:
+    """Whether numbers are seconds or milliseconds since 1970, one after the other."""
     return any(low <= value.min() and value.max() < high for low, high in WALL) and bool(
         (np.diff(value) >= 0).all()
     )
