@@ -106,12 +106,13 @@ def _without_shares(names: tuple[str, ...], value: FloatArray) -> tuple[str, ...
 
 
 def _ticks(value: FloatArray) -> bool:
-    """Whether numbers from 0 to 1 rise evenly, as no score does; they may begin anew."""
+    """Whether numbers rise evenly from 0 to 1 again and again, as no score does."""
     if len(value) < FEWEST or not (value.min() >= 0 and WHOLE / 2 < value.max() <= WHOLE):
         return False
     apart = np.diff(value)
     usual = median(apart)
-    return bool(usual > 0 and (np.abs(apart - usual) < EVEN * usual).mean() >= MOSTLY)
+    again = np.count_nonzero(apart < -WHOLE / 2)
+    return bool(again > 1 and usual > 0 and (np.abs(apart - usual) < EVEN * usual).mean() >= MOSTLY)
 
 
 def lacks_a_cell(table: Table, other: Table) -> bool:
