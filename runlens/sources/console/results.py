@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
@@ -70,15 +72,18 @@ def _near_twins(rows: Sequence[Row]) -> list[Row]:
 def _result(table: Table) -> Row | None:
     of_data = sum(SPLIT.fullmatch(name) is not None for name in table.names) > 1
     mine = [n for n, name in enumerate(table.names) if _judges(name, of_data=of_data)]
-    written_whole = table.layout.array()[2][0, mine]
+    value = table.value[0, mine]
+    counted = table.layout.array()[2][0, mine]  # written as whole numbers
+    split = any(classify(table.names[n]).split for n in mine)  # of all the data 1.0000 may be right
+    whole = counted.all() if split else (value == np.floor(value)).all()
     said = sum(map(bool, table.names))
     listed = any("[" in name for name in table.names)  # scores of classes
-    if len(table.line) > 1 or listed or 2 * len(mine) < said or written_whole.all():
+    if len(table.line) > 1 or listed or 2 * len(mine) < said or whole:
         return None
     if not (table.bound or of_data):
         return None
     names = tuple(table.names[n] for n in mine)
-    return Row(int(table.line[0]), Counted(), names, tuple(table.value[0, mine].tolist()))
+    return Row(int(table.line[0]), Counted(), names, tuple(value.tolist()))
 
 
 def _judges(name: str, *, of_data: bool) -> bool:
