@@ -107,6 +107,9 @@ def test_what_is_no_history(text: object) -> None:
         {f"run {n}": [{"epoch": i, "loss": v + n} for i, v in enumerate(LOSS)] for n in range(2)},
         {of: {"train_loss": [v + n for v in LOSS], "val_loss": HELD}
          for n, of in enumerate(("resnet18", "vgg16"))},
+        {of: {"train": [{"epoch": i, "loss": v + n} for i, v in enumerate(LOSS)],
+              "Val": [{"epoch": i, "loss": v} for i, v in enumerate(HELD)]}
+         for n, of in enumerate(("net_a", "net_b"))},
         {"note": {"k": 1}, "size": [3]} | {of: [{"epoch": i, "loss": v + n}
                                                 for i, v in enumerate(LOSS, 1)]
                                            for n, of in enumerate(("gru", "lstm"))},

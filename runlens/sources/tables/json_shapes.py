@@ -12,6 +12,7 @@ from runlens.sources.reading import as_number
 from runlens.sources.tables.cells import LONGER, UNNAMED
 from runlens.sources.tables.names import (
     SETTINGS,
+    SPLITS,
     STEPS,
     TRAININGS,
     has_metric,
@@ -188,12 +189,18 @@ def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
         return
     curves = {key: one for key, one in parts.items() if _is_curve(one)}
     begins = {_begin(one) for one in curves.values()}
-    twins = all(isinstance(one, dict) and has_twins(one) for one in curves.values())
+    twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
     loops = len(begins) == 1 and None not in begins
     if (twins or loops) and not any(
         classify(key).split or has_metric([key]) or plain(key) in _NETWORKS for key in curves
     ):
         yield from curves.items()
+
+
+def _of_both(part: Row) -> bool:
+    """Whether a part has what was measured on the data of the training, and on held-out ones."""
+    splits = {SPLITS.get(key.lower()) for key in part}
+    return has_twins(part) or (len(splits) > 1 and "" in splits and None not in splits)
 
 
 def of_settings(whole: Row, stem: str) -> Iterator[tuple[str, Row]]:
