@@ -228,7 +228,7 @@ def _found(
 
         # a text of any name, which a user points at
         any_name = place.is_file() and not ours and console.looks_like_log(place)
-        ours += [(console, one) for one in ([place] if any_name else console.named_numbers(names))]
+        ours += [(console, one) for one in ([place] if any_name else console.left_alone(names))]
     if place.is_file() and ours:
         from runlens.sources.configs import config_files
 

@@ -162,6 +162,8 @@ def _per_sample(state: dict[str, Any]) -> float | None:
         as_number(state.get(key)) or 0.0
         for key in ("total_flos", "global_step", "train_batch_size")
     )
+    if state.get("total_flos") == 0 and steps > 0:
+        return 0.0  # it counts none of a module that is no model of transformers
     return flos / steps / max(1.0, size) if flos > 0 and steps > 0 and isfinite(flos) else None
 
 

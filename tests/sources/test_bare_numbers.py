@@ -155,7 +155,7 @@ def test_files_of_one_number_are_what_a_run_left(tmp_path: Path) -> None:
     written(tmp_path, "lr: 0.1\n", "hparams.yaml")
     run = read(tmp_path)
     assert run.curve("train_loss").value.tolist() == [3.5647]
-    assert set(run.history.metrics) == {"train_loss", "acc_log"}
+    assert set(run.history.metrics) == {"train_loss", "train_accuracy"}
     assert read(tmp_path / "loss_log.txt").curve("train_loss").value.tolist() == [3.5647]
 
 
@@ -164,3 +164,68 @@ def test_a_file_of_one_number_beside_a_log_is_none(tmp_path: Path) -> None:
     written(tmp_path, "0.5\n", "loss_log.txt")
     written(tmp_path, "".join(f"epoch {n} loss {2 / n:.4f}\n" for n in range(1, 9)), "train.log")
     assert len(read(tmp_path).curve("train_loss")) == 8
+
+
+@pytest.mark.parametrize("name", ["accuracy.txt", "episode_rewards.txt", "score_log.txt"])
+def test_whole_numbers_are_scores_where_their_file_says_so(tmp_path: Path, name: str) -> None:
+    """Per cent, or what an agent got in an episode."""
+    values = [40 + 7 * n % 31 + n for n in range(20)]
+    run = read(written(tmp_path, "".join(f"{value}\n" for value in values), name))
+    (metric,) = run.history.metrics
+    assert len(run.curve(metric)) == 20
+
+
+@pytest.mark.parametrize("numbers", [[0, 1, 1, 0, 1, 1, 1], range(7, 30)])
+def test_marks_and_counts_are_no_scores(tmp_path: Path, numbers: list[int]) -> None:
+    """One for each sample, right or wrong; and what numbers the rows."""
+    text = "".join(f"{value}\n" for value in numbers)
+    assert not console.read(written(tmp_path, text, "accuracy.txt")).series
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "rows"),
+    [
+        ("accuracy.txt", [81, 86, 90, 93, 95, 96, *[0] * 30], 6),
+        ("test_acc.txt", [0.5, 0.6, 0.7, 0.75, 0.8, *[0.0] * 9], 5),
+        ("reward.txt", [-9.5, -8.5, -7.5, -5.5, -4.5, *[0.0] * 9], 5),
+        ("reward.txt", [-9.5, -8.5, 0.0, -5.5, -4.5, *[0.0] * 9], 14),  # zero is one of them
+        ("reward.txt", [9.5, 4.5, 0.5, 0.25, 0.05, *[0.0] * 9], 14),  # it came to zero
+        ("accuracy.txt", [0.5, 0.6, *[0.0] * 30], 32),
+        ("accuracy.txt", [0.0] * 30, 30),
+        ("loss.txt", [5.5, 4.5, 3.5, 2.5, 1.5, *[0.0] * 30], 35),  # as a loss may end
+    ],
+)
+def test_zeros_behind_the_scores_of_a_file_were_never_written(
+    tmp_path: Path, name: str, values: list[float], rows: int
+) -> None:
+    """An array had room for more rows; that they were left out is told."""
+    found = console.read(written(tmp_path, "".join(f"{value}\n" for value in values), name))
+    (points,) = found.series.values()
+    assert len(points.value) == rows
+    assert (rows < len(values)) == any("never written" in one.text for one in found.problems)
+
+
+def test_numbers_that_fall_in_files_named_after_their_data_are_a_loss(tmp_path: Path) -> None:
+    """Found in a folder where nothing else lies; that it was concluded is told."""
+    for name, above in (("train_results.txt", 3), ("eval_results.txt", 4)):
+        written(tmp_path, "".join(f"{above / n:.5f}\n" for n in range(1, 25)), name)
+    run = read(tmp_path)
+    assert run.curve("train_loss").value[0] == 3
+    assert run.curve("eval_loss").value[0] == 4
+    assert any("taken for a loss" in problem.text for problem in run.problems)
+
+
+@pytest.mark.parametrize("name", ["out.txt", "test_results.txt"])
+def test_other_numbers_of_an_output_have_no_name(tmp_path: Path, name: str) -> None:
+    """They are read where nothing else lies there, and whoever knows may say what they are."""
+    written(tmp_path, "".join(f"{0.7 + n % 5 / 50:.4f}\n" for n in range(40)), name)
+    assert set(read(tmp_path).history.metrics) == {"column 1"}
+    assert len(read(tmp_path, columns={"train_loss": "column 1"}).curve("train_loss")) == 40
+
+
+def test_a_column_that_tells_the_time_is_no_metric(tmp_path: Path) -> None:
+    """Step, milliseconds since 1970, and what the file is called after."""
+    rows = (f"{20 * n} {1_650_000_000_000 + 9 * n} {6 / (n + 1):.5f}\n" for n in range(20))
+    run = read(written(tmp_path, "".join(rows), "val_loss.txt"))
+    assert set(run.history.metrics) == {"eval_loss"}
+    assert run.curve("eval_loss").step.tolist() == list(range(0, 400, 20))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from runlens import diagnose, read, read_all
 from runlens.live import judged
 from runlens.settings import Settings
@@ -54,3 +56,39 @@ def test_a_log_of_powershell_within_a_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "run" / "train_output.txt").write_text(rows, encoding="utf-16")
     (run,) = read_all(tmp_path / "run")
     assert len(run.curve("train_loss")) == 9
+
+
+REPORT = "2025-03-02 09:00:{:02d},120 - fit - INFO - {}\n"
+SCORES = ("Train Accuracy: 0.9871", "Valid Accuracy: 1.0000", "Test F1: 0.9312")
+
+
+def report(*lines: str, above: int = 90) -> str:
+    """Return a log of a classifier that has no epochs, with much said before."""
+    said = [f"column {chr(97 + n % 26)}{chr(97 + n // 26)} was scaled" for n in range(above)]
+    return "".join(REPORT.format(n % 60, line) for n, line in enumerate((*said, *lines)))
+
+
+def test_results_of_a_model_without_epochs_before_a_crash(tmp_path: Path) -> None:
+    """In a log that is not short they stand beside each other, with their data."""
+    text = report(*SCORES, "Model saved", "Fitting the next one")
+    text += 'Traceback (most recent call last):\n  File "fit.py", line 7, in main\n    go()\n'
+    text += "ValueError: sizes do not match\n"
+    (tmp_path / "train.log").write_bytes(text.encode("utf-16"))
+    run = read(tmp_path / "train.log")
+    assert run.state.kind == "crashed"
+    assert run.curve("train_accuracy").value.tolist() == [0.9871]
+    assert run.curve("eval_accuracy").value.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        report("Train Accuracy: 0.9871"),
+        report(*SCORES, above=5_000),
+        report(SCORES[0], *["still going on"] * 20, SCORES[1]),
+    ],
+)
+def test_single_numbers_of_a_long_log_are_no_results(tmp_path: Path, text: str) -> None:
+    """Of one kind of data, far apart, or in a log that is long."""
+    (tmp_path / "train.log").write_text(text)
+    assert not read(tmp_path / "train.log").history.metrics

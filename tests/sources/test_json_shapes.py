@@ -107,6 +107,12 @@ def test_what_is_no_history(text: object) -> None:
         {f"run {n}": [{"epoch": i, "loss": v + n} for i, v in enumerate(LOSS)] for n in range(2)},
         {of: {"train_loss": [v + n for v in LOSS], "val_loss": HELD}
          for n, of in enumerate(("resnet18", "vgg16"))},
+        {of: {"train": [{"epoch": i, "loss": v + n} for i, v in enumerate(LOSS)],
+              "Val": [{"epoch": i, "loss": v} for i, v in enumerate(HELD)]}
+         for n, of in enumerate(("net_a", "net_b"))},
+        {"note": {"k": 1}, "size": [3]} | {of: [{"epoch": i, "loss": v + n}
+                                                for i, v in enumerate(LOSS, 1)]
+                                           for n, of in enumerate(("gru", "lstm"))},
         [{"seed": n, "note": 3.5, "loss": [v + n for v in LOSS]} for n in range(2)],
         [{"fold": n, "history": {"loss": [v + n for v in LOSS], "k": 3}, "of": {"a": 1}}
          for n in range(2)],
@@ -127,6 +133,11 @@ def test_trainings_side_by_side(tmp_path: Path, text: Any) -> None:
         {"train": LISTS, "val": LISTS},
         {"generator_loss": LISTS, "critic_loss": LISTS},
         {"seed_0": {"loss": LOSS}, "seed_1": {"accuracy": LOSS}},
+        {of: [{"epoch": i, "loss": v} for i, v in enumerate(LOSS)] for of in ("actor", "critic")},
+        {
+            of: [{"epoch": i + n, "loss": v} for i, v in enumerate(LOSS)]
+            for of, n in (("warmup", 0), ("main", 20))
+        },
         {"seed_0": {"loss": LOSS}},
         [{"epoch": 1, "loss": 0.5, "losses": LOSS}, {"epoch": 2, "loss": 0.4, "losses": LOSS}],
     ],
@@ -199,3 +210,69 @@ def test_texts_of_which_nothing_is_read() -> None:
     found = loosely(b"[" * (DEEPEST + 9))
     assert found
     assert found.lost
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"0.1-32": LOSS, "0.1-64": [v + 1 for v in LOSS]},
+        {"lr=0.1": {"32": LOSS, "64": [v + 1 for v in LOSS]}},
+        {"hidden_dim=16, 0.5": LOSS, "hidden_dim=32, 0.5": [v + 1 for v in LOSS]},
+        {"(1e-3, 8)": LOSS, "(1e-4, 8)": [v + 1 for v in LOSS]},
+    ],
+)
+def test_keys_that_are_settings_are_trainings(tmp_path: Path, text: Any) -> None:
+    """Where their file says what was measured."""
+    first, second = read(tmp_path, text, "losses.json")
+    assert values(first) == LOSS
+    assert values(second) == [v + 1 for v in LOSS]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"1": LOSS, "2": HELD},  # epochs, or layers
+        {"0.1": LOSS, "coarse": HELD},
+        {"0.1": {"a": {"b": {"c": {"d": LOSS}}}}},
+    ],
+)
+def test_other_keys_are_none(tmp_path: Path, text: Any) -> None:
+    """They stand side by side, if they are numbers at all."""
+    (tmp_path / "losses.json").write_text(json.dumps(text))
+    found = whole_json.history(json.dumps(text).encode(), "losses")
+    assert found is None or not found.trainings
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "metric"),
+    [
+        ("train_score_log.json", [[v] for v in (3, 7, 2, 9, 12, 15)], "reward"),
+        ("rewards.json", [3, 7, 2, 9, 12, 15], "reward"),
+        ("loss.json", [3, 2.5, 2, 1.5, 1.25], "train_loss"),
+        ("val_loss.json", [[3.5], [2.5], [2], [1.5], [1.25]], "eval_loss"),
+    ],
+)
+def test_a_list_that_its_file_names_is_found(
+    tmp_path: Path, name: str, text: Any, metric: str
+) -> None:
+    """In a folder as well; each number may stand in a list of its own."""
+    (tmp_path / name).write_text(json.dumps(text))
+    run = runlens.read(tmp_path)
+    assert set(run.history.metrics) == {metric}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("losses.json", [3, 2, 1, 1, 2]),
+        ("accuracy.json", [0, 1, 1, 0, 1, 1]),
+        ("rewards.json", [3, 2]),
+        ("rewards.json", [True, False, True, True, False]),
+        ("notes.json", [[3.5], [2.5], [1.5], [1.25], [1.0]]),
+    ],
+)
+def test_other_lists_are_none(tmp_path: Path, name: str, text: Any) -> None:
+    """Labels, right or wrong, a few, and what nobody named."""
+    (tmp_path / name).write_text(json.dumps(text))
+    with pytest.raises(runlens.errors.NothingReadable):
+        runlens.read(tmp_path)

@@ -53,6 +53,17 @@ LINES = {
         r"C:\Python311\python.exe: can't open file 'train.py': [Errno 2] No such file",
         "python3: can't open file '/opt/app/train.py': [Errno 2] No such file or directory",
     ),
+    122: (
+        "bash: python: command not found",
+        "./launch.sh: line 7: torchrun: command not found",
+        "zsh: command not found: accelerate",
+        "nohup: failed to run command 'python': No such file or directory",
+        "'python' is not recognized as an internal or external command,",
+    ),
+    123: (
+        "/usr/bin/python3: No module named trainer.main",
+        "python: No module named pkg",
+    ),
     116: (
         "train.py: error: unrecognized arguments: --lr 0.1",
         "train.py: error: the following arguments are required: --data",
@@ -533,6 +544,8 @@ LOOK_ALIKES = {
     106: "this kernel runs on CUDA devices",
     107: "model._orig_mod.forward was traced",
     115: "can't open file of the cache, a new one is made",
+    122: "the key of the command was not found",
+    123: "there is no module named so in the model",
     116: "the error: an argument of the optimizer is deprecated",
     117: "utf-8 codec can't encode emojis in old consoles",
     118: "the wandb backend process has started",
@@ -560,7 +573,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 122))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 124))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

@@ -114,3 +114,18 @@ def test_a_plan_beyond_any_step_is_none(counter: str) -> None:
     """A damaged total has more digits than a number of steps."""
     (row, *_) = mine([(n, f"{counter} {n}/{10**30} | loss 0.{90 - n}") for n in range(1, 30)])
     assert (row.counted.steps, row.counted.epochs) == (-1, -1)
+
+
+def test_the_share_that_is_done_of_a_task_is_no_score(tmp_path: Path) -> None:
+    """It rises by the same from row to row, and begins anew with each task."""
+    text = ""
+    for run in range(4):
+        for n in range(40):
+            text += (
+                f"Tabu on 2-objective Zakharov ( {2.5 * (n + 1):.2f}%), {n * 0.04:.2f}s gone...\n"
+            )
+        text += f"Trial {run}: accuracy={0.5 + run / 20:.3f}, cost={9.5 - run:.2f}\n"
+    (tmp_path / "train.log").write_text(text)
+    series = console.read(tmp_path / "train.log").series
+    assert not any("Zakharov" in name for name in series)
+    assert {"accuracy", "cost"} <= set(series)

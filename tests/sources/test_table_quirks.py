@@ -343,3 +343,46 @@ def test_tables_that_are_no_curves(tmp_path: Path, text: str) -> None:
     """Labels, means with their deviations, rows that are wider and do not count."""
     (tmp_path / "m.csv").write_text(text)
     assert not csv_log.read(tmp_path / "m.csv").series
+
+
+@pytest.mark.parametrize(
+    ("cell", "encoding"),
+    [
+        ("{:.2f} ± {:.3f}", "utf-8"),
+        ("{:.2f} ± {:.3f}", "latin-1"),
+        ("{:.2f}Â±{:.3f}", "utf-8"),
+        ("{:.2f} +/- {:.3f}", "utf-8"),
+        ("{:.2f}+-{:.1e}", "utf-8"),
+        ("{:.2f} ({:.3f})", "utf-8"),
+        ("${:.2f} \\pm {:.3f}$", "utf-8"),
+        ("{:.2f}% ± {:.3f}%", "utf-8"),
+    ],
+)
+def test_the_mean_of_a_cell_with_its_deviation_is_its_value(
+    tmp_path: Path, cell: str, encoding: str
+) -> None:
+    """That the deviations were left out is told."""
+    rows = (f"{n},{cell.format(4 / n, 0.2 / n)},{cell.format(-n, 1)}\n" for n in range(1, 9))
+    (tmp_path / "log.csv").write_text("epoch,train loss,ssim\n" + "".join(rows), encoding)
+    run = read(tmp_path)
+    assert run.curve("train_loss").value.tolist() == [round(4 / n, 2) for n in range(1, 9)]
+    assert run.curve("ssim").value[-1] == -8
+    assert any("deviation" in problem.text for problem in run.problems)
+
+
+def test_the_mean_of_a_cell_with_commas_for_points(tmp_path: Path) -> None:
+    """As spreadsheets of Europe write it."""
+    text = "epoch;loss\n" + "".join(f"{n};{64 // n},5 ± 0,25\n" for n in range(1, 9))
+    (tmp_path / "log.csv").write_text(text)
+    expected = [64 // n + 0.5 for n in range(1, 9)]
+    assert read(tmp_path).curve("train_loss").value.tolist() == expected
+
+
+@pytest.mark.parametrize(("value", "is_score"), [(0, False), (0.5, True)])
+def test_a_counter_of_batches_that_are_added_up_is_no_accuracy(
+    tmp_path: Path, value: float, is_score: bool
+) -> None:
+    """``acc_step`` is one where it has a share."""
+    rows = ({"global_step": n, "acc_step": value * n / 8, "loss": 4 / (n + 1)} for n in range(9))
+    put(tmp_path, "metrics.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    assert ("train_accuracy" in read(tmp_path).history.metrics) == is_score

@@ -160,6 +160,9 @@ def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task
         ({"train_loss", "g_loss", "train_accuracy"}, 1.8, {}, "", "classification"),
         ({"train_loss", "out_recon_loss", "out_caps_acc"}, 0.3, {}, "", "other"),
         ({"train_loss", "recon_loss", "codebook_acc"}, 0.3, {}, "", "gan-diffusion"),
+        # a return of money, beside a model that is fitted
+        ({"train_loss", "eval_loss", "reward", "Sharpe"}, 0.7, {}, "", "other"),
+        ({"train_loss", "eval_loss", "reward", "episode_len"}, 0.7, {}, "", "rl"),
         # lengths of episodes, not of texts
         ({"reward", "len_mean"}, None, {}, "", "rl"),
         ({"reward", "len_mean", "response_tokens"}, None, {}, "", "grpo"),
@@ -176,6 +179,10 @@ def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task
         ({"train_loss", "eval_bpb"}, 7.2, {}, "", "pretrain"),
         ({"train_loss"}, 7.2, {"max_context": 512}, "", "pretrain"),
         ({"train_loss", "top_acc"}, 10.1, {}, "", "other"),
+        ({"train_loss", "smoothness_loss"}, 12.6, {}, "", "other"),  # a sum of parts
+        # the Trainer counts no operations of a module that is none of transformers
+        ({"train_loss"}, 1.1, {"flos_per_sample": 0.0}, "transformers", "other"),
+        ({"train_loss"}, 1.1, {"flos_per_sample": 6e12}, "transformers", "sft"),
         # what nanoGPT's code begins with below chance of any text was trained before
         ({"train_loss"}, 3.2, {}, "nanogpt", "sft"),
         ({"train_loss"}, 3.4, {}, "nanogpt", "pretrain"),
@@ -189,7 +196,8 @@ def test_signs_that_mislead_tell_no_task(
 ) -> None:
     """Parts of words, levels of small vocabularies and of sums, names of adapters that are none."""
     settings = {key: Configured(value, "config.yaml") for key, value in config.items()}
-    found, why = typed(names, loss, settings, framework, names)
+    logged = (names - {"reward"}) | {"Total Return"} if "Sharpe" in names else names
+    found, why = typed(names, loss, settings, framework, logged)
     assert found == task, why
 
 
@@ -209,6 +217,22 @@ def test_an_evaluation_tells_the_level_of_a_sum(
     """A training loss that was summed over accumulation says nothing of classes."""
     names = {"train_loss", "eval_accuracy"}
     assert typed(names, loss, {}, "transformers", first_held_out=held_out)[0] == task
+
+
+@pytest.mark.parametrize(
+    ("names", "held_out", "task"),
+    [
+        ({"eval_f1", "eval_accuracy"}, 0.9, "classification"),
+        ({"eval_f1", "eval_accuracy"}, 2.4, "sft"),
+        ({"eval_accuracy"}, 0.9, "sft"),  # of tokens, as examples of transformers log it
+    ],
+)
+def test_scores_of_classes_tell_a_sum_of_few_batches(
+    names: set[str], held_out: float, task: Task
+) -> None:
+    """Where the evaluation lies far below the training loss from the start."""
+    found, why = typed({"train_loss", *names}, 8.1, {}, "transformers", first_held_out=held_out)
+    assert found == task, why
 
 
 def test_two_tasks_that_are_level_are_neither() -> None:

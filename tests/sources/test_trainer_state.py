@@ -199,7 +199,7 @@ def test_operations_of_a_sample(tmp_path: Path) -> None:
     for state, flos in (
         ({"total_flos": 8e13, "train_batch_size": 4}, 1e12),
         ({"total_flos": 8e13}, 4e12),
-        ({"total_flos": 0.0}, None),
+        ({"total_flos": 0.0}, 0.0),
         ({"total_flos": float("inf")}, None),
         ({}, None),
     ):

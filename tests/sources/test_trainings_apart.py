@@ -265,3 +265,36 @@ def test_starts_that_failed_between_trainings_are_no_reason_to_join_them(tmp_pat
         (tmp_path / f"{name}.log").write_text(text)
     assert len(read_all(tmp_path / "long.log")) == 5
     assert len(read_all(tmp_path / "short.log")) == 1
+
+
+STAMPS = (
+    "20230105-0{}1530",
+    "2023-01-05 0{}:15:30",
+    "Thu Jan  5 0{}:15:30 UTC 2023",
+    "[2023/01/05 0{}:15:30]",
+)
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+def test_a_time_alone_above_each_launch(tmp_path: Path, stamp: str) -> None:
+    """It stands above the epochs of one training as well, and above launches of a single epoch."""
+    parts = [(9, [0]), (7, [0]), (6, [0, 1, 2]), (8, [0])]
+    text, hour = "", 0
+    for rows, epochs in parts:
+        for epoch in epochs:
+            text += f"{stamp.format(hour % 10)}\n"
+            text += "".join(f"Epoch {epoch}/3, Loss {9 / (n + 1):.3f}\n" for n in range(rows))
+            hour += 1
+    (tmp_path / "train.log").write_text(text)
+    runs = read_all(tmp_path)
+    assert [len(run.curve("train_loss")) for run in runs] == [9, 7, 18, 8]
+
+
+def test_a_time_alone_above_each_row_is_no_launch(tmp_path: Path) -> None:
+    """Nor where rows count nothing."""
+    stamped = "2023-01-05 0{}:15:30\n"
+    for row in ("Epoch {} loss {:.3f}\n", "loss {1:.3f}\n"):
+        text = "".join(stamped.format(n) + row.format(n, 3 / (n + 1)) for n in range(9))
+        (tmp_path / "train.log").write_text(text)
+        (run,) = read_all(tmp_path)
+        assert len(run.curve("train_loss")) == 9

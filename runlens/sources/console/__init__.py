@@ -23,8 +23,8 @@ from runlens.run import Problem
 from runlens.sources import pickles
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
-from runlens.sources.console.dict_rows import dict_rows
-from runlens.sources.console.dicts import NOT_METRICS, Rows
+from runlens.sources.console.dict_rows import dict_rows, framework_of
+from runlens.sources.console.dicts import NOT_METRICS
 from runlens.sources.console.excerpts import is_excerpt
 from runlens.sources.console.printed_settings import BANNER_KEYS, TOTAL_BATCH, settings
 from runlens.sources.console.records import Placed, Records, table
@@ -33,10 +33,12 @@ from runlens.sources.console.scanner import scan
 from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
-from runlens.sources.console.telling import telling, tells, titled
+from runlens.sources.console.telling import says_output, telling, tells, titled
 from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
+from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
+from runlens.sources.tables.names import called_after
 from runlens.sources.trainings import numbered
 from runlens.wording import count
 
@@ -105,19 +107,21 @@ def _console_of_wandb(path: Path) -> bool:
     return path.match("files/output.log") and _WANDB_RUN.match(run) is not None
 
 
-def named_numbers(names: Mapping[Path, list[str]]) -> list[Path]:
-    """List the files of a few numbers of which only their names say what they are: ``loss.txt``.
+def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
+    """List the files that are what a run left where nothing else lies beside them.
 
-    Where nothing else lies beside them, they are what a run left.
+    A few numbers of which only their names say what they are, ``loss.txt``; and the words with
+    which a program was refused before it began.
     """
-    files = (f / name for f, some in names.items() for name in some if _named(f, name))
-    return [file for file in files if file.suffix != MARKDOWN and looks_like_log(file, 1, 1)]
+    named = (f / name for f, some in names.items() for name in some if _named(f, name))
+    files = [file for file in named if file.suffix != MARKDOWN]
+    return [file for file in files if looks_like_log(file, 1, 1) or never_began(file)]
 
 
 def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool:
     """Whether the ends of a file look like those of the log of a training, with so many rows.
 
-    Of bare numbers it takes the `fewest`.
+    Of bare numbers it takes the `fewest`; of 1, nothing else lies beside the file.
     """
     try:
         with path.open("rb") as handle:
@@ -137,7 +141,8 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return True
     if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
-    named = of_pickle or tells(path.stem) or titled(ends)
+    alone = fewest == 1 and says_output(path.stem)
+    named = alone or of_pickle or tells(path.stem) or titled(ends)
     return _rows_in(path if named else Path(), ends, fewest) >= rows
 
 
@@ -293,7 +298,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         total = counted_by(rows.records.at[rows.are("train")], run_bars)
         run_bars = run_bars.taken(run_bars.total == total)
         told, skipped = log.told[records.at], frozenset(NOT_METRICS)
-        framework = _framework(log.others, rows)
+        framework = framework_of(log.others, rows)
         return _Measured(records, placed, told, run_bars, skipped, framework, (), (), dicts=True)
     from runlens.sources.console import lines  # 25 modules, of no use to a log of dicts
     from runlens.sources.console.bare import named_by_file
@@ -306,13 +311,13 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     if not found.records and reading.path.name:
         found, problem = without_course(others, reading.path)
         reading.problems += problem
-    found = found._replace(records=named_by_file(found.records, reading.path.stem))
+    found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])
     records, placed = Records.of(found.records), found.placed
     told = np.ones(len(records), dtype=np.bool_)
     run_bars = console_story.run_bars(run_bars, placed, records)
-    framework = found.framework or _framework(log.others, rows)
+    framework = found.framework or framework_of(log.others, rows)
     skipped = frozenset(("epoch",))
     return _Measured(
         records,
@@ -386,13 +391,3 @@ def _times(text: Text, at: IntArray, told: BoolArray) -> FloatArray:
     times = np.full(len(at), NOT_KNOWN)
     times[told] = [stamp(text.line(line)) for line in at[told].tolist()]
     return times
-
-
-def _framework(others: list[tuple[int, str]], rows: Rows) -> str:
-    head = "\n".join(line for _, line in others[:400])
-    if "axolotl" in head:
-        return "axolotl"
-    names = rows.records.names(50)
-    if names & {"num_updates", "train_num_updates"}:
-        return "fairseq"
-    return "transformers" if names & {"grad_norm", "learning_rate", "train_runtime"} else ""

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from runlens.arrays import median
-from runlens.naming import classify
+from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.mining.phrases import SPLIT, split_of
@@ -20,6 +20,7 @@ from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
 from runlens.sources.reading import as_number
+from runlens.sources.tables.unnamed import is_time
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
@@ -29,6 +30,11 @@ WRAPPED = 60  # numbers of a line of one list: as numpy prints it, a character a
 SMOOTH = 0.5  # of what numbers differ from those above them: they go on along the lines
 LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
+SCORES = {"accuracy", "reward", "score", "scores"}
+SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
+FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
+UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
+MINIMISED = "holds bare numbers that fell to less than half: they were taken for a loss"
 TOLD = "holds bare numbers: each line was taken for a row"
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
 _STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
@@ -82,7 +88,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         lists = [some for at, line in _joined(others) if (some := _list(at, line))]
         return _of_lists(lists or _of_settings(others, stem), stem)
     decimals = any("." in line for _, line in others)
-    if not decimals and all(value.is_integer() for _, values in same for value in values):
+    whole = not decimals and all(value.is_integer() for _, values in same for value in values)
+    if whole and not (width == 1 and _scores([values[0] for _, values in same], stem)):
         return []
     counts = width > 1 and _count([values[0] for _, values in same])
     names = tuple(f"column {n}" for n in range(1 + counts, width + 1))
@@ -102,6 +109,41 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
         for at, values in same
     ]
+
+
+def _scores(numbers: Sequence[float], stem: str) -> bool:
+    """Whether whole numbers are scores that the file is called after: per cent, what was got.
+
+    Right and wrong, which are 1 and 0, are of samples, and what rises by one numbers the rows.
+    """
+    return _of_scores(stem) and len(set(numbers)) > 2 and not _count(numbers)  # noqa: PLR2004 - 0 and 1
+
+
+def _of_scores(stem: str) -> bool:
+    return classify(stem).quantity in SCORES or not SCORES.isdisjoint(words(stem))
+
+
+def written(rows: Sequence[Row], stem: str) -> list[Row]:
+    """Leave out the zeros in which the scores of a file end, whose array had room for more rows."""
+    values = [row.values[0] for row in rows if len(row.values) == 1]
+    last = next((n for n in range(len(values), 0, -1) if values[n - 1]), 0)
+    full = FEWEST <= last <= len(values) - FEWEST and 0 not in values[:last]
+    sudden = full and abs(values[last - 1]) > SUDDEN * max(map(abs, values))
+    return list(rows[:last] if _of_scores(stem) and len(values) == len(rows) and sudden else rows)
+
+
+def of_role(rows: Sequence[Row], stem: str) -> list[Row]:
+    """Name numbers of which their file says the data alone, as a loss where they fall as one.
+
+    ``train_results.txt`` beside ``eval_results.txt``.
+    """
+    split = classify(stem).split
+    if not split or tells(stem) or any(row.names != ("column 1",) for row in rows):
+        return list(rows)
+    values = [row.values[0] for row in rows]
+    few = max(1, len(values) // 10)
+    falls = median(values[-few:]) < FALLEN * median(values[:few]) and min(values) >= 0
+    return [row._replace(names=(f"{split}_loss",)) for row in rows] if falls else list(rows)
 
 
 def _of_data(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
@@ -139,12 +181,19 @@ def _count(numbers: Sequence[float]) -> bool:
 
 
 def named_by_file(records: list[Record], stem: str) -> list[Record]:
-    """Return records whose only number has no name with that of their file: ``train_loss.txt``."""
+    """Return records whose only number has no name with that of their file: ``train_loss.txt``.
+
+    A time beside it, in seconds since 1970, is none of what was measured.
+    """
     names = {record.names for record in records}
     only = next(iter(names)) if len(names) == 1 else ()
-    if len(only) != 1 or not _UNNAMED.fullmatch(only[0]) or not tells(stem):
+    if not tells(stem) or not all(map(_UNNAMED.fullmatch, only)):
         return records
-    return [record._replace(names=(stem,)) for record in records]
+    value = np.array([record.values for record in records])
+    kept = [n for n in range(len(only)) if not is_time(value[:, n])]
+    if len(kept) != 1:
+        return records
+    return [record._replace(names=(stem,), values=(record.values[kept[0]],)) for record in records]
 
 
 def _heading_of(words: str) -> str:

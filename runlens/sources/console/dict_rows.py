@@ -1,5 +1,7 @@
 """Dict rows of a log, as the Trainer prints them, at the steps that the log tells around them."""
 
+from collections.abc import Sequence
+
 from runlens.history import NOT_KNOWN
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import SUMMARY, Rows, without_echoes
@@ -8,6 +10,7 @@ from runlens.sources.console.steps import Known, place
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.trainings import of_launches
 
+HEAD = 400  # lines in which a program names itself
 RATE = "train_steps_per_second"
 RATE_DIGIT = 1e-3  # the last that the Trainer prints of it
 _KNOWN = (
@@ -62,3 +65,13 @@ def _bounded(value: object) -> float | None:
     """Return a number that may count; data without a length is planned for sys.maxsize epochs."""
     number = as_number(value)
     return number if number is not None and abs(number) < MAX_STEP else None
+
+
+def framework_of(others: Sequence[tuple[int, str]], rows: Rows) -> str:
+    """Return what wrote a log, by its first lines and the names in its dicts; empty: not known."""
+    if "axolotl" in "\n".join(line for _, line in others[:HEAD]):
+        return "axolotl"
+    names = rows.records.names(50)
+    if names & {"num_updates", "train_num_updates"}:
+        return "fairseq"
+    return "transformers" if names & {"grad_norm", "learning_rate", "train_runtime"} else ""

@@ -48,7 +48,7 @@ from runlens.sources.console.postfix import (
 )
 from runlens.sources.console.ranks import of_first_rank
 from runlens.sources.console.records import Placed, Record, launches
-from runlens.sources.console.restarts import Restarts, numbered_anew
+from runlens.sources.console.restarts import begins_anew, numbered_anew
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
@@ -247,8 +247,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
-    first = rows[0].at if rows else 0
-    return placed(rows, framework, Restarts(others, first).between)
+    return placed(rows, framework, begins_anew(rows, others))
 
 
 def _line(row: Row) -> int:

@@ -6,7 +6,7 @@ only where the values begin anew too.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,11 @@ from runlens.sources.trainings import goes_on
 BLOCK = 3  # lines of the beginning that come again: a heading, and settings above it
 FEWEST = 3  # rows of a training, where only lines of the beginning say that it is one
 ARGUMENTS = "Namespace("  # what argparse says that a program was started with
+# a time alone in its line, which scripts write into their log when they start
+_STAMP = lazy_re(
+    r"\W*(?:\d{4}([-/_.]?)\d\d\1\d\d[-_T ]+\d\d([-:_]?)\d\d(?:\2\d\d(?:[.,]\d{1,6})?)?"
+    r"|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4})\W*"
+)
 _STARTED = lazy_re(r"\btraining (?:session|job) (?:started|begins)\b", re.IGNORECASE)
 
 
@@ -48,6 +53,29 @@ class Restarts:
         if any(ARGUMENTS in line or _STARTED.search(line) for line in lines):
             return True
         return len(lines) >= alike and len(self._head & set(map(shape, lines))) >= alike
+
+    def stamped(self, before: int, after: int) -> bool:
+        """Whether it does, or a time alone stands there as it does above the first row."""
+        return self.between(before, after) or (
+            _is_stamp(self._lines.get(self._first - 1, ""))
+            and any(_is_stamp(self._lines.get(at, "")) for at in range(before + 1, after))
+        )
+
+
+def begins_anew(
+    rows: Sequence[Row], others: Sequence[tuple[int, str]]
+) -> Callable[[int, int], bool]:
+    """Return what tells whether a log begins anew between two of its lines.
+
+    A time alone says so of rows that count themselves: others may each have one above them.
+    """
+    restarts = Restarts(others, rows[0].at if rows else 0)
+    every = all(max(row.counted[:6]) >= 0 for row in rows)
+    return restarts.stamped if every else restarts.between
+
+
+def _is_stamp(line: str) -> bool:
+    return _STAMP.fullmatch(line) is not None
 
 
 def numbered_anew(rows: Sequence[Row], others: Sequence[tuple[int, str]]) -> list[Row]:

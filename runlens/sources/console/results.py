@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from runlens.config_keys import KEYS, canonical_key
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import Problem
+from runlens.sources.console.bare import MINIMISED, UNWRITTEN, bare, of_role, written
 from runlens.sources.console.bare import TOLD as BARE
-from runlens.sources.console.bare import bare
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
@@ -20,8 +21,12 @@ from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
+from runlens.sources.tables.names import called_after
+from runlens.wording import count
 
 TOLD = "holds a result and no course of a training: each number was taken for its only point"
+LONGEST = 5_000  # lines of a log in which results are looked for
+NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS}
 
@@ -30,30 +35,50 @@ def without_course(
     others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
-    if rows := bare(others, path.stem):
-        return placed(rows), (Problem(str(path), BARE, "their names"),)
+    stem = called_after(path.stem)
+    if found := bare(others, stem):
+        rows = written(found, stem)
+        named = of_role(rows, stem)
+        told = [Problem(str(path), BARE if named == rows else MINIMISED, "their names")]
+        if left := len(found) - len(rows):
+            told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
+        return placed(named), tuple(told)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 
 
 def results(others: Sequence[tuple[int, str]]) -> list[Row]:
-    """Return a row for each line of a short log that says a result: ``BEST ACCURACY: 0.78``.
+    """Return a row for each line of a log that says a result: ``BEST ACCURACY: 0.78``.
 
-    Its number was computed, and set off from its name: sentences have others.
+    Its number was computed, and set off from its name: sentences have others. In a log that is not
+    short it stands near results on the data of the training and on held-out ones.
     """
-    if len(others) > EXCERPT:
+    if len(others) > LONGEST:
         return []
     tables = (tabled(one) for one in layouts(plain(without_prefix(others)), {}))
-    return [row for table in tables if (row := _result(table))]
+    rows = [row for table in tables if (row := _result(table))]
+    return rows if len(others) <= EXCERPT else _near_twins(rows)
+
+
+def _near_twins(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows around those that name what was measured on both kinds of data."""
+    split = [(row.at, {classify(name).split for name in row.names} - {""}) for row in rows]
+    trained = [at for at, some in split if "train" in some]
+    held = [at for at, some in split if some & {"val", "test"}]
+    twins = [at for at in trained if any(abs(at - other) <= NEAR for other in held)]
+    return [row for row in rows if any(abs(row.at - at) <= NEAR for at in twins)]
 
 
 def _result(table: Table) -> Row | None:
     of_data = sum(SPLIT.fullmatch(name) is not None for name in table.names) > 1
     mine = [n for n, name in enumerate(table.names) if _judges(name, of_data=of_data)]
     value = table.value[0, mine]
+    counted = table.layout.array()[2][0, mine]  # written as whole numbers
+    split = any(classify(table.names[n]).split for n in mine)  # of all the data 1.0000 may be right
+    whole = counted.all() if split else (value == np.floor(value)).all()
     said = sum(map(bool, table.names))
     listed = any("[" in name for name in table.names)  # scores of classes
-    if len(table.line) > 1 or listed or 2 * len(mine) < said or (value == np.floor(value)).all():
+    if len(table.line) > 1 or listed or 2 * len(mine) < said or whole:
         return None
     if not (table.bound or of_data):
         return None

@@ -16,6 +16,7 @@ from runlens.run import Event
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.closing import closing
 from runlens.sources.console.events import (
+    MAX_EXCEPTION,
     SAVED_OR_RESUMED,
     Failure,
     all_unranked,
@@ -36,6 +37,7 @@ from runlens.sources.console.messages import (
 from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.spans import shape
 from runlens.sources.console.text import Text, stamp
+from runlens.sources.console.unstarted import refused
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
@@ -231,6 +233,9 @@ def _errors(
     lines = [line for _, line in others]
     index = [at for at, _ in others]
     found, quoted = failures(lines, index)
+    if not (found or len(marks.at) or len(marks.bars)) and (place := refused(lines)) >= 0:
+        said = lines[place].strip()[:MAX_EXCEPTION]
+        found = [Failure(index[place], index[place], said, "", ignored=False)]
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)
     marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from runlens.metrics import METRICS, naming
+from runlens.naming import words
 from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 
@@ -29,6 +30,8 @@ _TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS}{_LOSSES})(?![a-z])", re.IGN
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
 LONGEST = 400  # characters of a line that names what stands below
 LOSSES = {"train_loss", "eval_loss", "d_loss", "g_loss"}  # by whatever words: "L_total", "L_G"
+# words of files that hold what a program printed or found
+OUTPUT = {"out", "output", "outputs", "stdout", "log", "logs", "result", "results", "history"}
 # settings of a loss, what was best so far, and words of sentences
 _OTHER = lazy_re(
     r"loss[ _]?scale|(?:weight|coef|coeff|eps|bias|fn|type|every|interval|freq|size|threshold)s?\b"
@@ -63,6 +66,11 @@ def named_in(words: str) -> str:
     """
     said = _WORD.findall(words[-LONGEST:])
     return next(filter(tells, [*map(" ".join, pairwise(said)), *said]), "")
+
+
+def says_output(stem: str) -> bool:
+    """Whether a file is called as what a program printed or found: ``out.txt``, ``results.txt``."""
+    return not OUTPUT.isdisjoint(words(stem))
 
 
 def titled(data: bytes) -> bool:

@@ -33,6 +33,7 @@ from runlens.sources.merging.task_words import (
     METHOD_KEYS,
     NO_LANGUAGE_LOSS,
     OBJECTIVE_KEYS,
+    OF_AGENTS,
     OF_CLASSES,
     OF_NUMBERS,
     OF_PARTS,
@@ -57,6 +58,7 @@ from runlens.sources.merging.task_words import (
 SAYS_METHOD, OF_METHOD, PROGRAM, POLICY = 32.0, 16.0, 10.0, 8.0
 ARCHITECTURE, SETTING, SCORE, LEVEL = 6.0, 4.0, 3.5, 2.0
 LEAD = 1.0
+SUMMED = 4  # times the first loss of the evaluation: one that was added up over so many batches
 
 
 class Sign(NamedTuple):
@@ -100,7 +102,7 @@ def typed(
             (ARCHITECTURE, _by_model(names, config)),
             (ARCHITECTURE, _by_contrast(config)),
             (SCORE, _by_generation(names, config, framework)),
-            (SCORE, _by_scores(names, config, _mean(first_loss, first_held_out))),
+            (SCORE, _by_scores(names, config, _mean(names, first_loss, first_held_out))),
             (SETTING, _by_objective(config)),
             (SCORE, _by_entropy(first_loss, first_entropy)),
             (LEVEL, by_loss(names, first_loss, config, framework, first_held_out)),
@@ -191,7 +193,7 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
     of_texts = sorted(name for name in logged if OF_TEXTS & set(words(name)))
     if of_texts and "reward" in names:
         return "grpo", f"logs reward and {of_texts[0]}"
-    if "reward" in names and not set(names) >= RATED:
+    if "reward" in names and not set(names) >= RATED and not _of_money(names, logged):
         return "rl", "logs reward, and nothing of texts"
     parts = {"policy_loss", "value_loss", "kl", "kl_step"} & set(names)
     if len(parts) > 1 and parts & {"policy_loss", "value_loss"}:
@@ -204,6 +206,15 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
     if hits and not scored and not OF_CLASSES & set(names):
         return "gan-diffusion", f"logs {hits[0]}"
     return None
+
+
+def _of_money(names: Collection[str], logged: Collection[str]) -> bool:
+    """Whether a return is one of investments: beside a model that is fitted to held-out data too.
+
+    Nothing is called a reward, and no agent is told of.
+    """
+    said = {word for name in logged for word in words(name)}
+    return {"train_loss", "eval_loss"} <= set(names) and not OF_AGENTS & said
 
 
 def _by_model(names: Collection[str], config: Mapping[str, Configured]) -> tuple[Task, str] | None:
@@ -265,10 +276,18 @@ def _by_generation(
     return None
 
 
-def _mean(first_loss: float | None, first_held_out: float | None) -> float | None:
-    """Return the first loss; where it can only be a sum, that of the evaluation beside it."""
-    summed = first_loss is not None and first_loss > NO_LANGUAGE_LOSS
-    return first_held_out if summed and first_held_out is not None else first_loss
+def _mean(
+    names: Collection[str], first_loss: float | None, first_held_out: float | None
+) -> float | None:
+    """Return the first loss; where it can only be a sum, that of the evaluation beside it.
+
+    With scores of classes it is one where the evaluation lies far below from the start.
+    """
+    if first_loss is None or first_held_out is None:
+        return first_loss
+    scored = any(SCORES & set(words(name)) for name in names)
+    summed = first_loss > NO_LANGUAGE_LOSS or (scored and first_loss > SUMMED * first_held_out)
+    return first_held_out if summed else first_loss
 
 
 def _by_scores(

@@ -124,7 +124,7 @@ def _of_language(
     """Whether a loss begins where only that of an untrained language model does.
 
     Where words of language are logged, or set, far from 0; else near ln of a usual vocabulary, and
-    nothing is scored that is no text's.
+    nothing is scored that is no text's, nor the loss told in parts.
     """
     if OF_IMAGES & config.keys() or not SCRATCH_LOSS < first_loss < NO_LANGUAGE_LOSS:
         return False
@@ -133,7 +133,8 @@ def _of_language(
         return True
     known = first_held_out is None or first_held_out > LEAST_HELD_OUT
     scored = OF_CLASSES & set(names) or OF_SCORES & told
-    return known and not scored and _between(first_loss, USUAL_SCRATCH)
+    parts = any("loss" in words(n) and n not in {"train_loss", "eval_loss"} for n in names)
+    return known and not (scored or parts) and _between(first_loss, USUAL_SCRATCH)
 
 
 def _own_module(config: Mapping[str, Configured]) -> bool:
@@ -145,7 +146,13 @@ def _own_module(config: Mapping[str, Configured]) -> bool:
 
 
 def _small(first_loss: float, config: Mapping[str, Configured]) -> bool:
-    """Whether a loss as low as that of a few classes is of a model too small to write so well."""
+    """Whether a loss as low as that of a few classes is of a model too small to write so well.
+
+    The Trainer counts no operations of a module that is none of transformers.
+    """
+    flos = config.get("flos_per_sample")
+    if flos is not None and flos.value == 0:
+        return True
     return 0 < _number(config, "flos_per_sample") < SMALL and first_loss < FEW_CLASSES
 
 

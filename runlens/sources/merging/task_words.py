@@ -105,6 +105,8 @@ SPEECH = ("CTC", "Whisper", "Speech")
 READING = ("vision", "trocr", "donut", "pix2struct", "nougat")  # text in images
 OF_TEXTS = {"format", "completion", "completions", "answer"}  # words of rewards of texts
 OF_ANSWERS = OF_TEXTS | {"response", "responses", "tokens", "prompt", "ref", "rm", "vllm", "kl"}
+# words of a reward that an agent gets, where "return" may be one of money
+OF_AGENTS = {"reward", "rewards", "episode", "episodes", "rollout", "agent", "policy", "env"}
 ERRORS = {"mse", "mae", "rmse", "r2", "r_squared"}
 SCORES = {"f1", "recall", "precision", "auc", "matthews", "mcc", "acc1", "acc5"}
 # of parts of an image, or edit distances of texts read in it: none of our tasks

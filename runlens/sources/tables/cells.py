@@ -6,6 +6,7 @@ upright.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
@@ -16,10 +17,13 @@ from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
+from runlens.sources.tables.listed import upright
 from runlens.sources.tables.names import has_metric, is_step
+from runlens.sources.tables.unnamed import roles
 
 UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
+LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 ROW = "row"  # the column that numbers the rows
@@ -27,19 +31,36 @@ LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
 _COMMENTS = lazy_re(r"(?:#.*\n)*# *(?P<last>.*)\n")
+_NUMBER = r"[-+]?(?:(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
+# "0.93 ± 0.02", "0.93 (0.02)"; the sign as it is torn where a text is of another encoding
+_SPREAD = lazy_re(
+    rf"\$?\s*(?P<mean>{_NUMBER})\s*%?\s*(?:Â?±|\+ ?/? ?-|\\pm|\ufffd{{1,2}}|\()"
+    rf"\s*{_NUMBER}\s*%?\)?\s*\$?",
+    re.IGNORECASE,
+)
 _INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
 
 
 def decoded(data: bytes, stem: str = "") -> str:
-    """Return the text of a table, whatever program saved it; columns without names are numbered.
+    """Return the text of a table, whatever program saved it, under the names of its columns."""
+    return headed(upright(plain_text(data), stem), stem)
 
-    One column alone is what the file is called after: ``loss.csv``.
-    """
+
+def plain_text(data: bytes) -> str:
+    """Return the text of a table as it stands, with points in its numbers."""
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:  # PowerShell's ">"
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    text = _uncovered(with_points(text))
+    return _uncovered(with_points(text))
+
+
+def headed(text: str, stem: str = "") -> str:
+    """Return the text of a table with the names of its columns above it; without any, numbered.
+
+    One column alone is what the file is called after, ``loss.csv``; and the only one that neither
+    counts nor tells the time.
+    """
     rows = _first_rows(text)
     first = rows[0] if rows else []
     if _lies_on_its_side(rows):
@@ -59,8 +80,18 @@ def decoded(data: bytes, stem: str = "") -> str:
     if len(named) == 1 and (has_metric([stem]) or "." not in named[0]):  # whole ones are labels
         names = [stem] if has_metric([stem]) else named
     else:
-        names = [f"{UNNAMED}{n}" for n in range(1, len(named) + 1)]
+        names = _roles(text, stem) or [f"{UNNAMED}{n}" for n in range(1, len(named) + 1)]
     return delimiter.join([*[""] * (len(first) - len(named)), *names]) + f"\n{text}"
+
+
+def _roles(text: str, stem: str) -> list[str]:
+    """Return what the columns of numbers are by their values, where the file names a metric."""
+    if not has_metric([stem]):
+        return []
+    rows = list(islice(rows_of(text), LOOKED_AT))
+    rows = [row for row in rows if len(row) == len(rows[0])]
+    cells = [[number_in(cell) for cell in row] for row in rows]
+    return roles(np.array(cells, dtype=np.float64), stem)
 
 
 def _uncovered(text: str) -> str:
@@ -127,10 +158,21 @@ def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``."""
+    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``.
+
+    Of a mean with its deviation it is the mean: ``0.93 ± 0.02``.
+    """
     number = as_number(cell)
     if number is not None or len(cell) > LONGEST:
         return number
+    if mean := spread_around(cell):
+        return as_number(mean)
     if inside := _INSIDE.search(cell):
         return as_number(inside["tensor"] or inside["percent"])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
+
+
+def spread_around(cell: str) -> str:
+    """Return the mean in a cell that has its deviation beside it; "" for others."""
+    found = _SPREAD.fullmatch(cell.strip())
+    return found["mean"].replace(",", ".") if found else ""

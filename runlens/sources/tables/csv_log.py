@@ -19,7 +19,17 @@ from runlens.sources.broken_off import without_torn_cell
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables.axis import counts
-from runlens.sources.tables.cells import LONGEST, SAMPLE, UNNAMED, decoded, number_in, rows_of
+from runlens.sources.tables.cells import (
+    LONGEST,
+    SAMPLE,
+    UNNAMED,
+    decoded,
+    headed,
+    number_in,
+    plain_text,
+    rows_of,
+    spread_around,
+)
 from runlens.sources.tables.columns import (
     AS_FOUND,
     Columns,
@@ -29,6 +39,7 @@ from runlens.sources.tables.columns import (
     says_log,
 )
 from runlens.sources.tables.held import Column, Table, renamed
+from runlens.sources.tables.listed import upright
 from runlens.sources.tables.long import lone_value, names_metrics
 from runlens.sources.tables.names import (
     ROW_NUMBERS,
@@ -42,6 +53,8 @@ from runlens.sources.tables.names import (
     of_losses,
 )
 from runlens.sources.tables.table import fill, log_bytes
+from runlens.sources.tables.unnamed import STEP
+from runlens.wording import count
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
 FRAMEWORK = "Lightning, Keras, stable-baselines3, Ultralytics, own loops"
@@ -166,10 +179,20 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        found = _table(reading, decoded(_narrow(log_bytes(reading)), path.stem), columns)
+        as_found = plain_text(_narrow(log_bytes(reading)))
+        bare = upright(as_found, path.stem)
+        text = headed(bare, path.stem)
+        found = _table(reading, text, columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
+    if bare is not as_found:
+        told = "has curves in its cells: each row was taken for a training"
+        reading.problems.append(Problem(str(path), told))
+    names = text.partition("\n")[0].strip() if text.endswith(f"\n{bare}") else ""
+    if STEP in names:  # its numbers say what its columns are
+        told = f"has no header row that names its columns: they were taken for {names}"
+        reading.problems.append(Problem(str(path), told))
     fill(reading, found)
     if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
         reading.framework = reading.framework or "lightning"
@@ -287,6 +310,7 @@ class _Parts:
         self._strange: dict[str, str] = {}  # a cell of each column that is no number
         self._short: list[int] = []  # rows with too few cells
         self._long = 0
+        self._means: set[str] = set()  # columns whose cells have a deviation as well
 
     def add(self, batch: list[list[str]]) -> None:
         """Add rows; a row that is a header again names the columns of those after it."""
@@ -321,6 +345,7 @@ class _Parts:
             pairs = [(n, number) for n, cell in known if (number := number_in(cell)) is not None]
             if len(pairs) < len(known):
                 self._other(name, known)
+            self._means.update([name] if any(spread_around(c) for _, c in known[:1]) else [])
             places = np.array([n for n, _ in pairs], dtype=np.int64)
             value = np.array([number for _, number in pairs], dtype=np.float64)
         self._parts.setdefault(name, []).append(Column(self.rows + places, value))
@@ -359,6 +384,10 @@ class _Parts:
             text = "has rows with more or fewer cells than its header"
             lost = f"cells of {len(self._short) + self._long:,} of {self.rows:,} rows"
             reading.problems.append(Problem(where, text, lost))
+        if self._means:
+            columns = count(len(self._means), "column")
+            text = f"has a deviation in each cell of {columns}: the mean was taken"
+            reading.problems.append(Problem(where, text, "the deviations"))
         for name, cell in self._strange.items():
             numbers = sum(len(part.row) for part in self._parts[name])
             if cell and not numbers and has_metric([name]):

@@ -4,16 +4,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from runlens.config_keys import KEYS, canonical_key
 from runlens.metrics import plain
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
 from runlens.sources.tables.cells import LONGER, UNNAMED
 from runlens.sources.tables.names import (
+    SETTINGS,
+    SPLITS,
     STEPS,
     TRAININGS,
     has_metric,
     has_twins,
+    is_step,
 )
 
 Row = dict[str, Any]
@@ -26,6 +30,10 @@ WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
 _COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15})")
+_NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
+_BETWEEN = lazy_re(r"[^\w-]+")
+_VALUE = lazy_re(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+_KNOWN = {key.name for key in KEYS}
 _SHORT = {"ep": "epoch", "e": "epoch", "it": "iter"}
 
 
@@ -169,12 +177,72 @@ def _is_word(value: object) -> bool:
 def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     """Yield what may be a training each, by its key: a seed, a fold, a model.
 
-    ``train`` and ``val``, or two networks with a loss each, are parts of one.
+    ``train`` and ``val``, or two networks with a loss each, are parts of one. A list of rows that
+    count themselves was written by a loop of its own: ``{"mlp": [{"epoch": 1, "loss": ...}]}``.
     """
     parts = {key: one for key, one in whole.items() if isinstance(one, dict | list) and one}
     said = all(
         (found := _COUNTED.fullmatch(key)) and plain(found[1] or "") in TRAININGS for key in parts
     )
-    twins = all(isinstance(one, dict) and has_twins(one) for one in parts.values())
-    if said or (twins and not any(classify(key).split or has_metric([key]) for key in parts)):
+    if said:
         yield from parts.items()
+        return
+    curves = {key: one for key, one in parts.items() if _is_curve(one)}
+    begins = {_begin(one) for one in curves.values()}
+    twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
+    loops = len(begins) == 1 and None not in begins
+    if (twins or loops) and not any(
+        classify(key).split or has_metric([key]) or plain(key) in _NETWORKS for key in curves
+    ):
+        yield from curves.items()
+
+
+def _of_both(part: Row) -> bool:
+    """Whether a part has what was measured on the data of the training, and on held-out ones."""
+    splits = {SPLITS.get(key.lower()) for key in part}
+    return has_twins(part) or (len(splits) > 1 and "" in splits and None not in splits)
+
+
+def of_settings(whole: Row, stem: str) -> Iterator[tuple[str, Row]]:
+    """Yield the curve of each training whose settings are its key: ``{"0.05-128": [0.5, ...]}``.
+
+    They may lie deeper, ``{"lr=0.1": {"64": [...]}}``; the `stem` of the file is what was measured.
+    Keys that only count may be epochs, or layers.
+    """
+    if not has_metric([stem]) or all(counted(key) for key in whole):
+        return
+    curves = list(_curves(whole))
+    if all(_is_setting(part) for path, _ in curves for part in path):
+        yield from (("/".join(path), {stem: some}) for path, some in curves)
+
+
+def _curves(whole: Row, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for key, one in whole.items():
+        if isinstance(one, dict) and len(path) < DEEPEST:
+            yield from _curves(one, (*path, key))
+        else:
+            yield (*path, key), one
+
+
+def _is_setting(key: str) -> bool:
+    """Whether a key is numbers, each alone or beside the name of a setting: ``lr=0.1, 64``."""
+    others, numbers = _VALUE.subn(" ", key)
+    named = (name.strip("_- ") for name in _BETWEEN.split(others))
+    return numbers > 0 and all(
+        plain(name) in SETTINGS or canonical_key(name) in _KNOWN for name in named if name
+    )
+
+
+def of_one_number(rows: list[Any]) -> list[float]:
+    """Return the numbers of a list, which may stand in a list each; nothing where others do."""
+    cells = [row[0] if isinstance(row, list) and len(row) == 1 else row for row in rows]
+    plain_ones = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+    return cells if plain_ones else []
+
+
+def _begin(some: object) -> tuple[str, int] | None:
+    """Return the count with which rows of what is measured begin, each with its own; else None."""
+    rows = some if isinstance(some, list) and all(isinstance(row, dict) for row in some) else [{}]
+    counters = (name for name in rows[0] if is_step(name) and measures(rows[0]))
+    by = next((name for name in counters if all(is_count(row.get(name)) for row in rows)), "")
+    return (by, rows[0][by]) if by else None

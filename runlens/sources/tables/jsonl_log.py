@@ -22,7 +22,7 @@ from runlens.sources.tables import whole_json
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.json_shapes import leaves
-from runlens.sources.tables.names import has_metric, has_twins, is_log, keeps_words
+from runlens.sources.tables.names import called_after, has_metric, has_twins, is_log, keeps_words
 from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
 
 LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json, other *.json"
@@ -77,7 +77,8 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         return True
     if whole_json.is_named(path.name.lower()):
         return has_metric(named.values()) or _measured(rows)
-    return path.suffix == whole_json.ENDING and has_twins(named.values())
+    after = len(rows) >= whole_json.FEWEST and numbers == {called_after(path.stem)}
+    return path.suffix == whole_json.ENDING and (after or has_twins(named.values()))
 
 
 def _measured(rows: Sequence[Row]) -> bool:
@@ -94,7 +95,7 @@ def _first_rows(path: Path) -> list[Row]:
     if len(rows) >= FEWEST or not name.endswith(whole_json.ENDING):
         return rows
     small = path.stat().st_size <= whole_json.LARGEST and whole_json.mentions_metric(head)
-    may_be_whole = small or whole_json.is_named(name)
+    may_be_whole = small or whole_json.is_named(name) or whole_json.is_called_after(path.stem, head)
     whole = whole_json.history(read_bytes(path, MAX_LOG), path.stem) if may_be_whole else None
     return whole.rows[:SAMPLE] if whole else rows if _of_lines(name) else []
 

@@ -26,6 +26,8 @@ WEAK_STEPS = (
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
 TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
+# counters of the batches that are added up for one step
+WITHIN_STEP = {"acc_step", "accum_step", "accumulation_step", "grad_acc_step", "micro_step"}
 # parts of a name before a slash that say of a step that it is the run's
 COUNTING = {"system", "progress", "trainer", "global", "meta", "info", "training", "run"}
 # what other names of a step consist of: "n_iter", "opt_step", "batch_no", "stats/update"
@@ -70,6 +72,13 @@ WEAK_METRIC = lazy_re(
     r"(?:^|_)(?:score|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
     r"|recall|success_rate)\d*(?:_|$)"
 )
+
+_FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after
+
+
+def called_after(stem: str) -> str:
+    """Return what a file is called after: ``train_score`` of ``train_score_log``."""
+    return _FILE.sub("", stem)
 
 
 def keeps_words(name: str) -> bool:

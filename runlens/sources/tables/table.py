@@ -32,6 +32,7 @@ from runlens.sources.tables.names import (
     SPLIT_NAMES,
     SPLITS,
     TIMES,
+    WITHIN_STEP,
     is_step,
 )
 from runlens.sources.tables.sums import summed
@@ -152,6 +153,8 @@ def _metrics(table: Table) -> dict[str, Column]:
             continue
         if word in TIMES and len(_seconds(column.value)):
             continue
+        if word in WITHIN_STEP and (np.floor(column.value) == column.value).all():
+            continue  # "acc_step": of 0.5 it is an accuracy at a step
         measured = ~_placeholders(column.value)
         metrics[name] = Column(column.row[measured], column.value[measured])
     return metrics

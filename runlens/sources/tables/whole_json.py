@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from runlens.naming import words
+from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import loosely
 from runlens.sources.tables import json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
-from runlens.sources.tables.names import SPLITS, has_metric
+from runlens.sources.tables.names import SPLITS, called_after, has_metric
 
 Row = dict[str, Any]
 
@@ -25,6 +25,8 @@ ENDING = ".json"
 CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
+FEWEST = 5  # whole numbers in a row from which they are scores
+MARKS = 2  # different ones, up to which they are right or wrong of samples
 OURS = b'"runlens'
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 _SETTINGS = lazy_re(
@@ -48,6 +50,11 @@ _MEASURED = lazy_re(
 def is_named(name: str) -> bool:
     """Whether a file, by its name in lower case, may be such a history."""
     return _NAMED.fullmatch(name) is not None
+
+
+def is_called_after(stem: str, head: bytes) -> bool:
+    """Whether a text is a list, and its file is called after what trainings are judged by."""
+    return head.lstrip()[:1] == b"[" and classify(called_after(stem)).quantity != ""
 
 
 def mentions_metric(head: bytes) -> bool:
@@ -76,6 +83,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     ``losses.json``. A text that is one row and nothing else is a history where it may stand alone.
     """
     told = lost = ""
+    stem = called_after(stem)
     try:
         whole = parse_json(data)
     except Unreadable as error:
@@ -100,8 +108,10 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
 
 
 def _named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of any type
-    if isinstance(whole, list) and all(type(one) is float for one in whole):
-        return {stem: whole}
+    if isinstance(whole, list) and (numbers := json_shapes.of_one_number(whole)):
+        measured = any(type(one) is float for one in numbers)
+        scores = classify(stem).quantity != "loss" and len(set(numbers)) > MARKS
+        return {stem: numbers} if measured or (scores and len(numbers) >= FEWEST) else whole
     if isinstance(whole, dict) and whole.keys() <= SPLITS.keys():
         return {f"{split}/{stem}": values for split, values in whole.items()}
     return whole
@@ -125,8 +135,10 @@ def _histories(
         if any(map(json_shapes.is_sacred, value.values())):
             return
         yield History(json_shapes.of_counted_keys(value, stem))
-        if depth < DEEPEST:
-            yield from _of_trainings(list(json_shapes.trainings(value)))
+        parts = [*json_shapes.trainings(value)] if depth < DEEPEST else []
+        yield from _of_trainings(
+            parts or ([] if depth else [*json_shapes.of_settings(value, stem)])
+        )
         if apart := _of_counted(value):
             yield apart
         yield _of_lists(value)

@@ -1,0 +1,105 @@
+"""Tables with a training in each row, whose curves stand in cells as lists: ``[0.9, 0.7, 0.6]``.
+
+Experiments append such a row when they end. Each list is set upright, below the name of its column;
+what else the row says names its training.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from runlens.arrays import median
+from runlens.naming import classify
+from runlens.patterns import lazy_re
+from runlens.sources.reading import as_number
+from runlens.sources.tables.unnamed import STEP, TRAINING
+
+FEWEST = 5  # numbers of a list
+FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
+LARGEST = 32 * 2**20  # characters of a table that is looked at
+LONGEST = 60  # characters of a cell that may name a training
+_WRAPPED = lazy_re(r"(?:np\.|numpy\.)?(?:float\d*|tensor)\(([^(),]*)[^()]*\)")
+_BETWEEN = lazy_re(r"[,;\s]+")
+
+_List = list[float]
+
+
+def upright(text: str, stem: str) -> str:
+    """Return a table with a row for each number of its lists; others as they are.
+
+    Lists without a name are a loss where they fall as one and the file says of which data they are.
+    """
+    if "[" not in text[: text.find("\n", text.find("\n") + 1)] or len(text) > LARGEST:
+        return text
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row)
+    listed = [[_numbers(cell) for cell in row] for row in rows]
+    headed = bool(rows) and not any(listed[0])
+    header, rows, listed = rows[0] if headed else [], rows[headed:], listed[headed:]
+    if not rows or not all(map(any, listed)) or len(set(map(len, rows))) > 1:
+        return text
+    places = [n for n in range(len(rows[0])) if all(some[n] for some in listed)]
+    if not places or (headed and len(header) != len(rows[0])):
+        return text
+    unnamed = _unnamed([some[n] for some in listed for n in places[:1]], stem)
+    names = [header[n].strip() if headed else unnamed for n in places]
+    written = io.StringIO()
+    out = csv.writer(written, lineterminator="\n")
+    out.writerow([TRAINING, STEP, *names])
+    for label, some in zip(_labels(rows, places), listed, strict=True):
+        for step, cells in enumerate(_side_by_side([some[n] for n in places]), 1):
+            out.writerow([label, step, *cells])
+    return written.getvalue()
+
+
+def _side_by_side(curves: Sequence[_List]) -> Iterator[Iterable[float | str]]:
+    """Yield the rows of curves, as many as the first has.
+
+    One that is shorter has a number after each part, if it divides the rows: it was measured every
+    so many of them. Of any other length it is left out.
+    """
+    rows = len(curves[0])
+    every = [rows // len(curve) if rows % len(curve) == 0 else 0 for curve in curves]
+    for row in range(1, rows + 1):
+        yield (
+            curve[row // gap - 1] if gap and row % gap == 0 else ""
+            for curve, gap in zip(curves, every, strict=True)
+        )
+
+
+def _numbers(cell: str) -> _List:
+    """Return the numbers of a list in a cell; nothing for others."""
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return []
+    parts = _BETWEEN.split(_WRAPPED.sub(r"\1", text[1:-1].strip()))
+    found = [number for part in parts if (number := as_number(part)) is not None]
+    return found if len(found) == len(parts) >= FEWEST else []
+
+
+def _unnamed(curves: Sequence[_List], stem: str) -> str:
+    """Return what lists without a name are called."""
+    split = classify(stem).split
+    few = [max(1, len(curve) // 10) for curve in curves]
+    falls = all(
+        min(curve) >= 0 and median(curve[-n:]) < FALLEN * median(curve[:n])
+        for curve, n in zip(curves, few, strict=True)
+    )
+    return f"{split}_loss" if split and falls else stem
+
+
+def _labels(rows: Sequence[Sequence[str]], places: Sequence[int]) -> list[str]:
+    """Return what tells each row from the others: its words, else all that differs; numbered."""
+    cells = [n for n in range(len(rows[0])) if n not in places]
+    varied = [n for n in cells if len({row[n] for row in rows}) > 1]
+    said = [n for n in varied if all(as_number(row[n]) is None for row in rows)] or varied
+    labels = [", ".join(row[n].strip()[:LONGEST] for n in said) for row in rows]
+    often, seen = Counter(labels), Counter[str]()
+    for place, label in enumerate(labels):
+        seen[label] += 1
+        if often[label] > 1:
+            labels[place] = f"{label} {seen[label]}".strip()
+    return labels

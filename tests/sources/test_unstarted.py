@@ -1,0 +1,86 @@
+"""Logs of programs that Python or the shell could not start: the run crashed before any step."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import diagnose, read
+from runlens.errors import NothingReadable
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python: can't open file 'fit_unet.py': [Errno 2] No such file or directory",
+        "/opt/Program Files/bin/python3.11: can't open file '/x/a.py': [Errno 2] No such file",
+        "/usr/bin/python3: No module named detector.train",
+        "/A/Python.app/MacOS/Python: can't open file '/b/c.py': [Errno 2] No such file",
+        "python: Error while finding module specification for 'a.b' (ModuleNotFoundError: ...)",
+        "bash: python: command not found",
+        "./train.sh: line 4: torchrun: command not found",
+        "/bin/sh: 1: python: not found",
+        "zsh: command not found: accelerate",
+        "bash: run_all.sh: No such file or directory",
+        "nohup: failed to run command \u2018python\u2019: No such file or directory",
+        "slurmstepd: error: execve(): run.sh: Permission denied",
+        "'python' is not recognized as an internal or external command,\noperable program.",
+    ],
+)
+def test_a_program_that_could_not_be_started_crashed(tmp_path: Path, line: str) -> None:
+    """Found in a folder, certain, with its words as the reason; what a script says last is more."""
+    (tmp_path / "train_output.log").write_text(f"nohup: ignoring input\n{line}\nfinished\n")
+    run = read(tmp_path)
+    assert (run.state.kind, run.state.sure) == ("crashed", "certain")
+    assert run.state.why.startswith(line[:20])
+    found = {finding.rule for finding in diagnose(tmp_path).findings}
+    assert "crashed" in found or "known-error" in found
+
+
+def test_a_script_without_its_python_is_a_known_error(tmp_path: Path) -> None:
+    """The message is of the table."""
+    line = "python3.9: can't open file 'go.py': [Errno 2] No such file or directory\n"
+    (tmp_path / "training_output.log").write_text(line)
+    assert "known-error" in {finding.rule for finding in diagnose(tmp_path).findings}
+
+
+def test_arguments_that_were_refused_are_a_crash(tmp_path: Path) -> None:
+    """Argparse prints its usage, and ends the program."""
+    text = "usage: fit.py [-h] [--lr LR]\nfit.py: error: unrecognized arguments: --rate 0.1\n"
+    (tmp_path / "train.log").write_text(text)
+    state = read(tmp_path).state
+    assert (state.kind, state.sure) == ("crashed", "certain")
+    assert "unrecognized arguments" in state.why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "./train.sh: line 2: module: command not found\n",  # the script goes on without it
+        "python: can't open file 'a.py': [Errno 2]\n" + 9 * "loading the training data\n",
+        "python: can't open file 'a.py': [Errno 2]\n" + 9_000 * "0123456 training\n",
+    ],
+)
+def test_what_goes_on_is_no_end(tmp_path: Path, text: str) -> None:
+    """A tool that a script lacks, and a log that goes on."""
+    (tmp_path / "train.log").write_text(text)
+    with pytest.raises(NothingReadable):
+        read(tmp_path)
+    assert read(tmp_path / "train.log").state.kind == "unknown"
+
+
+def test_a_launch_that_was_refused_is_none_of_the_run_beside_it(tmp_path: Path) -> None:
+    """Nor where rows stand above it in one log: a second launch says nothing of the first."""
+    rows = "".join(f"epoch {n} loss {3 / n:.3f}\n" for n in range(1, 9))
+    refusal = "python: can't open file 'eval.py': [Errno 2] No such file or directory\n"
+    (tmp_path / "train.log").write_text(rows)
+    (tmp_path / "old_train.log").write_text(refusal)
+    assert read(tmp_path).state.kind != "crashed"
+    (tmp_path / "train.log").write_text(rows + refusal)
+    assert read(tmp_path / "train.log").state.kind != "crashed"
+
+
+def test_a_file_that_cannot_be_opened_is_no_log(tmp_path: Path) -> None:
+    """A link that leads nowhere."""
+    (tmp_path / "train.log").symlink_to(tmp_path / "gone" / "train.log")
+    with pytest.raises(NothingReadable):
+        read(tmp_path)
