@@ -330,7 +330,7 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
     value = curve.value
     first, last = _ends(value, rewards=reward)
-    span = _span(curve, first, last, rewards=reward)
+    span = _span(curve, first, last)
     doubt = _doubt(signals, metric, first, last)
     if loss(first) == loss(last):  # a change that cannot be written is none
         still = "" if float(np.ptp(value)) else " on all points"
@@ -352,21 +352,23 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
 def _ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
     """Return the levels at both ends: the logged first value counts, a reward scatters.
 
-    One that lies farther below all others than they span is that of the untrained policy.
+    One that lies farther below all others than they span is that of the untrained policy; a loss
+    that is below its first tenth by no more than noise is of an easy row.
     """
-    width, rest = max(1, len(value) // TENTH), value[1:]
-    untrained = len(rest) > 0 and value[0] < rest.min() - np.ptp(rest)
-    first = float(median(value[:width])) if rewards and not untrained else float(value[0])
+    width, rest, first = max(1, len(value) // TENTH), value[1:], float(value[0])
+    begins = float(median(value[:width]))
+    untrained = len(rest) > 0 and first < rest.min() - np.ptp(rest)
+    easy = 0 < begins - first < ERRORS * noise.sigma(value)
+    first = begins if (easy or rewards) and not untrained else first
     return first, float(median(value[-width:]))
 
 
-def _span(curve: Curve, first: float, last: float, *, rewards: bool) -> str:
+def _span(curve: Curve, first: float, last: float) -> str:
     """Write both ends as logged; as medians where single points would tell another story."""
     value = curve.value
     logged = float(value[0]), float(value[-1])
     tenths = len(value) >= 2 * TENTH  # else a tenth is a single point, which is as logged
-    medians = rewards and tenths and first != logged[0]
-    if medians or (logged[1] > logged[0]) != (last > first):
+    if (tenths and first != logged[0]) or (logged[1] > logged[0]) != (last > first):
         return f"from {loss(first)} to {loss(last)} (medians of the first and the last tenth)"
     steps = step(int(curve.step[0])), step(int(curve.step[-1]))
     return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"

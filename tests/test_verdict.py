@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from runlens import verdict
@@ -383,6 +384,16 @@ def test_the_first_value_as_logged_is_the_start() -> None:
     """Not the second, though that lies below the last."""
     told = of(drawn("ends", noise=0.0, train_loss="0:3 10:0.9 450:1.2 900:1").run())
     assert "Train loss fell from 3.000 (step 0) to 1.000 (step 900)" in told.sentence
+
+
+@pytest.mark.parametrize(("first", "moved"), [(0.9, "fell from 1."), (0.1, "rose from 0.1")])
+def test_a_first_row_that_is_easy_is_no_start(first: float, moved: str) -> None:
+    """Rows of one sample each scatter: one below the first tenth by noise tells of no rise."""
+    rows = 1.2 + 0.25 * np.cos(2.4 * np.arange(200)) - 0.0012 * np.arange(200)
+    rows[0] = first
+    points = " ".join(f"{at}:{value:.4f}" for at, value in enumerate(rows))
+    told = of(drawn("easy", noise=0.0, train_loss=f"{points} /1").run())
+    assert f"Train loss {moved}" in told.sentence
 
 
 def test_a_loss_that_falls_by_less_than_it_is_written_with_stayed() -> None:
