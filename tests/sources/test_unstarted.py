@@ -56,6 +56,8 @@ def test_arguments_that_were_refused_are_a_crash(tmp_path: Path) -> None:
     "text",
     [
         "./train.sh: line 2: module: command not found\n",  # the script goes on without it
+        "./train.sh: line 3: conda: command not found\n",
+        "./train.sh: line 4: /opt/etc/profile.d/conda.sh: No such file or directory\n",
         "python: can't open file 'a.py': [Errno 2]\n" + 9 * "loading the training data\n",
         "python: can't open file 'a.py': [Errno 2]\n" + 9_000 * "0123456 training\n",
     ],

@@ -17,7 +17,7 @@ LONGEST = 400  # characters of such a line
 # what trainings are started with: a script goes on without others (``module: command not found``)
 _PROGRAM = (
     r"(?:\S*[/\\])?(?:python[\d.]*|torchrun|accelerate|deepspeed|mpirun|mpiexec|horovodrun|srun"
-    r"|conda|uv|poetry|ray|swift|axolotl|xtuner|yolo|llamafactory-cli|[\w.-]*train[\w.-]*"
+    r"|uv|poetry|ray|swift|axolotl|xtuner|yolo|llamafactory-cli|[\w.-]*train[\w.-]*"
     r"|[\w.-]+\.(?:sh|py))"
 )
 _QUOTED = rf"['\u2018\"`]{_PROGRAM}['\u2019\"`]"
@@ -26,7 +26,8 @@ _REFUSED = lazy_re(
     r"^\s*(?:"
     r"(?:\S.*[/\\])?[Pp]ython[\d.]*(?:\.exe)?: "  # a path may have blanks
     r"(?:can't open file|No module named|Error while finding module|can't find '__main__')"
-    rf"|\S+: (?:(?:line )?\d+: )?{_PROGRAM}: (?:command not found|not found|{_NO_FILE})"
+    rf"|\S+: (?:(?:line )?\d+: )?{_PROGRAM}: (?:command )?not found"
+    rf"|\S*sh: {_PROGRAM}: {_NO_FILE}"  # at a line of a script it may be one that is sourced
     rf"|\w*sh: command not found: {_PROGRAM}"
     rf"|(?:nohup|timeout|\S*env|exec|nice|stdbuf): (?:failed to run command )?{_QUOTED}: {_NO_FILE}"
     rf"|{_QUOTED} is not recognized as an internal or external command"
