@@ -56,6 +56,11 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "reward-stuck-zero": ("reward-flat",),
     "reward-collapse": ("reward-flat",),
 }
+# checks whose pass denies nothing of the finding; of every finding where none is named
+HOLDS_BESIDE: Mapping[str, tuple[str, ...]] = {
+    "": ("no-clipping",),  # a limit that is too loose is a limit
+    "known-error": ("oom-cliff",),
+}
 # checks of a setting that a kind of cause names
 NAMED_BY: Mapping[str, str] = {
     "rate-too-high": "lr-out-of-range",

@@ -84,7 +84,7 @@ def test_too_few_norms_are_unmet() -> None:
     """The reason says how many are needed."""
     outcome = said(drawn("n", train_loss="0:2 40:1", grad_norm="0:1 40:50"))
     assert outcome.status == "unmet"
-    assert "only 4 gradient norms after warm-up; 6 needed" in outcome.reason
+    assert "only 4 gradient norms after the first steps; 6 needed" in outcome.reason
 
 
 def test_learning_rate_fix_has_the_old_and_the_new_value() -> None:

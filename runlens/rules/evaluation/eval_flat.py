@@ -68,7 +68,7 @@ from runlens.rules.rule import (
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
-from runlens.wording import count, loss, percent, step
+from runlens.wording import loss, percent, step, too_few
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
 DIFFERS = {
@@ -105,11 +105,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evaluations(signals, metric), signals.curve("train_loss")
-    if len(evals) < limits.fewest or len(train) < limits.fewest:
-        return unmet(
-            f"{count(len(evals), 'evaluation')} and {count(len(train), 'point')} of train loss; "
-            f"{limits.fewest} of each are needed"
-        )
+    amount, noun = min((len(train), "training loss"), (len(evals), "evaluation"))
+    if amount < limits.fewest:
+        return unmet(too_few(amount, noun, limits.fewest))
     covered = float(evals.step[-1] - evals.step[0]) / max(float(train.step[-1] - train.step[0]), 1)
     if covered < limits.span:
         share, least = percent(covered), percent(limits.span)

@@ -83,7 +83,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     apart = _accuracies(signals, metric)
     if len(evals) < (1 if apart.far(limits) else limits.fewest):
-        return unmet(too_few(len(evals), "evaluation", limits.fewest, of="beside training loss"))
+        return unmet(
+            too_few(len(evals), "evaluation", limits.fewest, of="with a training loss nearby")
+        )
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")

@@ -45,7 +45,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad, odd, running_median, sigma
-from runlens.wording import listed, number, step, times, too_few
+from runlens.wording import listed, number, step, times
 
 WINDOW = 51
 REACTS = WINDOW // 5  # points of the loss on which a jump can be seen
@@ -68,7 +68,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     norms = settled(run, signals)
     curve = norms.curve.finite()
     if len(curve) < limits.fewest:
-        return unmet(too_few(len(curve), "gradient norm", limits.fewest, of="after warm-up"))
+        return unmet(norms.too_few(len(curve), limits.fewest))
     log = np.log(np.maximum(curve.value, _least(curve.value)))
     width = odd(min(WINDOW, max(5, len(log) // 3)))
     base = running_median(log, width).copy()

@@ -87,7 +87,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     first, last = int(curve.step[start]), int(curve.step[start + length - 1])
     if run.task in RL_TASKS and (reason := _no_advantage(run, curve.step[zero], limits)):
-        return passed(reason)
+        return passed(reason, ("zero-reward-std",))
     if loss_fell(run, signals, first, last) and not _falls_to_zero(signals, first):
         told = f"grad_norm is 0 on {length:,} points while the loss falls: "
         if length == len(curve):

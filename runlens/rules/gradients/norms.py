@@ -9,6 +9,7 @@ from runlens.rules.rule import LOSS_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median
+from runlens.wording import count, too_few
 
 SETTLE = 0.05  # of the points: the norm of the first steps is no signal
 LATEST_SETTLE = 0.5  # a warm-up that ends later leaves nothing to judge
@@ -29,6 +30,13 @@ class Settled(NamedTuple):
         value = np.minimum(self.curve.value, CAP)
         positive = value[value > 0]
         return np.log(np.maximum(value, positive.min() if len(positive) else 1.0))
+
+    def too_few(self, amount: int, needed: int) -> str:
+        """Say how many norms are left to judge; before the loss was 0 or NaN, if it was."""
+        if np.isfinite(self.lost_at):
+            many = f"only {count(amount, 'gradient norm')}" if amount else "no gradient norm"
+            return f"{many} before the loss was 0 or NaN; {needed} needed"
+        return too_few(amount, "gradient norm", needed, of="after the first steps")
 
 
 def settled(run: Run, signals: Signals) -> Settled:

@@ -14,7 +14,7 @@ from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import least
-from runlens.wording import loss, step, times
+from runlens.wording import step, times
 
 ADVERSARIES = lazy_re(
     r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
@@ -160,7 +160,7 @@ def no_level(run: Run, signals: Signals) -> str:
         return "a policy-gradient loss has no level: see reward and KL"
     smooth = signals.smooth("train_loss")
     if len(smooth) and float(smooth.min()) < 0:
-        return f"loss goes below 0, to {loss(float(smooth.min()))}: a multiple of it means nothing"
+        return "the loss goes below 0, where ratios of losses mean nothing"
     return ""
 
 

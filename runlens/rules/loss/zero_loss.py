@@ -52,7 +52,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unles
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.wording import count, loss, number, step
+from runlens.wording import count, loss, number, step, too_few
 
 DECIMALS = 6  # at most, to which a logger rounds
 SINGLE = 1e-7  # relative error of a number in single precision
@@ -71,7 +71,7 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
     """Ask it of the whole training loss."""
     curve = signals.curve("train_loss")
     if len(curve) < limits.fewest and not never:
-        return unmet(f"only {count(len(curve), 'finite point')} of train_loss")
+        return unmet(too_few(len(curve), "training loss", limits.fewest))
     at = 0 if never else _start_of_zero(signals, limits)
     needed = 0 if never else max(limits.fewest, ceil(limits.least_share * len(curve)))
     if len(curve) - at < needed:

@@ -81,7 +81,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not len(scale) and not said and not len(skipped):
         if run.flag("bf16") or run.flag("fp16") is False:
             return passed("the run does not train in fp16: 0 overflow messages")
-        return unmet("no loss scale is logged and no overflow message is there")
+        return unmet("neither a loss scale nor an overflow message was logged")
     sign = _by_scale(scale, limits) or _by_messages(run, said, limits) or _by_skips(skipped, limits)
     if sign is not None:
         return found(_finding(run, signals, sign))

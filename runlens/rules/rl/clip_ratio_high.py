@@ -49,7 +49,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch above the alarm value, or many points above it."""
     curve = signals.curve("clip_ratio")
     if len(curve) < limits.fewest:
-        return unmet(too_few(len(curve), "point", limits.fewest, of="of clip ratio"))
+        return unmet(too_few(len(curve), "clip ratio", limits.fewest))
     value = curve.value / 100 if curve.value.max() > PERCENT_FROM else curve.value
     above = value > limits.alarm
     lasted = longest_true(above)[1]

@@ -51,7 +51,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median, window
-from runlens.wording import capitalised, count, number, percent, step
+from runlens.wording import capitalised, number, percent, step, too_few
 
 NEGATIVE = -0.01  # nats: a discrete entropy is never below zero
 FEW = 0.05  # share of the points below it: fewer are single estimates
@@ -86,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     metric = "std" if run.task == "rl" and len(signals.curve("std")) else "entropy"
     curve = signals.curve(metric)
     if len(curve) < policy.FEWEST_FINITE:
-        return unmet(f"{count(len(curve), 'point')} of {metric}: no course to judge")
+        return unmet(too_few(len(curve), "entropy value", policy.FEWEST_FINITE))
     if quantile(curve.value, FEW) < NEGATIVE:  # a single estimate may be anything
         return passed(
             f"entropy went to {number(float(curve.value.min()))}: continuous actions, whose "

@@ -52,7 +52,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true, running_median, smooth
 from runlens.signals.onsets import HALF, stays_from
-from runlens.wording import number, step
+from runlens.wording import number, step, too_few
 
 WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL per update"}
 ORDER = ("lasting", "again", "single")
@@ -93,7 +93,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     seen = [name for name in WORDS if len(signals.curve(name)) >= limits.fewest]
     if not seen:
         most = max(len(signals.curve(name)) for name in WORDS)
-        return unmet(f"only {most} points of KL; {limits.fewest} needed")
+        return unmet(too_few(most, "KL value", limits.fewest))
     rises = [(name, rise) for name in seen if (rise := _rise(signals, name, limits))]
     if not rises:
         peak = float(signals.curve(seen[0]).value.max())

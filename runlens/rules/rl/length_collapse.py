@@ -40,7 +40,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import capitalised, count, number, step
+from runlens.wording import capitalised, number, step, too_few
 
 PAYS = 1.0  # standard deviations of the reward that were gained
 
@@ -61,7 +61,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch of points whose mean length is next to nothing."""
     length = signals.curve("len_mean")
     if len(length) < policy.FEWEST_FINITE:
-        return unmet(f"{count(len(length), 'point')} of length: no course to judge")
+        return unmet(too_few(len(length), "completion length", policy.FEWEST_FINITE))
     first = length.value[: policy.head(len(length))]
     start = max(float(first[0]), float(median(first)))
     limit = max(limits.tokens, limits.share * start) if start >= limits.start else limits.one

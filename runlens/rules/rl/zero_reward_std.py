@@ -85,7 +85,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if 0 < len(curve) < limits.fewest and dead.all():
         return found(_finding(run, signals, curve, metric, 0, dead, limits))
     if len(curve) < limits.fewest:
-        return unmet(too_few(len(curve), "point", limits.fewest, of=f"of {metric}"))
+        return unmet(too_few(len(curve), "value", limits.fewest, of=f"of {metric}"))
     at = _since(dead, limits)
     if at is not None:
         near = _near(curve, limits.near, limits) if by_share else None
