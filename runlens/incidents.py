@@ -158,9 +158,8 @@ def covered(
     for one in findings:
         if one.rule == "stopped-early" and state.sure == "certain":
             continue  # a clean end: no kill, no crash
-        if one.rule != "zero-loss" or one.severity != "info":  # what was memorized was learned
-            for slug in COVERS.get(one.rule, ()):
-                told.setdefault(slug, one.rule)
+        for slug in COVERS.get(one.rule, ()):
+            told.setdefault(slug, one.rule)
         causes = one.causes if one.severity != "info" else ()
         named = (NAMED_BY.get(cause.kind, "") for cause in causes)
         for slug in filter(None, named):

@@ -107,7 +107,8 @@ def of(
             worst or "unknown",
         )
     infos = sorted((one for incident in made for one in incident.findings), key=_aside)
-    second = infos[0].title if infos else ""
+    news = (one for one in infos if one.rule != "reward-flat" or one.metric != "reward")
+    second = next((one.title for one in news), "")  # the sentence tells what the reward did
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
         said, columns = _hardly_judged(run, signals)
         return Verdict(said, second or columns, worst or "unknown")
@@ -199,8 +200,9 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         apart = len(set(shown)) == points  # a change that cannot be written is none
         if len(change) and (change > 0).all() and apart and best and main != "d_loss":
             moved = "rose" if rises else "fell"
-            told = f"{capitalised(spoken(main))} {moved} at each of its {points} points ({values})"
-            return f"{QUIET} {until}. {told}, too few to call it a trend.", ""
+            told = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
+            few = f"{points} points are too few to call it a trend"
+            return f"{QUIET} {until}. {told}, but {few}.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run, "has the columns")

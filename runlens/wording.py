@@ -131,7 +131,8 @@ def count(amount: int, noun: str) -> str:
 
 def too_few(amount: int, noun: str, needed: int, *, of: str = "") -> str:
     """Return ``only 3 rewards; 8 needed``, or ``no finite reward; 8 needed``."""
-    many = f"only {count(amount, noun)}" if amount else f"no finite {noun}"
+    none = f"no {noun}" if of else f"no finite {noun}"
+    many = f"only {count(amount, noun)}" if amount else none
     return f"{many}{f' {of}' if of else ''}; {needed} needed"
 
 

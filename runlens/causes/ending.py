@@ -85,8 +85,8 @@ def in_words(scene: Scene, kind: str) -> Sign | None:
 def _told(event: Event, weight: float) -> Sign:
     told = str(event.data.get("cause", "")).rstrip(".")
     what = "" if event.data.get("class") == "oom" else told  # that it is out of memory is known
-    oom = event.data.get("class") == "oom"  # its sizes stand in the headline
-    return Sign("" if oom else quoted(shortened(event.text, QUOTED).rstrip(".")), weight, what)
+    known = event.data.get("class") in {"oom", "hang"}  # the headline has its sizes, or its line
+    return Sign("" if known else quoted(shortened(event.text, QUOTED).rstrip(".")), weight, what)
 
 
 def _tail(scene: Scene) -> list[str]:
@@ -212,7 +212,8 @@ def _person(scene: Scene) -> Signs:
         yield Sign(said, SETTLES, "Stopped by hand")
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the trainer wrote its closing summary, so it was not killed"
-        yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
+        if scene.lead.rule in ENDED:  # it is no cause of what began before
+            yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
 
 
 def _code(scene: Scene) -> Signs:
@@ -225,7 +226,7 @@ def _code(scene: Scene) -> Signs:
         str(raised.data.get(key) or "") for key in ("exception", "frame", "stage")
     )
     where = f"the traceback ends at {frame}" if ".py:" in frame else ""
-    during = _during(stage)
+    during = "" if stage == "the forward pass" and frame.endswith(" in forward") else _during(stage)
     place = f"{where}{',' if during else ''}{during}" if where else ""
     place = place or (f"it happened{during}" if during else "")
     if known is not None:  # the table names the error better; where it was raised is added

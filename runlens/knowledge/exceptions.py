@@ -1,5 +1,6 @@
 """What an exception of Python says by its class, where its message is in no table."""
 
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 
 
@@ -10,6 +11,9 @@ class Meaning(NamedTuple):
     todo: str
 
 
+# what a TypeError says of a call, and not of a value
+OF_A_CALL = lazy_re(r"argument|positional|keyword|takes|not callable")
+WRONG_TYPE = Meaning("A value of the wrong type", "Print the type of the values in that line")
 REFUSED = Meaning("A check in the code failed", "Read the condition under which that line raises")
 # builtin exceptions: https://docs.python.org/3/library/exceptions.html
 MEANINGS: dict[str, Meaning] = {
@@ -45,5 +49,8 @@ def meaning(exception: str, *, raised: bool) -> Meaning | None:
 
     An own subclass is no class of Python: `SomeKeyError` is looked up by nothing.
     """
-    name = exception.partition(":")[0].rpartition(".")[2].strip()
+    called, _, message = exception.partition(":")
+    name = called.rpartition(".")[2].strip()
+    if name == "TypeError" and message and not OF_A_CALL.search(message):
+        return WRONG_TYPE
     return MEANINGS.get(name) or (REFUSED if raised else None)

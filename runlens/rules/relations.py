@@ -46,7 +46,7 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "grad-explosion": ("grad-spike",),
     "not-learning": ("plateau", "eval-flat"),
     "stuck-at-chance": ("not-learning", "plateau", "eval-flat"),
-    "zero-loss": ("not-learning", "plateau"),
+    "zero-loss": ("plateau",),
     "lr-zero": ("not-learning", "plateau"),
     "grad-zero": ("not-learning", "plateau"),
     "preference-collapse": ("not-learning", "plateau", "stuck-at-chance"),

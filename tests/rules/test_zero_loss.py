@@ -61,7 +61,7 @@ def test_epochs_are_those_of_the_onset() -> None:
     finding = said(drawn("o", train_loss=TO_ZERO, steps_per_epoch=90)).findings[0]
     assert finding.onset is not None
     assert finding.onset.step is not None
-    assert f"after {finding.onset.step / 90:.1f} epochs" in finding.title
+    assert f"took {finding.onset.step / 90:.1f} epochs" in finding.title
 
 
 def test_zero_of_a_rounding_logger_is_a_small_loss() -> None:

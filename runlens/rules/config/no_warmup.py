@@ -45,10 +45,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
         return unmet(f"only {count(int(total), 'step')}; {limits.shortest} needed")
-    if signals.partial:
-        return unmet("the first steps of the run were not logged")
-    if run.events_of("resume"):
-        return unmet("a run that was resumed is not judged")
+    if run.events_of("resume") or signals.partial:
+        cut = "the first steps of the run were not logged"
+        return unmet(cut if signals.partial else "a run that was resumed is not judged")
     if any(name in str(run.setting("lr_scheduler_type")).lower() for name in _WARMS_ITSELF):
         return passed("the schedule has a warm-up of its own")
     if signals.warmup.present:

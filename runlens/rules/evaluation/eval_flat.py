@@ -270,7 +270,7 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
         "identical digits mean identical weights",
     )
     split = fixes.action(
-        "Take the evaluation set as a random split of the training data",
+        "Make the evaluation set a random split of the training data",
         "both then have one distribution",
     )
     made = [weights, look] if frozen else [look, weights]

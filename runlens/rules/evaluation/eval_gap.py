@@ -179,7 +179,8 @@ def _finding(
     return Finding(
         severity="info",
         title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
-        f"gap grew from {loss(start)} to {loss(end)}, and {spoken(metric)} ended at {loss(final)}.",
+        f"gap grew from {loss(start)} to {loss(end)} (medians), and {spoken(metric)} ended at "
+        f"{loss(final)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(

@@ -244,11 +244,11 @@ def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:
 
 def _effect(spikes: int, felt: int) -> str:
     if spikes == 1:
-        return "the loss jumped as well" if felt else "the loss did not react"
+        return "the loss rose as well" if felt else "the loss did not react"
     if not felt:
         return "the loss did not react to any spike"
-    some = f"the loss jumped at {felt} of the {spikes} spikes"
-    return "the loss jumped each time" if felt >= spikes else some
+    some = f"the loss rose at {felt} of the {spikes} spikes"
+    return "the loss rose each time" if felt >= spikes else some
 
 
 LOSS = "0:2.2 300:1.3 900:0.9"

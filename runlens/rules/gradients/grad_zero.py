@@ -158,7 +158,7 @@ def _finding(
         seen="No gradient reached the weights during these steps.",
         end=None if lasts else Moment(float(last)),
         causes=_causes(run, signals, start, severity),
-        fixes=_fixes(run, frozen=level == 0 and not _falls_to_zero(signals, first)),
+        fixes=_fixes(run, frozen=level == 0 and lasts and not _falls_to_zero(signals, first)),
         ruled_out=_ruled_out(run, signals, first),
         confidence=Confidence(0.9 if lasts else 0.8, f"{length:,} norms of zero in a row"),
         chart=Chart("curves", tuple(m for m in ("grad_norm", "train_loss") if len(run.curve(m)))),

@@ -13,6 +13,7 @@ from runlens.wording import count, too_few
 
 SETTLE = 0.05  # of the points: the norm of the first steps is no signal
 LATEST_SETTLE = 0.5  # a warm-up that ends later leaves nothing to judge
+STEADY = 4  # points, of which each is lower than the one before
 CAP = 1e300  # stands for infinity in logarithms
 WORSE = 0.05  # of the level: a loss that rose by less did not worsen
 NOISE_MULTIPLE = 3.0
@@ -90,7 +91,7 @@ def loss_fell(run: Run, signals: Signals, start: int, end: int) -> bool:
     curve = signals.curve("train_loss").after(start).before(end + 1)
     width = max(3, len(curve) // 10)
     if len(curve) < 2 * width:
-        return False
+        return len(curve) >= STEADY and bool((np.diff(curve.value) < 0).all())
     fall = float(median(curve.value[:width]) - median(curve.value[-width:]))
     noise = NOISE_MULTIPLE * signals.sigma("train_loss") * 1.25 * (2 / width) ** 0.5
     return bool(fall > max(noise, 0.01 * abs(float(median(curve.value)))))

@@ -120,9 +120,10 @@ def warmup_fix(run: Run) -> tuple[Fix, ...]:
 
 def first_checks(run: Run) -> tuple[Fix, ...]:
     """Return what to try first when a model does not learn."""
-    text = run.task in {"sft", "dpo", "reward-model"}
+    text = run.task == "sft"
     what = "decoded samples with their label mask" if text else "samples with their labels"
     what = "decoded samples" if run.task == "pretrain" else what  # each token is a label
+    what = "decoded pairs, chosen and rejected" if run.task in {"dpo", "reward-model"} else what
     how = " (axolotl preprocess CONFIG --debug)" if run.framework == "axolotl" else ""
     return (
         fixes.look(

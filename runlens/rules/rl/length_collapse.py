@@ -90,10 +90,13 @@ def _finding(
     earns = gain is not None and gain.units >= PAYS and not against
     severity: Severity = "info" if earns or (gain is None and not against) else "warning"
     came_back = at + lasted < len(length)
-    until = f"up to step {step(over)}" if came_back else "from then on"
+    until = "of these steps" if came_back else "from then on"
+    short = f"got very short from step {step(onset)} on"
+    if came_back:
+        short = f"were very short from step {step(onset)} to step {step(over)}"
     return Finding(
         severity=severity,
-        title=f"Completions got very short from step {step(onset)} on. Their mean length fell "
+        title=f"Completions {short}. Their mean length fell "
         f"from {number(float(length.value[0]), 3)} tokens at the first step to "
         f"{number(level, 2)} (median {until}).",
         metric="len_mean",

@@ -172,7 +172,7 @@ def _rows(reward: Curve, peak: Peak, needed: float) -> tuple[Evidence, ...]:
     top, last = float(reward.step[peak.at]), float(reward.step[-1])
     return (
         Evidence(
-            "Fall of the reward below its best",
+            "Fall of the smoothed reward",
             peak.drop,
             needed,
             "half of what was gained, or all but the first gains, clear of the noise",
