@@ -211,11 +211,10 @@ def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
     what = "Warm up longer" if ratio or steps or risen else "Add a learning-rate warm-up"
     if not steps and ratio is not None:
         return (Fix(what, "warmup_ratio", ratio, share, why),) if ratio < share else ()
-    if not total:
-        return ()
     new = max(10, round(share * total))
     old = None if steps is None else int(steps)
-    return (Fix(what, "warmup_steps", old, new, why),) if (old or risen) < new else ()
+    short = (old or risen) < new <= total / 2  # over more of it there is no warm-up
+    return (Fix(what, "warmup_steps", old, new, why),) if short else ()
 
 
 def bf16(run: Run, why: str) -> tuple[Fix, ...]:

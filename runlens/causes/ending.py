@@ -47,6 +47,7 @@ _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|
 LAST_LINES = 60
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
 OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
+SAME_LINE = 60  # characters by which a quoted line is known
 QUOTED = 160  # characters of a line of the log
 GREW = 1.3  # memory at the end over its start
 
@@ -63,7 +64,9 @@ def _events(scene: Scene, kind: str) -> list[Event]:
 def _named(scene: Scene, kind: str, weight: float = SETTLES) -> Sign | None:
     """Return the sign of a message of the table that names this kind of cause."""
     known = [e for e in _events(scene, kind) if e.data.get("class") != "fallback"]
-    return _told(known[-1], weight) if known and scene.has(*ENDED) else None
+    # the line that the headline quotes, rather than another one of the same event
+    shown = [e for e in known if e.text[:SAME_LINE] in scene.lead.seen]
+    return _told((shown or known)[-1], weight) if known and scene.has(*ENDED) else None
 
 
 def in_words(scene: Scene, kind: str) -> Sign | None:
@@ -85,8 +88,8 @@ def in_words(scene: Scene, kind: str) -> Sign | None:
 def _told(event: Event, weight: float) -> Sign:
     told = str(event.data.get("cause", "")).rstrip(".")
     what = "" if event.data.get("class") == "oom" else told  # that it is out of memory is known
-    known = event.data.get("class") in {"oom", "hang"}  # the headline has its sizes, or its line
-    return Sign("" if known else quoted(shortened(event.text, QUOTED).rstrip(".")), weight, what)
+    oom = event.data.get("class") == "oom"  # its sizes stand in the headline
+    return Sign("" if oom else quoted(shortened(event.text, QUOTED).rstrip(".")), weight, what)
 
 
 def _tail(scene: Scene) -> list[str]:
