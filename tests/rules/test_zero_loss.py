@@ -218,3 +218,9 @@ def test_zeros_behind_the_first_row_of_an_unknown_task() -> None:
     assert "token" not in told
     assert "-100" not in told
     assert not of_unknown(0.009, 0.004, *[0.0] * 9).findings
+
+
+def test_a_loss_below_zero_has_no_zero() -> None:
+    """A log-density goes down and down: nothing was memorised."""
+    case = drawn("n", task="classification", train_loss="0:-336 600:-738", noise=0.01)
+    assert said(case).status == "passed"
