@@ -107,8 +107,7 @@ def of(
             worst or "unknown",
         )
     infos = sorted((one for incident in made for one in incident.findings), key=_aside)
-    news = (one for one in infos if one.rule != "reward-flat" or one.metric != "reward")
-    second = next((one.title for one in news), "")  # the sentence tells what the reward did
+    second = infos[0].title if infos else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
         said, columns = _hardly_judged(run, signals)
         return Verdict(said, second or columns, worst or "unknown")
@@ -120,6 +119,7 @@ def of(
     ]
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
+    news = _news(infos, doubted=doubted)
     lead = infos[0].rule if infos else ""
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
@@ -131,12 +131,18 @@ def of(
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
     none = "No serious fault was found" if worst else "No fault was found"
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
-    return Verdict(_sentence(run, signals, seen, unasked, quiet), second, health)
+    return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
 
 
 def _aside(info: Finding) -> tuple[bool, bool]:
     """Put first what may cost something, and of that what a curve of the training itself shows."""
     return info.harmless, info.metric not in JUDGED
+
+
+def _news(infos: Sequence[Finding], *, doubted: bool) -> str:
+    """Return the first info that says more than the ends of a curve, which the sentence tells."""
+    told = {("reward-flat", "reward")} | ({("not-learning", "train_loss")} if doubted else set())
+    return next((one.title for one in infos if (one.rule, one.metric) not in told), "")
 
 
 def _learns_on(signals: Signals) -> bool:

@@ -232,7 +232,9 @@ def _finding(
     if accuracy is not None:
         evidence.append(Evidence("Accuracy in the second half", accuracy, where=metric))
     evidence += surroundings.norm_evidence(signals)
-    hardly = "hardly" if level < at.lowest else "no"
+    base = _base_accuracy(run, at)
+    better = level < at.lowest and (accuracy is None or base is None or accuracy > base)
+    hardly = "hardly" if better else "no"
     known = f", and the median {spoken(metric)} is {accuracy:.3f}" if accuracy is not None else ""
     return Finding(
         severity=severity,
