@@ -99,7 +99,7 @@ def _finding(run: Run, signals: Signals, end: Ending, limits: Limits) -> Finding
             Cause(
                 cause or "A stuck data loader, or a rank waiting for another",
                 "most likely",
-                "" if end.proof else end.text[:120],
+                end.text[:120],
                 kind="machine",
             ),
             *_causes(run, signals),
