@@ -20,6 +20,7 @@ __all__ = [
     "RANKS",
     "SCHEMA",
     "SEVERITIES",
+    "UNLOGGED",
     "Advice",
     "Cause",
     "Chart",
@@ -55,6 +56,7 @@ ChartKind = Literal["curves", "limit", "zoom", "boundary", "log", ""]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 HEALTHS: tuple[Health, ...] = (*SEVERITIES, "healthy", "unknown")  # worst first
 
+UNLOGGED = "not logged: "  # how the reason of a rule begins that lacks metrics
 MERGED = "merged into "  # how an outcome begins whose finding is told as part of another's
 
 SCHEMA = "runlens.diagnosis/1"

@@ -12,6 +12,7 @@ import numpy as np
 
 from runlens import faults, incidents, verdict
 from runlens.diagnosis import (
+    UNLOGGED,
     Advice,
     Cause,
     Diagnosis,
@@ -313,7 +314,7 @@ def _examined(rule: Asked, run: Run, signals: Signals) -> Outcome:
         need for need in rule.needs if not any(run.logged(metric) for metric in need.split("|"))
     ]
     if missing:
-        return unmet("not logged: " + ", ".join(need.replace("|", " or ") for need in missing))
+        return unmet(UNLOGGED + ", ".join(need.replace("|", " or ") for need in missing))
     with np.errstate(all="ignore"):
         whole = loaded(rule)
         outcome = whole.check(run, signals, whole.limits)

@@ -43,6 +43,7 @@ LARGE_MODELS = {*TRAINER_FRAMEWORKS, "verl", "megatron", "openrlhf"}
 OUTLIERS = 2.0  # times the median norm: a limit that cuts outliers alone
 VERY_LOW = 100.0  # times below a default, from which nothing moves
 HALF = 0.5  # of the first entropy
+DIED = 50.0  # a median norm of the start over that of the run
 BLOWN = 1_000.0  # a last loss over the highest before, a median norm over that of the start
 TENTH = 10.0  # a rate that broke a run is seldom right within a factor of ten
 FAR_OUT = 3.0  # times outside the usual range, from which its middle is proposed
@@ -131,8 +132,7 @@ def _runs_away(signals: Signals) -> bool:
 def clipping(run: Run, signals: Signals, why: str) -> tuple[Fix, ...]:
     """Bound single gradients at twice the run's own median norm; nothing where that is in force.
 
-    Below the median every step is cut, which is a fault of its own. Where no norm is logged, 1.0
-    switches clipping on (the default of transformers' Trainer), and a limit that is set stays.
+    Where no norm is logged, 1.0 (of transformers' Trainer) switches it on; a set limit stays.
     """
     limit, norms = clip_limit(run), signals.curve("grad_norm").value
     usual = float(median(norms)) if len(norms) else 0.0
@@ -141,8 +141,8 @@ def clipping(run: Run, signals: Signals, why: str) -> tuple[Fix, ...]:
         usual = early
     off = limit is None or limit <= 0
     new = two_digits(OUTLIERS * usual) if usual > 0 else DEFAULT_CLIP
-    if not off and (usual <= 0 or limit is None or limit <= new):
-        return ()
+    if early > DIED * usual > 0 or (not off and (usual <= 0 or limit is None or limit <= new)):
+        return ()  # a limit for norms that died out would cut all before
     what = "Clip gradients" if off else "Lower the clipping limit"
     told = f"{why}; the new limit is twice the usual norm of {number(usual)}" if usual > 0 else why
     old = run.number("max_grad_norm")
@@ -211,11 +211,10 @@ def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
     what = "Warm up longer" if ratio or steps or risen else "Add a learning-rate warm-up"
     if not steps and ratio is not None:
         return (Fix(what, "warmup_ratio", ratio, share, why),) if ratio < share else ()
-    if not total:
-        return ()
     new = max(10, round(share * total))
     old = None if steps is None else int(steps)
-    return (Fix(what, "warmup_steps", old, new, why),) if (old or risen) < new else ()
+    short = (old or risen) < new <= total / 2  # over more of it there is no warm-up
+    return (Fix(what, "warmup_steps", old, new, why),) if short else ()
 
 
 def bf16(run: Run, why: str) -> tuple[Fix, ...]:

@@ -7,9 +7,18 @@ stands on the rules (`runlens.rules.relations`).
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from runlens.diagnosis import MERGED, SEVERITIES, Evidence, Finding, Incident, Outcome, SettingRow
+from runlens.diagnosis import (
+    MERGED,
+    SEVERITIES,
+    UNLOGGED,
+    Evidence,
+    Finding,
+    Incident,
+    Outcome,
+    SettingRow,
+)
 from runlens.rules import related
-from runlens.rules.relations import ANY, COVERS, DENIED_BY, NAMED_BY, SOON, STATES
+from runlens.rules.relations import ANY, COVERS, DENIED_BY, HOLDS_BESIDE, NAMED_BY, SOON, STATES
 from runlens.run import Run, State
 
 MOST_SETTINGS = 1_000
@@ -164,11 +173,16 @@ def covered(
     return {
         slug: by
         for slug, by in told.items()
-        if slug in outcomes
-        and outcomes[slug].status in {"passed", "unmet"}
-        and slug not in found
-        and not outcomes[slug].reason.startswith(MERGED)
+        if slug in outcomes and slug not in found and not _stands(outcomes[slug], slug, by)
     }
+
+
+def _stands(outcome: Outcome, slug: str, by: str) -> bool:
+    """Whether a check is told as what became of it, whatever the rule `by` found."""
+    if outcome.status == "passed":
+        holds = slug in HOLDS_BESIDE[""] or slug in HOLDS_BESIDE.get(by, ())
+        return holds or outcome.reason.startswith(MERGED)
+    return outcome.status != "unmet" or outcome.reason.startswith(UNLOGGED)
 
 
 def consistent(findings: Sequence[Finding], names: Collection[str]) -> list[Finding]:

@@ -34,9 +34,8 @@ QUIET = "Nothing alarming was seen"
 DOUBT = "It is not clear whether the run learned anything"
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
-PARTED = (
-    2.0  # evaluation over training loss from which most of what was learned does not carry over
-)
+# evaluation over training loss from which most of what was learned does not carry over
+PARTED = 2.0
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
 TENTH = 10
@@ -120,6 +119,7 @@ def of(
     ]
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
+    news = _news(infos, doubted=doubted)
     lead = infos[0].rule if infos else ""
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
@@ -131,12 +131,18 @@ def of(
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
     none = "No serious fault was found" if worst else "No fault was found"
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
-    return Verdict(_sentence(run, signals, seen, unasked, quiet), second, health)
+    return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
 
 
 def _aside(info: Finding) -> tuple[bool, bool]:
     """Put first what may cost something, and of that what a curve of the training itself shows."""
     return info.harmless, info.metric not in JUDGED
+
+
+def _news(infos: Sequence[Finding], *, doubted: bool) -> str:
+    """Return the first info that says more than the ends of a curve, which the sentence tells."""
+    told = {("reward-flat", "reward")} | ({("not-learning", "train_loss")} if doubted else set())
+    return next((one.title for one in infos if (one.rule, one.metric) not in told), "")
 
 
 def _learns_on(signals: Signals) -> bool:
@@ -200,8 +206,9 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         apart = len(set(shown)) == points  # a change that cannot be written is none
         if len(change) and (change > 0).all() and apart and best and main != "d_loss":
             moved = "rose" if rises else "fell"
-            told = f"{capitalised(spoken(main))} {moved} at each of its {points} points ({values})"
-            return f"{QUIET} {until}. {told}, too few to call it a trend.", ""
+            told = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
+            few = f"{points} points are too few to call it a trend"
+            return f"{QUIET} {until}. {told}, but {few}.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run, "has the columns")

@@ -51,12 +51,16 @@ def to_go_on_from(
     `mis`: the evaluation does not measure the model. After an end, all that is loud counts.
     """
     rules = {finding.rule for finding in lead}
-    lost = [one for one in everything if one.severity != "info" or one.rule == "reward-collapse"]
+    done = max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf)
+    quiet = () if done else ("reward-collapse",)  # a note, which counts before a restart
+    lost = [one for one in everything if one.severity != "info" or one.rule in quiet]
     over_all = lost if rules & ENDED else lead
     wasted = [one for one in over_all if one.end is None and one.rule in WASTED]
     onset = min((fixes.sound_until(run, one) for one in wasted), default=inf)
     if onset != inf and rules & ENDED and not fixes.checkpoint_before(run, onset - 1):
-        why = f"no checkpoint from before step {step(onset)} was found; later weights are damaged"
+        why = f"no checkpoint from before step {step(onset)} was found; later weights are of no use"
+        if onset <= run.first_step:
+            why = _from_the_start(onset)
         return fixes.action("Restart once the cause is fixed", why, kind="restart")
     if onset != inf:
         sound = {one.rule for one in wasted} <= SPENT and _at_its_best(run, signals)
@@ -97,13 +101,20 @@ def _before(run: Run, onset: float, seen: float, *, sound: bool) -> Fix:
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     if not sound and onset <= run.first_step + EARLY * (run.last_step - run.first_step):
-        why = f"the fault begins at step {step(onset)}, so no weights are worth keeping"
+        why = f"the fault begins at step {step(onset)}, so early that no weights are worth keeping"
+        if onset <= run.first_step:
+            why = _from_the_start(onset)
         return fixes.action("Start over once the cause is fixed", why, kind="restart")
     what = "Do not use the final weights" if over else "Do not resume from the latest weights"
     if sound:
         what = "Do not train on from the latest weights"
     why = f"{then}no checkpoint from before step {step(onset)} was found"
     return fixes.action(what, why)
+
+
+def _from_the_start(onset: float) -> str:
+    where = f"the first logged step ({step(onset)})"
+    return f"the fault was there at {where}, so no weights are worth keeping"
 
 
 def _best_weights(run: Run, finding: Finding) -> Fix:
@@ -125,12 +136,11 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         why = f"evaluation was best {where}; one was saved every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
     what = f"Use a checkpoint from step {step(best)}, if one was saved"
-    why = "none was found here"
+    saves = f" (save_steps is {every:g})" if every and best % every else ""
+    why = f"none was found here{saves}; otherwise, retrain up to that step"
     if after := [(at, path) for at, path in run.checkpoints if at > best]:
         at, path = after[-1]
         why = f"{path.rpartition('/')[2]} is of step {step(at)}"
-    if every and best % every:
-        why += f", and save_steps is {every:g}"
     return fixes.weights(what, why)
 
 

@@ -130,8 +130,10 @@ def count(amount: int, noun: str) -> str:
 
 
 def too_few(amount: int, noun: str, needed: int, *, of: str = "") -> str:
-    """Return ``only 3 points of reward; 8 needed``."""
-    return f"only {count(amount, noun)}{f' {of}' if of else ''}; {needed} needed"
+    """Return ``only 3 rewards; 8 needed``, or ``no finite reward; 8 needed``."""
+    none = f"no {noun}" if of else f"no finite {noun}"
+    many = f"only {count(amount, noun)}" if amount else none
+    return f"{many}{f' {of}' if of else ''}; {needed} needed"
 
 
 def moved(change: float, written: Callable[[float], str] = number) -> str:

@@ -424,9 +424,9 @@ def test_an_evaluation_below_one_nat_is_looked_at_too() -> None:
         ("other", {"d_loss": "0:1 900:1"}, "up to step 900"),
         ("sft", {"train_loss": "0:1 900:2", "eval_accuracy": "0:0.1 900:0.9"}, "while train loss"),
         ("sft", {"eval_loss": "0:1 900:2", "eval_accuracy": "0:0.1 900:0.9"}, "Eval loss rose"),
-        ("grpo", {"reward": "0:1 20:2"}, "Reward rose at each of its 3 points"),
+        ("grpo", {"reward": "0:1 20:2"}, "Reward rose from point to point"),
         ("grpo", {"reward": "0:2 20:1"}, "too short to judge"),
-        ("sft", {"train_loss": "0:2 20:1"}, "Train loss fell at each of its 3 points"),
+        ("sft", {"train_loss": "0:2 20:1"}, "Train loss fell from point to point"),
     ],
 )
 def test_the_curve_of_the_task_is_told(task: Task, curves: dict[str, Any], words: str) -> None:

@@ -47,6 +47,7 @@ _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|
 LAST_LINES = 60
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
 OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
+SAME_LINE = 60  # characters by which a quoted line is known
 QUOTED = 160  # characters of a line of the log
 GREW = 1.3  # memory at the end over its start
 
@@ -63,7 +64,9 @@ def _events(scene: Scene, kind: str) -> list[Event]:
 def _named(scene: Scene, kind: str, weight: float = SETTLES) -> Sign | None:
     """Return the sign of a message of the table that names this kind of cause."""
     known = [e for e in _events(scene, kind) if e.data.get("class") != "fallback"]
-    return _told(known[-1], weight) if known and scene.has(*ENDED) else None
+    # the line that the headline quotes, rather than another one of the same event
+    shown = [e for e in known if e.text[:SAME_LINE] in scene.lead.seen]
+    return _told((shown or known)[-1], weight) if known and scene.has(*ENDED) else None
 
 
 def in_words(scene: Scene, kind: str) -> Sign | None:
@@ -212,7 +215,8 @@ def _person(scene: Scene) -> Signs:
         yield Sign(said, SETTLES, "Stopped by hand")
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the trainer wrote its closing summary, so it was not killed"
-        yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
+        if scene.lead.rule in ENDED:  # it is no cause of what began before
+            yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
 
 
 def _code(scene: Scene) -> Signs:
@@ -225,7 +229,7 @@ def _code(scene: Scene) -> Signs:
         str(raised.data.get(key) or "") for key in ("exception", "frame", "stage")
     )
     where = f"the traceback ends at {frame}" if ".py:" in frame else ""
-    during = _during(stage)
+    during = "" if stage == "the forward pass" and frame.endswith(" in forward") else _during(stage)
     place = f"{where}{',' if during else ''}{during}" if where else ""
     place = place or (f"it happened{during}" if during else "")
     if known is not None:  # the table names the error better; where it was raised is added

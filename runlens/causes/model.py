@@ -137,7 +137,7 @@ def _evaluated(scene: Scene) -> Signs:
 
 FROZEN = Hypothesis(
     "frozen-weights",
-    "Frozen parameters, or an optimizer that lacks them",
+    "Frozen parameters, or parameters missing from the optimizer",
     STUCK | {"grad-zero", "eval-flat", "reward-flat"},
     _frozen,
     "a weight of each layer differs after ten steps",

@@ -219,10 +219,10 @@ def _small_batch(scene: Scene) -> Signs:
 def _summed(scene: Scene) -> Signs:
     limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm").value
     if limit and len(norm) and float(median(norm)) >= SUMMED * limit:
-        over = times(float(median(norm)) / limit)
-        said = f"the gradient norm is {over} the limit from step {step(scene.symptom)} on"
+        said = f"the median gradient norm is {times(float(median(norm)) / limit)} max_grad_norm"
         yield Sign(
-            f"{said}, as it is for a sum over tokens or for targets that are not scaled", SPEAKS
+            f"{said}, typical of a loss summed over tokens or of targets that are not scaled",
+            SPEAKS,
         )
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
@@ -260,7 +260,7 @@ SETTINGS = Hypothesis(
 )
 PRECISION = Hypothesis(
     "precision",
-    "Overflow of the number format",
+    "Overflow in low precision",
     LOST
     | {"lr-zero", "loss-scale-collapse", "nan-eval", "zero-loss", "grad-zero"}
     | {"divergence", "grad-explosion", "clip-saturation"},

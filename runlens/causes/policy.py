@@ -215,7 +215,7 @@ REWARD = Hypothesis(
     POLICY,
     _reward,
     "the highest-rewarded rollouts are the best ones when read",
-    "Read twenty rollouts together with their rewards, including the best and the worst",
+    "Read twenty rollouts together with their rewards",
 )
 KL = Hypothesis(
     "kl-weight",

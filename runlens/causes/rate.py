@@ -341,9 +341,9 @@ def _cold(scene: Scene) -> Signs:
     early = scene.symptom <= max(0.1 * total, scene.slack) and scene.run.task != "rl"  # at one rate
     named = any(key in scene.run.config for key in ("warmup_steps", "warmup_ratio"))
     if early and not warm.present and (warm.how != "assumed" or named):
-        yield Sign(
-            "the rate is at its peak from the first step, and the fault begins soon after", HINT
-        )
+        at_once = scene.symptom <= scene.run.first_step
+        said = "is there at the first logged step" if at_once else "begins soon after"
+        yield Sign(f"the rate starts at its peak, and the fault {said}", HINT)
     elif early and warm.present and warm.end < NO_WARMUP * total:
         yield Sign(f"the warm-up ends at step {step(warm.end)} of {step(total)}", HINT)
 

@@ -21,6 +21,7 @@ MOST = 5
 NORM_TIMES, LOSS_TIMES = 10.0, 2.0  # over the level before that make a domino
 FEWEST = 5  # points of a level
 MEASURED = frozenset({"train_loss", "grad_norm"})  # told by their own dominoes where they move
+SWINGS = frozenset({"oscillation", "sawtooth"})  # of which a doubling is a part
 SPIKES = frozenset({"loss-spike", "grad-spike"})  # which begin and end: no level is left for good
 WORDS = {  # short words of what a finding begins
     "entropy-collapse": "entropy collapsed",
@@ -103,7 +104,8 @@ def _measured(scene: Scene) -> Iterator[Domino]:
         ("grad_norm", NORM_TIMES, "the gradient norm"),
         ("train_loss", LOSS_TIMES, "the loss"),
     ]
-    for metric, factor, name in levels[: 1 if scene.run.task in RL_TASKS else 2]:
+    swings = scene.has(*SWINGS) and not scene.has(*THROWN - SWINGS, *LOST)
+    for metric, factor, name in levels[: 1 if swings or scene.run.task in RL_TASKS else 2]:
         until = scene.run.curve(metric).before(int(min(lost, default=scene.run.last_step + 1)))
         at = _first_above(until, factor, scene.symptom)
         if at is not None:
@@ -147,4 +149,6 @@ def _found(scene: Scene) -> Iterator[Domino]:
         if moved and one.metric in MEASURED and one.rule not in {"clip-saturation", "sawtooth"}:
             continue
         if one.rule in WORDS:
-            yield Domino(one.begins, WORDS[one.rule], one.metric)
+            low = one.rule == "entropy-collapse" and one.begins <= scene.curve(one.metric).step[0]
+            words = "entropy was near 0" if low else WORDS[one.rule]
+            yield Domino(one.begins, words, one.metric)

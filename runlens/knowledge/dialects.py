@@ -289,7 +289,8 @@ def _by_framework(run: Run, key: str) -> Place | None:
     path = tuple(name.split(".")) if dialect.style == "overrides" else (name,)
     where = dialect.where
     if run.framework == "stable-baselines3":  # the call is that of the algorithm's class
-        where = str(run.setting("algo") or "").upper() or where
+        clips = run.logged("clip_ratio") or run.logged("kl_step")  # as PPO alone does
+        where = str(run.setting("algo") or "").upper() or ("PPO" if clips else where)
     return Place(where, path, dialect.style)
 
 

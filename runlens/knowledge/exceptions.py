@@ -13,6 +13,9 @@ class Meaning(NamedTuple):
     todo: str
 
 
+# what a TypeError says of a call, and not of a value
+OF_A_CALL = lazy_re(r"argument|positional|keyword|takes|not callable")
+WRONG_TYPE = Meaning("A value of the wrong type", "Print the type of the values in that line")
 REFUSED = Meaning("A check in the code failed", "Read the condition under which that line raises")
 # builtin exceptions: https://docs.python.org/3/library/exceptions.html
 MEANINGS: dict[str, Meaning] = {
@@ -60,5 +63,8 @@ def meaning(exception: str, *, raised: bool) -> Meaning | None:
     """
     if _MISSING.search(exception) and _PATH.search(exception):
         return MISSING
-    name = exception.partition(":")[0].rpartition(".")[2].strip()
+    called, _, message = exception.partition(":")
+    name = called.rpartition(".")[2].strip()
+    if name == "TypeError" and message and not OF_A_CALL.search(message):
+        return WRONG_TYPE
     return MEANINGS.get(name) or (REFUSED if raised else None)

@@ -182,7 +182,7 @@ def all_checks(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     lacking = _reasoned(ended.lacking, diagnosis)
     for name, words in (
         ("Passed", _titles(ended.passed, titles)),
-        ("Covered above", covering(ended, titles)),
+        ("Covered above", covering(ended, diagnosis)),
         ("Could not run", lacking),
         ("Not for this task", _titles(ended.other, titles)),
         ("Broken", _titles(ended.broken, titles)),

@@ -1,6 +1,6 @@
 """The facts of a run as every report tells them: when, why, how sure, on what, and the checks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from runlens.cause import RANKS, UNKNOWN, Cause, Rank
@@ -8,6 +8,7 @@ from runlens.cost import HOUR, SPARED
 from runlens.diagnosis import (
     DATED_AT_BEST,
     ENDED,
+    MERGED,
     Confidence,
     Diagnosis,
     Evidence,
@@ -17,7 +18,7 @@ from runlens.diagnosis import (
 )
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.report.missing import MERGED, OTHER_TASKS
+from runlens.report.missing import OTHER_TASKS
 from runlens.run import State
 from runlens.wording import count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words
@@ -86,11 +87,13 @@ def checks(diagnosis: Diagnosis) -> Checks:
     )
 
 
-def covering(ended: Checks, titles: Mapping[str, str]) -> list[str]:
+def covering(ended: Checks, diagnosis: Diagnosis) -> list[str]:
     """Return the checks that a finding covers: ``Stopped early (see Killed or interrupted)``."""
-    names = {slug: titles.get(slug) or slug for slug in {*ended.covered, *ended.covered.values()}}
+    told = {one.rule: named(one, diagnosis) for one in diagnosis.findings}
+    names = {**diagnosis.titles, **told}
     return sorted(
-        f"{names[slug]} (see {names[by] if by else 'how the run ended'})"
+        f"{diagnosis.titles.get(slug) or slug} "
+        f"(see {names.get(by, by) if by else 'how the run ended'})"
         for slug, by in ended.covered.items()
     )
 

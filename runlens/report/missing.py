@@ -1,10 +1,9 @@
 """What to add to a training so that a check that could not run can run the next time."""
 
+from runlens.diagnosis import UNLOGGED
 from runlens.how_to_log import how_to_log
 
-UNLOGGED = "not logged: "  # how the engine begins the reason of a rule that lacks metrics
 OTHER_TASKS = "holds for "  # how it begins the reason of a rule for other kinds of runs
-MERGED = "merged into "  # how an incident says that it tells a finding as part of another
 UNTESTED = "not checked"  # how a rule begins what it could not rule out
 
 

@@ -177,7 +177,7 @@ LISTED = (
     ),
     Listed(
         "missing-signal",
-        "Missing signal",
+        "Missing core metric",
         "OBS",
         (),
         TUNED | {"asr", "classification", "grpo", "ppo", "regression"},

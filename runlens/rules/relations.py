@@ -46,7 +46,7 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "grad-explosion": ("grad-spike",),
     "not-learning": ("plateau", "eval-flat"),
     "stuck-at-chance": ("not-learning", "plateau", "eval-flat"),
-    "zero-loss": ("not-learning", "plateau"),
+    "zero-loss": ("plateau",),
     "lr-zero": ("not-learning", "plateau"),
     "grad-zero": ("not-learning", "plateau"),
     "preference-collapse": ("not-learning", "plateau", "stuck-at-chance"),
@@ -55,6 +55,11 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "sawtooth": ("oscillation",),
     "reward-stuck-zero": ("reward-flat",),
     "reward-collapse": ("reward-flat",),
+}
+# checks whose pass denies nothing of the finding; of every finding where none is named
+HOLDS_BESIDE: Mapping[str, tuple[str, ...]] = {
+    "": ("no-clipping",),  # a limit that is too loose is a limit
+    "known-error": ("oom-cliff",),
 }
 # checks of a setting that a kind of cause names
 NAMED_BY: Mapping[str, str] = {

@@ -145,9 +145,12 @@ def unless(slugs: tuple[str, ...], reason: str, finding: Finding) -> Outcome:
     return Outcome("found", reason, (finding,), slugs)
 
 
-def passed(reason: str) -> Outcome:
-    """Say that the pattern is not there, and by which number."""
-    return Outcome("passed", reason)
+def passed(reason: str, told_by: tuple[str, ...] = ()) -> Outcome:
+    """Say that the pattern is not there, and by which number.
+
+    Where one of the rules `told_by` found its own, that tells of the same and this did not pass.
+    """
+    return Outcome("passed", reason, yields_to=told_by)
 
 
 def unmet(reason: str) -> Outcome:

@@ -143,7 +143,10 @@ OPTIMISER = (
     *held(
         "loss-function",
         BLOWN,
-        ({**config(max_grad_norm=2), "grad_norm": "0:200 900:200"}, "2 : the gradient norm is 100"),
+        (
+            {**config(max_grad_norm=2), "grad_norm": "0:200 900:200"},
+            "2 : the median gradient norm is 100",
+        ),
         ({**config(max_grad_norm=2), "grad_norm": "0:198 900:198"}, ""),
         ({**config(max_grad_norm=0), "grad_norm": "0:198 900:198"}, ""),
     ),
@@ -621,7 +624,7 @@ RATE = (
     *held(
         "warmup-missing",
         "divergence 50 critical",
-        (config(warmup_steps=0, learning_rate=1e-4), "1 : the rate is at its peak from the first"),
+        (config(warmup_steps=0, learning_rate=1e-4), "1 : the rate starts at its peak"),
         (
             {
                 **config(warmup_steps=10, learning_rate=1e-4),

@@ -82,7 +82,7 @@ SAID = {
         "not-learning",
         bad("not-learning", "frozen"),
         (
-            "cause most likely Frozen parameters, or an optimizer that lacks them",
+            "cause most likely Frozen parameters, or parameters missing from the optimizer",
             "do Check requires_grad",
         ),
         bad("not-learning", "flat and high", max_grad_norm=1.0),

@@ -27,5 +27,5 @@ def test_a_median_of_the_high_points_is_told_as_one() -> None:
     """Half of the points lie low: the share told is not that of all ratios."""
     corners = " ".join(f"{k}:0.4 {k + 10}:0.02" for k in range(0, 600, 20))
     found = outcome_of(drawn("half", task="grpo", noise=0, clip_ratio=corners)).findings[0]
-    assert "30\u202f% of the ratios were clipped at 30 of 60 points" in found.title
-    assert "median clip ratio of the high points was 40\u202f%" in found.seen
+    assert "exceeded 30\u202f% at 30 of 60 points" in found.title
+    assert "median at these points was 40\u202f%" in found.seen

@@ -115,7 +115,7 @@ def test_a_distance_is_named_after_the_range_that_it_is_from() -> None:
     wide, exact = chance.of_vocabulary(512, 32), chance.of_classes(4)
     assert wide
     assert exact
-    assert wide.name == "6.043 to 6.238 (ln 512)"
+    assert wide.name == "ln 512 = 6.238 (down to 6.043 for short sequences)"
     assert wide.distance == "Distance from chance (6.043 to 6.238)"
     assert exact.distance == "Distance from the loss at chance"
 

@@ -84,7 +84,7 @@ def test_too_few_norms_are_unmet() -> None:
     """The reason says how many are needed."""
     outcome = said(drawn("n", train_loss="0:2 40:1", grad_norm="0:1 40:50"))
     assert outcome.status == "unmet"
-    assert "only 4 gradient norms after warm-up; 6 needed" in outcome.reason
+    assert "only 4 gradient norms after the first steps; 6 needed" in outcome.reason
 
 
 def test_learning_rate_fix_has_the_old_and_the_new_value() -> None:
@@ -114,3 +114,9 @@ def test_a_climb_begins_where_most_norms_are_high(low: int, onset: float) -> Non
     for first in (53, 63) if low > 2 else (58,):
         norm[first : first + low] = 0.5
     assert of_norms(norm).findings[0].onset.step == onset
+
+
+def test_norms_of_a_lost_loss_are_counted_before_it() -> None:
+    """The norms after it are no norms that could explode."""
+    outcome = said(drawn("n", train_loss="0:nan 400:nan", grad_norm="0:1 400:1"))
+    assert outcome.reason.startswith("no gradient norm before the loss was 0 or NaN")

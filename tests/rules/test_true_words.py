@@ -109,7 +109,7 @@ def test_a_warm_up_that_is_seen_is_not_asked_for() -> None:
 @pytest.mark.parametrize(
     ("loss", "noise", "words"),
     [
-        ("0:2 900:1.8", 0.4, "he loss did not fall beyond its noise"),
+        ("0:2 900:1.8", 0.4, "he loss did not fall by more than its noise"),
         ("0:2 30:2 40:9 900:4", 0.02, "he loss did not fall below its start"),
         ("0:2.2 900:0.9", 0.02, "does little harm"),
     ],

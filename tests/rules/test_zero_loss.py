@@ -61,7 +61,7 @@ def test_epochs_are_those_of_the_onset() -> None:
     finding = said(drawn("o", train_loss=TO_ZERO, steps_per_epoch=90)).findings[0]
     assert finding.onset is not None
     assert finding.onset.step is not None
-    assert f"after {finding.onset.step / 90:.1f} epochs" in finding.title
+    assert f"took {finding.onset.step / 90:.1f} epochs" in finding.title
 
 
 def test_zero_of_a_rounding_logger_is_a_small_loss() -> None:
@@ -218,3 +218,9 @@ def test_zeros_behind_the_first_row_of_an_unknown_task() -> None:
     assert "token" not in told
     assert "-100" not in told
     assert not of_unknown(0.009, 0.004, *[0.0] * 9).findings
+
+
+def test_a_loss_below_zero_has_no_zero() -> None:
+    """A log-density goes down and down: nothing was memorised."""
+    case = drawn("n", task="classification", train_loss="0:-336 600:-738", noise=0.01)
+    assert said(case).status == "passed"

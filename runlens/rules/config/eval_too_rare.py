@@ -53,7 +53,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     """Count the evaluations that the plan has."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        return unmet(f"the run ends at step {total}; {limits.shortest} steps are needed")
+        return unmet(f"only {count(int(total), 'step')}; {limits.shortest} needed")
     made = _steps_of_evaluations(run)
     if len(made) >= limits.fewest:
         return passed(f"{len(made)} evaluations")

@@ -27,7 +27,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, fo
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
-from runlens.wording import rate
+from runlens.wording import count, rate
 
 _WARMS_ITSELF = ("onecycle", "one_cycle", "wsd", "warmup_stable", "inverse_sqrt", "noam")
 
@@ -44,9 +44,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at the settings and at the first point of the learning rate."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        return unmet(f"the run ends at step {total}; {limits.shortest} steps are needed")
+        return unmet(f"only {count(int(total), 'step')}; {limits.shortest} needed")
     if run.events_of("resume") or signals.partial:
-        return unmet("the run begins after a resume")
+        cut = "the first steps of the run were not logged"
+        return unmet(cut if signals.partial else "a run that was resumed is not judged")
     if any(name in str(run.setting("lr_scheduler_type")).lower() for name in _WARMS_ITSELF):
         return passed("the schedule has a warm-up of its own")
     if signals.warmup.present:
@@ -56,9 +57,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     begin, usual = _at_start(signals, total, limits), usual_rates(run)
     if not (none_set or _starts_full(signals, total, limits)):
-        return unmet("neither the settings nor the first learning rates show whether it warms up")
+        return unmet("nothing that was recorded shows whether there was a warm-up")
     if not begin or usual is None:
-        return unmet("no usual learning rate is known for this run")
+        return unmet("it is not known whether this learning rate needs a warm-up")
     if begin <= usual.middle:
         return passed(f"a learning rate of {rate(begin)} is low for {usual.what}")
     return found(

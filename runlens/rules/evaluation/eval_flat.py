@@ -4,7 +4,7 @@ What is seen
     Training loss falls clearly between the first and the last evaluation. Evaluation loss stays
     where it was, or it lies far above training loss from the first look on and never improves.
     Or a score in which more is better (mAP, Dice, F1) stays at nothing while training loss falls,
-    is the same to the last digit each time, or never rises while training learns by heart.
+    is the same to the last digit each time, or never rises while the rows are memorized.
 Why it matters
     What is trained and what is evaluated are not the same task: another chat template, another
     label mask, another distribution, or weights that are not the trained ones.
@@ -68,7 +68,7 @@ from runlens.rules.rule import (
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall
-from runlens.wording import count, loss, percent, step
+from runlens.wording import loss, percent, step, too_few
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
 DIFFERS = {
@@ -105,11 +105,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evaluations(signals, metric), signals.curve("train_loss")
-    if len(evals) < limits.fewest or len(train) < limits.fewest:
-        return unmet(
-            f"{count(len(evals), 'evaluation')} and {count(len(train), 'point')} of train loss; "
-            f"{limits.fewest} of each are needed"
-        )
+    amount, noun = min((len(train), "training loss"), (len(evals), "evaluation"))
+    if amount < limits.fewest:
+        return unmet(too_few(amount, noun, limits.fewest))
     covered = float(evals.step[-1] - evals.step[0]) / max(float(train.step[-1] - train.step[0]), 1)
     if covered < limits.span:
         share, least = percent(covered), percent(limits.span)
@@ -272,7 +270,7 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
         "identical digits mean identical weights",
     )
     split = fixes.action(
-        "Take the evaluation set as a random split of the training data",
+        "Make the evaluation set a random split of the training data",
         "both then have one distribution",
     )
     made = [weights, look] if frozen else [look, weights]

@@ -83,7 +83,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     apart = _accuracies(signals, metric)
     if len(evals) < (1 if apart.far(limits) else limits.fewest):
-        return unmet(too_few(len(evals), "evaluation", limits.fewest, of="beside training loss"))
+        return unmet(
+            too_few(len(evals), "evaluation", limits.fewest, of="with a training loss nearby")
+        )
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")
@@ -177,7 +179,8 @@ def _finding(
     return Finding(
         severity="info",
         title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
-        f"gap grew from {loss(start)} to {loss(end)}, and {spoken(metric)} ended at {loss(final)}.",
+        f"gap grew from {loss(start)} to {loss(end)} (medians), and {spoken(metric)} ended at "
+        f"{loss(final)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(

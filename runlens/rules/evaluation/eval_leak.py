@@ -88,7 +88,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
     evals, train = evals.at(usable), train[usable]
     if len(evals) < limits.fewest:
-        return unmet(too_few(len(evals), "evaluation", limits.fewest, of="beside training loss"))
+        return unmet(
+            too_few(len(evals), "evaluation", limits.fewest, of="with a training loss nearby")
+        )
     if _by_heart(run, signals, evals, train, limits):
         return found(_vanished(signals, metric, evals, train))
     ratio = evals.value / train

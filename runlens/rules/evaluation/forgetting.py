@@ -59,7 +59,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     curves = {name: signals.curve(name) for name in named}
     known = {name: one for name, one in curves.items() if len(one) >= limits.fewest}
     if not known:
-        return unmet(f"no metric of another task has {limits.fewest} evaluations")
+        return unmet(f"no other task was evaluated at least {limits.fewest} times")
     task, gain = _gain(run, signals)
     if not task:
         return unmet("the trained task has no curve to compare with")

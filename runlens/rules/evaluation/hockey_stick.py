@@ -73,8 +73,8 @@ from runlens.wording import loss, step, too_few
 
 SAID = {
     "": "The run overfits",
-    "Worsening evaluation": "Evaluations get worse",
-    "Exploding evaluation": "Eval loss explodes",
+    "Worsening evaluation": "Eval loss got worse",
+    "Exploding evaluation": "Eval loss exploded",
     "Over-confident model": "The model gets over-confident",
 }
 

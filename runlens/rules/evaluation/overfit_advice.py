@@ -49,9 +49,11 @@ def fixes_of(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
         why = ""
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
         made += fixes.early_stopping(run)
-    made += fixes.more_dropout(run, "single samples are then memorised less")
-    made += fixes.smaller_rank(run, "less room to memorise samples; 8 to 32 is usual")
-    made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
+    per_epoch = signals.steps_per_epoch
+    if not per_epoch or onset >= per_epoch:  # what was seen once was not memorised
+        made += fixes.more_dropout(run, "single samples are then memorised less")
+        made += fixes.smaller_rank(run, "less room to memorise samples; 8 to 32 is usual")
+        made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
     if run.task in LANGUAGE_TASKS:
         made.append(experiments.check_data(run))
     if not fixes.never_better(signals):  # else it is said already

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from runlens.arrays import median
-from runlens.diagnosis import SEVERITIES, Outcome
+from runlens.diagnosis import SEVERITIES, UNLOGGED, Outcome
 from runlens.history import Curve, FloatArray
 from runlens.metrics import base
 from runlens.records import NamedTuple
@@ -112,7 +112,7 @@ def worst_set(run: Run, judge: Callable[[str], Outcome]) -> Outcome:
         for one in outcomes.values():
             if one.status == status:
                 return one
-    return unmet("eval_loss is not logged")
+    return unmet(UNLOGGED + "eval_loss")
 
 
 def _excess(outcome: Outcome) -> tuple[bool, int, float]:

@@ -32,7 +32,7 @@ COIN, HALF, ABOUT = math.log(2), 0.5, 0.1  # loss and accuracy of a coin, and ho
 LEARNS = 0.05  # fall of the training loss below a coin's: more than its noise gives
 ACCURACIES = frozenset({"acc", "accuracy"})
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
-UNLIKE = "Training and evaluation data do not match, or the rows were memorised"
+UNLIKE = "Training and evaluation data do not match, or the rows were memorized"
 LOW = 0.5  # a score below it has most of its answers wrong
 # an answer that must match to the last character may stay wrong while a model learns
 STRICT = frozenset({"em", "exact_match"})
@@ -170,7 +170,7 @@ def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
         f"{name.capitalize()} never rose: it was {number(first)} at the first of "
         f"{count(len(evals), 'evaluation')} and {number(end)} at the end{_while(fall)}."
     )
-    seen = "The training rows are known by heart, and nothing of that carries over."
+    seen = "The training rows were memorized, and nothing of that carries over."
     evidence = (
         Evidence(
             f"{name.capitalize()} at the end",

@@ -53,7 +53,7 @@ def meanwhile(*, learns: bool, fell: bool) -> str:
     """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
     if learns:
         return "fell"
-    return "did not fall below its start" if fell else "did not fall beyond its noise"
+    return "did not fall below its start" if fell else "did not fall by more than its noise"
 
 
 def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
@@ -66,7 +66,7 @@ def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
     if learns:
         return "With Adam, clipping does little harm as long as the loss falls."
     told = meanwhile(learns=learns, fell=fell)
-    return f"Over the clipped steps the loss {told}."
+    return f"While gradients were clipped, the loss {told}."
 
 
 def cures(

@@ -45,7 +45,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import counts
-from runlens.wording import number, percent, step, times, too_few
+from runlens.wording import number, percent, step, times
 
 COMPANIONS = ("sawtooth", "oscillation", "loss-spike", "divergence", "nan-loss", "hidden-nan")
 STUCK = ("plateau", "not-learning")  # companions of norms far above the limit
@@ -89,9 +89,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     shares = signals.curve("clip_share").after(signals.settled_from)
     if len(shares) >= limits.fewest_info:
         return _by_share(signals, shares, limits)
-    curve = settled(run, signals).curve.finite()
+    curve = (norms := settled(run, signals)).curve.finite()
     if len(curve) < limits.fewest_info:
-        return unmet(too_few(len(curve), "gradient norm", limits.fewest_info, of="after warm-up"))
+        return unmet(norms.too_few(len(curve), limits.fewest_info))
     if (top := _piled_at(curve, limits)) is not None:
         return found(_after_clipping(curve, top, limits))
     limit = in_force.clip_limit(run)

@@ -62,7 +62,7 @@ from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import longest_true
 from runlens.signals.onsets import stays_from
-from runlens.wording import capitalised, loss, number, step, times, too_few
+from runlens.wording import capitalised, loss, number, step, times
 
 POLICY = frozenset({"grpo", "ppo"})  # of language models: the norms of others have any size
 WIDTH = 5  # points of a level
@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lost = np.isfinite(norms.lost_at)
     needed = limits.fewest_lost if lost else limits.fewest
     if count < needed:
-        few = unmet(too_few(count, "gradient norm", needed, of="after warm-up"))
+        few = unmet(norms.too_few(count, needed))
         return found(huge) if (huge := huge_norm.finding(run, limits.huge)) else few
     positive = norms.curve.value[norms.curve.value > 0]
     if not len(positive):

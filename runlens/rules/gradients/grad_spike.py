@@ -45,7 +45,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import mad, odd, running_median, sigma
-from runlens.wording import listed, number, step, times, too_few
+from runlens.wording import listed, number, step, times
 
 WINDOW = 51
 REACTS = WINDOW // 5  # points of the loss on which a jump can be seen
@@ -68,7 +68,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     norms = settled(run, signals)
     curve = norms.curve.finite()
     if len(curve) < limits.fewest:
-        return unmet(too_few(len(curve), "gradient norm", limits.fewest, of="after warm-up"))
+        return unmet(norms.too_few(len(curve), limits.fewest))
     log = np.log(np.maximum(curve.value, _least(curve.value)))
     width = odd(min(WINDOW, max(5, len(log) // 3)))
     base = running_median(log, width).copy()
@@ -244,11 +244,11 @@ def _title(curve: Curve, starts: IntArray, worst: int, under: float) -> str:
 
 def _effect(spikes: int, felt: int) -> str:
     if spikes == 1:
-        return "the loss jumped as well" if felt else "the loss did not react"
+        return "the loss rose as well" if felt else "the loss did not react"
     if not felt:
         return "the loss did not react to any spike"
-    some = f"the loss jumped at {felt} of the {spikes} spikes"
-    return "the loss jumped each time" if felt >= spikes else some
+    some = f"the loss rose at {felt} of the {spikes} spikes"
+    return "the loss rose each time" if felt >= spikes else some
 
 
 LOSS = "0:2.2 300:1.3 900:0.9"

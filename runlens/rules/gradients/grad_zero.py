@@ -87,7 +87,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     first, last = int(curve.step[start]), int(curve.step[start + length - 1])
     if run.task in RL_TASKS and (reason := _no_advantage(run, curve.step[zero], limits)):
-        return passed(reason)
+        return passed(reason, ("zero-reward-std",))
     if loss_fell(run, signals, first, last) and not _falls_to_zero(signals, first):
         told = f"grad_norm is 0 on {length:,} points while the loss falls: "
         if length == len(curve):
@@ -158,7 +158,7 @@ def _finding(
         seen="No gradient reached the weights during these steps.",
         end=None if lasts else Moment(float(last)),
         causes=_causes(run, signals, start, severity),
-        fixes=_fixes(run, frozen=level == 0 and not _falls_to_zero(signals, first)),
+        fixes=_fixes(run, frozen=level == 0 and lasts and not _falls_to_zero(signals, first)),
         ruled_out=_ruled_out(run, signals, first),
         confidence=Confidence(0.9 if lasts else 0.8, f"{length:,} norms of zero in a row"),
         chart=Chart("curves", tuple(m for m in ("grad_norm", "train_loss") if len(run.curve(m)))),

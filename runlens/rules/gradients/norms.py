@@ -9,9 +9,11 @@ from runlens.rules.rule import LOSS_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median
+from runlens.wording import count, too_few
 
 SETTLE = 0.05  # of the points: the norm of the first steps is no signal
 LATEST_SETTLE = 0.5  # a warm-up that ends later leaves nothing to judge
+STEADY = 4  # points, of which each is lower than the one before
 CAP = 1e300  # stands for infinity in logarithms
 WORSE = 0.05  # of the level: a loss that rose by less did not worsen
 NOISE_MULTIPLE = 3.0
@@ -29,6 +31,13 @@ class Settled(NamedTuple):
         value = np.minimum(self.curve.value, CAP)
         positive = value[value > 0]
         return np.log(np.maximum(value, positive.min() if len(positive) else 1.0))
+
+    def too_few(self, amount: int, needed: int) -> str:
+        """Say how many norms are left to judge; before the loss was 0 or NaN, if it was."""
+        if np.isfinite(self.lost_at):
+            many = f"only {count(amount, 'gradient norm')}" if amount else "no gradient norm"
+            return f"{many} before the loss was 0 or NaN; {needed} needed"
+        return too_few(amount, "gradient norm", needed, of="after the first steps")
 
 
 def settled(run: Run, signals: Signals) -> Settled:
@@ -82,7 +91,7 @@ def loss_fell(run: Run, signals: Signals, start: int, end: int) -> bool:
     curve = signals.curve("train_loss").after(start).before(end + 1)
     width = max(3, len(curve) // 10)
     if len(curve) < 2 * width:
-        return False
+        return len(curve) >= STEADY and bool((np.diff(curve.value) < 0).all())
     fall = float(median(curve.value[:width]) - median(curve.value[-width:]))
     noise = NOISE_MULTIPLE * signals.sigma("train_loss") * 1.25 * (2 / width) ** 0.5
     return bool(fall > max(noise, 0.01 * abs(float(median(curve.value)))))

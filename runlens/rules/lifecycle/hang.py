@@ -127,7 +127,9 @@ def _at_epoch_end(run: Run, signals: Signals) -> bool:
     if not per_epoch or not onset_step(run):
         return False
     off = onset_step(run) / per_epoch
-    return abs(off - round(off)) * per_epoch <= max(1, signals.interval("train_loss"))
+    return round(off) > 0 and abs(off - round(off)) * per_epoch <= max(
+        1, signals.interval("train_loss")
+    )
 
 
 def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
@@ -141,7 +143,7 @@ def _causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
         why = "it hung at the end of an epoch"
         made.append(
             Cause(
-                "An uneven last batch: some ranks had one batch more", "likely", why, kind="machine"
+                "An uneven last batch: some ranks had one more batch", "likely", why, kind="machine"
             )
         )
     return tuple(made)

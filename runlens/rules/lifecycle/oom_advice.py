@@ -50,7 +50,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         )
     if done > 1:
         late = plan_done(run, long)
-        why = f"the {step(done)} steps before it had enough memory"
+        why = f"the first {step(done)} steps had enough memory"
         rank: Rank = "likely" if late and not made else "possible"
         made.append(Cause(_longer(run), rank, why, kind="memory"))
     return tuple(made)
@@ -249,6 +249,11 @@ def _shorter(run: Run) -> tuple[Fix, ...]:
             why = "activations and logits grow with the length"
             made.append(fixes.setting(run, key, int(length) // 2, what, why))
     if policy and not made:
+        lengths = run.curve("len_mean").value
+        one_length = len(lengths) > 0 and lengths.min() == lengths.max()
+        capped = run.number("max_completion_length") or one_length
         what = "Cap prompts and completions (max_prompt_length, max_completion_length)"
-        made.append(fixes.action(what, "their logits take tokens × vocabulary", "settings only"))
+        what = "Cap the prompts (max_prompt_length)" if capped else what
+        why = "logits need memory in proportion to tokens × vocabulary"
+        made.append(fixes.action(what, why, "settings only"))
     return tuple(made)

@@ -316,13 +316,15 @@ def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
         skip = (fixes.setting(run, "ignore_data_skip", False, what, why),)
     check_files = fixes.look(
         f"Check {where} for optimizer.pt, scheduler.pt and rng_state.pth",
-        "a file that is missing means that its state was reset",
+        "if one of them is missing, its state was reset",
     )
     why = "this restores optimizer, schedule and data order"
     if kept is None:
         what = "Resume from a whole checkpoint folder, not from its weights alone"
         return (check_files, fixes.action(what, why, "one run"), *skip)
-    again = fixes.action(f"Resume from the complete {kept[1]}", why, "one run", kind="resume")
+    again = fixes.action(
+        f"Resume from {kept[1]} and load all three files", why, "one run", kind="resume"
+    )
     return (check_files, again, *skip)
 
 

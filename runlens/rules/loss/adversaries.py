@@ -25,7 +25,7 @@ def judge(signals: Signals, won: float, grew: float) -> Outcome:
     """
     judges, makers = signals.curve(DISCRIMINATOR), signals.curve(GENERATOR)
     if min(len(judges), len(makers)) < FEWEST_POINTS:
-        return unmet(f"only {count(len(judges), 'point')} of {DISCRIMINATOR}")
+        return unmet(f"only {count(len(judges), 'value')} of {DISCRIMINATOR}")
     if judges.value.min() < 0 or makers.value.min() < 0:
         return unmet("a loss that goes below 0 has no level at which a network has won")
     end = float(median(judges.value[-(len(judges) // FIFTH) :]))

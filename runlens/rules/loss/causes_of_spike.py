@@ -26,8 +26,9 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     """Return what to do about a spike at a step; `again` where they repeat and do harm."""
     batch = in_force.effective_batch(run)
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
-    which = f"Look at the batch at step {step(at)}"
-    if batch and not stream:
+    epochs = signals.steps_per_epoch == 1  # of many batches
+    which = f"Look at the {'batches of epoch' if epochs else 'batch at step'} {step(at)}"
+    if batch and not stream and not epochs:
         alone = "" if run.number("num_processes") == 1 else ", if one process reads them"
         which += f" ({_samples(batch, at, signals.steps_per_epoch)}{alone})"
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")

@@ -77,7 +77,9 @@ def cures(run: Run, signals: Signals, zero: Zero, onset: float) -> tuple[Fix, ..
     return (
         *_fewer_epochs(run, signals, onset, zero),
         *fixes.more_dropout(run, "this regularises the model"),
-        fixes.action("Remove duplicates and add data", "fewer samples are then seen twice", "days"),
+        fixes.action(
+            "Remove duplicates and add data", "the model then sees each sample less often", "days"
+        ),
     )
 
 
@@ -87,7 +89,8 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
     evals = signals.curve("eval_loss")
     known = len(evals) > 0
     last = float(evals.step[int(np.argmin(evals.value))]) if known else onset
-    if not known:
+    scored = any(name.startswith("eval_") for name in run.history.metrics)
+    if not known and not scored:
         why = "stop at the best eval loss; training loss alone does not show where that is"
         made.append(fixes.action("Evaluate on held-out data, at least once per epoch", why))
     epochs, wanted = run.number("num_train_epochs"), reached(run, signals, last).epoch

@@ -93,7 +93,7 @@ def of_vocabulary(vocabulary: float, window: float | None = None) -> Chance | No
     lowest = full * (1 - 1 / max(window or SHORTEST_WINDOW, 2))
     name = f"ln {vocabulary:,.0f} = {loss(full)}"
     if full - lowest > 0.01 * full:
-        name = f"{loss(lowest)} to {loss(full)} (ln {vocabulary:,.0f})"
+        name += f" (down to {loss(lowest)} for short sequences)"
     return Chance(full, lowest, name)
 
 

@@ -56,7 +56,8 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import above, confidence, shape_of
-from runlens.wording import count, loss, step, times
+from runlens.signals.shape.make import FEWEST
+from runlens.wording import count, loss, step, times, too_few
 
 CALM = 1.5  # gradient norm over its level before: unchanged
 UNKNOWN_LEVEL = (RuledOut("A fault of the training", "not shown: what is trained is not known"),)
@@ -79,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     whole = len(train) == len(run.curve("train_loss"))  # no NaN, no zeros at its end
     shape = signals.shape("train_loss") if whole else shape_of(train.step, train.value)
     if not shape:
-        return unmet(f"only {count(len(train), 'point')} of train_loss")
+        return unmet(too_few(len(train), "training loss", FEWEST))
     if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
         return unmet(reason)
     if still := surroundings.no_update(signals):

@@ -64,7 +64,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     epoch = _epochs(train, signals)
     if epoch is None:
-        return unmet("neither the epoch nor the steps of an epoch are recorded")
+        return unmet("neither the epoch nor the number of steps per epoch was logged")
     steps = epoch_steps(train.value, epoch)
     if steps is None:
         return unmet("no epoch boundary with six points on each side")

@@ -64,10 +64,10 @@ class Reached(NamedTuple):
     def words(self) -> str:
         """When that was: ``reached after 4.1 epochs``."""
         if self.epoch is None:
-            return f"train loss was near 0 after {percent(self.share)} of the run"
+            return f"that took {percent(self.share)} of the run"
         if self.epoch <= 1:
-            return f"train loss was near 0 after {percent(self.epoch)} of the first epoch"
-        return f"train loss was near 0 after {self.epoch:.1f} epochs"
+            return f"that took {percent(self.epoch)} of the first epoch"
+        return f"that took {number(self.epoch, 2)} epochs"
 
 
 def reached(run: Run, signals: Signals, step: float) -> Reached:

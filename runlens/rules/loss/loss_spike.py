@@ -80,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if lost := _thrown_back(run, signals, train, limits):
         return found(lost)
     if len(train) < limits.unaided:
-        return unmet(f"{count(len(train), 'training loss')}, and no evaluation was thrown back")
+        return unmet(f"only {count(len(train), 'training loss')}, and no jump in an evaluation")
     loud = run.task != "other"
     value, other = train.value, limits.other_ratio
     tall = spike_forms.tall(value, limits.ratio if loud else other, limits, sharp=loud)

@@ -100,7 +100,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(missing)
     fall = fall_of(train.value, limits.fall)
     if fall.start <= 0:
-        return passed(f"loss starts at {loss(fall.start)}: a share of it means nothing")
+        told_by = ("zero-loss",) if fall.start == 0 else ()
+        return passed(f"loss starts at {loss(fall.start)}: a share of it means nothing", told_by)
     flat_limits = beside_loss.Bounds(
         limits.fewest, limits.poor, limits.gain, limits.epochs, limits.left
     )

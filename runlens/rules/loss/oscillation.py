@@ -241,7 +241,9 @@ def _severity(
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
     device = run.number("per_device_train_batch_size")  # accumulation only makes it larger
     batch = in_force.effective_batch(run) or device
-    out = [RuledOut("A falling mean under noise", "no trend, and the end is not below the start")]
+    out = [
+        RuledOut("A downward trend hidden by noise", "no trend, and the end is not below the start")
+    ]
     if batch and batch >= limits.batch:
         out.append(RuledOut("Tiny batches", f"{batch:g} samples per step"))
     if swing and metric:

@@ -232,6 +232,9 @@ def _finding(
     if accuracy is not None:
         evidence.append(Evidence("Accuracy in the second half", accuracy, where=metric))
     evidence += surroundings.norm_evidence(signals)
+    base = _base_accuracy(run, at)
+    better = level < at.lowest and (accuracy is None or base is None or accuracy > base)
+    hardly = "hardly" if better else "no"
     known = f", and the median {spoken(metric)} is {accuracy:.3f}" if accuracy is not None else ""
     return Finding(
         severity=severity,
@@ -240,7 +243,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen=f"The model is no better than guessing in the second half of the run{known}.",
+        seen=f"The model was {hardly} better than guessing in the second half of the run{known}.",
         causes=_causes(run, signals, back=back, low=low),
         fixes=_fixes(run, signals, back=back),
         ruled_out=_ruled_out(metric, accuracy),

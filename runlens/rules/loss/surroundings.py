@@ -14,7 +14,7 @@ from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import least
-from runlens.wording import loss, step, times
+from runlens.wording import step, times
 
 ADVERSARIES = lazy_re(
     r"(^|[/_.])(d|g|disc|discriminator|gen|generator|critic)_?loss|D\(x\)|loss_?[dg]$",
@@ -120,9 +120,10 @@ def warmup_fix(run: Run) -> tuple[Fix, ...]:
 
 def first_checks(run: Run) -> tuple[Fix, ...]:
     """Return what to try first when a model does not learn."""
-    text = run.task in {"sft", "dpo", "reward-model"}
+    text = run.task == "sft"
     what = "decoded samples with their label mask" if text else "samples with their labels"
     what = "decoded samples" if run.task == "pretrain" else what  # each token is a label
+    what = "decoded pairs, chosen and rejected" if run.task in {"dpo", "reward-model"} else what
     how = " (axolotl preprocess CONFIG --debug)" if run.framework == "axolotl" else ""
     return (
         fixes.look(
@@ -160,7 +161,7 @@ def no_level(run: Run, signals: Signals) -> str:
         return "a policy-gradient loss has no level: see reward and KL"
     smooth = signals.smooth("train_loss")
     if len(smooth) and float(smooth.min()) < 0:
-        return f"loss goes below 0, to {loss(float(smooth.min()))}: a multiple of it means nothing"
+        return "the loss goes below 0, where ratios of losses mean nothing"
     return ""
 
 

@@ -52,7 +52,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unles
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.wording import count, loss, number, step
+from runlens.wording import count, loss, number, step, too_few
 
 DECIMALS = 6  # at most, to which a logger rounds
 SINGLE = 1e-7  # relative error of a number in single precision
@@ -71,7 +71,7 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
     """Ask it of the whole training loss."""
     curve = signals.curve("train_loss")
     if len(curve) < limits.fewest and not never:
-        return unmet(f"only {count(len(curve), 'finite point')} of train_loss")
+        return unmet(too_few(len(curve), "training loss", limits.fewest))
     at = 0 if never else _start_of_zero(signals, limits)
     needed = 0 if never else max(limits.fewest, ceil(limits.least_share * len(curve)))
     if len(curve) - at < needed:
@@ -102,7 +102,7 @@ def _by_heart(run: Run, signals: Signals, limits: Limits) -> int | None:
     bound = limits.by_heart * signals.levels("train_loss").start
     low = signals.smooth("train_loss") <= bound
     at = last_false(low) + 1
-    enough = len(low) - at >= max(limits.fewest, limits.least_share * len(low))
+    enough = bound > 0 and len(low) - at >= max(limits.fewest, limits.least_share * len(low))
     return at if enough and epochs >= limits.many_epochs else None
 
 
@@ -119,7 +119,8 @@ def _start_of_zero(signals: Signals, limits: Limits) -> int:
         return exact
     start = max(signals.levels("train_loss").start, float(value[0]))  # the first as logged counts
     shown = signals.smooth("train_loss")
-    if not (shown[-limits.fewest :] <= limits.share * abs(start)).all():
+    below = value.min() < -limits.level  # such a loss has no zero to reach
+    if below or not (shown[-limits.fewest :] <= limits.share * abs(start)).all():
         return len(value)
     at = last_false(shown <= limits.level) + 1
     raw = np.flatnonzero(value[at:] <= limits.level)  # the smooth curve is early in a fall
@@ -179,7 +180,7 @@ def _title(curve: Curve, at: int) -> str:
     jumps = not value[at:].any()
     if jumps:
         return f"Train loss fell from {loss(value[at - 1])} to 0 at step {onset} and stayed there"
-    fell = f"Train loss fell from {loss(value[0])} to {loss(value[at])} by step {onset}"
+    fell = f"Train loss was down to {loss(value[at])} by step {onset}"
     return f"{fell}{_shown(value, end)}"
 
 

@@ -63,6 +63,9 @@ class Limits(Struct, frozen=True):
     fewest: int = 10
 
 
+ALL = 0.995  # of the updates
+
+
 class Collapse(NamedTuple):
     """One sign of a collapse, the strongest that there is."""
 
@@ -70,6 +73,7 @@ class Collapse(NamedTuple):
     told: str  # ends the title
     evidence: Evidence
     lasting: bool  # to the end of the run, below a scale of 1 or as its last message
+    none_made: bool = False  # whether all updates were skipped
     settles: bool = False  # the scaler may still be on its way down from its start
 
 
@@ -81,7 +85,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not len(scale) and not said and not len(skipped):
         if run.flag("bf16") or run.flag("fp16") is False:
             return passed("the run does not train in fp16: 0 overflow messages")
-        return unmet("no loss scale is logged and no overflow message is there")
+        return unmet("neither a loss scale nor an overflow message was logged")
     sign = _by_scale(scale, limits) or _by_messages(run, said, limits) or _by_skips(skipped, limits)
     if sign is not None:
         return found(_finding(run, signals, sign))
@@ -196,9 +200,11 @@ def _by_skips(skipped: Curve, limits: Limits) -> Collapse | None:
         return None
     rate = np.diff(skipped.value, prepend=0.0)
     onset = int(skipped.step[int(np.argmax(rate > 0))])
-    told = (
-        f"{number(float(skipped.value[-1]))} updates were skipped, on {percent(share)} of the steps"
-    )
+    many = number(float(skipped.value[-1]))
+    none = share >= ALL
+    told = f"{many} updates were skipped, {percent(share)} of them"
+    if none:
+        told = f"all {many} updates were skipped, so the weights never changed"
     evidence = Evidence(
         "Share of updates skipped for overflow",
         share,
@@ -207,7 +213,7 @@ def _by_skips(skipped: Curve, limits: Limits) -> Collapse | None:
         SKIPPED,
         unit="%",
     )
-    return Collapse(onset, told, evidence, lasting=share > 0.5)  # noqa: PLR2004 - most of them
+    return Collapse(onset, told, evidence, lasting=share > 0.5, none_made=none)  # noqa: PLR2004 - most of them
 
 
 def _finding(run: Run, signals: Signals, sign: Collapse) -> Finding:
@@ -218,11 +224,20 @@ def _finding(run: Run, signals: Signals, sign: Collapse) -> Finding:
     if run.flag("fp16"):
         rows.append(Evidence("Precision", "fp16 is set", where="config"))
     onset = float(sign.onset)
+    when = "at every step" if sign.none_made else f"from step {step(onset)} on"
+    smaller = (
+        ()
+        if sign.none_made
+        else (  # no update was made that either could change
+            *fixes.learning_rate(run, signals, 1 / 3, "weights and gradients then stay smaller"),
+            *fixes.clipping(run, signals, "this bounds a single step"),
+        )
+    )
     logged = [name for name in ("loss_scale", SKIPPED, "train_loss") if len(run.curve(name))]
     shown = tuple(logged[:2]) or ("loss_scale",)
     return Finding(
         severity=severity,
-        title=f"Numbers overflow in fp16 from step {step(onset)} on. {capitalised(sign.told)}.",
+        title=f"fp16 overflowed {when}. {capitalised(sign.told)}.",
         metric=shown[0],
         onset=Moment(onset),
         evidence=tuple(rows),
@@ -230,8 +245,7 @@ def _finding(run: Run, signals: Signals, sign: Collapse) -> Finding:
         causes=_causes(run, signals, onset),
         fixes=(
             *_bf16(run),
-            *fixes.learning_rate(run, signals, 1 / 3, "weights and gradients then stay smaller"),
-            *fixes.clipping(run, signals, "this bounds a single step"),
+            *smaller,
         ),
         confidence=Confidence(0.9, "the scaler itself says so"),
         chart=Chart("curves", shown),

@@ -168,9 +168,14 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     kind = "NaN" if np.isnan(curve.value[bad][0]) else "infinite"
     at = step(lost.onset)
     where = f"from step {at} on" if bad[-1] else f"at step {at}"
+    where = (
+        f"{where}, at {_often(bad)} evaluations"
+        if len(bad) > 1
+        else f"at the only evaluation, at step {at}"
+    )
     return Finding(
         severity="warning" if consequence or not blind else "critical",
-        title=f"{words.capitalize()} was {kind} {where}, at {_often(bad)} evaluations.{was}",
+        title=f"{words.capitalize()} was {kind} {where}.{was}",
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         evidence=_evidence(run, lost, train_lost),

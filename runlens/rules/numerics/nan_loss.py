@@ -169,6 +169,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
             f"{loss(float(after.value[0]))} at step {step(int(after.step[0]))}"
         )
     if not len(before):
+        amount = f"none of the {len(bad):,} logged values is finite" if bad.all() else amount
         return f"at the first logged step ({step(onset)}). {capitalised(amount)}"
     norm = norm_before(signals, onset)
     told = f", and {amount}"
@@ -182,7 +183,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
 
 def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     curve, what = lost.curve, "loss" if of_loss else "value"
-    text = f"No finite {what} was logged after that."
+    text = "" if lost.bad.all() else f"No finite {what} was logged after that."
     if fatal < 0:
         survived = ", so the weights survived" if of_loss else ""
         text = f"Finite {'losses' if of_loss else 'values'} were logged after it{survived}."

@@ -1,4 +1,4 @@
-"""Missing signal: a metric that would tell much about this run is not logged.
+"""Missing core metric: a metric that would tell much about this run is not logged.
 
 What is seen
     Of the metrics that runs of this kind should log, at least one that whole families of checks
@@ -98,12 +98,12 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     main = "reward" if run.task in POLICY else "train_loss"
     points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
     if points < limits.fewest:
-        return unmet(too_few(points, "point", limits.fewest))
+        return unmet(too_few(points, "logged value", limits.fewest))
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
     if not any(one.core for one in missing):
         known = sum(one.vital and one not in missing for one in wanted)
-        return passed(f"{known} of {sum(one.vital for one in wanted)} vital metrics are logged")
+        return passed(f"{known} of {sum(one.vital for one in wanted)} core metrics are logged")
     named = [one.names[0] for one in missing if one.vital or _how(one, run)]
     them = "it" if len(named) == 1 else "them"
     return found(
@@ -201,7 +201,7 @@ GOOD = (
 
 RULE = Rule(
     slug="missing-signal",
-    title="Missing signal",
+    title="Missing core metric",
     family="OBS",
     severity="info",
     page=__doc__,

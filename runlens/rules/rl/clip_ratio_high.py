@@ -49,7 +49,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch above the alarm value, or many points above it."""
     curve = signals.curve("clip_ratio")
     if len(curve) < limits.fewest:
-        return unmet(too_few(len(curve), "point", limits.fewest, of="of clip ratio"))
+        return unmet(too_few(len(curve), "clip ratio", limits.fewest))
     value = curve.value / 100 if curve.value.max() > PERCENT_FROM else curve.value
     above = value > limits.alarm
     lasted = longest_true(above)[1]
@@ -75,13 +75,13 @@ def _finding(
     severity: Severity = "info" if whole else "warning"
     return Finding(
         severity=severity,
-        title=f"The clip ratio was high from step {step(onset)} on. More than "
-        f"{percent(limits.alarm)} of the ratios were clipped at {policy.share_words(above)}.",
+        title=f"The clip ratio exceeded {percent(limits.alarm)} at {policy.share_words(above)}, "
+        f"first at step {step(onset)}.",
         metric="clip_ratio",
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Clip ratio, median of the high points",
+                "Median clip ratio above the threshold",
                 level,
                 limits.alarm,
                 "below 10 % is healthy",
@@ -95,7 +95,7 @@ def _finding(
                 unit="%",
             ),
         ),
-        seen=f"The median clip ratio of the high points was {percent(level)}.",
+        seen=f"Its median at these points was {percent(level)}.",
         causes=_causes(run, signals, onset),
         fixes=_fixes(run, signals),
         confidence=policy.confidence(level / limits.alarm, len(curve)),

@@ -46,7 +46,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median, window
-from runlens.wording import capitalised, count, number, percent, step
+from runlens.wording import capitalised, number, percent, step, too_few
 
 FEWEST = 4  # points of which two in a row are half
 RANDOM = 2.0  # nats per token at the end: far above what a language model has on its own text
@@ -83,7 +83,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     lengths = signals.curve("len_mean")
     if len(lengths) < FEWEST:
         most = max(len(curve), len(lengths))
-        return unmet(f"{count(most, 'point')} of length: {FEWEST} are needed")
+        return unmet(too_few(most, "completion length", FEWEST))
     at_top = lengths.value >= lengths.value.max() - WHOLE
     whole = abs(lengths.value.max() - round(lengths.value.max())) < WHOLE
     if whole and at_top.mean() >= limits.pinned and lengths.value.max() > 1:

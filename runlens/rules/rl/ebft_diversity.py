@@ -64,7 +64,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         if len(signals.curve(name)) >= limits.fewest
     ]
     if not known:
-        return unmet(f"{limits.fewest} points of ebft/diversity, alignment or cfm_loss are needed")
+        return unmet(
+            f"fewer than {limits.fewest} values of ebft/diversity, alignment or cfm_loss"
+            " were logged"
+        )
     for looked in (_alike, _unaligned, _mismatched):
         if finding := looked(run, signals, limits):
             return found(finding)

@@ -51,7 +51,7 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import running_median, window
-from runlens.wording import capitalised, count, number, percent, step
+from runlens.wording import capitalised, number, percent, step, too_few
 
 NEGATIVE = -0.01  # nats: a discrete entropy is never below zero
 FEW = 0.05  # share of the points below it: fewer are single estimates
@@ -86,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     metric = "std" if run.task == "rl" and len(signals.curve("std")) else "entropy"
     curve = signals.curve(metric)
     if len(curve) < policy.FEWEST_FINITE:
-        return unmet(f"{count(len(curve), 'point')} of {metric}: no course to judge")
+        return unmet(too_few(len(curve), "entropy value", policy.FEWEST_FINITE))
     if quantile(curve.value, FEW) < NEGATIVE:  # a single estimate may be anything
         return passed(
             f"entropy went to {number(float(curve.value.min()))}: continuous actions, whose "
@@ -152,11 +152,10 @@ def _finding(
     onset = float(curve.step[fall.at])
     severity, ruled_out = _severity(run, signals, fall, gain, limits)
     what = "Entropy" if metric == "entropy" else "Standard deviation of the actions"
-    began = (
-        "was near 0 from the first logged step"
-        if fall.at == 0
-        else f"collapsed at step {step(onset)}"
-    )
+    first = number(float(curve.value[0]), 3)
+    began = f"collapsed at step {step(onset)}, from {first} at the start to "
+    if fall.at == 0:
+        began = f"was near 0 throughout, {first} at the first logged step and "
     source = f"{percent(limits.early if fall.early else limits.relative)} of the start"
     if fall.limit <= limits.absolute:
         source = "definition of the pattern"
@@ -166,8 +165,7 @@ def _finding(
     ]
     return Finding(
         severity=severity,
-        title=f"{what} {began}, from {number(float(curve.value[0]), 3)} at the start to "
-        f"{policy.last_words(curve)}.",
+        title=f"{what} {began}{policy.last_words(curve)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=tuple(rows),
@@ -191,7 +189,7 @@ def _reward_words(gain: Gain | None) -> str:
 def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
     made = [
         *policy.warmer(run, "completions then differ more; 0.8 to 1.0 is usual"),
-        *fixes.learning_rate(run, signals, 1 / 2, "smaller steps keep the policy spread"),
+        *fixes.learning_rate(run, signals, 1 / 2, "smaller updates keep the policy exploring"),
     ]
     if run.task == "rl":
         what = "Raise the entropy bonus" if run.number("entropy_coef") else "Add an entropy bonus"

@@ -28,7 +28,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.shape import kendall
-from runlens.wording import capitalised, number, step
+from runlens.wording import capitalised, number, step, too_few
 
 
 class Limits(Struct, frozen=True):
@@ -47,8 +47,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     short = len(entropy) < limits.fewest and not _rises(entropy, limits)
     if short or gain is None:
         return unmet(
-            f"{limits.fewest} points of entropy and of reward are needed; entropy has "
-            f"{len(entropy)}"
+            too_few(len(entropy), "entropy value", limits.fewest)
+            if short
+            else "too few rewards were logged"
         )
     tenth = max(3, len(entropy) // 10)
     start = float(median(entropy.value[:tenth]))

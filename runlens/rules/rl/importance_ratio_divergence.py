@@ -74,7 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge the difference of log-probabilities, then the ratios together."""
     gap, least = signals.curve("logp_diff"), signals.curve("is_ratio_min")
     if max(len(gap), len(least)) < limits.fewest:
-        return unmet(too_few(max(len(gap), len(least)), "point", limits.fewest))
+        return unmet(too_few(max(len(gap), len(least)), "value", limits.fewest))
     apart = _by_difference(gap, limits) or _by_ratio(signals, least, gap, limits)
     if apart:
         return found(_finding(run, signals, apart))

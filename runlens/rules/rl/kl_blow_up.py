@@ -52,7 +52,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true, running_median, smooth
 from runlens.signals.onsets import HALF, stays_from
-from runlens.wording import number, step
+from runlens.wording import number, step, too_few
 
 WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL per update"}
 ORDER = ("lasting", "again", "single")
@@ -93,7 +93,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     seen = [name for name in WORDS if len(signals.curve(name)) >= limits.fewest]
     if not seen:
         most = max(len(signals.curve(name)) for name in WORDS)
-        return unmet(f"only {most} points of KL; {limits.fewest} needed")
+        return unmet(too_few(most, "KL value", limits.fewest))
     rises = [(name, rise) for name in seen if (rise := _rise(signals, name, limits))]
     if not rises:
         peak = float(signals.curve(seen[0]).value.max())
@@ -101,7 +101,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     name, rise = min(rises, key=lambda one: ORDER.index(one[1].how))
     if rise.how == "lasting":
         return found(_finding(run, signals, name, rise))
-    return found(_outliers(signals, name, rise))
+    return found(_outliers(run, signals, name, rise))
 
 
 def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
@@ -175,6 +175,8 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     came_back = end <= CAME_BACK * rise.limit
     was = float(median(value[:at])) if at else None
     before = f", against a median of {number(was, 3)} before" if was is not None else ""
+    spike = int(np.argmax(value))
+    single = f" An earlier single point was {number(value[spike], 3)}." if spike < at else ""
     severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"
     return Finding(
         severity=severity,
@@ -183,13 +185,13 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         metric=metric,
         onset=Moment(onset),
         evidence=(
-            _highest(curve.after(int(onset)), metric, rise),
+            _highest(curve.after(int(onset)), metric, rise, " since then"),
             Evidence("Points above the threshold", float(above.sum()), where=metric),
             *(() if was is None else (Evidence("Median before the onset", was, where=metric),)),
             Evidence("At the end", end, where=metric),
         ),
         seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} at {policy.share_words(above)} "
-        f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}.",
+        f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}.{single}",
         causes=_causes(metric, value),
         fixes=_fixes(run, signals, metric),
         ruled_out=(RuledOut("A few noisy KL estimates", "the running median lies above as well"),),
@@ -198,13 +200,13 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     )
 
 
-def _highest(curve: Curve, metric: str, rise: Rise) -> Evidence:
+def _highest(curve: Curve, metric: str, rise: Rise, when: str = "") -> Evidence:
     peak = int(np.argmax(curve.value))
     top, at = float(curve.value[peak]), float(curve.step[peak])
-    return Evidence(f"Highest {WORDS[metric]}", top, rise.limit, rise.source, metric, at)
+    return Evidence(f"Highest {WORDS[metric]}{when}", top, rise.limit, rise.source, metric, at)
 
 
-def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
+def _outliers(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     """Tell of points above the limit between which the level lies below it."""
     curve = signals.curve(metric)
     above = curve.value > rise.limit
@@ -213,7 +215,8 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
     many = f"at {int(above.sum()):,} of {len(above):,} points, first at step {step(onset)}"
     where = many if above.sum() > 1 else f"at a single point, step {step(onset)}"
     beginning = ""
-    if rise.began_high:
+    of_model = run.task != "rl"  # a classic policy has no tokens, and no reference
+    if rise.began_high and of_model:
         beginning = (
             f" It began at {number(float(curve.value[0]), 3)}, before anything was learned, and "
             "came down: sampler, trainer and reference did not agree there."
@@ -222,9 +225,9 @@ def _outliers(signals: Signals, metric: str, rise: Rise) -> Finding:
     what = "Single tokens that the exponential KL estimator inflates"
     if usual > CAME_BACK * rise.limit:
         what = "A level that comes near the limit"
-    causes = [Cause(what, "most likely", told, kind="kl-weight")]
+    causes = [Cause(what, "most likely", told, kind="kl-weight")] if of_model else []
     cures = [fixes.action("Judge KL by its median over several steps, not by single points", told)]
-    if rise.began_high:
+    if rise.began_high and of_model:
         what = "A sampler or a reference that differs from the policy from the start"
         causes.append(Cause(what, "likely", kind="kl-weight"))
         what = "Compare the log probabilities of sampler, trainer and reference on one batch"

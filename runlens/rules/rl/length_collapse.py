@@ -40,7 +40,7 @@ from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import longest_true
-from runlens.wording import capitalised, count, number, step
+from runlens.wording import capitalised, number, step, too_few
 
 PAYS = 1.0  # standard deviations of the reward that were gained
 
@@ -61,7 +61,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a stretch of points whose mean length is next to nothing."""
     length = signals.curve("len_mean")
     if len(length) < policy.FEWEST_FINITE:
-        return unmet(f"{count(len(length), 'point')} of length: no course to judge")
+        return unmet(too_few(len(length), "completion length", policy.FEWEST_FINITE))
     first = length.value[: policy.head(len(length))]
     start = max(float(first[0]), float(median(first)))
     limit = max(limits.tokens, limits.share * start) if start >= limits.start else limits.one
@@ -90,10 +90,13 @@ def _finding(
     earns = gain is not None and gain.units >= PAYS and not against
     severity: Severity = "info" if earns or (gain is None and not against) else "warning"
     came_back = at + lasted < len(length)
-    until = f"up to step {step(over)}" if came_back else "from then on"
+    until = "of these steps" if came_back else "from then on"
+    short = f"got very short from step {step(onset)} on"
+    if came_back:
+        short = f"were very short from step {step(onset)} to step {step(over)}"
     return Finding(
         severity=severity,
-        title=f"Completions got very short from step {step(onset)} on. Their mean length fell "
+        title=f"Completions {short}. Their mean length fell "
         f"from {number(float(length.value[0]), 3)} tokens at the first step to "
         f"{number(level, 2)} (median {until}).",
         metric="len_mean",

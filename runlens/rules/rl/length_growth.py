@@ -74,7 +74,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the mean length with its start, with the limit and with the reward."""
     length = signals.curve("len_mean")
     if len(length) < limits.fewest:
-        return unmet(too_few(len(length), "point", limits.fewest, of="of length"))
+        return unmet(too_few(len(length), "completion length", limits.fewest))
     climb = _climb(run, signals)
     if climb.ratio < limits.growth:
         return passed(f"mean length ends at {times(climb.ratio)} its start")

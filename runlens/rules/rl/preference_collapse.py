@@ -106,7 +106,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if most < limits.fewest and (kind := _vanished(signals)):
         return found(_finding(run, signals, kind, _late(signals)))
     if most < limits.fewest:
-        return unmet(too_few(most, "point", limits.fewest, of="of the pairs"))
+        return unmet(too_few(most, "value", limits.fewest, of="of the pairs"))
     late = _late(signals)
     for test in (_unlearned, _displaced, _saturated):
         kind = test(run, signals, late, limits)

@@ -55,7 +55,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.shape import Shape, student
 from runlens.signals.trend import ranked
-from runlens.wording import count, number, percent, step
+from runlens.wording import number, percent, step, too_few
 
 HALF = 0.5  # of what the policy was worth, or had gained: a fall of less is no collapse
 
@@ -78,7 +78,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the reward with its peak."""
     shape = signals.shape("reward")
     if len(shape.value) < policy.FEWEST_FINITE:
-        return unmet(f"{count(len(shape.value), 'point')} of reward: no course to judge")
+        return unmet(too_few(len(shape.value), "reward", policy.FEWEST_FINITE))
     peak = peak_of(shape, classic=run.task == "rl")
     where = step(float(shape.step[peak.at]))
     if peak.drop < _needed(peak, limits) and not _partly(shape.value, peak, limits):
@@ -172,7 +172,7 @@ def _rows(reward: Curve, peak: Peak, needed: float) -> tuple[Evidence, ...]:
     top, last = float(reward.step[peak.at]), float(reward.step[-1])
     return (
         Evidence(
-            "Fall of the reward below its best",
+            "Fall of the smoothed reward",
             peak.drop,
             needed,
             "half of what was gained, or all but the first gains, clear of the noise",

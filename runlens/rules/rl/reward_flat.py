@@ -52,7 +52,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS
 from runlens.signals.shape import EXACT, kendall
-from runlens.wording import count, number, percent, step
+from runlens.wording import number, percent, step, too_few
 
 FEWEST = 6  # points of a part of the reward: two thirds of three
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
@@ -82,10 +82,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a rise over the run; where there is one, for parts of the reward without."""
     reward = signals.curve("reward")
     if len(reward) < policy.FEWEST_GAIN:
-        return unmet(f"{count(len(reward), 'point')} of reward: no course to compare")
+        return unmet(too_few(len(reward), "reward", policy.FEWEST_GAIN))
     gain = policy.gain_of(signals)
     if gain is None or np.ptp(reward.value) <= 0:
-        return passed(f"reward is {number(float(reward.value[0]), 3)} on all points")
+        return passed(
+            f"reward is {number(float(reward.value[0]), 3)} on all points", ("zero-reward-std",)
+        )
     reading = _rise(signals, "reward", gain, limits)
     if isinstance(reading, Rise):
         return found(_finding(run, signals, gain, reading, limits))

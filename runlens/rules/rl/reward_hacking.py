@@ -69,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     gain = policy.gain_of(signals)
     if len(reward) < limits.fewest or gain is None:
-        return unmet(too_few(len(reward), "point", limits.fewest, of="of reward"))
+        return unmet(too_few(len(reward), "reward", limits.fewest))
     if not gain.rising or gain.units < limits.gain:
         return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
     signs = [

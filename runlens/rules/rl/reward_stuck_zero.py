@@ -85,7 +85,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     reward = signals.curve("reward")
     parts = [name for name in run.history.metrics if name.startswith("reward:")]
     if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
-        return unmet(too_few(len(reward), "point", limits.few, of="of reward"))
+        return unmet(too_few(len(reward), "reward", limits.few))
     stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
     if stuck and (other := _other_reward(run)):
         return passed(f"{other} is a reward too, and it moves")
@@ -104,7 +104,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         rising = gain is not None and gain.rising
         return found(_finding(run, signals, *dead[0], limits, tuple(dead), rising=rising))
     share = float(np.mean(np.abs(reward.value) <= limits.zero)) if len(reward) else 0.0
-    return passed(f"reward is 0 on {percent(share)} of {len(reward):,} points")
+    constant = len(reward) > 0 and np.ptp(reward.value) == 0
+    told_by = ("zero-reward-std",) if constant else ()
+    return passed(f"reward is 0 on {percent(share)} of {len(reward):,} points", told_by)
 
 
 def _penalty(part: Curve) -> bool:

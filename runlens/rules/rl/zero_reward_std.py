@@ -85,7 +85,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if 0 < len(curve) < limits.fewest and dead.all():
         return found(_finding(run, signals, curve, metric, 0, dead, limits))
     if len(curve) < limits.fewest:
-        return unmet(too_few(len(curve), "point", limits.fewest, of=f"of {metric}"))
+        return unmet(too_few(len(curve), "value", limits.fewest, of=f"of {metric}"))
     at = _since(dead, limits)
     if at is not None:
         near = _near(curve, limits.near, limits) if by_share else None
@@ -166,9 +166,9 @@ def _finding(
         evidence=_rows(curve, metric, at, dead, limits),
         seen=f"{solved or 'With equal rewards '}there is no advantage to learn from.",
         causes=_causes(run, signals, level, onset),
-        fixes=_fixes(run, level),
+        fixes=_fixes(run, level, none_left=bool(dead.all())),
         ruled_out=()
-        if level.saturated
+        if level.saturated or level.constant
         else (RuledOut("A solved task", f"{level.words}, not risen to the best of the run"),),
         confidence=policy.confidence(
             1 + (float(since.mean()) - limits.share) / (1 - limits.share), len(since) + 40
@@ -185,16 +185,15 @@ def _rows(
 ) -> tuple[Evidence, ...]:
     return (
         Evidence(
-            "Points with identical rewards since the onset",
+            "Points with identical rewards since then",
             float(dead[at:].mean()),
             limits.share,
             "no advantage, no gradient",
             metric,
-            float(curve.step[at]),
             unit="%",
         ),
         Evidence("Points with identical rewards in the whole run", float(dead.mean()), unit="%"),
-        Evidence(f"Median {metric} since the onset", float(median(curve.value[at:]))),
+        Evidence(f"Median {metric} since then", float(median(curve.value[at:]))),
     )
 
 
@@ -220,7 +219,7 @@ def _nearly(
                 "frac_zero_std",
                 unit="%",
             ),
-            Evidence("Points since the onset", float(len(curve) - at)),
+            Evidence("Points since then", float(len(curve) - at)),
         ),
         seen="These groups give no gradient.",
         causes=_causes(run, signals, level, onset),
@@ -268,16 +267,16 @@ def _credit(level: Level) -> tuple[str, str]:
     return harder, "otherwise give partial credit for partial answers"
 
 
-def _fixes(run: Run, level: Level) -> tuple[Fix, ...]:
+def _fixes(run: Run, level: Level, *, none_left: bool = False) -> tuple[Fix, ...]:
+    """Return what to change; `none_left`: no prompt gave rewards that differ."""
     if level.saturated:
         return (fixes.action("Stop here, or continue with harder prompts", level.words),)
+    what = "Leave out prompts that are always or never solved"
     return (
         *policy.warmer(run, "completions then differ more"),
         *policy.more_generations(run, "a rare success shows up in more groups"),
         fixes.action(*_credit(level), cost="one run"),
-        fixes.action(
-            "Leave out prompts that are always or never solved", "they give no learning signal"
-        ),
+        *(() if none_left else (fixes.action(what, "they give no learning signal"),)),
     )
 
 

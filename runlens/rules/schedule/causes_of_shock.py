@@ -5,6 +5,7 @@ from runlens.diagnosis import Fix
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import rate as as_rate
+from runlens.wording import step
 
 
 def cures(run: Run, signals: Signals) -> tuple[Fix, ...]:
@@ -24,6 +25,8 @@ def meanwhile(signals: Signals, first: float, last: float) -> str:
     if before is None or after is None:
         return "" if signals.warmup.present else "The run has no warm-up."
     if after > before:
-        rise = f"from {as_rate(before)} to {as_rate(after)}"
-        return f"Meanwhile the learning rate climbed {rise}."
+        rise = (
+            f"from {as_rate(before)} at step {step(first)} to {as_rate(after)} at step {step(last)}"
+        )
+        return f"The learning rate climbed {rise}."
     return f"The learning rate was {as_rate(before)} at that time."

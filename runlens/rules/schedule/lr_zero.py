@@ -69,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for the longest stretch without a learning rate."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest:
-        return unmet(too_few(len(rate), "point", limits.fewest, of="of the learning rate"))
+        return unmet(too_few(len(rate), "learning rate", limits.fewest))
     dead = rate.value <= limits.zero
     share = float(dead.mean())
     first, length = longest_true(dead)

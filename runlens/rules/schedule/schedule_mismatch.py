@@ -45,7 +45,7 @@ from runlens.rules.schedule import mismatch, shapes
 from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
-from runlens.wording import capitalised, percent, step, times
+from runlens.wording import capitalised, percent, step, times, too_few
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
@@ -74,9 +74,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the learning-rate curve with the configured schedule."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest or rate.value.max() <= 0:
-        return unmet(
-            f"only {len(rate)} points of the learning rate above 0; {limits.fewest} needed"
-        )
+        above = rate.value[rate.value > 0]
+        return unmet(too_few(len(above), "learning rate", limits.fewest, of="above 0"))
     if any(word in str(run.setting("optim")).lower().replace("-", "_") for word in OWN_RATE):
         return passed(f"optimizer {run.setting('optim')} sets its own rate")
     leap = _leap(run, rate, limits)

@@ -67,8 +67,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     mfu = mfu or _estimated(run, signals, limits)
     if util is None and mfu is None:
         return unmet(
-            f"fewer than {limits.fewest} points of gpu_util or mfu are above 0, and tokens per "
-            "second say nothing without the size of the model and the card"
+            f"fewer than {limits.fewest} values of gpu_util or mfu are above 0; tokens per second "
+            "say nothing without the size of the model and the card"
         )
     if util is not None and util[1] < limits.util:
         return found(_idle(run, signals, util, limits))

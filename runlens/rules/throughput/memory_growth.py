@@ -80,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     long = [m for m in names if len(curves[m]) >= limits.fewest]
     if not long:
         most = max(map(len, curves.values()), default=0)
-        return unmet(too_few(most, "point", limits.fewest, of="of memory"))
+        return unmet(too_few(most, "memory reading", limits.fewest))
     reasons = {metric: _steady(curves[metric], limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:

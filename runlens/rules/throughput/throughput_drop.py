@@ -87,10 +87,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if made is None and (slower := _from_row_to_row(run, signals, limits)):
         return found(slower)
     if made is None:
-        return unmet(
-            f"no speed is logged: neither a rate nor a step time nor {limits.fewest} records "
-            "with a time"
-        )
+        return unmet(f"fewer than {limits.fewest} speeds, step times or timestamps were logged")
     drop = _slowest(made, limits)
     share = drop.rate / drop.base
     if share >= limits.slow:

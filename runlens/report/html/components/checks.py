@@ -20,7 +20,7 @@ def checks(diagnosis: Diagnosis) -> Markup:
         "Checks",
         ", ".join([f"{sorted_out.found} found something", *sorted_out.all_counted]),
         _passed(sorted_out, titles),
-        _covered(sorted_out, titles),
+        _covered(sorted_out, diagnosis),
         _unmet(sorted_out, titles, diagnosis.framework),
         _broken(sorted_out.broken, titles),
     )
@@ -45,11 +45,11 @@ def _passed(ended: Checks, titles: Mapping[str, str]) -> Markup:
     return folded("Passed", extra, el("ul", items, class_="pass"))
 
 
-def _covered(ended: Checks, titles: Mapping[str, str]) -> Markup:
+def _covered(ended: Checks, diagnosis: Diagnosis) -> Markup:
     if not ended.covered:
         return join()
     extra = f"{count(len(ended.covered), 'check')} of a fault that a finding tells"
-    items = [el("li", NOTHING, one) for one in facts.covering(ended, titles)]
+    items = [el("li", NOTHING, one) for one in facts.covering(ended, diagnosis)]
     return folded("Covered above", extra, el("ul", items, class_="pass"))
 
 
