@@ -48,6 +48,19 @@ def test_unknown_task_needs_five_times() -> None:
     assert ask(drawn("nine", task="other", train_loss=nine).run()).status == "found"
 
 
+def test_a_jump_that_fades_within_a_thousandth_of_a_long_run() -> None:
+    """Too wide for a point, too narrow for a hundredth of 30,000 points."""
+    rng, at = np.random.default_rng(4), np.arange(30_000)
+    value = 0.95 + 2 * np.exp(-at / 900) + 0.05 * rng.standard_normal(len(at))
+    calm = Run("calm", "calm", History({"train_loss": columns(at, value)}), task="pretrain")
+    assert ask(calm).status == "passed"
+    value = value + np.where(at >= 14_700, 1.6 * np.exp(-(at - 14_700) / 60), 0)
+    run = Run("fades", "fades", History({"train_loss": columns(at, value)}), task="pretrain")
+    (finding,) = ask(run).findings
+    assert finding.severity == "info"  # alone, below three times its level, and recovered
+    assert abs((finding.onset.step or 0) - 14_700) < 60
+
+
 def test_a_peak_is_told_with_its_own_step() -> None:
     """A spike begins before its peak: the value told stands in the log at the step told."""
     run = drawn(

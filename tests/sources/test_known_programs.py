@@ -39,6 +39,16 @@ def test_a_table_of_skorch_with_a_blank_cell(tmp_path: Path) -> None:
     assert run.events_of("early_stop")
 
 
+def test_the_mean_is_the_loss_and_not_that_of_a_batch(tmp_path: Path) -> None:
+    """AllenNLP's bar has both, the batch first."""
+    rows = [
+        f"accuracy: 0.7{n}, batch_loss: {loss(2 * n)}, loss: {loss(n)} ||:   1%|          | "
+        f"{n}/90 [00:11<45:12,  2.16s/it]"
+        for n in range(1, 9)
+    ]
+    assert points(run_of(tmp_path, *rows), "train_loss") == [(n, loss(n)) for n in range(1, 9)]
+
+
 def test_a_row_that_no_name_is_above_is_none(tmp_path: Path) -> None:
     """A cell that neither begins nor ends where a name does belongs to none."""
     rows = [f"{n:5d}  {loss(n):10.4f}      0.5{n}1" for n in range(1, 7)]

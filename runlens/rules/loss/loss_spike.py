@@ -22,7 +22,8 @@ Limits
     far times the level on no evaluation is needed. Tall form: ratio to the
     level under it (above 2), z local noise scales, tail times the 95th percentile of the upward
     noise. Where doubling is out of reach (losses near ln of a vocabulary): sharp_ratio with
-    sharp_z and sharp_tail. Long form: a block of 1 % of the points above long_ratio of the four
+    sharp_z and sharp_tail. Long form: a block of 1 % of the points (and of fewer, down to 0.01 %,
+    where those are ten and more) above long_ratio of the four
     before it, the next above long_next, by log_z times their scatter (in the whole run, and in
     orders of magnitude around it), and back below half of the rise later. early: first share of
     the run that is not judged, besides warm-up.
@@ -92,7 +93,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
     if len(value) < spike_forms.SHORT:
         tall = tall.kept(_over_at_once(value, tall))
-    seen = _joined(run, signals, train, (thrown, tall, long), limits)
+    seen = _joined(run, signals, train, (thrown, tall, *long), limits)
     if len(seen.first):
         return found(_finding(run, signals, train, seen, limits))
     quiet = _quiet(run, signals, train, limits) if loud else None

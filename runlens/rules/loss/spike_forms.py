@@ -22,7 +22,9 @@ from runlens.signals.noise import (
 from runlens.signals.shape import Shape
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
-BLOCKS = 100  # of the long form
+BLOCKS = 100  # of the long form, and three, ten, thirty and a hundred times as many
+FINER = (3, 10, 30, 100)
+FEWEST_BLOCK = 10  # points of such a block: fewer are a tall spike
 SETTLED = 0.1  # of the first fall, in orders of magnitude, that is left when it is over
 SHORT = 20  # points below which a spike of several cannot be told from a stage of the task
 BACK = 0.5  # of its height that a spike has left when it is over
@@ -122,9 +124,15 @@ def far_out(value: FloatArray, limits: Limits) -> Seen:
     return Seen(at.astype(float), value[at] / base, value[at], base * ones, ones)
 
 
-def long(value: FloatArray, ratio: float, limits: Limits) -> Seen:
-    """Return excursions of several hundredths of the run that came back."""
-    size = max(3, len(value) // BLOCKS)
+def long(value: FloatArray, ratio: float, limits: Limits) -> tuple[Seen, ...]:
+    """Return excursions of several hundredths of the run that came back, and of fewer points."""
+    finer = [len(value) // (BLOCKS * times) for times in FINER]
+    sizes = [max(3, len(value) // BLOCKS), *(size for size in finer if size >= FEWEST_BLOCK)]
+    return tuple(_long(value, size, ratio, limits) for size in sizes)
+
+
+def _long(value: FloatArray, size: int, ratio: float, limits: Limits) -> Seen:
+    """Return the excursions that show in medians of blocks of this size."""
     used = len(value) // size
     blocks = medians(value[: used * size].reshape(used, size))
     if used < BLOCKS // 5:
@@ -139,7 +147,7 @@ def long(value: FloatArray, ratio: float, limits: Limits) -> Seen:
     hit &= logs[at] - np.log(np.maximum(before, 1e-12)) > limits.log_z * _scatter(logs)[at]
     rows: list[tuple[float, ...]] = []
     free = 0
-    for place in np.flatnonzero(hit).tolist():  # blocks, at most 100
+    for place in np.flatnonzero(hit).tolist():  # blocks, at most 10,000
         first, base = int(at[place]), float(before[place])
         back = np.flatnonzero(blocks[first + 1 :] < base + 0.5 * (blocks[first] - base))
         if first < free or not len(back):

@@ -189,7 +189,12 @@ def _without_doubles(series: dict[str, Series], framework: str) -> dict[str, Ser
 
 
 def _before(name: str, rival: str, points: int, others: int) -> bool:
-    """Whether a name is taken before another: it has more points, or is of validation, not test."""
+    """Whether a name is taken before another: it has more points, or is of validation, not test.
+
+    Of as many points one of a single batch (``batch_loss: 0.07, loss: 0.37``) gives way.
+    """
+    if points == others and "batch" in words(rival) and "batch" not in words(name):
+        return True
     of_test = split_of(words(rival)) == "test" and split_of(words(name)) == "val"
     given_way = split_of(words(name)) == "test" and split_of(words(rival)) == "val"
     more = ALIKE * others if of_test else others / ALIKE if given_way else others
