@@ -110,7 +110,7 @@ def _tried_out(
     """Return the steps with the experiment of the first cause, and the settings that it tries."""
     cause = causes[0]
     sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
-    single = sure and ". " not in cause.experiment
+    single = sure and ". " not in cause.experiment and cause.kind not in OUTSIDE
     why = "this confirms the cause or rules it out" if single else ""
     look = fixes.look(cause.experiment, why)
     hinted = [

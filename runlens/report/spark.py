@@ -8,6 +8,7 @@ from runlens.report.values import starts_at_zero
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-=+*#@"
+FEW_CELLS = 2  # of so few the medians are all there is to see
 GONE = "×"  # NaN or infinity in this cell
 LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
 
@@ -15,7 +16,8 @@ LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
 def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
     """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN.
 
-    A learning rate has no noise: of it the highest of each cell is drawn, from 0, as on the page.
+    The first and the last are drawn as logged, since they stand beside it as numbers. A learning
+    rate has no noise: of it the highest of each cell is drawn, from 0, as on the page.
     Only losses and gradient norms are drawn by their logarithm, and where they span much.
     """
     if not values:
@@ -27,6 +29,9 @@ def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool 
     ]
     share = 1.0 if starts_at_zero(metric) else 0.5
     heights = [_height(part, share) for part in parts]
+    if not starts_at_zero(metric) and cells > FEW_CELLS:
+        for end in (0, -1):
+            heights[end] = values[end] if heights[end] is not None else None
     known = [height for height in heights if height is not None]
     if not known:
         return ("x" if ascii_only else GONE) * cells

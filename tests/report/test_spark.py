@@ -67,3 +67,13 @@ def test_flat_and_empty_curves_have_a_picture() -> None:
     """The lowest block; nothing for nothing."""
     assert spark("train_loss", [5.0] * 4, 4) == "▁▁▁▁"
     assert spark("train_loss", [], 10) == ""
+
+
+def test_the_ends_are_drawn_as_logged() -> None:
+    """The numbers beside a curve are its first and last values; between them medians count."""
+    values = [5.0, *[1.0] * 58, 6.0]
+    drawn = spark("g_loss", values, 10)
+    assert drawn[-1] == "█"
+    assert drawn[0] == "▇"
+    assert set(drawn[1:-1]) == {"▁"}
+    assert spark("g_loss", [1.0, 1.0, 9.0, 1.0, 1.0, 1.0], 2) == "▁▁"

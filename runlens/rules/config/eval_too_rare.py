@@ -73,7 +73,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     cannot = "Without evaluation you cannot see overfitting or tell which checkpoint is best."
     if made:
         few = "A single evaluation" if len(made) == 1 else "So few evaluations"
-        cannot = f"{few} cannot show overfitting or which checkpoint is best."
+        cannot = f"{few} can miss where overfitting begins and which checkpoint is best."
     most = max(planned, len(made))
     span = total if most > len(made) else max(run.last_step, run.state.done_steps) or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"

@@ -45,7 +45,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if points >= limits.fewest and not inside:
         return passed(f"{count(points, 'point')} of {best}")
     if not points:
-        return unmet("no loss and no reward was read")
+        return unmet("no loss or reward was found")
     until = f"up to step {step(run.last_step)}"
     what = (
         f"Only {count(points, 'point')} of {best} {'was' if points == 1 else 'were'} logged {until}"

@@ -87,7 +87,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if made is None and (slower := _from_row_to_row(run, signals, limits)):
         return found(slower)
     if made is None:
-        return unmet(f"fewer than {limits.fewest} speeds, step times or timestamps were logged")
+        return unmet(
+            f"throughput, step time or timestamps were logged fewer than {limits.fewest} times"
+        )
     drop = _slowest(made, limits)
     share = drop.rate / drop.base
     if share >= limits.slow:
