@@ -267,6 +267,17 @@ def test_a_cause_is_tried_out_before_looks_that_are_for_others(
 
 
 @pytest.mark.parametrize(
+    ("kind", "why"),
+    [("length-limit", "this confirms the cause or rules it out"), ("by-hand", "")],
+)
+def test_an_experiment_confirms_a_cause_that_the_program_had(kind: str, why: str) -> None:
+    """Who stopped it is no experiment."""
+    cause = Cause("Limit too short", "most likely", kind=kind, experiment="Try it")
+    box = first_steps(run(), [one("reward-stuck-zero")], cause)
+    assert dict(box.steps)["Try it"] == why
+
+
+@pytest.mark.parametrize(
     ("rule", "kind", "asked"),
     [
         ("known-error", "machine", False),

@@ -234,6 +234,13 @@ def test_the_head_counts_the_steps_after_the_last_row() -> None:
     assert "680 of 691" not in render(shown, Options(80))
 
 
+def test_the_head_of_a_run_without_a_step_names_its_plan() -> None:
+    """One that died before its first row."""
+    state = State("crashed", "ValueError: no", "certain", planned_steps=500)
+    shown = replace(SICK, state=state, last_step=0, curves={}, incidents=())
+    assert "crashed, no step of 500 logged" in render(shown, Options(80)).splitlines()[0]
+
+
 def test_a_setting_of_the_first_steps_is_given_no_second_value() -> None:
     """One value to set: that of the diff."""
     twice = replace(
