@@ -49,6 +49,25 @@ def test_the_mean_is_the_loss_and_not_that_of_a_batch(tmp_path: Path) -> None:
     assert points(run_of(tmp_path, *rows), "train_loss") == [(n, loss(n)) for n in range(1, 9)]
 
 
+def test_the_message_of_xgboost_stands_below_its_clock(tmp_path: Path) -> None:
+    """In lines of a narrow console, three of which are kept; what comes after is none of it."""
+    run = run_of(
+        tmp_path,
+        *(f"[{n}] train-rmse:{loss(n)}" for n in range(6)),
+        "Traceback (most recent call last):",
+        '  File "fit.py", line 9, in <module>',
+        "    model.fit(x, y)",
+        "xgboost.core.XGBoostError: [09:08:07]",
+        "/src/metric/rank.cu:11:",
+        "Check failed: a == b (3 vs. 4) : sizes",
+        "do not match",
+        "bye",
+    )
+    assert run.state.kind == "crashed"
+    (said,) = [one.data["exception"] for one in run.events if one.data.get("exception")]
+    assert said.endswith("Check failed: a == b (3 vs. 4) : sizes do not match")
+
+
 def test_a_row_that_no_name_is_above_is_none(tmp_path: Path) -> None:
     """A cell that neither begins nor ends where a name does belongs to none."""
     rows = [f"{n:5d}  {loss(n):10.4f}      0.5{n}1" for n in range(1, 7)]

@@ -12,6 +12,7 @@ from runlens.sources.files import step_in_name
 MAX_FRAMES = 2_000  # lines of one traceback that are read
 MAX_STRANGERS = 20  # lines of others within a traceback
 MAX_EXCEPTION = 500  # characters
+STAMPED = 3  # lines of a message that begins below its clock
 CHAINED = 4  # lines between two tracebacks of one chain
 
 HEADER = "Traceback (most recent call last)"
@@ -20,6 +21,7 @@ _RANK = lazy_re(r"^\s*(\[?(?:rank ?\d+|default\d+)\]?:|\([\w. ]*pid=\d+[^)]*\))\
 _FRAME = lazy_re(r'^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?')
 _RAISE = lazy_re(r"\s+raise (?:\w+\.)*[A-Z]\w*(?:\(|\s*$)")
 _EXCEPTION = lazy_re(r"^(?:[A-Za-z_][\w]*\.)*[A-Za-z_]\w*(?:\[[^\]]*\])?(?::?$|:\s)")
+_CLOCK_ALONE = lazy_re(r"(?:Error|Exception): \[\d+:\d+:\d+\]$")
 _NAMED = lazy_re(r"\b\w*(?:Error|Exception|Interrupt|Exit|Warning|Stop|Failed|Failure)\b")
 _BARE = lazy_re(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)|Exception: ")
 _CHAIN = lazy_re(
@@ -172,7 +174,7 @@ def _block(
             taken.add(number)
             before = lines[place - 1] if place else ""
             ignored = "Exception ignored" in before + lines[place]
-            text = _with_message(line, lines[number + 1 : number + 2])[:MAX_EXCEPTION]
+            text = _with_message(line, lines[number + 1 : number + 1 + STAMPED])[:MAX_EXCEPTION]
             own, stage = _own(frames), stage_of(frames)
             return number, Failure(index[place], index[number], text, own, ignored, stage, raised)
         else:
@@ -192,10 +194,14 @@ def _names_exception(line: str, *, sure: bool) -> bool:
 
 
 def _with_message(line: str, below: Sequence[str]) -> str:
-    """Return the line that names an exception; a message that begins below it belongs to it."""
+    """Return the line that names an exception; a message that begins below it belongs to it.
+
+    XGBoost's begins there, with a clock above it: ``XGBoostError: [10:16:56]``.
+    """
     text = line.strip()
-    more = unranked(below[0]).strip() if text.endswith(":") and below else ""
-    return f"{text} {more}".strip()
+    begins = 1 if text.endswith(":") else STAMPED if _CLOCK_ALONE.search(text) else 0
+    more = [unranked(one).strip() for one in below[:begins]]
+    return " ".join([text, *more]).strip()
 
 
 def _rank(line: str) -> str:
