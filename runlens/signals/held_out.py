@@ -36,6 +36,11 @@ DATA_TERM = lazy_re(
 )
 
 
+def as_share(score: FloatArray) -> FloatArray:
+    """Return a score, shape (n,), as a share of 1: one that goes above 1 is written in percent."""
+    return score / (100.0 if score.max(initial=0.0) > 1 else 1.0)
+
+
 def samples(run: Run, metric: str | None = None) -> tuple[float, float] | None:
     """Return the samples of one evaluation, and the relative error of that number.
 

@@ -14,7 +14,7 @@ from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark,
 from runlens.metrics import quality, spoken
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, step
 
 PERFECT = (1.0, 100.0)
@@ -28,8 +28,8 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
     if len(train) < fewest or run.number("label_smoothing_factor"):
         return None
     level = float(median(train.value[-3:]))
-    solved = len(right) > 0 and float(median(right[-3:])) / (100 if right.max() > 1 else 1)
-    if level < UNSURE or solved >= ALL_RIGHT:
+    solved = len(right) > 0 and median(held_out.as_share(right)[-3:]) >= ALL_RIGHT
+    if level < UNSURE or solved:
         return None
     for metric in run.history.metrics:
         score = quality(metric)

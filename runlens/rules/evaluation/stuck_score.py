@@ -19,7 +19,7 @@ from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.signals.trend import mann_kendall
 from runlens.wording import count, loss, number, percent, step
 
@@ -87,7 +87,7 @@ def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding |
     losses, train = signals.curve("eval_loss").value, signals.curve("train_loss").value
     if run.task != "classification" or len(losses) < FROZEN or len(train) < FROZEN:
         return None
-    right = accuracy.value / (100.0 if accuracy.value.max() > 1 else 1.0)
+    right = held_out.as_share(accuracy.value)
     ends = float(median(train[-max(3, len(train) // 10) :]))
     if losses.min() < COIN or abs(right - HALF).max() > ABOUT or ends > (1 - LEARNS) * COIN:
         return None
@@ -119,13 +119,9 @@ def _at_nothing(evals: Curve) -> bool:
 
 def _never_rose(evals: Curve) -> bool:
     """Whether most answers are wrong at the end, and no fewer than at the first evaluation."""
-    value = evals.value / (100.0 if evals.value.max() > 1 else 1.0)
-    end = float(median(value[-3:]))
-    return (
-        0 < end < LOW
-        and end <= value[0]
-        and (mann_kendall(value)[0] <= 0 or mann_kendall(value)[1] > RISES)
-    )
+    value = held_out.as_share(evals.value)
+    end, (tau, chance) = float(median(value[-3:])), mann_kendall(value)
+    return 0 < end < LOW and end <= value[0] and (tau <= 0 or chance > RISES)
 
 
 def _frozen(evals: Curve) -> bool:
@@ -195,7 +191,7 @@ def _unlike() -> tuple[Fix, ...]:
             "Compare class numbers and preprocessing of both sets",
             "labels in another order or unscaled inputs look like this",
         ),
-    )  # fmt: skip
+    )
 
 
 def _same(metric: str, evals: Curve) -> Finding:

@@ -9,7 +9,7 @@ from runlens.records import NamedTuple
 from runlens.rules.loss import chance
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.signals.noise import sigma, smooth
 from runlens.signals.trend import ranked
 from runlens.wording import loss, percent
@@ -101,7 +101,7 @@ def _solved(signals: Signals) -> str:
         right = signals.curve(metric).value
         if len(right) < 3:  # noqa: PLR2004 - a median
             continue
-        wrong = 1 - right / (100.0 if right.max() > 1 else 1.0)
+        wrong = 1 - held_out.as_share(right)
         if median(wrong[-3:]) <= min(FEW_WRONG, float(wrong[0]) / 2):
             return f"{spoken(metric)} is {percent(1 - float(median(wrong[-3:])))}"
     return ""
