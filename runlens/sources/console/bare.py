@@ -20,7 +20,7 @@ from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
 from runlens.sources.reading import as_number
-from runlens.sources.tables.unnamed import is_time
+from runlens.sources.tables.unnamed import is_time, minimised
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
@@ -32,7 +32,6 @@ LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 SCORES = {"accuracy", "reward", "score", "scores"}
 SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
-FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds bare numbers that fell to less than half: they were taken for a loss"
 TOLD = "holds bare numbers: each line was taken for a row"
@@ -140,10 +139,9 @@ def of_role(rows: Sequence[Row], stem: str) -> list[Row]:
     split = classify(stem).split
     if not split or tells(stem) or any(row.names != ("column 1",) for row in rows):
         return list(rows)
-    values = [row.values[0] for row in rows]
-    few = max(1, len(values) // 10)
-    falls = median(values[-few:]) < FALLEN * median(values[:few]) and min(values) >= 0
-    return [row._replace(names=(f"{split}_loss",)) for row in rows] if falls else list(rows)
+    if not minimised([row.values[0] for row in rows]):
+        return list(rows)
+    return [row._replace(names=(f"{split}_loss",)) for row in rows]
 
 
 def _of_data(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:

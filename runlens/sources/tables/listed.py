@@ -10,14 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from runlens.arrays import median
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.unnamed import STEP, TRAINING
+from runlens.sources.tables.unnamed import STEP, TRAINING, minimised
 
 FEWEST = 5  # numbers of a list
-FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
 LARGEST = 32 * 2**20  # characters of a table that is looked at
 LONGEST = 60  # characters of a cell that may name a training
 _WRAPPED = lazy_re(r"(?:np\.|numpy\.)?(?:float\d*|tensor)\(([^(),]*)[^()]*\)")
@@ -83,12 +81,7 @@ def _numbers(cell: str) -> _List:
 def _unnamed(curves: Sequence[_List], stem: str) -> str:
     """Return what lists without a name are called."""
     split = classify(stem).split
-    few = [max(1, len(curve) // 10) for curve in curves]
-    falls = all(
-        min(curve) >= 0 and median(curve[-n:]) < FALLEN * median(curve[:n])
-        for curve, n in zip(curves, few, strict=True)
-    )
-    return f"{split}_loss" if split and falls else stem
+    return f"{split}_loss" if split and all(map(minimised, curves)) else stem
 
 
 def _labels(rows: Sequence[Sequence[str]], places: Sequence[int]) -> list[str]:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.history import FloatArray
 
 STEP, EPOCH, TIME, TRAINING = "step", "epoch", "wall_time", "run"
 WALL = ((1e9, 4e9), (1e12, 4e12))  # seconds and milliseconds since 1970, of 2001 to 2096
 FEWEST = 3  # rows
+FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
 
 
 def roles(table: FloatArray, stem: str) -> list[str]:
@@ -67,3 +69,9 @@ def _counters(table: FloatArray, whole: Sequence[int]) -> dict[int, str]:
         return {}
     within = outer < inner and ((apart[inner] > 0) | (apart[outer] > 0)).all()
     return {outer: EPOCH, inner: STEP} if within else {outer: STEP, inner: TRAINING}
+
+
+def minimised(values: Sequence[float]) -> bool:
+    """Whether numbers that nobody named fell as a loss does: to less than half, none below 0."""
+    few = max(1, len(values) // 10)
+    return min(values) >= 0 and bool(median(values[-few:]) < FALLEN * median(values[:few]))
