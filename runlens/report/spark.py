@@ -16,9 +16,10 @@ LOG_FROM = 30.0  # largest over smallest, from which the scale is logarithmic
 def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool = False) -> str:
     """Draw `values` in `cells` characters: the median of each cell, a cross where one is NaN.
 
-    The first and the last are drawn as logged, since they stand beside it as numbers. A learning
-    rate has no noise: of it the highest of each cell is drawn, from 0, as on the page.
-    Only losses and gradient norms are drawn by their logarithm, and where they span much.
+    The first and the last are drawn as logged, since they stand beside it as numbers, at most as
+    high as the highest median and at least as low as the lowest. A learning rate has no noise: of
+    it the highest of each cell is drawn, from 0, as on the page. Only losses and gradient norms
+    are drawn by their logarithm, and where they span much.
     """
     if not values:
         return ""
@@ -29,13 +30,14 @@ def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool 
     ]
     share = 1.0 if starts_at_zero(metric) else 0.5
     heights = [_height(part, share) for part in parts]
-    if not starts_at_zero(metric) and cells > FEW_CELLS:
-        for end in (0, -1):
-            heights[end] = values[end] if heights[end] is not None else None
     known = [height for height in heights if height is not None]
     if not known:
         return ("x" if ascii_only else GONE) * cells
     low, high = min(known), max(known)
+    if not starts_at_zero(metric) and cells > FEW_CELLS:
+        for end in (0, -1):  # within the scale of the medians: one high first row flattens nothing
+            if heights[end] is not None and low < high:
+                heights[end] = min(max(values[end], low), high)
     if starts_at_zero(metric):
         low = min(low, 0.0)
     by_size = is_loss(metric) or base(metric) == "grad_norm"
