@@ -157,7 +157,9 @@ def _nothing(metric: str, evals: Curve, fall: Fall | None) -> Finding:
 
 
 def _while(fall: Fall | None) -> str:
-    return f", while train loss fell from {loss(fall.first)} to {loss(fall.last)}" if fall else ""
+    if fall is None:
+        return ""
+    return f", while train loss fell from {loss(fall.first)} to {loss(fall.last)} (medians)"
 
 
 def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
