@@ -61,3 +61,37 @@ def test_a_small_fall_is_not_told_as_none(end: float, words: str) -> None:
     finding = ask(run).findings[0]
     assert finding.title.startswith(f"Train loss {words} from")
     assert ("Train loss fell" in finding.seen) == (words == "hardly fell")
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [(0.478, "found"), (0.40, "passed")],
+)
+def test_a_fall_within_the_scatter_of_single_points_is_told(end: float, status: str) -> None:
+    """Thousands of batch losses that end 3 % lower, and dipped in between, show no learning."""
+    step, rng = np.arange(3_000), np.random.default_rng(0)
+    level = np.interp(step, [0, 1_400, 1_500, 1_600, 3_000], [0.5, 0.5, 0.43, 0.495, end])
+    history = History({"train_loss": columns(step, level + rng.normal(0, 0.08, len(step)))})
+    outcome = ask(Run("batches", "batches", history, task="other"))
+    assert outcome.status == status
+    assert all("the scatter of its points" in one.title for one in outcome.findings)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "evaluation", "severity"),
+    [(0.62, 0.662, "warning"), (0.62, 0.63, "info"), (0.76, 0.55, "info")],
+)
+def test_one_answer_for_all_has_the_entropy_of_its_accuracy(
+    accuracy: float, evaluation: float, severity: str
+) -> None:
+    """Two evaluations tell it: where 62 % are right, a constant answer has a loss of 0.664."""
+    run = drawn(
+        "constant",
+        noise={"train_loss": 0, "eval_loss": 0.002, "eval_accuracy": 0.002},
+        task="classification",
+        train_loss="0:0.69 900:0.681 /150",
+        eval_loss=f"450:{evaluation} 900:{evaluation}",
+        eval_accuracy=f"450:{accuracy} 900:{accuracy}",
+    ).run()
+    (found,) = ask(run).findings
+    assert found.severity == severity

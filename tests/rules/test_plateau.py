@@ -5,6 +5,7 @@ import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.loss.plateau import RULE
 from runlens.rules.loss.shelf import still_of
 from runlens.rules.rule import drawn
@@ -252,3 +253,16 @@ def test_a_flat_loss_of_a_task_that_is_solved_is_at_its_floor(right: str, status
         train_accuracy=right,
     ).run()
     assert ask(run).status == status
+
+
+@pytest.mark.parametrize(("rise", "least", "most"), [(0.0, 6, 10), (0.5, 0, 0)])
+def test_noise_that_moves_the_smoothed_curve_is_no_rise(rise: float, least: int, most: int) -> None:
+    """A range of the smoothed curve that noise explains leaves a classifier's loss flat."""
+    step = np.arange(10, 510, 10)
+    level = np.interp(step, [10, 50, 250, 500], [1.1, 0.78, 0.78, 0.78 + rise])
+    found = 0
+    for seed in range(10):
+        noisy = level + np.random.default_rng(seed).normal(0, 0.11, len(step))
+        run = Run("s", "s", History({"train_loss": columns(step, noisy)}), task="classification")
+        found += ask(run).status == "found"
+    assert least <= found <= most

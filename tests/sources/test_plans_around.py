@@ -103,3 +103,19 @@ def test_rows_that_are_dicts_name_their_epochs_themselves(tmp_path: Path) -> Non
     rows = [f"{{'loss': {2 / n:.4f}, 'learning_rate': 1e-4, 'epoch': {n}.0}}" for n in range(1, 9)]
     state = _run(tmp_path, "stage=train epochs=16", *rows).state
     assert (state.done_epochs, state.planned_epochs) == (8, None)
+
+
+@pytest.mark.parametrize(
+    ("behind", "done"), [("", 0.036), ("\nanother bar: 10%|# | 1/10 [00:01]", 0.036)]
+)
+def test_the_bar_of_the_first_epoch_says_how_much_of_it_is_done(
+    tmp_path: Path, behind: str, done: float
+) -> None:
+    """Where the rows are logged in its own lines; another bar says nothing of it."""
+    bars = (
+        f"acc: 0.{70 + n}, loss: 0.{90 - n} ||:   {n}%|{n} | {n * 4}/1000 [00:{n:02}<09:59, 3s/it]"
+        for n in range(1, 10)
+    )
+    state = _run(tmp_path, "Epoch 0/9", *bars, behind).state
+    assert state.done_epochs == pytest.approx(done)
+    assert state.kind == "stopped_early"

@@ -14,8 +14,12 @@ from runlens.signals.noise import sigma, smooth
 from runlens.wording import loss, percent
 
 SHORTEST_WINDOW = 32  # tokens; see `of_language`
-# of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes
-KNOWN_VOCABULARIES = (30_522, 32_000, 32_128, 32_768, 50_257, 50_304, 128_256, 151_936, 256_000)
+# of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes; of Penn Treebank,
+# WikiText-2, RWKV, SmolLM; 8,000 and 16,000 as SentencePiece is mostly trained
+KNOWN_VOCABULARIES = (
+    8_000, 10_000, 16_000, 30_522, 32_000, 32_128, 32_768, 33_278, 49_152, 50_257, 50_304, 65_536,
+    128_256, 151_936, 256_000,
+)  # fmt: skip
 # of CIFAR-10 and MNIST, CIFAR-100, ImageNet; not 2, where healthy losses lie by coincidence
 KNOWN_CLASSES = (10, 100, 1_000)
 PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
@@ -101,6 +105,12 @@ def of_known_vocabulary(level: float) -> Chance | None:
     """Return chance for the well-known vocabulary that explains a level to 0.1 %, if one does."""
     near = [size for size in KNOWN_VOCABULARIES if abs(level - log(size)) <= 1e-3 * level]
     return of_vocabulary(min(near, key=lambda size: abs(level - log(size))), inf) if near else None
+
+
+def of_start(first: float) -> Chance | None:
+    """Return chance for the well-known vocabulary whose logarithm a first loss is to 0.05 %."""
+    at = of_known_vocabulary(first)
+    return at if at and abs(first - at.level) <= EXACT * at.level else None
 
 
 def of_known_classes(level: float) -> Chance | None:

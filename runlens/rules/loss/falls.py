@@ -10,7 +10,11 @@ from runlens.signals.noise import MEDIAN_LOSS, inflation, sigma, smooth, window
 from runlens.signals.trend import ranked
 from runlens.wording import loss, step
 
+LEARNED = 0.03  # share of its start that a loss falls where something was learned
+LITTLE = 2.0  # times that: less is surely no more than a beginning
+ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
 NO_TREND = 0.2  # p of the order of the points: one curve in five without a trend shows less
+HALF = 0.5  # of a gain
 ERRORS = 3.0  # noise scales: less is no fall
 
 
@@ -38,9 +42,17 @@ def fall_of(value: FloatArray, share: float) -> Fall:
 
 
 def only_noise(value: FloatArray, fall: float) -> bool:
-    """Whether a fall between both ends is one that points in any order show as well."""
-    tau, chance = ranked(value)
-    return (chance > NO_TREND or tau > 0) and fall < ERRORS * sigma(value)
+    """Whether a fall between both ends is one that points in any order show as well.
+
+    Or one that no eye sees: within the scatter of single points, surely little, and not surely as
+    much as learning is.
+    """
+    (tau, chance), scatter, whole = ranked(value), sigma(value), fall_of(value, LEARNED)
+    if (chance > NO_TREND or tau > 0) and fall < ERRORS * scatter:
+        return True
+    least, most = (whole.height + sign * ONE_SIDED * whole.error for sign in (-1, 1))
+    within = max(fall, whole.height) < scatter
+    return within and least < whole.needed and most < LITTLE * whole.needed
 
 
 def learned(value: FloatArray, fall: Fall) -> str:
@@ -55,7 +67,9 @@ def learned(value: FloatArray, fall: Fall) -> str:
     shown = smooth(value)[max(3, len(value) // 10) :]
     best = fall.start - float(shown.min())
     spread = 7.5 * sigma(value) / max(3, window(len(value))) ** 0.5
-    if best > max(fall.needed, spread):
+    # what was lost again, and lies within the scatter of the points, no eye sees
+    seen = fall.height > HALF * best or best > sigma(value)
+    if seen and best > max(fall.needed, spread):
         return (
             f"loss was {loss(best)} below its start, and {loss(max(fall.needed, spread))} is enough"
         )

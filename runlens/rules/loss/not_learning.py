@@ -48,7 +48,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.rules.loss import beside_loss, capped, chance, repeats, surroundings, unmoved
-from runlens.rules.loss.falls import Fall, fall_of, learned, without_start
+from runlens.rules.loss.falls import LEARNED, Fall, fall_of, learned, without_start
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
     LANGUAGE_TASKS,
@@ -74,7 +74,7 @@ class Limits(Struct, frozen=True):
 
     fewest: int = 4
     short: int = 20
-    fall: float = 0.03
+    fall: float = LEARNED
     undecided: float = 0.02
     trend_p: float = 0.1
     healthy: float = 2.0
@@ -146,7 +146,9 @@ def _finding(
     # a fall beyond the limit that the noise explains
     noisy = fall.height > limits.fall * fall.start
     verb = unmoved.verb(fall, noisy=noisy)
-    verb = f"fell by less than its noise of {loss(2 * fall.error)}" if noisy else verb
+    within = 2 * fall.error
+    less = f"its noise of {loss(within)}" if fall.height < within else "the scatter of its points"
+    verb = f"fell by less than {less}" if noisy else verb
     return Finding(
         severity=severity,
         title=f"Train loss {verb} from step {step(onset)} on. {unmoved.medians(fall)}.",

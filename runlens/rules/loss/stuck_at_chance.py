@@ -12,7 +12,8 @@ Looks alike
     not stuck. Without a recorded number of classes a level says nothing, unless accuracy lies
     at one over that number too, or a loss that no longer moves is ln of a setting to four digits,
     of 10, 100 or 1,000, or, of a classifier, of any number of classes (an info in an unknown task
-    that never left it). One and the same score at every evaluation is one answer for all.
+    that never left it), or it began at ln of a well-known vocabulary and is still there. One and
+    the same score at every evaluation is one answer for all.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
     all agree with chance to four digits (exact). share, least: distance from chance that counts as
@@ -35,14 +36,11 @@ from math import exp, log
 import numpy as np
 from msgspec import Struct
 
-from runlens import fixes
 from runlens.arrays import median, quantile
 from runlens.diagnosis import (
-    Cause,
     Chart,
     Evidence,
     Finding,
-    Fix,
     Moment,
     Outcome,
     RuledOut,
@@ -50,7 +48,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import chance, one_answer, surroundings
+from runlens.rules.loss import causes_of_chance, chance, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
@@ -58,7 +56,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import smooth
 from runlens.signals.shape import kendall
-from runlens.wording import loss, rate, step, too_few
+from runlens.wording import loss, step, too_few
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 MOST_CLASSES = 1_000
@@ -144,6 +142,9 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
         return None
     half = train.value[len(train) // 2 :]
     level, moved = float(median(half)), float(np.ptp(half))
+    began = chance.of_start(float(train.value[0])) if chance.updates(run) >= limits.long else None
+    if began and abs(level - began.level) <= limits.share * began.level:
+        return began
     if run.task in LANGUAGE_TASKS:
         share = limits.share if run.task == "pretrain" else limits.exact
         return chance.of_known_vocabulary(level) if moved <= share * level else None
@@ -213,7 +214,8 @@ def _finding(
     low = float(shown.min())
     back = onset_at > 0 and low < (1 - limits.back_from) * at.lowest
     metric, accuracy = _accuracy(run, signals)
-    unknown = run.task == "other" and np.ptp(train.value[len(train) // 2 :]) > limits.exact * level
+    moved = np.ptp(train.value[len(train) // 2 :]) > limits.exact * level
+    unknown = run.task == "other" and moved and chance.of_start(float(train.value[0])) is None
     severity: Severity = "info" if unknown else "warning" if run.task == "dpo" else "critical"
     distance = max(level - at.level, at.lowest - level, 0.0)
     first, first_step = float(train.value[0]), float(train.step[0])
@@ -244,8 +246,8 @@ def _finding(
         onset=Moment(onset),
         evidence=tuple(evidence),
         seen=f"The model was {hardly} better than guessing in the second half of the run{known}.",
-        causes=_causes(run, signals, back=back, low=low),
-        fixes=_fixes(run, signals, back=back),
+        causes=causes_of_chance.causes(run, signals, back=back, low=low),
+        fixes=causes_of_chance.cures(run, signals, back=back),
         ruled_out=_ruled_out(metric, accuracy),
         confidence=surroundings.confidence(
             2.0 - distance / slack, len(train), 1 if accuracy is None else 2, 2, "the distance"
@@ -263,70 +265,6 @@ def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
             )
         )
     return tuple(out)
-
-
-def _causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Cause, ...]:
-    made: list[Cause] = []
-    norms = signals.curve("grad_norm").value
-    flat = len(norms) > 0 and not norms.any()
-    if flat:
-        made.append(
-            Cause(
-                "Frozen or unwired parameters",
-                "most likely",
-                "gradient norm is 0",
-                kind="frozen-weights",
-            )
-        )
-    if surroundings.too_low(run, signals, 10):
-        why = f"the peak rate is {rate(signals.peak_learning_rate or 0.0)}"
-        made.append(
-            Cause(
-                "Learning rate too low",
-                "likely" if made else "most likely",
-                why,
-                kind="rate-too-low",
-            )
-        )
-    if back:
-        first = float(signals.curve("train_loss").value[0])
-        why = f"the smoothed loss had fallen to {loss(low)} before it rose to chance again"
-        if first <= low:  # it never fell: the mean of the first points is above the first
-            why = f"train loss was {loss(first)} at the start and rose to chance"
-        made.insert(0, Cause("Learning rate too high", "most likely", why, kind="rate-too-high"))
-    against = "" if not flat else "gradient norm is 0: labels play no part"
-    what = "Labels are misaligned with the inputs"
-    made.append(
-        Cause(what, "possible" if made else "most likely", "", against, kind="labels-wrong")
-    )
-    made.append(
-        Cause("Inputs are empty, all padding, or wrongly normalized", "possible", kind="code-error")
-    )
-    start = float(signals.curve("train_loss").value[0])
-    if run.task == "sft" and start >= chance.TRAINED_BELOW:
-        made.append(
-            Cause(chance.NOT_TRAINED, "possible", chance.start_words(start), kind="labels-wrong")
-        )
-    if run.number("label_smoothing_factor"):
-        why = f"label_smoothing_factor is {run.number('label_smoothing_factor'):g}"
-        made.append(Cause("Label smoothing too strong", "possible", why, kind="loss-function"))
-    return tuple(made)
-
-
-def _fixes(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
-    made = list(surroundings.first_checks(run))
-    made.append(
-        fixes.look(
-            "Check requires_grad and the optimizer's parameter groups",
-            cures="frozen-weights",  # the head may be frozen
-        )
-    )
-    if back:
-        why = "the loss fell first and rose to chance again"
-        made += fixes.learning_rate(run, signals, 1 / 10, why)
-    elif surroundings.too_low(run, signals, 10):
-        made += fixes.learning_rate(run, signals, 10, "far below the usual range")
-    return tuple(made)
 
 
 CLASSES = {"num_labels": 4}
@@ -355,6 +293,13 @@ BAD = (
         config={"nmb_prototypes": 50},
         train_loss="0:4.3 100:3.912 900:3.912",
         noise=0,
+    ),
+    drawn(
+        "creeps away from a known vocabulary, ln 16,000 = 9.680",
+        task="other",
+        severity="critical",
+        noise=1e-5,
+        train_loss="0:9.6801 900:9.62",
     ),
     drawn("ImageNet's classes", task="other", noise=1e-5, train_loss="0:6.9077 900:6.9077"),
     drawn(

@@ -1,5 +1,7 @@
 """Second signs that no weight moved: gradient, rate, evaluations, or losses that come again."""
 
+from math import log
+
 import numpy as np
 
 from runlens import fixes
@@ -7,7 +9,7 @@ from runlens.diagnosis import Evidence, Fix
 from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.loss import beside_loss, surroundings
-from runlens.rules.loss.falls import Fall, only_noise
+from runlens.rules.loss.falls import ONE_SIDED, Fall, only_noise
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import RARE, Recurrence, recurrence
@@ -18,7 +20,9 @@ from runlens.wording import loss, number, percent, step
 MEAN_ALONE = 0.02  # of the variance explained: R² is 0 by definition where the mean is the answer
 GUESS = 1.25  # times exp(-loss): few held-out samples scatter by as much
 GUESSED = 0.6  # accuracies above are no guesses, whatever the loss
-ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
+CONSTANT = 0.97  # of the loss of one answer for all: what is learned from the inputs lies below
+PLAIN = 0.75  # an accuracy from which its entropy says little: a little noise in it moves it much
+FEW = 2  # evaluations that one answer for all is told from: no trend is needed
 PERCENT = 2.0  # accuracies above this are written in percent
 
 
@@ -68,21 +72,36 @@ def guess(run: Run, signals: Signals, fewest: int, poor: float) -> Evidence | No
 
     One below `poor`, or no better than exp(-loss), which is what a model has that gives all inputs
     the same chances (Jensen; equal where they are uniform). A learned model lies far above it.
+    Of two classes one that always gives the share of the larger has the entropy of that share as
+    its loss; a calibrated model that tells inputs apart has less (Jensen).
     """
     for metric in ("eval_accuracy", "train_accuracy", *beside_loss.scores(run)):
         curve, height = signals.curve(metric), signals.curve("train_loss").value
         if metric.startswith("eval_") and len(signals.curve("eval_loss")):
             height = signals.curve("eval_loss").value
-        if len(curve) < fewest or not len(height):
+        if len(curve) < FEW or not len(height):
             continue
         unit = 100.0 if curve.value.max() > PERCENT else 1.0
-        best, limit = float(curve.value.max()) / unit, GUESS * float(np.exp(-height.min()))
-        limit = max(poor, min(limit, GUESSED))
+        best, lowest = float(curve.value.max()) / unit, float(height.min())
+        if metric.endswith("accuracy") and GUESSED <= best < PLAIN:
+            one = _entropy(best)
+            if lowest < CONSTANT * one:
+                return None
+            source = f"one answer for all has a loss of {loss(one)} there, the run {loss(lowest)}"
+            return Evidence(f"Best {metric}", best, source=source, where=metric)
+        if len(curve) < fewest:
+            continue
+        limit = max(poor, min(GUESS * float(np.exp(-lowest)), GUESSED))
         if not 0 < best < limit:
             return None
         source = "a fifth, or what guessing at that loss gives"
         return Evidence(f"Best {metric}", best, limit, source, metric, above=False)
     return None
+
+
+def _entropy(share: float) -> float:
+    """Return the loss of one answer for all of two classes, in nats, by the larger's share."""
+    return -share * log(share) - (1 - share) * log(1 - share)
 
 
 def again(signals: Signals, train: Curve) -> Recurrence | None:

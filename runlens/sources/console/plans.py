@@ -68,10 +68,23 @@ def tell_plan(
     done, hints.planned_epochs, _ = _around((line for _, line in others), near, hints.done_epochs)
     if hints.planned_epochs == 1 == hints.done_epochs:
         hints.done_epochs = None  # nothing says how much of its only epoch is done
+    if hints.done_epochs is None and (hints.planned_epochs or 0) > 1:
+        hints.done_epochs = _of_the_first(near.taken(np.isin(near.at, rows)))
     if len(rows) or done is None:
         return bars
     hints.done_epochs = done
     return bars if (np.diff(bars.done) >= 0).all() else bars.taken(slice(0, 0))
+
+
+def _of_the_first(bars: Bars) -> float | None:
+    """Return how much of the first epoch is done by the bar in whose line the rows are logged.
+
+    None where there is another bar, or where it came to its end: nothing says what came behind.
+    """
+    if not len(bars) or len(np.unique(bars.total)) > 1 or (np.diff(bars.done) < 0).any():
+        return None
+    share = float(bars.done[-1]) / max(float(bars.total[-1]), 1.0)
+    return share if 0 < share < 1 else None
 
 
 def steps_above(records: Records, placed: Placed, others: Sequence[tuple[int, str]]) -> int | None:
