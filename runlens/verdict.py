@@ -6,22 +6,21 @@ from shlex import quote
 
 import numpy as np
 
+from runlens import course
 from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
-from runlens.history import Curve, FloatArray
+from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.evaluation import score
-from runlens.rules.loss import chance
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
-from runlens.signals import Signals, held_out, noise
+from runlens.signals import Signals, held_out
 from runlens.wording import capitalised, count, listed, loss, step
 
-FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
     "divergence": "divergence",
@@ -32,13 +31,9 @@ NAMED = {
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
 DOUBT = "It is not clear whether the run learned anything"
-UNDONE = 0.3  # share of what was gained that may be lost again without a word
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 # evaluation over training loss from which most of what was learned does not carry over
 PARTED = 2.0
-WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
-ERRORS = 3.0  # noise scales: less is no rise
-TENTH = 10
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting", "hidden-nan"})
@@ -153,7 +148,7 @@ def _learns_on(signals: Signals) -> bool:
     end, best = float(evals.value[-1]), int(np.argmin(evals.value))
     if end <= (1 + AT_BEST) * float(evals.value[best]) or end < PARTED * float(median(train[-3:])):
         return True
-    gained = score.since(signals, "eval_loss", float(evals.step[best]), FEWEST_POINTS)
+    gained = score.since(signals, "eval_loss", float(evals.step[best]), course.FEWEST_POINTS)
     return bool(gained and gained.improved and not gained.poor)
 
 
@@ -179,7 +174,7 @@ def _same(one: Finding, other: Finding, covered: float) -> bool:
 
 def _enough(run: Run) -> bool:
     """Whether a curve of the training is long enough that anything can be said of it."""
-    return any(len(run.curve(metric)) >= FEWEST_POINTS for metric in _telling(run))
+    return any(len(run.curve(metric)) >= course.FEWEST_POINTS for metric in _telling(run))
 
 
 def _telling(run: Run) -> tuple[str, ...]:
@@ -224,11 +219,11 @@ def _beside(run: Run, signals: Signals) -> str:
     told = []
     for name in run.history.metrics:
         sign, value = _better(name), signals.curve(name).value
-        if len(value) < FEWEST_POINTS or ADVERSARIES.search(name):
+        if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
             continue
         if not sign or (sign < 0 and run.task in RL_TASKS):
             continue
-        first, last = _ends(value, rewards=True)
+        first, last = course.ends(value, rewards=True)
         if sign * (last - first) <= 0:
             return ""
         moved = "rose" if sign > 0 else "fell"
@@ -251,11 +246,11 @@ def _falling(run: Run, signals: Signals) -> list[str]:
         steady = bool((np.diff(value) >= 0).all()) and not (value % 1).any()  # it counts
         if not name.startswith(NAMELESS) or steady:
             continue
-        overall = signals.shape(name).fell_overall() if len(value) >= FEWEST_POINTS else None
+        overall = signals.shape(name).fell_overall() if len(value) >= course.FEWEST_POINTS else None
         if not overall or overall.effect.change >= 0 or overall.chance >= CLEAR:
             return []
-        first, last = _ends(value, rewards=True)
-        if _doubt(signals, name, first, last) or len(value) < len(run.curve(name)):
+        first, last = course.ends(value, rewards=True)
+        if course.doubt(signals, name, first, last) or len(value) < len(run.curve(name)):
             return []
         told.append(f"{name} fell from {loss(first)} to {loss(last)}")
     return told
@@ -336,9 +331,9 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
         return Seen("", improved=True)
     curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
     value = curve.value
-    first, last = _ends(value, rewards=reward)
-    span = _span(curve, first, last)
-    doubt = _doubt(signals, metric, first, last)
+    first, last = course.ends(value, rewards=reward)
+    span = course.span(curve, first, last)
+    doubt = course.doubt(signals, metric, first, last)
     if loss(first) == loss(last):  # a change that cannot be written is none
         still = "" if float(np.ptp(value)) else " on all points"
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
@@ -354,47 +349,3 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     if gained:
         return Seen(f"{gained}, while {name} went {span}", improved=True)
     return Seen(f"{name} {'fell' if reward else 'rose'} {span}", improved=False)
-
-
-def _ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
-    """Return the levels at both ends: the logged first value counts, a reward scatters.
-
-    One that lies farther below all others than they span is that of the untrained policy; a loss
-    that is below its first tenth by no more than noise is of an easy row.
-    """
-    width, rest, first = max(1, len(value) // TENTH), value[1:], float(value[0])
-    begins = float(median(value[:width]))
-    untrained = len(rest) > 0 and first < rest.min() - np.ptp(rest)
-    easy = 0 < begins - first < ERRORS * noise.sigma(value)
-    first = begins if (easy or rewards) and not untrained else first
-    return first, float(median(value[-width:]))
-
-
-def _span(curve: Curve, first: float, last: float) -> str:
-    """Write both ends as logged; as medians where single points would tell another story."""
-    value = curve.value
-    logged = float(value[0]), float(value[-1])
-    tenths = len(value) >= 2 * TENTH  # else a tenth is a single point, which is as logged
-    if (tenths and first != logged[0]) or (logged[1] > logged[0]) != (last > first):
-        return f"from {loss(first)} to {loss(last)} (medians of the first and the last tenth)"
-    steps = step(int(curve.step[0])), step(int(curve.step[-1]))
-    return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"
-
-
-def _doubt(signals: Signals, metric: str, first: float, last: float) -> str:
-    """Say what no rule named: most of a gain lost again, or a last evaluation far from the best."""
-    value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
-    if metric == "train_loss" and (near := chance.hardly_left(signals.run, first, last)):
-        return near
-    best = sign * float((sign * signals.smooth(metric)).min())
-    lost, gained = sign * (last - best), sign * (first - best)
-    if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value):
-        return f"but it had been at {loss(best)} before (smoothed)"
-    evals = signals.curve("eval_loss").value
-    if len(evals) >= FEWEST_POINTS:
-        ends, lowest = float(evals[-2:].min()), float(evals.min())
-        if lowest > 0 and ends > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
-            return (
-                f"but eval loss ends at {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
-            )
-    return ""

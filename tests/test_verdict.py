@@ -9,6 +9,7 @@ import pytest
 
 from runlens import verdict
 from runlens.diagnosis import Confidence, Finding, Incident, Moment, Outcome, Severity, Verdict
+from runlens.history import History, columns
 from runlens.rules.rule import drawn
 from runlens.run import Run, State, Task
 from runlens.signals import Signals
@@ -305,6 +306,16 @@ def test_a_reward_is_told_by_the_medians_of_its_ends() -> None:
     down = of(run("grpo", reward="0:0.8 900:0.2"))
     assert "Reward fell from 0.7" in down.sentence
     assert of(run("grpo", 0.0, train_loss=FALLS)).health == "unknown"
+
+
+@pytest.mark.parametrize(("end", "doubted"), [(-22_000, True), (-17_000, False)])
+def test_a_third_of_a_return_that_is_lost_is_not_told_healthy(end: float, *, doubted: bool) -> None:
+    """Single episodes scatter by more than the loss of the mean, which hundreds of them show."""
+    at, rng = np.arange(3_000), np.random.default_rng(3)
+    level = np.interp(at, [0, 1_500, 2_000, 2_999], [-36_000, -13_500, -14_500, end])
+    history = History({"reward": columns(at, level + rng.normal(0, 4_000, len(at)))})
+    told = of(Run("agent", "agent", history, task="rl"))
+    assert ("but it had been at" in told.sentence) is doubted
 
 
 @pytest.mark.parametrize(

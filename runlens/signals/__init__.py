@@ -133,14 +133,19 @@ class Signals:
             return state.planned_steps / state.planned_epochs
         return None
 
+    @property
+    def begins(self) -> int:
+        """The first step of the training loss, if there is one: evaluations may begin before."""
+        loss = self.run.curve("train_loss")
+        return int(loss.step[0]) if len(loss) else self.run.first_step
+
     @cached_property
     def partial(self) -> bool:
         """Whether the history begins mid-run: rules that need the start cannot judge."""
-        first, last = self.run.first_step, self.run.last_step
         lost = any("earlier" in problem.lost for problem in self.run.problems)
-        loss = self.run.curve("train_loss")
-        sparse = len(loss) > 1 and first <= 1.5 * self.interval("train_loss")
-        return lost or (last > 0 and first > PARTIAL_FROM * last and not sparse)
+        loss, last = self.run.curve("train_loss"), self.run.last_step
+        sparse = len(loss) > 1 and self.begins <= 1.5 * self.interval("train_loss")
+        return lost or (last > 0 and self.begins > PARTIAL_FROM * last and not sparse)
 
 
 def _interval(curve: Curve) -> int:

@@ -11,7 +11,7 @@ from runlens.metrics import base
 from runlens.rules.evaluation.hockey_stick import RULE
 from runlens.rules.evaluation.sets import bottom_of
 from runlens.rules.rule import Case, drawn
-from runlens.run import Setting
+from runlens.run import Run, Setting
 from runlens.signals import Signals
 from runlens.wording import loss
 
@@ -298,3 +298,16 @@ def test_a_rise_that_begins_slowly_and_falls_back_in_part_is_one() -> None:
     run = Case("slowly", curves, noise=0.01).run()
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert found.onset.step == 200
+
+
+@pytest.mark.parametrize(("end", "status"), [(0.08, "found"), (0.12, "passed")])
+def test_memorised_training_data_foretell_the_rise_of_few_evaluations(
+    end: float, status: str
+) -> None:
+    """Eight evaluations that mostly rise, by a quarter, while training loss halves."""
+    evals = [0.49, 0.41, 0.41, 0.44, 0.39, 0.42, 0.44, 0.455, 0.435, 0.51, 0.49, 0.485]
+    train = [0.56, 0.34, 0.25, 0.19, 0.17, *np.linspace(0.16, end, 7)]
+    step = np.arange(12)
+    history = History({"train_loss": columns(step, train), "eval_loss": columns(step, evals)})
+    run = Run("few", "few", history, task="classification")
+    assert RULE.check(run, Signals(run), RULE.limits).status == status

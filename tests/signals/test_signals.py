@@ -102,3 +102,14 @@ def test_few_losses_that_only_fall_are_no_chance(
     points = " ".join(f"{10 * n}:{value}" for n, value in enumerate(losses))
     run = drawn("few", noise=0.0, train_loss=points).run()
     assert Signals(run).learns == learns
+
+
+def test_evaluations_that_begin_before_training_losses_are_no_start() -> None:
+    """Epochs of evaluations from 1 on beside the batches of the last epoch."""
+    history = History({
+        "eval_bleu": columns(np.arange(1, 6), np.linspace(0.1, 0.2, 5)),
+        "train_loss": columns(np.arange(900, 1_100), np.linspace(2.0, 1.9, 200)),
+    })  # fmt: skip
+    signals = Signals(Run("r", "r", history))
+    assert signals.partial
+    assert signals.begins == 900

@@ -15,6 +15,7 @@ FAR = 0.5  # of the best: a rise of which the later half tells, as it need not c
 DOUBLED = 1.0  # of the best: evaluations that wander do not double
 BY_HEART = 0.1  # of its start: a training loss below it comes from repetition, as in eval-flat
 SINCE = 0.1  # rise since the score stood, as where only two evaluations follow the best
+BY_ORDER = 0.05  # one-sided, for the order of evaluations behind the best, beside another sign
 WITNESS = 0.1  # chance of the order of one of two curves that agree
 # scales of slow wandering. Of 960 drawn evaluations with a memory of 0.9 and more 26 % were found
 # from 60 points on, 10 % beyond this; of 46 labelled ones three lie below, as noisy as those
@@ -50,6 +51,23 @@ def agreed(value: FloatArray, score: Score | None) -> bool:
     return up > 0 > down and max(chance, by_score) / 2 < WITNESS
 
 
+def foreseen(evals: Curve, bottom: Bottom, train: Train | None) -> bool:
+    """Whether few evaluations that rise in order do what memorised training data foretell.
+
+    Training loss, at less than half of what it was at the best, is the second witness, so the
+    order needs less proof.
+    """
+    if len(evals) > EXACT or bottom.share < SINCE or not halved(train):
+        return False
+    tau, chance = kendall(evals.value[bottom.at :])
+    return tau > 0 and chance / 2 < BY_ORDER
+
+
+def halved(train: Train | None) -> bool:
+    """Whether training loss went to less than half of what it was at the best evaluation."""
+    return train is not None and train.then > 0 and train.end < MEMORISED * train.then
+
+
 def gained_nothing(evals: Curve, bottom: Bottom, train: Train | None, score: Score) -> bool:
     """Whether the loss rose on while the score stood: its best lies in the first half since.
 
@@ -73,9 +91,10 @@ def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: 
     if len(after) == 3:  # noqa: PLR2004 - two behind the best: too few for a rank correlation
         return bool(after[-1] >= 0.98 * after[1])
     above, rise = after[1:] - bottom.best, bottom.end - bottom.best
-    known = train is not None and train.then > 0 and train.end < MEMORISED * train.then
     later = above[len(above) // 2 :] if rise > FAR * abs(bottom.best) else above
-    stays = rise > 0 and later.min() >= left * rise and (known or rise >= left * above.max())
+    stays = (
+        rise > 0 and later.min() >= left * rise and (halved(train) or rise >= left * above.max())
+    )
     return bool(stays) or mann_kendall(after)[0] >= tau
 
 

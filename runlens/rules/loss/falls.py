@@ -79,7 +79,7 @@ def learned(value: FloatArray, fall: Fall) -> str:
 def without_start(run: Run, signals: Signals, train: Curve) -> str:
     """Say why the history tells nothing of the start, or of more than it; empty: it does."""
     if signals.partial:
-        return f"the history begins at step {step(run.first_step)}: the start is missing"
+        return f"the history begins at step {step(signals.begins)}: the start is missing"
     if surroundings.launches(run) and surroundings.launches(run)[0] <= train.step[0]:
         return "the first loss is that of a resumed launch: the start is missing"
     if signals.warmup.present and signals.warmup.end > 0.9 * run.last_step:

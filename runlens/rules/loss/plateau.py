@@ -95,7 +95,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if len(train) < QUARTERS:
         return unmet(f"only {count(len(train), 'point')} of train_loss: no quarters to compare")
     if signals.partial:
-        return unmet(f"the history begins at step {step(run.first_step)}: the start is missing")
+        return unmet(f"the history begins at step {step(signals.begins)}: the start is missing")
     still = still_of(train.value)
     if still.gain > limits.gained * abs(still.level):
         return passed(f"loss gained {loss(still.gain)} since the second quarter of the run")

@@ -1,0 +1,74 @@
+"""What a curve did between its ends, in the numbers as logged, and what a verdict must not omit."""
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.history import Curve, FloatArray
+from runlens.rules.loss import chance
+from runlens.signals import Signals, noise
+from runlens.wording import loss, step
+
+FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
+UNDONE = 0.3  # share of what was gained that may be lost again without a word
+UNDONE_RETURN = 1 / 3  # of the mean return, which single bad episodes lower
+WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
+ERRORS = 3.0  # noise scales: less is no rise
+LUCKY = 2.0  # times its error: the best of a smoothed curve is the best of many
+TENTH = 10
+
+
+def ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
+    """Return the levels at both ends: the logged first value counts, a reward scatters.
+
+    One that lies farther below all others than they span is that of the untrained policy; a loss
+    that is below its first tenth by no more than noise is of an easy row.
+    """
+    width, rest, first = max(1, len(value) // TENTH), value[1:], float(value[0])
+    begins = float(median(value[:width]))
+    untrained = len(rest) > 0 and first < rest.min() - np.ptp(rest)
+    easy = 0 < begins - first < ERRORS * noise.sigma(value)
+    first = begins if (easy or rewards) and not untrained else first
+    return first, float(median(value[-width:]))
+
+
+def span(curve: Curve, first: float, last: float) -> str:
+    """Write both ends as logged; as medians where single points would tell another story."""
+    value = curve.value
+    logged = float(value[0]), float(value[-1])
+    tenths = len(value) >= 2 * TENTH  # else a tenth is a single point, which is as logged
+    if (tenths and first != logged[0]) or (logged[1] > logged[0]) != (last > first):
+        return f"from {loss(first)} to {loss(last)} (medians of the first and the last tenth)"
+    steps = step(int(curve.step[0])), step(int(curve.step[-1]))
+    return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"
+
+
+def _error(value: FloatArray, shown: FloatArray) -> float:
+    """Return the standard error of the last tenth over a smoothed best, with slow noise."""
+    tenth, wide = max(1, len(value) // TENTH), noise.window(len(value))
+    means = (1 / tenth + 2 / wide) ** 0.5  # the smoothed curve averages over half its window
+    return float(noise.sigma(value) * means * noise.inflation(value - shown) * LUCKY)
+
+
+def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
+    """Say what no rule named: most of a gain lost again, or a last evaluation far from the best."""
+    value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
+    if metric == "train_loss" and (near := chance.hardly_left(signals.run, first, last)):
+        return near
+    shown = signals.smooth(metric)
+    best = sign * float((sign * shown).min())
+    tail = value[-max(1, len(value) // TENTH) :]
+    scatter, undone = noise.sigma(value), UNDONE
+    if metric == "reward":  # a return is a mean: what a median leaves out is a part of it
+        last, undone = min(last, float(tail.mean())), UNDONE_RETURN
+        scatter = min(scatter, _error(value, shown))
+    lost, gained = sign * (last - best), sign * (first - best)
+    if lost > undone * gained and lost > ERRORS * scatter:
+        return f"but it had been at {loss(best)} before (smoothed)"
+    evals = signals.curve("eval_loss").value
+    if len(evals) >= FEWEST_POINTS:
+        ends, lowest = float(evals[-2:].min()), float(evals.min())
+        if lowest > 0 and ends > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
+            return (
+                f"but eval loss ends at {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
+            )
+    return ""
