@@ -14,6 +14,8 @@ SMALL_LOSS = 10.0
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 # a progress bar before the words of a line
 _BAR = lazy_re(r"^.*\d+%\|.*?\|\s*\d+/\d+\s*\[[^\]]*\]\s*(?=\S)")
+# the date and the time that a logger writes before its words
+_STAMP = lazy_re(r"^\W{0,3}\d{4}[-/.]\d\d[-/.]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?Z?[\]):]*[ -]+")
 # a word that begins a sentence and is no name
 _PLAIN = lazy_re(
     r"(?!(?:Adam|Python|Keras|Lightning|Trainer)\b)[A-Z][a-z]*(?:-[a-z]+)*(?=[\s,;:]|$)"
@@ -59,6 +61,11 @@ def quoted(line: str) -> str:
     A progress bar that stands before the words on the same line is left out.
     """
     return f'the log says "{_BAR.sub("", line)}"'
+
+
+def unstamped(line: str) -> str:
+    """Return a line of a log without the date and the time that it begins with."""
+    return _STAMP.sub("", line)
 
 
 def uncapitalised(words: str) -> str:

@@ -17,7 +17,7 @@ from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
 from runlens.run import SAVING, STATES, UNNAMED, Event
-from runlens.wording import number, quoted, step
+from runlens.wording import number, quoted, step, unstamped
 
 # what an exception says where the disk, not the code, is at fault
 _DISK = lazy_re(
@@ -65,7 +65,7 @@ def _named(scene: Scene, kind: str, weight: float = SETTLES) -> Sign | None:
     """Return the sign of a message of the table that names this kind of cause."""
     known = [e for e in _events(scene, kind) if e.data.get("class") != "fallback"]
     # the line that the headline quotes, rather than another one of the same event
-    shown = [e for e in known if e.text[:SAME_LINE] in scene.lead.seen]
+    shown = [e for e in known if unstamped(e.text)[:SAME_LINE] in scene.lead.seen]
     return _told((shown or known)[-1], weight) if known and scene.has(*ENDED) else None
 
 
@@ -89,7 +89,9 @@ def _told(event: Event, weight: float) -> Sign:
     told = str(event.data.get("cause", "")).rstrip(".")
     what = "" if event.data.get("class") == "oom" else told  # that it is out of memory is known
     oom = event.data.get("class") == "oom"  # its sizes stand in the headline
-    return Sign("" if oom else quoted(shortened(event.text, QUOTED).rstrip(".")), weight, what)
+    return Sign(
+        "" if oom else quoted(shortened(unstamped(event.text), QUOTED).rstrip(".")), weight, what
+    )
 
 
 def _tail(scene: Scene) -> list[str]:
@@ -247,7 +249,8 @@ def _named_error(raised: Event) -> str:
     if known := meaning(exception, raised=bool(raised.data.get("raised"))):
         return known.what
     name = exception.partition(":")[0].rpartition(".")[2].strip()
-    name = name if name[:1].isupper() and name.isidentifier() else "An error"  # "train.py: error:"
+    named = name[:1].isupper() and name.isidentifier() and name != "Error"
+    name = name if named else "An error"  # "train.py: error:", "Error: no such class"
     return f"{name}{_during(stage)}" if stage else f"{name} in the program"
 
 

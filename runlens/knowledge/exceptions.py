@@ -50,10 +50,27 @@ MISSING = Meaning(
     "A file or folder is not where the code looks for it", "Compare that path with what lies there"
 )
 _MISSING = lazy_re(
-    r"\b(?:does not|doesn't) exist\b|\bno such file\b|\bfile not found\b", re.IGNORECASE
+    r"\b(?:does not|doesn't) exist\b|\bno such file\b|\bfile not found\b"
+    r"|\bthere is no (?!\w+://)\S*[/\\]\S"
+    r"|\b(?:cannot|can't|could not|couldn't|unable to) (?:open|find) (?:the )?"
+    r"(?:file |folder |directory )?(?!\w+://)\S*[/\\]\S",
+    re.IGNORECASE,
 )
 # a path: what else does not exist is a column, a user, an operator
 _PATH = lazy_re(r"[/\\][^\s/\\]+|\.\w{2,4}\b")
+
+
+_QUOTED_PATH = lazy_re(r"""(['"\u2018])([^'"\u2019]*[/\\.][^'"\u2019]*)['"\u2019]""")
+_BARE_PATH = lazy_re(r"(?<![\w/\\:.'\"])(?:[A-Za-z]:\\|[./~]*/)?[\w.-]+(?:[/\\][\w.-]+)+")
+
+
+def missing_path(said: str) -> str:
+    """Return the path that an error misses, in quotes or the last with a slash; "" for none."""
+    if not _MISSING.search(said):
+        return ""
+    quoted = [found[2] for found in _QUOTED_PATH.finditer(said)]
+    bare = [found[0].rstrip(".") for found in _BARE_PATH.finditer(said)]
+    return [*bare, *quoted][-1] if quoted or bare else ""
 
 
 def meaning(exception: str, *, raised: bool) -> Meaning | None:

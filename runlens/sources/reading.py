@@ -11,7 +11,7 @@ import numpy as np
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.metrics import Better
 from runlens.records import NamedTuple
-from runlens.run import Event, Problem, Setting
+from runlens.run import Event, Problem, Setting, Sure
 
 Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.environment`
 Precision = Literal["float64", "float32", "rounded"]
@@ -44,6 +44,8 @@ class Hints:
     no_exit_record: bool = False  # a tracker file that a clean end would have closed
     nothing_written: bool = False  # such a file was opened, but no record of the run reached it
     traceback: str = ""  # last line of an exception after which no training record follows
+    # how sure `traceback` is where it is but the error with which a log without a row ends
+    last_words: Sure | Literal[""] = ""
     early_stopping: str = ""  # the evidence, where early stopping ended the run
     ended_step: int | None = None  # step shown by the last progress bar or record
     excerpt: bool = False  # lines cut out of a log: their end is not that of the run

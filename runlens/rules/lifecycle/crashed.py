@@ -2,7 +2,8 @@
 
 What is seen
     A traceback after which no training record follows, or a tracker or launcher that reports a
-    failure or an exit code other than 0.
+    failure or an exit code other than 0. A log without a row that ends with an error, as a
+    logger's line of level ERROR, `Error: ...` or a C program's backtrace.
 Why it matters
     The steps since the last checkpoint are lost, and the run will not go on by itself.
 Looks alike
@@ -24,7 +25,8 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
-from runlens.knowledge.exceptions import MISSING, meaning
+from runlens.knowledge.exceptions import MISSING, meaning, missing_path
+from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -38,11 +40,13 @@ from runlens.rules.lifecycle.ending import (
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
-from runlens.run import UNNAMED, Run, State
+from runlens.run import UNNAMED, Event, Run, State
 from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
 ELSEWHERE = "Look for the exception in the other outputs (stderr, the scheduler's log, other ranks)"
+
+_COMMAND = lazy_re(r"\bcommand\b.*\b(?:exit (?:status|code)|failed)\b", 2)
 
 
 class Limits(Struct, frozen=True):
@@ -92,11 +96,19 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
             ),
             *resume(run),
         ),
-        confidence=Confidence(
-            0.95 if proof else 0.7,
-            "a traceback ends the log" if proof else "no traceback was found",
-        ),
+        confidence=_confidence(proof, data),
         chart=log_chart(run, proof),
+    )
+
+
+def _confidence(proof: Event | None, data: Mapping[str, Any]) -> Confidence:
+    if data.get("words") == "likely":
+        return Confidence(0.75, "the log ends with this error, without a traceback")
+    if data.get("words"):
+        return Confidence(0.9, "the log ends with this error")
+    return Confidence(
+        0.95 if proof else 0.7,
+        "a traceback ends the log" if proof else "no traceback was found",
     )
 
 
@@ -114,7 +126,7 @@ EXCEPTIONS = ("Error", "Exception", "Exit", "Interrupt", "Timeout")  # how their
 def _with(exception: str) -> str:
     """Return `` with a KeyError``; empty where the words begin with no name of an exception."""
     name = exception.partition(":")[0].rpartition(".")[2].strip()
-    named = name.isidentifier() and name.endswith(EXCEPTIONS)
+    named = name.isidentifier() and name.endswith(EXCEPTIONS) and name != "Error"
     return f" with {'an' if name[0] in 'AEIO' else 'a'} {name}" if named else ""
 
 
@@ -124,10 +136,21 @@ def _own(frame: str) -> str:
 
 
 def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
+    if data.get("words"):
+        return _fix_of_words(str(data["exception"]), frame)
     in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
     tells = told is MISSING or frame  # all else is looked up at the line that raised it
     return told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+
+
+def _fix_of_words(said: str, frame: str) -> str:
+    """Return what to do about an error that is a line of the log, and no exception."""
+    if path := missing_path(said):
+        return f"Create {path}, or correct the path"
+    if _COMMAND.search(said):
+        return "Run that command by hand, and read what it prints"
+    return "Fix what that line names" if frame else "Read that line, and those above it in the log"
 
 
 def _of_table(known: str, frame: str) -> str:

@@ -33,7 +33,7 @@ from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
 from runlens.run import Event, Run, State
 from runlens.signals import Signals
-from runlens.wording import capitalised, quoted
+from runlens.wording import capitalised, quoted, unstamped
 
 REPEATED = 10  # times that a warning on single samples is of the data, not of one sample
 WRAPPER = 28  # NCCL's error, whose cause a line of its own names
@@ -93,7 +93,7 @@ def _finding(run: Run, event: Event, severity: Severity, *, ended: bool = True) 
             Evidence("Line of the log", line, where=event.where),
             Evidence("Occurrences in the log", float(times if isinstance(times, int) else 1)),
         ),
-        seen=capitalised(f"{quoted(line)}."),
+        seen=capitalised(f"{quoted(shortened(unstamped(event.text), 160))}."),
         fixes=(fixes.action(fix.rstrip("."), cures=kind),) if fix else (),
         confidence=Confidence(0.9, "the line is a known error and no record follows it")
         if ended

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import UNNAMED
+from runlens.run import UNNAMED, Sure
 from runlens.sources.console.stages import stage_of
 from runlens.sources.files import step_in_name
 
@@ -80,6 +81,8 @@ class Failure(NamedTuple):
     ignored: bool  # printed by the interpreter on the way out, the program went on
     stage: str = ""  # what the program was doing: "saving a checkpoint"
     raised: bool = False  # by a `raise` of the code at the last frame, which names its class
+    main: str = ""  # file of the first frame, where that is of a script's own lines
+    words: Sure | Literal[""] = ""  # how sure it is of an error that no exception names
 
 
 def unranked(line: str) -> str:
@@ -175,15 +178,17 @@ def _block(
             before = lines[place - 1] if place else ""
             ignored = "Exception ignored" in before + lines[place]
             text = _with_message(line, lines[number + 1 : number + 1 + STAMPED])[:MAX_EXCEPTION]
-            own, stage = _own(frames), stage_of(frames)
-            return number, Failure(index[place], index[number], text, own, ignored, stage, raised)
+            own, stage = own_frame(frames), stage_of(frames)
+            main = frames[0][0] if frames and frames[0][2] == "<module>" else ""
+            ends = index[place], index[number]
+            return number, Failure(*ends, text, own, ignored, stage, raised, main)
         else:
             strangers += 1
             if strangers > MAX_STRANGERS or HEADER in line:
                 break
     if frames and not strangers and number == len(lines) - 1:
         text = f"{UNNAMED}, in {frames[-1][2] or frames[-1][0]}"
-        return number, Failure(index[place], index[-1], text, _own(frames), ignored=False)
+        return number, Failure(index[place], index[-1], text, own_frame(frames), ignored=False)
     return place, None
 
 
@@ -199,7 +204,8 @@ def _with_message(line: str, below: Sequence[str]) -> str:
     XGBoost's begins there, with a clock above it: ``XGBoostError: [10:16:56]``.
     """
     text = line.strip()
-    begins = 1 if text.endswith(":") else STAMPED if _CLOCK_ALONE.search(text) else 0
+    goes_on = below and unranked(below[0]).startswith(": ")  # Java's, within Py4J's
+    begins = 1 if text.endswith(":") or goes_on else STAMPED if _CLOCK_ALONE.search(text) else 0
     more = [unranked(one).strip() for one in below[:begins]]
     return " ".join([text, *more]).strip()
 
@@ -209,7 +215,8 @@ def _rank(line: str) -> str:
     return found[1] if found else ""
 
 
-def _own(frames: list[tuple[str, str, str]]) -> str:
+def own_frame(frames: Sequence[tuple[str, str, str]]) -> str:
+    """Return the last frame, of (file, line, function), that is of the user's own code."""
     own = [frame for frame in frames if not _NOT_OWN.search(frame[0])]
     if not own:
         return ""

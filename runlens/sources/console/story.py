@@ -12,7 +12,7 @@ from runlens.arrays import unique
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import Event
+from runlens.run import UNNAMED, Event
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.closing import closing
 from runlens.sources.console.events import (
@@ -26,10 +26,12 @@ from runlens.sources.console.events import (
     resumed,
     unranked,
 )
+from runlens.sources.console.last_words import last_words
 from runlens.sources.console.messages import (
     MESSAGES,
     SHOWN,
     TRACEBACK,
+    Hit,
     details,
     lines_with,
     search,
@@ -76,6 +78,7 @@ class _Marks(NamedTuple):
     step: IntArray
     bars: Bars
     plain: IntArray  # lines that are neither rows nor of a traceback
+    begun: int = -1  # the last line before the last launch, where no launch left a row
 
     def is_end(self, line: int) -> bool:
         """Whether the log ends at a line, but for what is printed on the way out.
@@ -85,7 +88,7 @@ class _Marks(NamedTuple):
         after = len(self.plain) - int(np.searchsorted(self.plain, line, side="right"))
         later = self.step[len(self.at) - self.records_after(line) :]
         held_back = len(later) < HANDLED and not (later > (self.step_at(line) or 0)).any()
-        return bool(held_back) and after <= AFTERMATH
+        return bool(held_back) and after <= AFTERMATH and line > self.begun
 
     def step_at(self, line: int) -> int | None:
         """Return the last step that was known at a line."""
@@ -233,13 +236,13 @@ def _errors(
     lines = [line for _, line in others]
     index = [at for at, _ in others]
     found, quoted = failures(lines, index)
-    if not (found or len(marks.at) or len(marks.bars)) and (place := refused(lines)) >= 0:
-        said = lines[place].strip()[:MAX_EXCEPTION]
-        found = [Failure(index[place], index[place], said, "", ignored=False)]
+    hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
+    if not (len(marks.at) or len(marks.bars)):
+        found = _before_any_row(found, lines, index, hits)
+        marks = marks._replace(begun=_other_end(found))
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)
     marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)
-    hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     kinds = [((hit.message.row, hit.kind), hit) for hit in hits if hit.message is not _FALLBACK]
     for hit, count in _ends(kinds):
         line, at = lines[hit.line], index[hit.line]
@@ -255,6 +258,45 @@ def _errors(
         event = _failure(item, marks, where, handled=_kind(item) in handled)
         reading.events.append(event._replace(data={**event.data, "count": count}))
     _end(reading, [item for item in found if _kind(item) not in handled], others, marks)
+
+
+def _before_any_row(
+    found: list[Failure], lines: Sequence[str], index: Sequence[int], hits: Sequence[Hit]
+) -> list[Failure]:
+    """Add what ended a log without a row where no exception does, or one that is not named."""
+    if not found and (place := refused(lines)) >= 0:
+        said = lines[place].strip()[:MAX_EXCEPTION]
+        return [Failure(index[place], index[place], said, "", ignored=False)]
+    unnamed = all(item.exception.startswith(UNNAMED) for item in found)
+    words = last_words(lines) if unnamed and not any(map(_of_outside, hits)) else None
+    if not words or (found and words.text.startswith(UNNAMED)):
+        return found
+    if found:
+        return [found[-1]._replace(exception=words.text)]
+    at, end = index[words.at], index[words.end]
+    return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]
+
+
+def _other_end(found: Sequence[Failure]) -> int:
+    """Return the line at which a launch ended other than the last, by Ctrl-C or not; -1: none.
+
+    A script ends once: where its own lines raised again, it was started again. Ranks of one launch
+    print so too, but then their launcher says that others failed.
+    """
+    if not found or any(word in item.exception for item in found for word in CONSEQUENCES):
+        return -1
+    ends = [item for item in found if item.main and item.main == found[-1].main]
+    others = [item.end for item in ends if _by_hand(item) != _by_hand(found[-1])]
+    return others[-1] if others else -1
+
+
+def _by_hand(item: Failure) -> bool:
+    return "KeyboardInterrupt" in item.exception
+
+
+def _of_outside(hit: Hit) -> bool:
+    """Whether a message tells of an end by itself: memory, a signal, ranks that wait."""
+    return hit.kind in {"oom", "kill", "hang"}
 
 
 def _said_step(line: str, marks: "_Marks", at: int) -> int | None:
@@ -318,12 +360,14 @@ def _failure(item: Failure, marks: _Marks, where: _Where, *, handled: bool) -> E
         "frame": item.frame,
         "stage": item.stage,
         "raised": item.raised,
+        "words": item.words,
         "cause_kind": _FALLBACK.cause_kind,
         "handled": handled,
         "last": not handled and marks.is_end(item.end),
         "at": item.at,
     }
-    return _event("message", marks.step_at(item.end), item.exception, where(item.end), data)
+    place = where(item.at if item.words else item.end)
+    return _event("message", marks.step_at(item.end), item.exception, place, data)
 
 
 def _end(
@@ -337,6 +381,7 @@ def _end(
     if last:
         own = [item for item in last if not any(word in item.exception for word in CONSEQUENCES)]
         reading.hints.traceback = (own or last)[0].exception
+        reading.hints.last_words = (own or last)[0].words
     goes_on = int(marks.at[-1]) if len(marks.at) else -1  # up to here, nothing has ended
     for at, line in others:
         if at < goes_on or len(line) > SHOWN:

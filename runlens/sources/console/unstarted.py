@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runlens.patterns import lazy_re
+from runlens.sources.console.last_words import last_words
 from runlens.sources.console.text import cleaned
 from runlens.sources.files import Unreadable, read_bytes
 
@@ -45,9 +46,12 @@ def refused(lines: Sequence[str]) -> int:
 
 
 def never_began(path: Path) -> bool:
-    """Whether a file is a short log that ends so."""
+    """Whether a file is a short log that ends so, or with an error of the program itself."""
     try:
         head = read_bytes(path, SHORT)
     except Unreadable:
         return False
-    return len(head) < SHORT and refused(cleaned(head)[0].decode(errors="replace").split("\n")) >= 0
+    if len(head) >= SHORT:
+        return False
+    lines = [line for line in cleaned(head)[0].decode(errors="replace").split("\n") if line.strip()]
+    return refused(lines) >= 0 or last_words(lines) is not None

@@ -104,12 +104,12 @@ def _ending(
     began: bool,
     by_itself: OpenEnd,
 ) -> tuple[StateKind, str, Sure]:
-    trace = _trace(hints, began=began)
+    trace = _trace(hints, began=began, rows=any(reading.series for reading in readings))
     if trace.startswith(UNNAMED) and code in CONTROL_C:
         trace = ""  # what it was, the code says
     return (
         _by_summary(hints, events, plan, trace)
-        or _by_message(events, plan, trace)
+        or _by_message(events, plan, trace, _sure(hints))
         or _by_code(code, plan, cut=any(hint.excerpt for hint in hints))
         or _by_empty_file(hints, plan)
         or _by_tracker(hints, plan, code)
@@ -137,7 +137,7 @@ def _by_summary(
 
 
 def _by_message(
-    events: Sequence[Event], plan: Plan, trace: str
+    events: Sequence[Event], plan: Plan, trace: str, sure: Sure
 ) -> tuple[StateKind, str, Sure] | None:
     complete = plan.share is not None and plan.share >= COMPLETE
     last = [event for event in events if event.kind == "message" and event.data.get("last")]
@@ -151,7 +151,7 @@ def _by_message(
     signalled = signalled or _before(killed, [one for one in last if one.data.get("exception")])
     if trace and not by_hand and not signalled:
         where = "after all planned steps" if complete else f"at {plan.words}"
-        return "crashed", f"{trace}, {where}", "certain"
+        return "crashed", f"{trace}, {where}", sure
     if killed or trace:
         text = killed[-1].text if killed and not by_hand else trace
         return "killed", f"{_shortened(text)}, at {plan.words}", "certain"
@@ -178,16 +178,23 @@ def _place(event: Event) -> tuple[str, int]:
     return (file, int(line)) if line.isdigit() else (event.where, 0)
 
 
-def _trace(hints: Sequence[Hints], *, began: bool) -> str:
+def _trace(hints: Sequence[Hints], *, began: bool, rows: bool) -> str:
     """Return the exception that ended the run, short; nothing for the noise of a clean exit.
 
     Where no training began there is no exit that could be clean.
     """
     clean = any(hint.summary for hint in hints) and any(hint.exit_code == 0 for hint in hints)
-    traces = [hint.traceback for hint in hints if hint.traceback]
+    # beside the rows of another file the last words of a log are of something else
+    traces = [hint.traceback for hint in hints if hint.traceback and not (rows and hint.last_words)]
     noise = AT_EXIT if began else ()
     traces = [trace for trace in traces if not clean and not trace.startswith(noise)]
     return _shortened(traces[0]) if traces else ""
+
+
+def _sure(hints: Sequence[Hints]) -> Sure:
+    """How sure an end is that was an exception, or else the last words of a log without a row."""
+    words = [hint.last_words for hint in hints if hint.traceback]
+    return (words[0] if words else "") or "certain"
 
 
 def _shortened(text: str) -> str:

@@ -87,7 +87,8 @@ def take_console(reading: SourceReading, text: str) -> None:
     if reading.hints.tracker_state == "finished":  # no error ended it, but a person may have
         said = [event for event in said if event.data.get("last") and _by_hand(event)]
     else:
-        reading.hints.traceback = reading.hints.traceback or inner.hints.traceback
+        raised = "" if inner.hints.last_words else inner.hints.traceback
+        reading.hints.traceback = reading.hints.traceback or raised
     _take_progress(reading.hints, inner.hints)
     ended = reading.hints.ended_step
     reading.events += [
