@@ -24,6 +24,7 @@ SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 ON_IMAGES = "SGD on images"
 ADAM_CEILING, SGD_CEILING = 1e-2, 1.0
 MOST_MOMENTUM = 0.999
+ALMOST_NOTHING = 1e-8  # a tenth of the lowest rate that is usual anywhere, that of RL fine-tuning
 
 _BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
 

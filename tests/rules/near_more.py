@@ -115,6 +115,15 @@ MORE: dict[str, tuple[Case, ...]] = {
     "loss-spike": (
         *(
             drawn(
+                "beside a fall over decades",
+                task="regression",
+                train_loss=f"0:150 30:0.4 500:0.4 510:{top} 520:0.4 600:0.4 610:{top} 620:0.4 "
+                f"700:0.4 710:{top} 720:0.4 2000:0.4",
+            )
+            for top in (1.3, 1.7)
+        ),
+        *(
+            drawn(
                 "preferences",
                 noise=0.05,
                 task="dpo",
@@ -453,6 +462,14 @@ MORE: dict[str, tuple[Case, ...]] = {
             train_loss=f"0:4 400:1 900:{end} 1000:{end}",
         )
         for end in (1.45, 1.75)
+    ),
+    "warmup-shock": (
+        drawn(
+            "at a rate that moves nothing",
+            task="other",
+            train_loss="0:300 40:900 100:850 200:300 900:250",
+            learning_rate="0:1e-8 900:1e-8",
+        ),
     ),
     "missing-signal": (
         drawn("never evaluated", train_loss=FALLS, config={"eval_strategy": "no"}),

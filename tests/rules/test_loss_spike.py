@@ -150,3 +150,15 @@ def test_points_next_to_nothing_are_no_spikes_of_a_loss_in_nats(
         ask(drawn("next to nothing", noise=0.05, task=task, train_loss=curve).run()).status
         == status
     )
+
+
+@pytest.mark.parametrize(("peak", "severity"), [(1.3, "info"), (1.7, "warning")])
+def test_spikes_within_a_hundredth_of_what_was_learned_are_harmless(
+    peak: float, severity: str
+) -> None:
+    """From 150 to 0.4: a point of 1.3 is three times the level, and nothing beside the fall."""
+    spikes = " ".join(f"{at - 10}:0.4 {at}:{peak} {at + 10}:0.4" for at in (510, 610, 710))
+    run = drawn("deep", task="regression", train_loss=f"0:150 30:0.4 {spikes} 2000:0.4").run()
+    (found,) = ask(run).findings
+    assert found.severity == severity
+    assert found.harmless is (severity == "info")

@@ -10,8 +10,9 @@ from runlens.diagnosis import Diagnosis
 from runlens.engine import diagnose
 from runlens.history import History, Observation
 from runlens.rules.rule import Case, drawn
+from runlens.rules.schedule import warmup_shock
 from runlens.rules.schedule.lr_zero import RULE
-from runlens.run import State
+from runlens.run import State, Task
 from runlens.signals import Signals
 
 
@@ -72,3 +73,20 @@ def test_a_rate_that_falls_by_a_factor_is_no_schedule_of_too_few_steps(
     assert lead.causes[0].kind == "rate-zero"
     assert ("decays too fast" in lead.causes[0].what) is ("Build" not in todo)
     assert any(todo in fix.what for fix in lead.fixes)
+
+
+@pytest.mark.parametrize(
+    ("peak", "task", "found"), [(1e-8, "other", True), (1e-7, "other", False), (1e-8, "sft", False)]
+)
+def test_a_rate_of_almost_nothing_from_start_to_end(
+    peak: float, task: Task, *, found: bool
+) -> None:
+    """Where no range is usual; where one is, lr-out-of-range says it."""
+    case = drawn(
+        "hardly", task=task, train_loss="0:300 40:420 80:290 900:299",
+        learning_rate=f"0:{peak} 900:{peak}",
+    )  # fmt: skip
+    outcome = RULE.check(case.run(), Signals(case.run()), RULE.limits)
+    assert (outcome.status == "found") is found
+    shock = warmup_shock.RULE.check(case.run(), Signals(case.run()), warmup_shock.RULE.limits)
+    assert (shock.status == "passed") is found

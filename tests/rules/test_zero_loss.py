@@ -1,6 +1,7 @@
 """Zero loss: what the drawn cases cannot say."""
 
 import numpy as np
+import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import diagnose, examine
@@ -224,3 +225,30 @@ def test_a_loss_below_zero_has_no_zero() -> None:
     """A log-density goes down and down: nothing was memorised."""
     case = drawn("n", task="classification", train_loss="0:-336 600:-738", noise=0.01)
     assert said(case).status == "passed"
+
+
+@pytest.mark.parametrize(
+    ("steps", "last", "harmless"),
+    [(7, 2_000, False), (7, 500, True), (1, 2_000, True), (40, 2_000, True)],
+)
+def test_a_handful_of_batches_seen_hundreds_of_times_is_learned_by_heart(
+    steps: int, last: int, *, harmless: bool
+) -> None:
+    """Of an unknown task, unless all data are one batch, as those of toy examples are."""
+    case = drawn(
+        "heart", task="other", noise=0.01, steps_per_epoch=steps,
+        train_loss=f"0:2.8 {last // 4}:0.005 {last}:0.0002",
+    )  # fmt: skip
+    assert [one.harmless for one in said(case).findings] == [harmless]
+
+
+@pytest.mark.parametrize(("last", "harmless"), [(35, True), (120, False)])
+def test_a_language_model_trained_on_long_after_one_batch_is_known(
+    last: int, *, harmless: bool
+) -> None:
+    """A test on one batch ends where the loss is gone."""
+    case = drawn(
+        "one batch", task="sft", noise=0.01, steps_per_epoch=1,
+        train_loss=f"0:6.7 30:0.01 {last}:0.004 /1",
+    )  # fmt: skip
+    assert [one.harmless for one in said(case).findings] == [harmless]

@@ -4,6 +4,7 @@ Whether it came soon is told by the same step that the report names as the onset
 pass over the data no model can have memorised them.
 """
 
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from runlens.diagnosis import Severity
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
+from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import count, loss, number, percent
@@ -21,6 +23,8 @@ from runlens.wording import count, loss, number, percent
 Kind = Literal["masked", "leaked", "shared", "memorised", "rehearsed", "separable", "sanity"]
 NEARLY_ALL = 0.95  # of the points that are exactly 0: memorising leaves small numbers, not zeros
 LEAST_GUESS, MOST_GUESS = 0.69, 13.8  # ln 2; ln of a million
+ONE_BATCH = 2.0  # steps of an epoch: small data are trained on as one batch, of any task
+A_HANDFUL, A_HUNDRED = 10.0, 100.0  # steps of an epoch, and epochs, of a set learned by heart
 FULL_SCORE = 0.99  # of a score from 0 to 1: nothing is left to learn
 BEHIND = 0.8  # eval accuracy of a memorised training set below which it is far behind (eval-gap)
 
@@ -88,7 +92,9 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     if 0 < few <= limits.sanity_steps:
         steps = count(1, "step") if round(few) == 1 else f"{number(few)} steps"
         why = f"an epoch has {steps}, as in a test on a few batches"
-        return Zero("sanity", "info", why, harmless=True)
+        # of language models such a test ends there: one that goes on as long is a training
+        goes_on = run.task in LANGUAGE_TASKS and run.last_step >= 2 * int(curve.step[at])
+        return Zero("sanity", "info", why, harmless=not goes_on)
     when = reached(run, signals, float(curve.step[at]))
     if run.task == "classification":
         return _of_classes(signals, when, limits)
@@ -97,7 +103,7 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     return _of_rise(signals) or _memorised(signals, when, limits)
 
 
-def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | str:
+def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | str:
     """Judge the zero of an unknown task: an info where a loss fell from where guesses lie.
 
     No cross-entropy starts below ln 2, nor above that of a vocabulary of a million; what begins
@@ -112,6 +118,9 @@ def of_unknown(signals: Signals, zero: Zero, curve: Curve, at: int) -> Zero | st
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
     open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > 0
+    few = signals.steps_per_epoch or inf
+    if ONE_BATCH < few <= A_HANDFUL and run.last_step > A_HUNDRED * few:
+        open_ = False  # no task is learned from a handful of batches that are seen so often
     return zero._replace(severity="info", harmless=zero.harmless or open_)
 
 

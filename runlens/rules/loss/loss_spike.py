@@ -204,6 +204,7 @@ def _finding(
         again = f" A second spike followed at step {step(tops[-1])}." if many > 1 else ""
     return Finding(
         severity=severity,
+        harmless=severity == "info" and spike_forms.ripples(train.value, seen),
         title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, from "
         f"{'' if told else 'a median of '}{loss(float(seen.base[0]))} before"
         f"{f' step {step(onset)}' if tops[0] - onset > FAR_TOP * run.last_step else ''}.{again}",
@@ -278,6 +279,8 @@ def _severity(
         share = f"{sum(edges)} of {len(edges)} lie at the end of an epoch"
         out.append(RuledOut("A small last batch in each epoch", share))
     out.append(RuledOut("Batch noise", "above four times the tail of the noise"))
+    if spike_forms.ripples(train.value, seen):
+        return "info", (*out, RuledOut("Harm", "less than 1 % of what was learned is thrown back"))
     if len(steps) == 1 and (unharmed := held_out.unmoved(signals, float(steps[0]))):
         return "info", (*out, RuledOut("Harm", unharmed))
     narrow = float(seen.width.max()) <= POINTS

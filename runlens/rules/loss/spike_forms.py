@@ -58,6 +58,9 @@ class Limits(Struct, frozen=True):
     nothing: float = 0.02
 
 
+RIPPLE = 0.01  # of what was learned: what a spike throws back there is not seen in the curve
+
+
 class Seen(NamedTuple):
     """The spikes of a run, of all forms, in order; arrays of shape (k,)."""
 
@@ -70,6 +73,12 @@ class Seen(NamedTuple):
     def kept(self, mask: BoolArray) -> "Seen":
         """Return some of the spikes."""
         return Seen._make(column[mask] for column in self)
+
+
+def ripples(value: FloatArray, seen: Seen) -> bool:
+    """Whether all spikes are within a hundredth of the fall from the start to the level."""
+    learned = float(median(value[: max(1, min(3, len(value) // 10))]) - median(value))
+    return bool((seen.peak - seen.base).max() < RIPPLE * learned)
 
 
 def summits(value: FloatArray, seen: Seen) -> IntArray:

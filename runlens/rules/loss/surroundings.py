@@ -13,7 +13,7 @@ from runlens.knowledge import in_force
 from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.usual_rates import least
+from runlens.usual_rates import ALMOST_NOTHING, least
 from runlens.wording import step, times
 
 ADVERSARIES = lazy_re(
@@ -146,6 +146,12 @@ def too_low(run: Run, signals: Signals, factor: float) -> bool:
     """Whether the peak learning rate is below the usual range divided by `factor`."""
     low, peak = least(run), signals.peak_learning_rate
     return low is not None and peak is not None and peak < low / factor
+
+
+def almost_zero(run: Run, signals: Signals) -> bool:
+    """Whether the rate never was above what moves nothing, where no usual range is known."""
+    peak = signals.peak_learning_rate
+    return least(run) is None and peak is not None and 0 < peak <= ALMOST_NOTHING
 
 
 def no_level(run: Run, signals: Signals) -> str:

@@ -86,7 +86,7 @@ def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> 
         return passed(f"train loss ends at {loss(level)} (threshold {limits.level:g})")
     zero = kind_of(run, signals, curve, at, limits)
     if run.task == "other" and not isinstance(zero, str):
-        zero = of_unknown(signals, zero, curve, at)
+        zero = of_unknown(run, signals, zero, curve, at)
     if isinstance(zero, str):
         return passed(zero)
     finding = _finding(run, signals, curve, at, zero, limits.level)

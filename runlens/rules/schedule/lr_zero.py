@@ -2,7 +2,7 @@
 
 What is seen
     The learning rate is exactly zero, or a millionth of its usual value, on a long stretch;
-    loss is flat there.
+    loss is flat there. Where no range is usual, one that is never above 1e-8 counts too.
 Why it matters
     At rate zero no weight moves: every step of the stretch was paid for nothing.
 Looks alike
@@ -41,12 +41,14 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import base
+from runlens.rules.loss import surroundings
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.rules.schedule import shrinking
 from runlens.run import Run, State
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import longest_true
+from runlens.usual_rates import ALMOST_NOTHING
 from runlens.wording import loss, moved, percent, step, too_few
 from runlens.wording import rate as as_rate
 
@@ -70,7 +72,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest:
         return unmet(too_few(len(rate), "learning rate", limits.fewest))
-    dead = rate.value <= limits.zero
+    tiny = surroundings.almost_zero(run, signals)
+    dead = rate.value <= (ALMOST_NOTHING if tiny else limits.zero)
     share = float(dead.mean())
     first, length = longest_true(dead)
     over = first + length < len(rate)  # of a plan that goes on it is a small part
@@ -88,7 +91,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if small := _below_last_digit(rate, first):
         return passed(f"the rate fell in steps; the next, {as_rate(small)}, is logged as 0")
     still = held_out.same(signals, stretch)
-    if _rounds(rate, limits) and not still and (fell is None or fell > limits.flat):
+    if not tiny and _rounds(rate, limits) and not still and (fell is None or fell > limits.flat):
         return passed("the log rounds the rate to few digits and loss still falls")
     return found(_finding(run, signals, stretch, share, fell, limits))
 
@@ -159,7 +162,8 @@ def _finding(
     ]
     if fell is not None:
         evidence.append(Evidence("Fall of train loss there", fell, where="train_loss", unit="%"))
-    zero = f"below {limits.zero:g}" if stretch.value.any() else "zero"
+    least = as_rate(float(stretch.value.max())) if peak > limits.zero else f"{limits.zero:g}"
+    zero = f"{least} or less" if stretch.value.any() else "zero"
     return Finding(
         severity=severity,
         title=f"The learning rate was {zero} from step {step(onset)} {until}"

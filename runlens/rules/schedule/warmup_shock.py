@@ -4,15 +4,14 @@ What is seen
     Training loss rises, by more than its noise, while the learning rate climbs or just after it
     has reached its peak; without a warm-up, in the first steps.
 Why it matters
-    The peak rate is too high for these weights: what the model knew is damaged, and the run
-    spends its first part on repair, where it recovers at all.
+    The peak rate is too high for these weights: what the model knew is damaged, if not for good.
 Looks alike
     Noise: the rise must stand out of it, of what loss had gained so far, and of how far it wanders
-    later. A few bad batches are spikes, not a level. A rise at a small part of the peak rate is not
-    the rate's. A first row of fewer steps than the others (logging_first_step) is the loss of one
-    batch: it counts where the loss comes back to it. A loss that stays up while held-out data get
-    better is lifted by one of its parts. A rise that begins long after the peak is divergence.
-    Policy-gradient losses have no such level.
+    later. A few bad batches are spikes, not a level. A rise at a small part of the peak rate, or at
+    a rate of 1e-8, is not the rate's. A first row of fewer steps than the others
+    (logging_first_step) is the loss of one batch: it counts where the loss comes back to it. A loss
+    that stays up while held-out data get better is lifted by one of its parts. A rise that begins
+    long after the peak is divergence. Policy-gradient losses have no such level.
 Limits
     fewest: training losses needed. after: share of the points after the end of warm-up that are
     looked at, at least five. errors: standard errors of the difference, more among many points, of
@@ -44,6 +43,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
+from runlens.rules.loss import surroundings
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.schedule import causes_of_shock
@@ -95,6 +95,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     warm = signals.warmup
     if warm.how == "assumed" and signals.peak_learning_rate is None:
         return unmet("neither the learning rate nor a warm-up is recorded")
+    if surroundings.almost_zero(run, signals):
+        return passed(f"a rate of {as_rate(signals.peak_learning_rate or 0.0)} moves no weights")
     rise = _largest_rise(train, signals, warm.end, limits)
     least_rise = 0.0 if rise.low >= WIDTH else limits.first_level * abs(rise.before)
     undone = min(limits.gained * rise.gained, limits.doubled * abs(rise.before))
