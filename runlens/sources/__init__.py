@@ -16,6 +16,7 @@ from runlens.run import WHOLE_FILE, Problem, Run
 from runlens.sources import added, case
 from runlens.sources.addresses import STDIN, is_on_server
 from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_database, walk
+from runlens.sources.last_training import judged_by_default
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
@@ -342,6 +343,8 @@ def _measured(runs: list[Run]) -> list[Run]:
 def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
     """Read the one run at `place`; `place` and `columns` as for `read_all`.
 
+    Of the trainings of one log, those at its end that are too short to be judged do not count.
+
     Raises:
         NothingReadable: where no reader knows anything there.
         SeveralRuns: where several runs lie there.
@@ -351,7 +354,7 @@ def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
         from runlens.sources import wandb_api
 
         return wandb_api.read(place)
-    runs = read_all(place, columns=columns)
+    runs = judged_by_default(read_all(place, columns=columns))
     if len(runs) > 1:
         raise SeveralRuns(str(place), [run.name for run in runs])
     return runs[0]
