@@ -79,6 +79,11 @@ SCORES_OF_AGENTS = _ordered(
     "rewards | returns | episode rewards | episode returns | score | episode score | total score | "
     "successrate | rollout successrate | winrate"
 )
+# and in the log of an agent alone
+WON_BY_AGENTS = _ordered(
+    "score | scores | total score | utility | total utility | profit | total profit | net profit | "
+    "net worth | winrate | wins | total wins"
+)
 # words of a part of a loss: a loss of such a word is none of an evaluation set of that name
 (PARTS,) = _ordered(
     "policy value vf pg actor critic kl nll ce bce cross entropy ctc attention att aux auxiliary "

@@ -25,12 +25,12 @@ def judged_by_default(runs: Sequence[Run]) -> list[Run]:
         if found := _NUMBERED.fullmatch(run.name):
             of_log = (run.sources, found[1], found[3])
             logs.setdefault(of_log, []).append((int(found[2]), run))
-    told = {}
+    told: dict[int, Run | None] = {}
     for trainings in logs.values():
         ordered = [run for _, run in sorted(trainings, key=lambda one: one[0])]
         short = _short_at_end(ordered)
         if 0 < len(short) < len(ordered):
-            told |= {id(run): None for run in short}
+            told.update(dict.fromkeys(map(id, short)))
             last = ordered[-len(short) - 1]
             told[id(last)] = replace(last, problems=(*last.problems, _said(short)))
     kept = (told.get(id(run), run) for run in runs)

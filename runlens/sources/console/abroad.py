@@ -11,6 +11,12 @@ _EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORE
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
 _OF_ABROAD = lazy_re(r"(?<=epoch )(\d{1,9}) (?:von|de|sur) (?=\d)")  # "Epoche 3 von 20"
 _LOSS_OF = lazy_re(r"\b(perd(?:id)?a|perte)s? d[aeo] (?=[a-z])", re.IGNORECASE)
+# what an agent plays, in a row or above it: "Episodio 3", "第3回合"
+_OF_AGENT = lazy_re(
+    r"\bepisod(?:e|i|en|es|io|ios)\b|\bepizod|\bgames?\W{0,3}\d|\benv(?:ironment)?[_ ]?steps?\b"
+    r"|\u044d\u043f\u0438\u0437\u043e\u0434|\u56de\u5408|\u30a8\u30d4\u30bd\u30fc\u30c9|\uc5d0\ud53c\uc18c\ub4dc",
+    re.IGNORECASE,
+)
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
 
@@ -24,6 +30,11 @@ def in_ascii(line: str) -> str:
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
     return _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
+
+
+def of_agent(line: str) -> bool:
+    """Whether a line counts episodes, games or steps of an environment."""
+    return _OF_AGENT.search(line if line.isascii() else folded(line)) is not None
 
 
 def _of_c(found: re.Match[str]) -> str:

@@ -263,7 +263,8 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
         if made:
             metrics[name] = made[0]
             disagreements += made[1]
-    return chosen(metrics), [*problems_of(disagreements), *lost], starts
+    of_agent = any(one.reading.of_agent for one in group)
+    return chosen(metrics, of_agent=of_agent), [*problems_of(disagreements), *lost], starts
 
 
 def _metric(

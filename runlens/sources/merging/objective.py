@@ -12,6 +12,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
+from runlens.naming.agents import explores, tells_of_agent, won
 from runlens.naming.classify import AVERAGES, BY_LETTER
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
@@ -27,7 +28,6 @@ OTHER_MEASURES = frozenset((
 ))  # fmt: skip
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
 OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is none of one
-OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
 TIMED = {"time", "data_time"}  # of an iteration, and of it what the data loader took: detectron2
 NORMED = {"train_loss", "learning_rate", "norm"}  # as nanoGPT's followers print an update
@@ -63,20 +63,18 @@ class Chosen(NamedTuple):
     derived: Mapping[str, str] = NONE  # canonical -> of what it was computed, in words
 
 
-def chosen(metrics: Mapping[str, Columns]) -> Chosen:
-    """Give a run that has no training loss, evaluation loss or reward the best that it logs."""
+def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
+    """Give a run that has no training loss, evaluation loss or reward the best that it logs.
+
+    `of_agent` says that its logs count episodes, or steps of an environment.
+    """
     known = {name: classify(name) for name in metrics}
-    taken: dict[str, str] = {}
-    train = _training(metrics, known)
-    if train:
-        taken["train_loss"] = train
-    if held_out := _held_out(metrics, known, train):
-        taken["eval_loss"] = held_out
-    taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
-    taken = taken or _by_course(metrics)
     logs = {ours: ppl for ours, ppl in LOGS_OF.items() if _is_perplexity(metrics, ours, ppl)}
     scored = any(meaning.quantity in OF_LABELS for meaning in known.values())
-    if not taken and not logs and not scored and (reward := _reward(metrics, known)):
+    of_agent = of_agent or tells_of_agent(metrics) or _explores_less(metrics)
+    reward = "" if logs or scored else _reward(metrics, known, of_agent=of_agent)
+    taken = {"reward": reward} if reward and of_agent else _losses(metrics, known)
+    if not taken and reward:
         taken["reward"] = reward
     taken = {ours: name for ours, name in taken.items() if ours not in logs}
     ours = {name: canonical for canonical, name in taken.items()}
@@ -98,6 +96,23 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         renamed["d_loss"] = real._replace(value=(real.value + fake.value) / 2)
         derived["d_loss"] = f"the mean of {listed(halves)}"
     return Chosen(renamed, taken, frozenset(upward), derived)
+
+
+def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    """Return the names that are the training loss and the evaluation loss, where none is so far."""
+    taken: dict[str, str] = {}
+    train = _training(metrics, known)
+    if train:
+        taken["train_loss"] = train
+    if held_out := _held_out(metrics, known, train):
+        taken["eval_loss"] = held_out
+    taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
+    return taken or _by_course(metrics)
+
+
+def _explores_less(metrics: Mapping[str, Columns]) -> bool:
+    """Whether an agent tries less at random from point to point; a budget of privacy rises."""
+    return any(explores(name) and _falls(rows) for name, rows in metrics.items())
 
 
 def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
@@ -336,9 +351,8 @@ def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
     return meaning.kind in kinds or (meaning.rank == BY_LETTER and not meaning.kind)
 
 
-def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
+def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_agent: bool) -> str:
     """Return the name of what an agent is judged by, "" where there is none."""
-    of_agent = any(OF_AGENTS & set(words(name)) for name in metrics)
     by_loss = any("loss" in words(name) for name in metrics)  # of parts too: spaCy's "LOSS NER"
     if "reward" in metrics or (by_loss and not of_agent):
         return ""
@@ -347,7 +361,9 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str
         for name, meaning in known.items()
         if meaning.quantity == "reward" and meaning.statistic in AVERAGES
     ]
-    return min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
+    best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
+    ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
+    return best or min(ranks, key=ranks.__getitem__, default="")
 
 
 def _rises(rows: Columns) -> bool:
