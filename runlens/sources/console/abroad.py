@@ -7,6 +7,7 @@ from runlens.patterns import lazy_re
 
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_ORDINAL = lazy_re(r"\s*\d{1,9}(?=(?:st|nd|rd|th)\b)")  # "3rd epoch: loss 0.5"
 _EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
 _OF_ABROAD = lazy_re(r"(?<=epoch )(\d{1,9}) (?:von|de|sur) (?=\d)")  # "Epoche 3 von 20"
@@ -42,6 +43,8 @@ def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
+    if line[:1].isdigit() and (nth := _ORDINAL.match(line)):
+        line = nth[0] + line[nth.end() + len("th") :]
     if "1.#" in line:
         line = _OF_C.sub(_of_c, line)
     if "er" in line and " d" in line:

@@ -13,7 +13,7 @@ from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
 from runlens.naming.agents import explores, tells_of_agent, won
-from runlens.naming.classify import AVERAGES, BY_LETTER
+from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -107,7 +107,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
     taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
-    return taken or _by_course(metrics)
+    return taken or _by_course(metrics) or _wrong_answers(metrics, known)
 
 
 def _explores_less(metrics: Mapping[str, Columns]) -> bool:
@@ -339,6 +339,21 @@ def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:
     if loss.min() <= 0 or share.min() < 0 or share.max() > 100 or first == float(f"{first:.1e}"):  # noqa: PLR2004 - percent
         return {}
     return {"train_loss": list(metrics)[sign.index(-1)]}
+
+
+def _wrong_answers(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    """Return the counts or rates of wrong answers of a run that logs no loss and no accuracy."""
+    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+        return {}
+    if any(meaning.quantity in OF_LABELS for meaning in known.values()):
+        return {}
+    wrong = {name: rank for name in metrics if (rank := wrong_answers(name))}
+    taken = {}
+    for ours, splits in (("train_loss", {"", "train"}), ("eval_loss", {"val", "test"})):
+        mine = [name for name in wrong if known[name].split in splits]
+        if mine:
+            taken[ours] = min(mine, key=lambda name: (known[name].split == "test", wrong[name]))
+    return taken
 
 
 def _direction(value: FloatArray) -> int:
