@@ -133,8 +133,7 @@ def _chosen(
     place: str, names: tuple[str, ...], columns: "Mapping[str, str]", *, every: bool
 ) -> "list[Run]":
     from runlens.errors import NoSuchRun
-    from runlens.sources import read_all
-    from runlens.sources.last_training import judged_by_default
+    from runlens.sources import judged_by_default, read_all
 
     runs = read_all(place, columns=columns)
     if not names:

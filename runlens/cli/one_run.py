@@ -18,8 +18,7 @@ def judged(
     from runlens import errors
     from runlens.cli.output import nearest_settings
     from runlens.engine import diagnose
-    from runlens.sources import read_all
-    from runlens.sources.last_training import judged_by_default
+    from runlens.sources import judged_by_default, read_all
 
     settings = nearest_settings(config, [place])
     try:

@@ -16,7 +16,6 @@ from runlens.run import WHOLE_FILE, Problem, Run
 from runlens.sources import added, case
 from runlens.sources.addresses import STDIN, is_on_server
 from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_database, walk
-from runlens.sources.last_training import judged_by_default
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
@@ -338,6 +337,15 @@ def _measured(runs: list[Run]) -> list[Run]:
         if len(run.history) or run.log_tail or any(e.kind != "launch" for e in run.events)
     ]
     return went_on if len(went_on) == 1 else known
+
+
+def judged_by_default(runs: list[Run]) -> list[Run]:
+    """Return runs without the last trainings of a log that are too short, each told in a line."""
+    if len(runs) < 2:  # noqa: PLR2004 - nothing is before it
+        return runs
+    from runlens.sources.last_training import without_short_ends
+
+    return without_short_ends(runs)
 
 
 def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:

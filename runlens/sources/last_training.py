@@ -18,7 +18,7 @@ MAIN = ("train_loss", "eval_loss", "reward")
 _NUMBERED = lazy_re(r"(.*) \((\d+) of (\d+)\)", re.DOTALL)  # as `trainings.numbered` names them
 
 
-def judged_by_default(runs: Sequence[Run]) -> list[Run]:
+def without_short_ends(runs: Sequence[Run]) -> list[Run]:
     """Return runs without the last trainings of a log that are too short, each told in a line."""
     logs: dict[tuple[object, ...], list[tuple[int, Run]]] = {}
     for run in runs:

@@ -9,7 +9,7 @@ from runlens import read, read_all
 from runlens.comparing import places
 from runlens.errors import SeveralRuns
 from runlens.settings import Settings
-from runlens.sources.last_training import judged_by_default
+from runlens.sources import judged_by_default
 from tests.cli.places import lens
 
 ERROR = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"

@@ -41,10 +41,8 @@ WORDS = {
 }
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
-R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
-RARE = 3  # training losses to an accuracy from which it is measured now and then
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 # a loss, written again, and what it is multiplied by
 OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
@@ -151,38 +149,6 @@ def _is_perplexity(metrics: Mapping[str, Columns], loss: str, ppl: str) -> bool:
     if OTHER_MEASURES & metrics.keys() or loss in metrics or ppl not in metrics:
         return False
     return bool(np.nanmin(metrics[ppl].value, initial=np.inf) >= 1)
-
-
-def with_held_out_accuracy(
-    metrics: Mapping[str, Columns], logged: Collection[str]
-) -> dict[str, Columns]:
-    """Call an accuracy that names no data one of evaluation, where it was logged as those are.
-
-    At some of the steps of the training loss alone; or beside the best so far and an evaluation
-    loss, as only what is held out has a best.
-    """
-    known = [meaning for name in logged if (meaning := classify(name)).quantity == "accuracy"]
-    told = any(meaning.split for meaning in known)
-    if told or not {"train_loss", "train_accuracy"} <= metrics.keys():
-        return dict(metrics)
-    best = "eval_loss" in metrics and any(meaning.statistic == "best" for meaning in known)
-    rare = RARE * len(metrics["train_accuracy"].step) <= len(metrics["train_loss"].step)
-    if not (best or rare):
-        return dict(metrics)
-    ours = {"train_accuracy": "eval_accuracy"}
-    return {ours.get(name, name): rows for name, rows in metrics.items()}
-
-
-def without_negative_shares(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
-    """Call what is called an accuracy and goes below zero R²: no share of right answers does."""
-    return {
-        R_SQUARED[name]
-        if name in R_SQUARED
-        and R_SQUARED[name] not in metrics
-        and np.nanmin(rows.value, initial=0) < 0
-        else name: rows
-        for name, rows in metrics.items()
-    }
 
 
 def guessed(
