@@ -325,3 +325,36 @@ def test_wrong_answers_of_two_kinds_of_data(tmp_path: Path) -> None:
     assert not run.taken
     assert run_of(tmp_path, "loss", "val_error_count").taken == {}
     assert run_of(tmp_path, "best_error_count", "step_time").taken == {}
+
+
+def of_parts(folder: Path, header: str, line: str, *, off: float = 0.0) -> Run:
+    """Read rows of three parts of a loss and their sum, which is `off` in each row."""
+    rows = []
+    for n in range(1, 31):
+        parts = [round(part / n + part / 7 * (n % 3), 3) for part in (4, 3, 5)]
+        rows.append(line.format(n, *parts, round(sum(parts) * (1 + off), 2)))
+    (folder / ("losses.csv" if header else "losses.log")).write_text("\n".join([header, *rows, ""]))
+    return read(folder)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "total"),
+    [
+        ("", "Epoch {} | B: {} | C: {} | M: {} | T: {}", "T"),
+        ("", "epoch {} X: {} Y: {} Z: {} S: {}", "S"),
+        ("epoch,B,C,M,T", "{},{},{},{},{}", "T"),
+    ],
+)
+def test_a_total_that_no_name_says(tmp_path: Path, header: str, line: str, total: str) -> None:
+    """It is the sum of its parts, but for rounding."""
+    run = of_parts(tmp_path, header, line)
+    assert dict(run.taken) == {"train_loss": total}
+    assert run.curve("train_loss").value[0] == pytest.approx(13.71)
+
+
+def test_letters_that_are_no_sum_are_none(tmp_path: Path) -> None:
+    """Nor are two of them, or such of other steps."""
+    line = "Epoch {} | B: {} | C: {} | M: {} | T: {}"
+    assert not of_parts(tmp_path, "", line, off=0.1).taken
+    assert not of_parts(tmp_path, "", "Epoch {} | B: {} | T: {}").taken
+    assert not of_parts(tmp_path, "", "Epoch {0} | B: {1} | C: {2}\nEpoch {0}5 | T: {4}").taken

@@ -49,6 +49,7 @@ OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised
 MEAN = frozenset(("mean", "avg", "average"))
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
+ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
 FEWEST = 5  # values from which a curve is told from a count
 
 
@@ -105,7 +106,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
     taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
-    return taken or _by_course(metrics) or _wrong_answers(metrics, known)
+    return taken or _sum_of_others(metrics) or _by_course(metrics) or _wrong_answers(metrics, known)
 
 
 def _explores_less(metrics: Mapping[str, Columns]) -> bool:
@@ -260,6 +261,23 @@ def _total(metrics: Mapping[str, Columns]) -> dict[str, str]:
     named = [name for name in metrics if words(name) == ("total",) and _falls(metrics[name])]
     parts = [name for name in metrics if name not in named and not classify(name).quantity]
     return {"train_loss": named[0]} if len(named) == 1 and len(parts) != 1 else {}
+
+
+def _sum_of_others(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the total that no name says: of letters, or columns that nobody named, ``T: 12.3``.
+
+    It is the sum of the others in nearly every row, but for what rounding leaves.
+    """
+    parts = [n for n in metrics if (len(n) == 1 and n.isalpha()) or _UNNAMED.fullmatch(n)]
+    if (OTHER_MEASURES | MEASURES) & metrics.keys() or len(parts) < len(("total", "one", "other")):
+        return {}
+    step = metrics[parts[0]].step
+    if len(step) < FEWEST or any(not np.array_equal(metrics[n].step, step) for n in parts):
+        return {}
+    value = np.stack([metrics[name].value for name in parts])
+    apart = np.abs(value.sum(axis=0) - 2 * value)
+    sums = ((value > 0) & (apart <= ROUNDED * value)).mean(axis=1) >= NEARLY
+    return {"train_loss": parts[int(sums.argmax())]} if sums.any() else {}
 
 
 def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:

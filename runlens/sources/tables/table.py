@@ -152,7 +152,9 @@ def _metrics(table: Table) -> dict[str, Column]:
     games = games_apart(table.columns)
     for name, column in table.columns.items():
         word = plain(name)
-        if is_step(name) or (word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)):
+        if (is_step(name) and not _is_total(name, column)) or (
+            word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)
+        ):
             continue
         if word in TIMES and len(_seconds(column.value)):
             continue
@@ -161,6 +163,11 @@ def _metrics(table: Table) -> dict[str, Column]:
         measured = ~_placeholders(column.value)
         metrics[games.get(name, name)] = Column(column.row[measured], column.value[measured])
     return metrics
+
+
+def _is_total(name: str, column: Column) -> bool:
+    """Whether what is called ``T`` has decimals: no time step then."""
+    return name == "T" and bool((np.floor(column.value) != column.value).any())
 
 
 def _varied(table: Table) -> list[str]:
