@@ -22,7 +22,6 @@ _STEMS = (
 _WORDS = (
     "acc|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
     "|metric|bce|ce|top-?[15]|success|successes"
-    "|profit|wins|win.?rate"
 )
 _LOSSES = "".join(  # what else the table calls so
     f"|{re.escape(alias)}"
