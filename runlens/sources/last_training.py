@@ -32,7 +32,7 @@ def without_short_ends(runs: Sequence[Run]) -> list[Run]:
         if 0 < len(short) < len(ordered):
             told.update(dict.fromkeys(map(id, short)))
             last = ordered[-len(short) - 1]
-            told[id(last)] = replace(last, problems=(*last.problems, _said(short)))
+            told[id(last)] = replace(last, problems=(*last.problems, _said(short, ordered)))
     kept = (told.get(id(run), run) for run in runs)
     return [run for run in kept if run is not None]
 
@@ -40,23 +40,23 @@ def without_short_ends(runs: Sequence[Run]) -> list[Run]:
 def _short_at_end(trainings: Sequence[Run]) -> list[Run]:
     """Return the last trainings that are too short; all of them where none before can be judged."""
     at = len(trainings)
-    while at and _rows(trainings[at - 1]) < FEWEST and not _failed(trainings[at - 1]):
+    while at and _rows(trainings[at - 1], trainings) < FEWEST and not _failed(trainings[at - 1]):
         at -= 1
     return list(trainings[at:])
 
 
-def _rows(run: Run) -> int:
-    """Return the points of the main curve; of the longest where no loss or reward was logged."""
-    points = [len(run.curve(name)) for name in MAIN]
-    return max(points) or max((len(run.curve(name)) for name in run.history.metrics), default=0)
+def _rows(run: Run, trainings: Sequence[Run]) -> int:
+    """Return the points of the main curve; of the longest where no training has one."""
+    main = [name for name in MAIN if any(name in one.history.metrics for one in trainings)]
+    return max((len(run.curve(name)) for name in main or run.history.metrics), default=0)
 
 
 def _failed(run: Run) -> bool:
     return run.state.kind in {"crashed", "killed"} or any(e.kind == "message" for e in run.events)
 
 
-def _said(short: Sequence[Run]) -> Problem:
-    names = listed([f"{run.name} with {count(_rows(run), 'row')}" for run in short])
+def _said(short: Sequence[Run], trainings: Sequence[Run]) -> Problem:
+    names = listed([f"{run.name} with {count(_rows(run, trainings), 'row')}" for run in short])
     what = "a training" if len(short) == 1 else "trainings"
     text = f"ends in {what} too short to be judged: {names}; --run NAME shows it"
     return Problem(", ".join(short[-1].sources), text, LAST_TRAINING)

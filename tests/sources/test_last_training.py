@@ -69,3 +69,13 @@ def test_nothing_is_passed_over_that_can_be_judged(tmp_path: Path) -> None:
     assert len(judged_by_default(read_all(a_log(tmp_path, 3, 2)))) == 2
     assert len(judged_by_default(read_all(a_log(tmp_path, 2, 30)))) == 2
     assert len(judged_by_default(read_all(a_log(tmp_path, 30)))) == 1
+
+
+def test_a_training_without_a_main_curve_is_judged_no_better(tmp_path: Path) -> None:
+    """Where none has one, the longest curve says how long each is."""
+    log = tmp_path / "train.log"
+    first = [f"Epoch {n} acc: 0.{n + 1} dice: 0.{n}2" for n in range(1, 9)]
+    for loss, kept in ((" val_loss: 0.5", 2), ("", 1)):
+        last = [f"Epoch {n} acc: 0.{n + 3} dice: 0.{n}1{loss}" for n in (1, 2)]
+        log.write_text("\n".join([*first, *last, ""]))
+        assert len(judged_by_default(read_all(log))) == kept
