@@ -80,8 +80,9 @@ def command(
     nothing is ever written into the run. Several runs in one directory give an overview: choose
     with --run NAME or --all. Where the last training in a log has fewer than 4 points, the one
     before it is judged, and a line says so. With --format that format alone goes to stdout, or to
-    the file of -o (html: ./runlens-NAME.html, -o - for stdout); json, markdown, github (annotations,
-    and the job's summary), sarif and junit take all runs, and so do formats of installed packages.
+    the file of -o (html: ./runlens-NAME.html, -o - for stdout); json, markdown, github
+    (annotations, and the job's summary), sarif and junit take all runs, and so do formats of
+    installed packages.
 
     --share CASE writes a file to send with a question or a false alarm: curves, steps, task and
     which rules fired, settings of the training (numbers, switches); no names, paths, hosts, log

@@ -58,5 +58,5 @@ def _failed(run: Run) -> bool:
 def _said(short: Sequence[Run], trainings: Sequence[Run]) -> Problem:
     names = listed([f"{run.name} with {count(_rows(run, trainings), 'row')}" for run in short])
     what = "a training" if len(short) == 1 else "trainings"
-    text = f"ends in {what} too short to be judged: {names}; --run NAME shows it"
+    text = f"ends in {what} too short to judge: {names}; --run NAME shows it"
     return Problem(", ".join(short[-1].sources), text, LAST_TRAINING)

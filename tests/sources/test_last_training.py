@@ -29,7 +29,7 @@ def test_the_training_before_a_last_one_that_is_too_short_is_judged(tmp_path: Pa
     assert [run.name for run in read_all(log)] == ["train.log (1 of 2)", "train.log (2 of 2)"]
     document = json.loads(lens("diagnose", log, "--format", "json").stdout)
     assert document["run"]["name"] == "train.log (1 of 2)"
-    said = "ends in a training too short to be judged: train.log (2 of 2) with 2 rows"
+    said = "ends in a training too short to judge: train.log (2 of 2) with 2 rows"
     assert any(one["text"].startswith(said) for one in document["problems"])
     text = " ".join(lens("diagnose", log, "--no-html").stdout.split())
     assert "train.log (1 of 2)" in text
@@ -47,7 +47,7 @@ def test_an_overview_tells_of_the_last_that_is_too_short(tmp_path: Path) -> None
     log = a_log(tmp_path, 30, 20, 3, 1)
     text = " ".join(lens("diagnose", log, "--no-html").stdout.split())
     assert "2 runs:" in text
-    said = "trainings too short to be judged: train.log (3 of 4) with 3 rows and train.log (4 of 4)"
+    said = "trainings too short to judge: train.log (3 of 4) with 3 rows and train.log (4 of 4)"
     assert said in text
     with pytest.raises(SeveralRuns, match="2 runs lie here"):
         read(log)
