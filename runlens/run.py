@@ -70,6 +70,7 @@ class Event(NamedTuple):
 
 
 WHOLE_FILE = "the whole file"  # lost, where nothing of a file was read
+LAST_TRAINING = "its last training"  # lost, where it is too short and the one before is judged
 
 
 class Problem(NamedTuple):

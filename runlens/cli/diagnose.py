@@ -78,10 +78,11 @@ def command(
 
     Without --format the diagnosis goes to stdout as text and to ./runlens-NAME.html as a page;
     nothing is ever written into the run. Several runs in one directory give an overview: choose
-    with --run NAME or --all. With --format that format alone goes to stdout, or to the file of
-    -o (html: ./runlens-NAME.html, -o - for stdout); json, markdown, github (annotations, and the
-    job's summary), sarif and junit take all runs,
-    and so do formats of installed packages.
+    with --run NAME or --all. Where the last training in a log has fewer than 4 points, the one
+    before it is judged, and a line says so. With --format that format alone goes to stdout, or to
+    the file of -o (html: ./runlens-NAME.html, -o - for stdout); json, markdown, github
+    (annotations, and the job's summary), sarif and junit take all runs, and so do formats of
+    installed packages.
 
     --share CASE writes a file to send with a question or a false alarm: curves, steps, task and
     which rules fired, settings of the training (numbers, switches); no names, paths, hosts, log
@@ -104,7 +105,7 @@ def command(
         said = columns_of(columns)
         settings = replace(settings, preview=settings.preview or how["preview"])
         for place in places or (".",):
-            runs = _chosen(place, names, {**settings.columns, **said})
+            runs = _chosen(place, names, {**settings.columns, **said}, every=how["every"])
             diagnosed += [(_judge(run, settings), place) for run in runs]
             examined += runs
     except errors.NothingReadable as error:
@@ -129,13 +130,15 @@ def command(
         ctx.exit(ExitCode.REACHED)
 
 
-def _chosen(place: str, names: tuple[str, ...], columns: "Mapping[str, str]") -> "list[Run]":
+def _chosen(
+    place: str, names: tuple[str, ...], columns: "Mapping[str, str]", *, every: bool
+) -> "list[Run]":
     from runlens.errors import NoSuchRun
-    from runlens.sources import read_all
+    from runlens.sources import judged_by_default, read_all
 
     runs = read_all(place, columns=columns)
     if not names:
-        return runs
+        return runs if every else judged_by_default(runs)
     known = [run.name for run in runs]
     for name in names:
         if name not in known:

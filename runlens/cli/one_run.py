@@ -18,7 +18,7 @@ def judged(
     from runlens import errors
     from runlens.cli.output import nearest_settings
     from runlens.engine import diagnose
-    from runlens.sources import read_all
+    from runlens.sources import judged_by_default, read_all
 
     settings = nearest_settings(config, [place])
     try:
@@ -28,6 +28,7 @@ def judged(
         ctx.exit(ExitCode.UNREADABLE)
     except errors.RunLensError as error:
         raise click.UsageError(str(error)) from None
+    runs = judged_by_default(runs) if name is None else runs
     names = [run.name for run in runs]
     if name is None and len(runs) > 1:
         raise click.UsageError(str(errors.SeveralRuns(place, names)))

@@ -1,6 +1,7 @@
 """Where the runs of a comparison lie: one run a place, named with ``#`` among several."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from glob import glob
@@ -30,7 +31,7 @@ def chosen(place: str, settings: Settings, *, last: bool = False) -> Run:
             return read(place, columns=settings.columns)
         except SeveralRuns as error:
             count = len(error.names)
-            if last and error.names[-1].endswith(f"({count} of {count})"):
+            if last and re.search(rf"\(0*{count} of \d+\)$", error.names[-1]):
                 return _last(place, error.names[-1], settings)
             named = tuple(f"{place}#{known}" for known in error.names)
             raise SeveralRuns(place, named) from None

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from runlens.naming.quantities import OBJECTIVES, QUANTITIES, SCORES_OF_AGENTS, Bag
+from runlens.naming.quantities import OBJECTIVES, QUANTITIES, SCORES_OF_AGENTS, WRONG_ANSWERS, Bag
 from runlens.naming.vocabulary import (
     EPOCH,
     FILLERS,
@@ -47,6 +47,7 @@ class Meaning(Struct, frozen=True):
 
 UNKNOWN = Meaning()
 _OBJECTIVE = {bag: rank for rank, bag in enumerate(OBJECTIVES, 1)}
+_WRONG = {bag: rank for rank, bag in enumerate(WRONG_ANSWERS, 1)}
 _SCORE = {bag: rank for rank, bag in enumerate(SCORES_OF_AGENTS, 1)}
 
 
@@ -110,6 +111,13 @@ def _bags(found: tuple[str, ...], statistic: Statistic) -> list[Bag]:
         told -= {word for word in told if word.isdigit()} if told & OF_EPISODES else set()
     bare = told - FILLERS
     return [frozenset(one) for one in (told, bare, bare - EPOCH - STEP) if one]
+
+
+def wrong_answers(name: str) -> int:
+    """Return how far a name is believed to count answers that were wrong, 1 the most; 0: not."""
+    found = words(name)
+    bags = _bags(found, statistic) if (statistic := _statistic(found)) in AVERAGES else []
+    return next((rank for bag in bags if (rank := _WRONG.get(bag, 0))), 0)
 
 
 def _meaning(bag: Bag) -> tuple[str, int, str]:

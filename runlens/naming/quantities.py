@@ -74,10 +74,22 @@ OBJECTIVES = _ordered(
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
     "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | error"
 )
+# what is counted of a classifier that logs no loss: answers that were wrong, or their share
+WRONG_ANSWERS = _ordered(
+    "error | error num | error n | error number | error count | error rate | error percent | "
+    "class error | total error | misclassified | misclassification | misclassifications | "
+    "misclassification rate | misclassified samples | wrong | wrong answers | wrong predictions | "
+    "incorrect | mistakes | fehler | fehlerrate"
+)
 # what an agent is judged by where no reward is logged
 SCORES_OF_AGENTS = _ordered(
     "rewards | returns | episode rewards | episode returns | score | episode score | total score | "
     "successrate | rollout successrate | winrate"
+)
+# and in the log of an agent alone
+WON_BY_AGENTS = _ordered(
+    "score | scores | total score | utility | total utility | profit | total profit | net profit | "
+    "net worth | winrate | wins | total wins"
 )
 # words of a part of a loss: a loss of such a word is none of an evaluation set of that name
 (PARTS,) = _ordered(

@@ -10,10 +10,11 @@ from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
 from runlens.report.text import MAIN, SHOWN_PROBLEMS
 from runlens.report.values import counted, value_of, worst_first
-from runlens.run import WHOLE_FILE
+from runlens.run import LAST_TRAINING, WHOLE_FILE
 from runlens.wording import count, step
 
 SHOWN_SETTINGS, SHOWN_RUNS = 4, 2  # that differ in an overview, and runs named with a value
+TOLD = (WHOLE_FILE, LAST_TRAINING)  # lost, and said of one run among several
 WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
 OTHERS, SENTENCE = 23, 30  # characters of what else is in a row, and of its sentence
@@ -35,7 +36,7 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         lines.append(head + textwrap.shorten(clean(_in_short(one)), room, placeholder=" ..."))
     lines += ["", *_differing(rows, options), counted(rows)]
     for one in rows:
-        unread = [problem for problem in one.problems if problem.lost == WHOLE_FILE]
+        unread = [problem for problem in one.problems if problem.lost in TOLD]
         for problem in unread[:SHOWN_PROBLEMS]:
             lines += wrapped(f"! {problem.where}: {problem.text}", options, "  ")
         if len(unread) > SHOWN_PROBLEMS:

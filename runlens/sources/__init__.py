@@ -339,8 +339,19 @@ def _measured(runs: list[Run]) -> list[Run]:
     return went_on if len(went_on) == 1 else known
 
 
+def judged_by_default(runs: list[Run]) -> list[Run]:
+    """Return runs without the last trainings of a log that are too short, each told in a line."""
+    if len(runs) < 2:  # noqa: PLR2004 - nothing is before it
+        return runs
+    from runlens.sources.last_training import without_short_ends
+
+    return without_short_ends(runs)
+
+
 def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
     """Read the one run at `place`; `place` and `columns` as for `read_all`.
+
+    Of the trainings of one log, those at its end that are too short to be judged do not count.
 
     Raises:
         NothingReadable: where no reader knows anything there.
@@ -351,7 +362,7 @@ def read(place: str | Path, *, columns: Columns = AS_FOUND) -> Run:
         from runlens.sources import wandb_api
 
         return wandb_api.read(place)
-    runs = read_all(place, columns=columns)
+    runs = judged_by_default(read_all(place, columns=columns))
     if len(runs) > 1:
         raise SeveralRuns(str(place), [run.name for run in runs])
     return runs[0]

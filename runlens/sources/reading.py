@@ -72,6 +72,7 @@ class SourceReading:
     events: list[Event] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     columns: tuple[str, ...] = ()  # of a table, as the file calls them
+    of_agent: bool = False  # what counts its rows are episodes, or steps of an environment
     log_tail: tuple[str, ...] = ()
     run_id: str = ""  # of a tracker
     run_name: str = ""

@@ -91,3 +91,27 @@ def test_lines_of_words_among_settings_are_none(tmp_path: Path) -> None:
 def test_whole_numbers_behind_settings_are_counts(tmp_path: Path) -> None:
     """No losses."""
     assert not loss_in(tmp_path, "seed 1: 1 2 3 4 5\nseed 2: 1 2 3 4 5\n")
+
+
+@pytest.mark.parametrize("between", [",", ", ", " ", ";", "\t", " | "])
+def test_numbers_of_one_line(tmp_path: Path, between: str) -> None:
+    """Whatever parts them, and whether the last has a mark behind it."""
+    said = [f"{value:.7f}" for value in FALLING]
+    for end in ("", between, "\n"):
+        assert np.allclose(loss_in(tmp_path, between.join(said) + end), list(map(float, said)))
+
+
+@pytest.mark.parametrize("between", [" \\\\", "; ", " | ", " "])
+def test_numbers_of_one_line_behind_their_steps(tmp_path: Path, between: str) -> None:
+    """With a mark behind each pair, or none where the steps are as far apart all along."""
+    pairs = [f"{250 * n} {value:.3f}" for n, value in enumerate(FALLING)]
+    assert len(loss_in(tmp_path, between.join(pairs) + between)) == len(FALLING)
+    assert read(tmp_path / "loss.txt").last_step == 250 * (len(FALLING) - 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["1 2 3 4 5 6 7 8 9 10 11 12", "0.5 0.4 0.3", "0.5 1;" * 9 + "0.5", "0.5,-" * 12]
+)
+def test_other_numbers_of_one_line(tmp_path: Path, text: str) -> None:
+    """Labels, too few, rows of different lengths, and what is no number."""
+    assert loss_in(tmp_path, text) == []

@@ -293,3 +293,68 @@ def test_columns_that_nobody_named_are_told_by_their_course(
     run = read(tmp_path / "training.log")
     assert (len(run.curve("train_loss")) == 14) == found
     assert any("names no training loss" in problem.text for problem in run.problems) == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{n}th error num -> {wrong}",
+        "epoch {n}: number of errors = {wrong}",
+        "Epoch {n}, misclassified: {wrong}",
+        "epoch {n} mistakes {wrong} / 900",
+        "epoch {n} error rate: {rate:.4f}",
+    ],
+)
+def test_wrong_answers_are_counted(tmp_path: Path, line: str) -> None:
+    """Or their share is told: fewer are better, as of a loss, and it is said what was taken."""
+    wrong = [round(900 / n) for n in range(1, 21)]
+    rows = [line.format(n=n, wrong=some, rate=some / 900) for n, some in enumerate(wrong, 1)]
+    (tmp_path / "train.log").write_text("\n".join([*rows, ""]))
+    run = read(tmp_path)
+    value = run.curve("train_loss").value
+    assert len(value) == len(wrong)
+    assert value[0] in {900, 1}
+    assert any("names no training loss" in one.text for one in run.problems)
+
+
+def test_wrong_answers_of_two_kinds_of_data(tmp_path: Path) -> None:
+    """Beside an accuracy, or a loss, they are none; the fewest so far are none either."""
+    run = run_of(tmp_path, "train_error_count", "val_error_count", "test_error_count")
+    assert run.taken == {"train_loss": "train_error_count", "eval_loss": "eval_error_count"}
+    run = run_of(tmp_path, "train_wrong_answers", "train_accuracy", "best_error_count")
+    assert not run.taken
+    assert run_of(tmp_path, "loss", "val_error_count").taken == {}
+    assert run_of(tmp_path, "best_error_count", "step_time").taken == {}
+
+
+def of_parts(folder: Path, header: str, line: str, *, off: float = 0.0) -> Run:
+    """Read rows of three parts of a loss and their sum, which is `off` in each row."""
+    rows = []
+    for n in range(1, 31):
+        parts = [round(part / n + part / 7 * (n % 3), 3) for part in (4, 3, 5)]
+        rows.append(line.format(n, *parts, round(sum(parts) * (1 + off), 2)))
+    (folder / ("losses.csv" if header else "losses.log")).write_text("\n".join([header, *rows, ""]))
+    return read(folder)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "total"),
+    [
+        ("", "Epoch {} | B: {} | C: {} | M: {} | T: {}", "T"),
+        ("", "epoch {} X: {} Y: {} Z: {} S: {}", "S"),
+        ("epoch,B,C,M,T", "{},{},{},{},{}", "T"),
+    ],
+)
+def test_a_total_that_no_name_says(tmp_path: Path, header: str, line: str, total: str) -> None:
+    """It is the sum of its parts, but for rounding."""
+    run = of_parts(tmp_path, header, line)
+    assert dict(run.taken) == {"train_loss": total}
+    assert run.curve("train_loss").value[0] == pytest.approx(13.71)
+
+
+def test_letters_that_are_no_sum_are_none(tmp_path: Path) -> None:
+    """Nor are two of them, or such of other steps."""
+    line = "Epoch {} | B: {} | C: {} | M: {} | T: {}"
+    assert not of_parts(tmp_path, "", line, off=0.1).taken
+    assert not of_parts(tmp_path, "", "Epoch {} | B: {} | T: {}").taken
+    assert not of_parts(tmp_path, "", "Epoch {0} | B: {1} | C: {2}\nEpoch {0}5 | T: {4}").taken

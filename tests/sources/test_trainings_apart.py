@@ -298,3 +298,14 @@ def test_a_time_alone_above_each_row_is_no_launch(tmp_path: Path) -> None:
         (tmp_path / "train.log").write_text(text)
         (run,) = read_all(tmp_path)
         assert len(run.curve("train_loss")) == 9
+
+
+def test_a_start_that_goes_on_where_the_first_ended(tmp_path: Path) -> None:
+    """All lines above its first row come again: it is a start; a single one heads an epoch."""
+    first, second = steps(20, 2.0), steps(20, 0.4)
+    head = ["Building the autoencoder", "#" * 40, "Going to train the autoencoder"]
+    runs = runs_of(tmp_path, *head, *first, *head, *second)
+    assert [run.last_step for run in runs] == [200, 200]
+    assert [float(run.curve("train_loss").value[0]) for run in runs] == [1.8, 0.36]
+    (run,) = runs_of(tmp_path, head[0], *first, head[0], *second)
+    assert run.last_step == 400

@@ -33,7 +33,7 @@ from runlens.sources.console.scanner import scan
 from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
-from runlens.sources.console.telling import says_output, telling, tells, titled
+from runlens.sources.console.telling import counts_episodes, says_output, telling, tells, titled
 from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
@@ -315,6 +315,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])
     records, placed = Records.of(found.records), found.placed
+    reading.of_agent = counts_episodes(log.text, records.at)
     told = np.ones(len(records), dtype=np.bool_)
     run_bars = console_story.run_bars(run_bars, placed, records)
     framework = found.framework or framework_of(log.others, rows)

@@ -7,10 +7,34 @@ from runlens.patterns import lazy_re
 
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_ORDINAL = lazy_re(r"\s*\d{1,9}(?=(?:st|nd|rd|th)\b)")  # "3rd epoch: loss 0.5"
 _EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
 _OF_ABROAD = lazy_re(r"(?<=epoch )(\d{1,9}) (?:von|de|sur) (?=\d)")  # "Epoche 3 von 20"
 _LOSS_OF = lazy_re(r"\b(perd(?:id)?a|perte)s? d[aeo] (?=[a-z])", re.IGNORECASE)
+# what an agent plays, in a row or above it: "Episodio 3", "第3回合"
+_OF_AGENT = lazy_re(
+    r"\bepisod(?:e|i|en|es|io|ios)\b|\bepizod|\bgames?\W{0,3}\d|\benv(?:ironment)?[_ ]?steps?\b"
+    r"|\u044d\u043f\u0438\u0437\u043e\u0434|\u56de\u5408|\u30a8\u30d4\u30bd\u30fc\u30c9|\uc5d0\ud53c\uc18c\ub4dc",
+    re.IGNORECASE,
+)
+# a line of nothing but these says which data the lines below it are of
+_LONGEST_HEADING = 60
+_ON_DATA = {
+    "train": r"train(?:ings?)?|entrainement|apprentissage|entrenamiento|addestramento|treinamento"
+    r"|treino",
+    "test": r"tests?|teste|pruebas?|collaudo",
+    "validation": r"validation|validierungs?|validacion|validacao|validazione|evaluation"
+    r"|evaluierung|auswertung|evaluacion|avaliacao|valutazione",
+}
+_OF_DATA = (
+    r"results?|resultats?|resultados?|risultat[oi]|ergebnisse?|metrics|metri(?:ques|cas|che|ken)"
+    r"|of|on|the|d[eiao]|del(?:la|l|lo)?|d[eu]s|dem|der|die|das|den|l[aeo]|el|il|auf|sur|sul|en|em|nel"
+    r"|fase|phase|set|ensemble|conjunto|insieme|daten|dati|datos|dados|donnees"
+)
+_DATA = "|".join(f"(?P<{data}>{words})" for data, words in _ON_DATA.items())
+_HEADING = lazy_re(rf"[\W_]*(?:(?:{_OF_DATA}|{_DATA})(?:[\W_]+|$|(?=daten|set)))+", re.IGNORECASE)
+_ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*", re.IGNORECASE)
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
 
@@ -19,11 +43,29 @@ def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
+    if line[:1].isdigit() and (nth := _ORDINAL.match(line)):
+        line = nth[0] + line[nth.end() + len("th") :]
     if "1.#" in line:
         line = _OF_C.sub(_of_c, line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
-    return _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
+    line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
+    return _heading(line) if len(line) <= _LONGEST_HEADING else line
+
+
+def _heading(line: str) -> str:
+    """Return a heading of data in English: ``validation:`` of "Ergebnisse der Validierung"."""
+    found = _HEADING.fullmatch(line)
+    return (
+        f"{found.lastgroup}:"
+        if found and found.lastgroup and not _ENGLISH.fullmatch(line)
+        else line
+    )
+
+
+def of_agent(line: str) -> bool:
+    """Whether a line counts episodes, games or steps of an environment."""
+    return _OF_AGENT.search(line if line.isascii() else folded(line)) is not None
 
 
 def _of_c(found: re.Match[str]) -> str:

@@ -185,7 +185,7 @@ def named_by_file(records: list[Record], stem: str) -> list[Record]:
     """
     names = {record.names for record in records}
     only = next(iter(names)) if len(names) == 1 else ()
-    if not tells(stem) or not all(map(_UNNAMED.fullmatch, only)):
+    if not (only and tells(stem) and all(map(_UNNAMED.fullmatch, only))):
         return records
     value = np.array([record.values for record in records])
     kept = [n for n in range(len(only)) if not is_time(value[:, n])]

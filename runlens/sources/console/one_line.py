@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from runlens.patterns import lazy_re
+from runlens.sources.reading import as_number
 
 WIDE = 300  # characters of a line: below that its rows are too few
 ROWS = 10  # in each line that there is
@@ -18,6 +19,8 @@ _GLUED = lazy_re(
 )
 _WHOLE = lazy_re(rb"-?(?:0|[1-9]\d{0,8})")  # the digits before a point
 _OF_NUMBERS = b"0123456789.e+-"
+_OF_LISTS = _OF_NUMBERS + b"EnaifNAIF,;|\\ \t\r\n"
+_ROW_ENDS = lazy_re(rb"[;|\\]+")
 SAMPLE = 100  # lines in which it is looked for: a program forgets it in each row
 
 
@@ -33,6 +36,8 @@ def with_ends(data: bytes) -> bytes:
     """
     if not data[:WIDE].strip(_OF_NUMBERS) and (numbers := _run_on(data.strip())):
         return b"\n".join([*numbers, b""])  # none of them was torn
+    if not data[:WIDE].translate(None, _OF_LISTS) and (listed := _listed(data.strip())):
+        return b"\n".join([*listed, b""])
     lines = data.count(b"\n") + 1
     first = _BEGINS.match(data) if len(data) > lines * WIDE else None
     if first is None:
@@ -44,6 +49,36 @@ def with_ends(data: bytes) -> bytes:
         return data
     rows = zip(starts, [*starts[1:], len(data)], strict=True)
     return b"\n".join(data[begin:end] for begin, end in rows)
+
+
+def _listed(line: bytes) -> list[bytes]:
+    r"""Return the rows of a line of nothing but numbers: one each, or each behind its counter.
+
+    >>> _listed(b"0.5,0.25," * 10)[:2]
+    [b'0.5', b'0.25']
+    >>> _listed(b"10 0.5; 20 0.4; " * 10)[:2]
+    [b'10 0.5', b'20 0.4']
+    >>> _listed(b" ".join(b"%d 0.5" % n for n in range(10, 99, 2)))[:2]
+    [b'10 0.5', b'12 0.5']
+    """
+    if b"\n" in line or line.translate(None, _OF_LISTS):
+        return []
+    rows = [row.replace(b",", b" ").split() for row in _ROW_ENDS.split(line)]
+    rows = [row for row in rows if row]
+    cells = [cell for row in rows for cell in row]
+    if len(cells) < ROWS or any(as_number(cell.decode()) is None for cell in cells):
+        return []
+    if len(rows) > 1:
+        return [b" ".join(row) for row in rows] if len(set(map(len, rows))) == 1 else []
+    counts = set(map(_less, cells[2::2], cells[::2]))
+    if len(counts) == 1 and counts.pop() > 0 and b"." in b"".join(cells[1::2]):
+        return list(map(b" ".join, zip(cells[::2], cells[1::2], strict=False)))
+    return cells
+
+
+def _less(one: bytes, other: bytes) -> int:
+    """Return how much more a counter is than the one before it; 0 for others."""
+    return int(one) - int(other) if one.isdigit() and other.isdigit() else 0
 
 
 def _run_on(data: bytes) -> list[bytes]:

@@ -15,10 +15,9 @@ from runlens.metrics import naming
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.rows import Row
-from runlens.sources.console.spans import HEAD, shape
+from runlens.sources.console.spans import BLOCK, HEAD, WHOLE, shape
 from runlens.sources.trainings import goes_on
 
-BLOCK = 3  # lines of the beginning that come again: a heading, and settings above it
 FEWEST = 3  # rows of a training, where only lines of the beginning say that it is one
 ARGUMENTS = "Namespace("  # what argparse says that a program was started with
 # a time alone in its line, which scripts write into their log when they start
@@ -46,17 +45,21 @@ class Restarts:
         return {shape(self._lines.get(at, "")) for at in near} - {""}
 
     def between(self, before: int, after: int, alike: int = BLOCK) -> bool:
-        """Whether the log begins anew between two lines: so many lines of its head come again."""
+        """Whether the log begins anew between two lines: so many lines of its head come again.
+
+        With WHOLE all of them do, if these are no single one.
+        """
         if after - before < 2:  # noqa: PLR2004 - no line is between them
             return False
         lines = [self._lines.get(at, "") for at in range(before + 1, after)]
         if any(ARGUMENTS in line or _STARTED.search(line) for line in lines):
             return True
+        alike = alike if alike > WHOLE else max(2, len(self._head))
         return len(lines) >= alike and len(self._head & set(map(shape, lines))) >= alike
 
-    def stamped(self, before: int, after: int) -> bool:
+    def stamped(self, before: int, after: int, alike: int = BLOCK) -> bool:
         """Whether it does, or a time alone stands there as it does above the first row."""
-        return self.between(before, after) or (
+        return self.between(before, after, alike) or (
             _is_stamp(self._lines.get(self._first - 1, ""))
             and any(_is_stamp(self._lines.get(at, "")) for at in range(before + 1, after))
         )
@@ -64,8 +67,8 @@ class Restarts:
 
 def begins_anew(
     rows: Sequence[Row], others: Sequence[tuple[int, str]]
-) -> Callable[[int, int], bool]:
-    """Return what tells whether a log begins anew between two of its lines.
+) -> Callable[[int, int, int], bool]:
+    """Return what tells whether a log begins anew between two of its lines, by how many lines.
 
     A time alone says so of rows that count themselves: others may each have one above them.
     """

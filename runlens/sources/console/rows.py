@@ -48,10 +48,11 @@ class Found(NamedTuple):
     epochs: tuple[Epochs, ...] = ()  # of each training
 
 
-Anew = Callable[[int, int], bool]  # whether a log begins anew between two of its lines
+# whether a log begins anew between two of its lines, by how many lines that come again
+Anew = Callable[[int, int, int], bool]
 
 
-def _never(_before: int, _after: int) -> bool:
+def _never(_before: int, _after: int, _alike: int) -> bool:
     return False
 
 
@@ -94,7 +95,11 @@ def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
     kinds = [row.names[place] if place >= 0 else row.names for row, place in placed]
     total = np.array([max(row.counted.steps, row.counted.batches) for row in rows])
     at = [row.at for row in rows]
-    apart = tell_apart(counts, kinds, np.array(value), lambda n: anew(at[n - 1], at[n]), total)
+
+    def begins(row: int, alike: int) -> bool:
+        return anew(at[row - 1], at[row], alike)
+
+    apart = tell_apart(counts, kinds, np.array(value), begins, total)
     if apart.passes is not None:
         rows = [
             row._replace(counted=_within(row.counted, n))

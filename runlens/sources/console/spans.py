@@ -15,6 +15,8 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.events import HEADER
 
+BLOCK = 3  # lines of the beginning that come again: a heading, and settings above it
+WHOLE = 0  # all of them do
 HEAD = 200  # lines before the first row in which a beginning is looked for
 LONGEST = 160  # characters of a line that are compared
 _QUOTES = " \t`>\"'"  # around what is pasted

@@ -4,15 +4,19 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from runlens.history import IntArray
 from runlens.metrics import METRICS, naming
 from runlens.naming import words
 from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
+from runlens.sources.console.abroad import of_agent
+from runlens.sources.console.text import Text
 
 # parts of words, and words that mean something else within longer ones
 _STEMS = (
     "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
     "|verlust|perte|perdida|perda|exactitud|genauigkeit|acuracia"
+    "|recompens|ricompens|belohnung|nagrod"
     "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
 )
 _WORDS = (
@@ -28,6 +32,7 @@ _LOSSES = "".join(  # what else the table calls so
 )
 _TELLING = lazy_re(rf"{_STEMS}|(?<![a-z])(?:{_WORDS}{_LOSSES})(?![a-z])", re.IGNORECASE)
 _WORD = lazy_re(r"[^\W\d][\w/.-]*")
+AGENT_ROWS, ABOVE = 5, 3  # rows, and lines above each, that say what an agent plays
 LONGEST = 400  # characters of a line that names what stands below
 LOSSES = {"train_loss", "eval_loss", "d_loss", "g_loss"}  # by whatever words: "L_total", "L_G"
 # words of files that hold what a program printed or found
@@ -77,3 +82,10 @@ def titled(data: bytes) -> bool:
     """Whether the first of several lines names what trainings are judged by."""
     first, end, _ = data.lstrip()[:LONGEST].partition(b"\n")
     return end != b"" and named_in(first.decode(errors="replace")) != ""
+
+
+def counts_episodes(text: Text, at: IntArray) -> bool:
+    """Whether the first of the rows `at`, or what stands above them, count what an agent plays."""
+    rows = at[:AGENT_ROWS].tolist()
+    near = (line for row in rows for line in range(max(0, row - ABOVE), row + 1))
+    return any(of_agent(text.line(line)) for line in near)

@@ -14,6 +14,7 @@ from runlens.arrays import median
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.sources.console.records import launches
+from runlens.sources.console.spans import BLOCK, WHOLE
 from runlens.sources.tables.launches import slack_of
 from runlens.sources.trainings import goes_on, of_launches
 
@@ -45,14 +46,15 @@ def tell_apart(
     counts: Counts,
     groups: Sequence[Hashable],
     value: FloatArray,
-    anew: Callable[[int], bool],
+    anew: Callable[[int, int], bool],
     total: IntArray,
 ) -> Apart:
     """Tell trainings apart.
 
     `groups` are the kinds of rows, of which each is printed in order; `value` is the number by
     which each row is judged, NaN where it has none; `anew` tells whether the log begins anew right
-    before a row; `total` is what each row counts to, -1 where it does not say.
+    before a row, by how many lines of its beginning, as it does not between epochs that nobody
+    named; `total` is what each row counts to, -1 where it does not say.
     """
     position, by_epoch = _position(counts, groups)
     number = _numbered(groups)
@@ -60,16 +62,21 @@ def tell_apart(
     found = _by_counter(position, number, value, epoch, total)
     alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
     begins = (np.flatnonzero(np.diff(found.training)) + 1).tolist()
-    if alone and _counted_again(position, found.training, value) and not any(map(anew, begins)):
+    if (
+        alone
+        and _counted_again(position, found.training, value)
+        and not any(anew(n, BLOCK) for n in begins)
+    ):
         return Apart(np.zeros(len(position), dtype=np.int64), found.training)
     if found.passes is not None:
-        return found
+        begins = (np.flatnonzero(np.diff(found.passes)) + 1).tolist()
+        return Apart(found.passes) if all(anew(n, WHOLE) for n in begins) else found
     uncounted = np.max(counts, axis=0) < 0
     return found._replace(training=_also_anew(found.training, position, uncounted, anew))
 
 
 def _also_anew(
-    training: IntArray, position: IntArray, uncounted: BoolArray, anew: Callable[[int], bool]
+    training: IntArray, position: IntArray, uncounted: BoolArray, anew: Callable[[int, int], bool]
 ) -> IntArray:
     """Return the training of each row, shape (n,), those too that came no further than its start.
 
@@ -82,12 +89,12 @@ def _also_anew(
     for n in range(1, len(training)):
         if training[n] > training[n - 1]:
             first = int(position[n])
-        elif (position[n] <= first or uncounted[n]) and anew(n):
+        elif (position[n] <= first or uncounted[n]) and anew(n, BLOCK):
             begins[n] = 1
             first = int(position[n])
     found = training + np.cumsum(begins)
     rest = [n for n in range(1, len(training)) if not begins[n] and training[n] == training[n - 1]]
-    if begins.any() and sum(map(anew, rest)) > max(begins.sum(), HEADED * len(rest)):
+    if begins.any() and sum(anew(n, BLOCK) for n in rest) > max(begins.sum(), HEADED * len(rest)):
         return training  # it comes again where the counter goes on too, as between samples
     return found if len(found) >= 2 * (found[-1] + 1) else training
 

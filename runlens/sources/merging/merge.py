@@ -41,8 +41,6 @@ from runlens.sources.merging.objective import (
     Chosen,
     chosen,
     guessed,
-    with_held_out_accuracy,
-    without_negative_shares,
 )
 from runlens.sources.merging.open_end import open_end
 from runlens.sources.merging.plan import planned
@@ -60,6 +58,7 @@ TRUST = (
     "sb3_evaluations", "config", "model_card", "console",
 )  # fmt: skip
 LEARNT = {"train_loss", "eval_loss", "reward"}  # without any of them no training began
+ACCURACIES = {"train_accuracy", "eval_accuracy"}
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
@@ -144,7 +143,10 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
-    metrics = without_negative_shares(with_held_out_accuracy(metrics, logged))
+    if ACCURACIES & metrics.keys():
+        from runlens.sources.merging.accuracies import of_data  # of no use to other runs
+
+        metrics = of_data(metrics, logged)
     task, why = typed(
         metrics.keys(),
         _first_loss(metrics, taken),
@@ -263,7 +265,8 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
         if made:
             metrics[name] = made[0]
             disagreements += made[1]
-    return chosen(metrics), [*problems_of(disagreements), *lost], starts
+    of_agent = any(one.reading.of_agent for one in group)
+    return chosen(metrics, of_agent=of_agent), [*problems_of(disagreements), *lost], starts
 
 
 def _metric(

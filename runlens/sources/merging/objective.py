@@ -12,7 +12,8 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
-from runlens.naming.classify import AVERAGES, BY_LETTER
+from runlens.naming.agents import explores, tells_of_agent, won
+from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -27,7 +28,6 @@ OTHER_MEASURES = frozenset((
 ))  # fmt: skip
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
 OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is none of one
-OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent"))
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
 TIMED = {"time", "data_time"}  # of an iteration, and of it what the data loader took: detectron2
 NORMED = {"train_loss", "learning_rate", "norm"}  # as nanoGPT's followers print an update
@@ -41,16 +41,15 @@ WORDS = {
 }
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
-R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
-RARE = 3  # training losses to an accuracy from which it is measured now and then
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 # a loss, written again, and what it is multiplied by
 OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
 MEAN = frozenset(("mean", "avg", "average"))
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
+ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
 FEWEST = 5  # values from which a curve is told from a count
 
 
@@ -63,20 +62,18 @@ class Chosen(NamedTuple):
     derived: Mapping[str, str] = NONE  # canonical -> of what it was computed, in words
 
 
-def chosen(metrics: Mapping[str, Columns]) -> Chosen:
-    """Give a run that has no training loss, evaluation loss or reward the best that it logs."""
+def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
+    """Give a run that has no training loss, evaluation loss or reward the best that it logs.
+
+    `of_agent` says that its logs count episodes, or steps of an environment.
+    """
     known = {name: classify(name) for name in metrics}
-    taken: dict[str, str] = {}
-    train = _training(metrics, known)
-    if train:
-        taken["train_loss"] = train
-    if held_out := _held_out(metrics, known, train):
-        taken["eval_loss"] = held_out
-    taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
-    taken = taken or _by_course(metrics)
     logs = {ours: ppl for ours, ppl in LOGS_OF.items() if _is_perplexity(metrics, ours, ppl)}
     scored = any(meaning.quantity in OF_LABELS for meaning in known.values())
-    if not taken and not logs and not scored and (reward := _reward(metrics, known)):
+    of_agent = of_agent or tells_of_agent(metrics) or _explores_less(metrics)
+    reward = "" if logs or scored else _reward(metrics, known, of_agent=of_agent)
+    taken = {"reward": reward} if reward and of_agent else _losses(metrics, known)
+    if not taken and reward:
         taken["reward"] = reward
     taken = {ours: name for ours, name in taken.items() if ours not in logs}
     ours = {name: canonical for canonical, name in taken.items()}
@@ -98,6 +95,23 @@ def chosen(metrics: Mapping[str, Columns]) -> Chosen:
         renamed["d_loss"] = real._replace(value=(real.value + fake.value) / 2)
         derived["d_loss"] = f"the mean of {listed(halves)}"
     return Chosen(renamed, taken, frozenset(upward), derived)
+
+
+def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    """Return the names that are the training loss and the evaluation loss, where none is so far."""
+    taken: dict[str, str] = {}
+    train = _training(metrics, known)
+    if train:
+        taken["train_loss"] = train
+    if held_out := _held_out(metrics, known, train):
+        taken["eval_loss"] = held_out
+    taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
+    return taken or _sum_of_others(metrics) or _by_course(metrics) or _wrong_answers(metrics, known)
+
+
+def _explores_less(metrics: Mapping[str, Columns]) -> bool:
+    """Whether an agent tries less at random from point to point; a budget of privacy rises."""
+    return any(explores(name) and _falls(rows) for name, rows in metrics.items())
 
 
 def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
@@ -136,38 +150,6 @@ def _is_perplexity(metrics: Mapping[str, Columns], loss: str, ppl: str) -> bool:
     if OTHER_MEASURES & metrics.keys() or loss in metrics or ppl not in metrics:
         return False
     return bool(np.nanmin(metrics[ppl].value, initial=np.inf) >= 1)
-
-
-def with_held_out_accuracy(
-    metrics: Mapping[str, Columns], logged: Collection[str]
-) -> dict[str, Columns]:
-    """Call an accuracy that names no data one of evaluation, where it was logged as those are.
-
-    At some of the steps of the training loss alone; or beside the best so far and an evaluation
-    loss, as only what is held out has a best.
-    """
-    known = [meaning for name in logged if (meaning := classify(name)).quantity == "accuracy"]
-    told = any(meaning.split for meaning in known)
-    if told or not {"train_loss", "train_accuracy"} <= metrics.keys():
-        return dict(metrics)
-    best = "eval_loss" in metrics and any(meaning.statistic == "best" for meaning in known)
-    rare = RARE * len(metrics["train_accuracy"].step) <= len(metrics["train_loss"].step)
-    if not (best or rare):
-        return dict(metrics)
-    ours = {"train_accuracy": "eval_accuracy"}
-    return {ours.get(name, name): rows for name, rows in metrics.items()}
-
-
-def without_negative_shares(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
-    """Call what is called an accuracy and goes below zero R²: no share of right answers does."""
-    return {
-        R_SQUARED[name]
-        if name in R_SQUARED
-        and R_SQUARED[name] not in metrics
-        and np.nanmin(rows.value, initial=0) < 0
-        else name: rows
-        for name, rows in metrics.items()
-    }
 
 
 def guessed(
@@ -281,6 +263,23 @@ def _total(metrics: Mapping[str, Columns]) -> dict[str, str]:
     return {"train_loss": named[0]} if len(named) == 1 and len(parts) != 1 else {}
 
 
+def _sum_of_others(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the total that no name says: of letters, or columns that nobody named, ``T: 12.3``.
+
+    It is the sum of the others in nearly every row, but for what rounding leaves.
+    """
+    parts = [n for n in metrics if (len(n) == 1 and n.isalpha()) or _UNNAMED.fullmatch(n)]
+    if (OTHER_MEASURES | MEASURES) & metrics.keys() or len(parts) < len(("total", "one", "other")):
+        return {}
+    step = metrics[parts[0]].step
+    if len(step) < FEWEST or any(not np.array_equal(metrics[n].step, step) for n in parts):
+        return {}
+    value = np.stack([metrics[name].value for name in parts])
+    apart = np.abs(value.sum(axis=0) - 2 * value)
+    sums = ((value > 0) & (apart <= ROUNDED * value)).mean(axis=1) >= NEARLY
+    return {"train_loss": parts[int(sums.argmax())]} if sums.any() else {}
+
+
 def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
     """Return the one name with the word loss in it, whatever stands before: ``NER loss``.
 
@@ -326,6 +325,21 @@ def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:
     return {"train_loss": list(metrics)[sign.index(-1)]}
 
 
+def _wrong_answers(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    """Return the counts or rates of wrong answers of a run that logs no loss and no accuracy."""
+    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+        return {}
+    if any(meaning.quantity in OF_LABELS for meaning in known.values()):
+        return {}
+    wrong = {name: rank for name in metrics if (rank := wrong_answers(name))}
+    taken = {}
+    for ours, splits in (("train_loss", {"", "train"}), ("eval_loss", {"val", "test"})):
+        mine = [name for name in wrong if known[name].split in splits]
+        if mine:
+            taken[ours] = min(mine, key=lambda name: (known[name].split == "test", wrong[name]))
+    return taken
+
+
 def _direction(value: FloatArray) -> int:
     """Return 1 for values that rise from point to point, -1 where they fall, 0 for all others."""
     gaps = np.diff(value)
@@ -336,9 +350,8 @@ def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
     return meaning.kind in kinds or (meaning.rank == BY_LETTER and not meaning.kind)
 
 
-def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
+def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_agent: bool) -> str:
     """Return the name of what an agent is judged by, "" where there is none."""
-    of_agent = any(OF_AGENTS & set(words(name)) for name in metrics)
     by_loss = any("loss" in words(name) for name in metrics)  # of parts too: spaCy's "LOSS NER"
     if "reward" in metrics or (by_loss and not of_agent):
         return ""
@@ -347,7 +360,9 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str
         for name, meaning in known.items()
         if meaning.quantity == "reward" and meaning.statistic in AVERAGES
     ]
-    return min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
+    best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
+    ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
+    return best or min(ranks, key=ranks.__getitem__, default="")
 
 
 def _rises(rows: Columns) -> bool:

@@ -128,7 +128,10 @@ def _numbers_its_rows(rows: Sequence[Sequence[str]]) -> bool:
     wider = below and all(len(row) == len(head) + 1 and row[-1] for row in below)
     if not wider or any(number_in(cell) is not None for cell in head):
         return False
-    return counts(np.array([number_in(row[0]) for row in below], dtype=np.float64))
+    first, second = ([number_in(row[at]) for row in below] for at in (0, 1))
+    if is_step(head[0]) and not counts(np.array(second, dtype=np.float64)):
+        return False  # the first number is that of the first name, and a later one has none
+    return counts(np.array(first, dtype=np.float64))
 
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 
 from runlens.metrics import plain
 from runlens.naming import classify, words
+from runlens.naming.agents import won
 from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
@@ -23,6 +24,7 @@ WEAK_STEPS = (
     "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "minibatch",
     "t", *ROUNDS,
 )  # fmt: skip
+EPISODES = {"episode", "episodes"}
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
 TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
@@ -130,7 +132,7 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
-    if measures_training(names):
+    if measures_training(names) or (EPISODES & steps and any(map(won, names))):
         return bool(steps)
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))

@@ -13,6 +13,7 @@ import numpy as np
 from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
+from runlens.naming.agents import games_apart, tells_of_agent
 from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
@@ -65,6 +66,7 @@ def fill(reading: SourceReading, table: Table) -> None:
     Where trainings stand side by side, each is a part of the reading.
     """
     table = with_evaluations(widened(table))
+    reading.of_agent = reading.of_agent or tells_of_agent(table.columns)
     _side_by_side(reading, table)
     if reading.parts:
         return
@@ -147,17 +149,25 @@ def _main(metrics: Mapping[str, Column]) -> Column:
 
 def _metrics(table: Table) -> dict[str, Column]:
     metrics: dict[str, Column] = {}
+    games = games_apart(table.columns)
     for name, column in table.columns.items():
         word = plain(name)
-        if is_step(name) or (word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)):
+        if (is_step(name) and not _is_total(name, column)) or (
+            word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)
+        ):
             continue
         if word in TIMES and len(_seconds(column.value)):
             continue
         if word in WITHIN_STEP and (np.floor(column.value) == column.value).all():
             continue  # "acc_step": of 0.5 it is an accuracy at a step
         measured = ~_placeholders(column.value)
-        metrics[name] = Column(column.row[measured], column.value[measured])
+        metrics[games.get(name, name)] = Column(column.row[measured], column.value[measured])
     return metrics
+
+
+def _is_total(name: str, column: Column) -> bool:
+    """Whether what is called ``T`` has decimals: no time step then."""
+    return name == "T" and bool((np.floor(column.value) != column.value).any())
 
 
 def _varied(table: Table) -> list[str]:

@@ -224,7 +224,10 @@ def _counts(name: str, some: list[Any]) -> str:
 
 
 def _of_lists(whole: Row) -> History:
-    """Turn lists of numbers into rows, as many as what is measured has; others see `_spread`."""
+    """Turn lists of numbers into rows, as many as what is measured has; others see `_spread`.
+
+    ``episodes: 500`` beside lists of 500 numbers says what counts them.
+    """
     lists = dict(_lists(whole))
     lengths = Counter(len(some) for some in lists.values() if len(some) > 1)
     lengths = lengths or Counter(len(some) for some in lists.values() if some)
@@ -240,6 +243,8 @@ def _of_lists(whole: Row) -> History:
             left_out.append(f"{name} ({len(some):,} values)")
         for row, value in placed:
             rows[row][name] = value
+    if any("episode" in words(name) and value == length for name, value in whole.items()):
+        rows = [{"episode": number} | row for number, row in enumerate(rows, 1)]
     return History(rows, tuple(left_out))
 
 

@@ -188,11 +188,10 @@ def _measured(table: Table) -> bool:
 
 
 def _most(table: Table, tables: Sequence[Table]) -> bool:
-    """Whether a log has little but one number behind its name: ``episodic returns: 29``."""
+    """Whether a log has little but one number behind its name: ``3. episodic returns: 29``."""
     lines = sum(len(other.line) for other in tables)
-    return (
-        table.bound and table.value.shape[1] == 1 and 2 * len(table.line) > max(lines, 2 * FEWEST)
-    )
+    single = table.value.shape[1] - sum(place >= 0 for place in table.counts) == 1
+    return table.bound and single and 2 * len(table.line) > max(lines, 2 * FEWEST)
 
 
 def _counts_by_name(table: Table) -> bool:

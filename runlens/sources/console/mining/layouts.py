@@ -27,7 +27,8 @@ _BEGUN = lazy_re(  # "validating...", "Running evaluation on the test set"
     r"(?: (?:on|the|model|set|data|validation|test|epoch|phase)){0,4}\W*",
     re.IGNORECASE,
 )
-
+# sklearn's "Classification Report:", in the languages of programs around it
+_REPORT = lazy_re(r"\W*(?:\w+ ){0,3}(?:[ck]lassifi|clasific)\w*(?: \w+)?\W*", re.IGNORECASE)
 _HELD_OUT = lazy_re(  # a record of held-out data begins: what stands in the lines below is of it
     r"\W*((?:val|valid|validation|test|eval|evaluation|dev)) (?:epoch|iter|step)\b", re.IGNORECASE
 )
@@ -187,6 +188,8 @@ def _has_texts(line: str) -> bool:
 def _section(line: str, before: str) -> str:
     """Return the data that the lines below a heading are of: ``--- validation ---``."""
     text = line.strip(" ")
+    if _REPORT.fullmatch(text):
+        return before  # a table of its classes, of the same data
     if not (_SECTION.fullmatch(text) or _BEGUN.fullmatch(text)):
         return before
     return split_of(text) if SPLIT.search(text) else ""

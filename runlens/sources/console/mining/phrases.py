@@ -94,7 +94,7 @@ _COUNTED = lazy_re(
     re.IGNORECASE,
 )
 _NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
-_BINDS = lazy_re(r"[:=|│┃\t]\s*[\[({'\"]*$")
+_BINDS = lazy_re(r"(?:[:=|│┃\t→]|->)\s*[\[({'\"]*$")
 _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is of epoch 3"
     r"(?:per|/|a|each|every|last|best)$|\bbest (?:model|checkpoint|weights)\b", re.IGNORECASE
 )
@@ -378,9 +378,14 @@ def _said_name(name: str) -> str:
     if _VERB.fullmatch(name):
         return ""  # "Loss at epoch 3 is 0.5"
     words = name.split()[-_MOST_WORDS:]
-    while len(words) > 1 and (words[0] in _BEFORE or _LEVELS.fullmatch(words[0])):
+    while len(words) > 1 and (words[0] in _BEFORE or _is_level(words[0])):
         words = words[1:]
     return of_last_sentence(" ".join(words))
+
+
+def _is_level(word: str) -> bool:
+    """Whether a word is the level of a message; in small letters an error is what was measured."""
+    return _LEVELS.fullmatch(word) is not None and (word.lower() != "error" or word.isupper())
 
 
 def _unit(name: str, mark: str) -> str:

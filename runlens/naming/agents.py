@@ -1,0 +1,44 @@
+"""What an agent is judged by where nothing is called a reward, and what says that there is one.
+
+A score, a profit or a number of games won is a reward only in the log of an agent: that counts
+episodes, games or steps of an environment, or whose exploration falls. In any other log it is not.
+"""
+
+from collections.abc import Iterable
+
+from runlens.naming.classify import AVERAGES, classify
+from runlens.naming.quantities import WON_BY_AGENTS
+from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
+from runlens.naming.words import words
+
+WINS, GAMES_LOST = "wins", "games lost"
+OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent", WINS))
+EXPLORING = frozenset(("epsilon", "epsilons", "eps", "exploration"))
+_COUNTS = frozenset(("num", "n", "number", "episode", "game", "games"))  # of what is won
+_RANKS = {bag: rank for rank, bag in enumerate(WON_BY_AGENTS, 1)}
+
+
+def tells_of_agent(names: Iterable[str]) -> bool:
+    """Whether one of these names is of what only agents have: ``episode``, ``env_steps``."""
+    return any(OF_AGENTS & set(words(name)) for name in names)
+
+
+def explores(name: str) -> bool:
+    """Whether a name is that of how often an agent tries something at random."""
+    return bool(EXPLORING & set(words(name)))
+
+
+def won(name: str) -> int:
+    """Return how far a name is believed to be what an agent is judged by, 1 the most; 0: not."""
+    if classify(name).statistic not in AVERAGES:
+        return 0
+    said = {word for word in words(name) if not (word in SPLITS or word.isdigit())}
+    return _RANKS.get(frozenset(said - STATISTICS.keys() - FILLERS - _COUNTS), 0)
+
+
+def games_apart(names: Iterable[str]) -> dict[str, str]:
+    """Return what ``losses`` are beside the wins: games that were lost."""
+    known = list(names)
+    if not any(WINS in words(name) for name in known):
+        return {}
+    return {name: GAMES_LOST for name in known if name.lower() in {"losses", "lost"}}

@@ -1,0 +1,119 @@
+"""What an agent is judged by under other names: scores, profits, games won, in any language."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.naming.agents import won
+from runlens.run import Run
+
+ROWS = range(1, 41)
+
+
+def of_table(folder: Path, *columns: str, name: str = "metrics.csv") -> Run:
+    """Read a table: ``loss`` and ``epsilon`` fall, ``accuracy`` and all others rise."""
+    lines = [",".join(columns)]
+    for row in ROWS:
+        value = {
+            "episode": 10 * row, "epoch": row, "env_steps": 500 * row, "loss": 3 / row,
+            "epsilon": 0.9**row, "privacy_epsilon": row / 9, "accuracy": row / 50,
+            "losses": 80 - row, "draws": 3,
+        }  # fmt: skip
+        lines.append(",".join(f"{value.get(one, 2 * row + row % 3):g}" for one in columns))
+    (folder / name).write_text("\n".join([*lines, ""]))
+    return read(folder)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reward"),
+    [
+        ("episode,score,epsilon,loss", "score"),
+        ("episode,mean_score,loss", "mean_score"),
+        ("episode,epsilon,win_rate,loss", "win_rate"),
+        ("episode,total_profit,loss", "total_profit"),
+        ("epoch,utility,num_wins,loss", "utility"),
+        ("epoch,profit,epsilon,loss", "profit"),
+        ("env_steps,score,loss", "score"),
+        ("episode,wins,losses,draws", "wins"),
+    ],
+)
+def test_it_is_the_reward_where_the_table_tells_of_an_agent(
+    tmp_path: Path, columns: str, reward: str
+) -> None:
+    """By episodes, steps of an environment, or an exploration that falls; and that is said."""
+    run = of_table(tmp_path, *columns.split(","))
+    assert (run.task, dict(run.taken)) == ("rl", {"reward": reward})
+    assert len(run.curve("reward")) == len(ROWS)
+    assert bool(len(run.curve("train_loss"))) == ("loss" in columns.split(","))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "epoch,loss,score",
+        "epoch,loss,profit",
+        "epoch,loss,accuracy,score,epsilon",
+        "episode,loss,accuracy,score",
+        "epoch,loss,score,privacy_epsilon",
+        "episode,loss,best_score",
+    ],
+)
+def test_it_is_none_in_any_other_log(tmp_path: Path, columns: str) -> None:
+    """Nor beside an accuracy, which no agent has; a budget of privacy rises."""
+    assert "reward" not in of_table(tmp_path, *columns.split(",")).history.metrics
+
+
+def test_scores_in_a_file_whose_name_says_nothing(tmp_path: Path) -> None:
+    """A table of episodes; lists as long as the number of episodes beside them."""
+    run = of_table(tmp_path, "episode", "profit", "epsilon", name="snake.csv")
+    assert run.curve("reward").step[-1] == 10 * ROWS[-1]
+    (tmp_path / "snake.csv").unlink()
+    stats = {"episodes": 40, "best_score": 9, "scores": [row // 5 for row in ROWS]}
+    (tmp_path / "stats.json").write_text(json.dumps(stats, indent=1))
+    run = read(tmp_path)
+    assert (run.task, run.curve("reward").step[-1], len(run.curve("reward"))) == ("rl", 40, 40)
+    (tmp_path / "stats.json").write_text(json.dumps(stats | {"episodes": 41}))
+    (tmp_path / "metrics.csv").write_text("episode,loss\n1,0.5\n2,0.4\n")
+    assert "reward" not in read(tmp_path).history.metrics
+
+
+def test_a_header_that_lacks_a_name_at_its_end(tmp_path: Path) -> None:
+    """Its first number is that of its first name: it counts, and no number of the row is added."""
+    rows = [f"{500 * n},{0.9**n:.4f},{90 + 3 * n},{2 * n},7" for n in ROWS]
+    (tmp_path / "log.csv").write_text("\n".join(["episode,epsilon,wins,chips", *rows, ""]))
+    run = read(tmp_path)
+    assert run.curve("reward").value[0] == 93
+    assert run.curve("epsilon").value[0] == 0.9
+    assert run.last_step == 500 * ROWS[-1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Episode {n} | Reward moyen (100 ep): {value} | perte: 0.5",
+        "Épisode {n}/40 - Récompense moyenne : {value}",
+        "Episodio {n}, recompensa media: {value}",
+        "Episode {n}: mittlere Belohnung {value}",
+        "Episodio {n}: ricompensa media = {value}, perdita 0.4",
+        "Game {n} Score {value} mean loss: 0.3",
+        "Episode {n}: profit {value}, loss: 0.25",
+        "эпизод {n}: score {value}, loss: 0.25",
+        "after cycle={n} avg(utility)={value} avg(num_wins)=0.5",
+    ],
+)
+def test_lines_of_episodes_in_any_language(tmp_path: Path, line: str) -> None:
+    """What is counted in them, or right above them, tells of an agent."""
+    rows = [line.format(n=n, value=f"{n + n % 4 / 3:.2f}") for n in ROWS]
+    (tmp_path / "train.log").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    run = read(tmp_path)
+    assert (run.task, len(run.curve("reward"))) == ("rl", len(ROWS))
+    assert run.curve("reward").value[0] == pytest.approx(1.33)
+
+
+def test_an_extreme_is_no_reward() -> None:
+    """Nor is a number of something else."""
+    assert won("Mean score (100 games)") == won("score") > 0
+    assert won("total wins") > won("utility")
+    assert [won(name) for name in ("best score", "max wins", "score threshold")] == [0, 0, 0]
