@@ -17,7 +17,8 @@ Limits
     the spread within a group would have been seen. thirds: rise of the last over the first third,
     in standard errors, that could have been seen. tau: Kendall's, at most. p: of a trend. least: a
     gain below this share of the reward at the start is none, unless its trend is no chance; doubt:
-    nor is a larger one whose order chance shows more often than this. early:
+    nor is a larger one whose order chance shows more often than this, nor, in classic RL, one of
+    less than slight of the scatter of single points and little of the start, however sure. early:
     gain over the first points, in standard errors, that counts as learned. saturated: share of the
     highest possible reward at the start; warm: the same in classic RL, where a new policy seldom
     begins above half. sunk: a fall this many times larger than chance, with a trend, is proof from
@@ -72,6 +73,8 @@ class Limits(Struct, frozen=True):
     tau: float = 0.1
     p: float = 0.01
     doubt: float = 0.1
+    slight: float = 0.5
+    little: float = 0.1
     saturated: float = 0.8
     warm: float = 0.5
     sunk: float = 2.0
@@ -104,6 +107,9 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     nothing = gain.end - gain.start < limits.least * abs(gain.start)
     few = len(value) <= EXACT and not nothing  # of few the memory of the noise is not known
     chance = kendall(value)[1] if few else gain.p
+    if signals.run.task == "rl" and len(value) > EXACT and _slight(gain, limits):
+        first, last, error = by_thirds(value)
+        return Rise(first, last, limits.thirds * error)
     if gain.tau >= limits.tau and chance < (limits.p if nothing else limits.doubt):
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
@@ -113,6 +119,12 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
     first, last, error = by_thirds(value)
     return Rise(first, last, limits.thirds * error)
+
+
+def _slight(gain: Gain, limits: Limits) -> bool:
+    """Whether returns of episodes rose by little: of their scatter, and of where they began."""
+    rise = gain.end - gain.start
+    return rise < limits.slight * gain.scatter and rise < limits.little * abs(gain.start)
 
 
 def _left_behind(run: Run, signals: Signals, limits: Limits) -> reward_parts.Part | None:
