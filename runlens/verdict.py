@@ -61,13 +61,12 @@ HIGHER = frozenset({
     "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
     "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
 })  # fmt: skip
-SHARES = frozenset({"precision", "recall"})  # which no loss is
 ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
 NAMELESS = "column "  # how readers call a column without a name
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 NO_LOSS = lazy_re(
     r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
-    r"(?:[\W_]|$)",
+    r"(?:[\W_]|$)|precision|recall",
     re.IGNORECASE,
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
@@ -128,8 +127,8 @@ def of(
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
-    some = any(info.rule not in NO_FAULT for info in infos)
-    none = "No serious fault was found" if worst or some else "No fault was found"
+    worse = worst or any(info.rule not in NO_FAULT for info in infos)
+    none = "No serious fault was found" if worse else "No fault was found"
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
 
@@ -275,7 +274,6 @@ def _columns(run: Run, has: str) -> str:
         and not name.startswith(SYSTEM)
         and not NO_LOSS.search(name)
         and _better(name) <= 0
-        and not SHARES.intersection(words(name))
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }

@@ -16,7 +16,7 @@ from runlens.wording import count, step
 SHOWN_SETTINGS, SHOWN_RUNS = 4, 2  # that differ in an overview, and runs named with a value
 WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
-OTHERS, SENTENCE = 14, 30  # characters of what else is in a row, and of its sentence
+OTHERS, SENTENCE = 14, 29  # characters of what else is in a row, and of its sentence
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:

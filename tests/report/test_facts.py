@@ -184,7 +184,7 @@ def test_a_cut_name_keeps_its_folder_and_its_end() -> None:
     assert cut("short", 12) == "short"
     several = [diagnosis(run_name=name), diagnosis()]
     narrow, wide = (overview.overview(several, Options(width)).split() for width in (80, 120))
-    assert narrow[1] == "run-thur…-ugaeu18w"
+    assert narrow[1] == "run-thurs…-ugaeu18w"
     assert wide[1] == name
 
 
