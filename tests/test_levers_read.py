@@ -164,7 +164,7 @@ def test_what_helps_is_what_did_not_fit(
     diagnosis = diagnose(run)
     assert diagnosis.causes[0].what == cause
     assert todo in first(diagnosis)
-    assert ("atch per device" in first(diagnosis)) is (stage == "the forward pass")
+    assert ("per-device batch" in first(diagnosis)) is (stage == "the forward pass")
 
 
 @pytest.mark.parametrize(("curve", "kept"), [("0:5 30:9", False), ("0:5 40:9", True)])
