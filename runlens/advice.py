@@ -118,6 +118,8 @@ def _tried_out(
     ]
     known = _told(lead, cause, actions)
     looks_at = next((at for at, fix in enumerate(steps) if fix.kind == "look"), len(steps))
+    if sure and cause.kind == "code-error" and actions:
+        return steps, ()  # the exception proves it
     if hinted or cause.pointed or _asks_first(lead, cause, known=known):
         place = 0
     elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
@@ -249,5 +251,6 @@ def _distinct(steps: Sequence[Fix]) -> tuple[tuple[str, str], ...]:
     for fix in steps:
         if dated and fix.what == fixes.FIX_SCHEDULE:
             continue  # the step that names the place says the same
-        told.setdefault(fix.what, fix.why)
+        if all(fix.what.partition(". ")[0] != what.partition(". ")[0] for what in told):
+            told[fix.what] = fix.why
     return tuple(told.items())

@@ -72,5 +72,7 @@ def memory_snapshot(run: Run) -> Fix:
     if run.framework == "axolotl":
         what = "Set profiler_steps: [1, 2] and open the memory snapshot that it writes"
     else:
-        what = "Record a memory snapshot of two steps (torch.cuda.memory._record_memory_history)"
+        begun = run.last_step or run.state.done_steps
+        part = "of two steps" if begun else "up to the error"
+        what = f"Record a memory snapshot {part} (torch.cuda.memory._record_memory_history)"
     return fixes.action(what, "this shows which lines hold the memory")

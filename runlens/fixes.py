@@ -233,7 +233,7 @@ def smaller_batch(run: Run, why: str) -> tuple[Fix, ...]:
     if not size or size < 2:  # noqa: PLR2004 - a batch of one cannot be halved
         return ()
     half, steps = int(size) // 2, accumulation(run)
-    what = "Halve the batch per device" if 2 * half == size else "Lower the batch per device"
+    what = f"{'Halve' if 2 * half == size else 'Lower'} the per-device batch size"
     fewer = Fix(what, "per_device_train_batch_size", int(size), half, why)
     keeps, key = "this keeps the effective batch", "gradient_accumulation_steps"
     if steps is None:

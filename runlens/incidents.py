@@ -7,6 +7,7 @@ stands on the rules (`runlens.rules.relations`).
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from runlens.cause import RANKS
 from runlens.diagnosis import (
     MERGED,
     SEVERITIES,
@@ -158,10 +159,12 @@ def covered(
     for one in findings:
         if one.rule == "stopped-early" and state.sure == "certain":
             continue  # a clean end: no kill, no crash
+        denied = {_bare(out.what).replace(" ", "-") for out in one.ruled_out}
         for slug in COVERS.get(one.rule, ()):
-            told.setdefault(slug, one.rule)
+            if slug not in denied:
+                told.setdefault(slug, one.rule)
         causes = one.causes if one.severity != "info" else ()
-        named = (NAMED_BY.get(cause.kind, "") for cause in causes)
+        named = (NAMED_BY.get(cause.kind, "") for cause in causes if cause.rank in RANKS[:2])
         for slug in filter(None, named):
             told.setdefault(slug, one.rule)
     found = {one.rule for one in findings}
@@ -174,6 +177,7 @@ def covered(
         slug: by
         for slug, by in told.items()
         if slug in outcomes and slug not in found and not _stands(outcomes[slug], slug, by)
+        if slug != "stopped-early" or (state.done_share or 0.0) < 1
     }
 
 

@@ -24,9 +24,9 @@ from runlens.wording import capitalised, count, listed, loss, step
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
     "divergence": "divergence",
-    "not-learning": "a chance fall",
+    "not-learning": "a fall by chance",
     "reward-collapse": "a collapse of the reward",
-    "reward-flat": "a chance rise",
+    "reward-flat": "a rise by chance",
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
@@ -37,6 +37,7 @@ PARTED = 2.0
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting", "hidden-nan"})
+NO_FAULT = frozenset({"missing-signal", "eval-too-rare", "too-short", "stopped-early"})  # infos
 SHOWN_COLUMNS = 6  # that a verdict without a loss lists
 SYSTEM = (
     "system/",
@@ -60,7 +61,7 @@ NAMELESS = "column "  # how readers call a column without a name
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 NO_LOSS = lazy_re(
     r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
-    r"(?:[\W_]|$)",
+    r"(?:[\W_]|$)|precision|recall",
     re.IGNORECASE,
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
@@ -79,13 +80,8 @@ def of(
 ) -> Verdict:
     """Return the verdict: of a loud run its lead, of a quiet one what was seen.
 
-    Args:
-        run: the run, for what was logged.
-        signals: its signals.
-        made: the incidents that speak of its health.
-        outcomes: what became of the rules, by slug.
-        asked: slugs of the rules that hold for its task.
-
+    `made` are the incidents that speak of its health, `outcomes` and `asked` the rules by slug:
+    what became of them, and which hold for its task.
     """
     found = {
         finding.severity
@@ -114,8 +110,10 @@ def of(
     ]
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
-    news = _news(infos, doubted=doubted)
+    news = _news(infos)
     lead = infos[0].rule if infos else ""
+    if unlearned := [one.title for one in infos if doubted and one.rule == "not-learning"]:
+        seen, news = Seen("", improved=False), unlearned[0]  # it has the numbers
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
         quiet = DOUBT if doubted else ""  # what was found is told above
@@ -124,7 +122,8 @@ def of(
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
-    none = "No serious fault was found" if worst else "No fault was found"
+    worse = worst or any(info.rule not in NO_FAULT for info in infos)
+    none = "No serious fault was found" if worse else "No fault was found"
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
 
@@ -134,10 +133,9 @@ def _aside(info: Finding) -> tuple[bool, bool]:
     return info.harmless, info.metric not in JUDGED
 
 
-def _news(infos: Sequence[Finding], *, doubted: bool) -> str:
+def _news(infos: Sequence[Finding]) -> str:
     """Return the first info that says more than the ends of a curve, which the sentence tells."""
-    told = {("reward-flat", "reward")} | ({("not-learning", "train_loss")} if doubted else set())
-    return next((one.title for one in infos if (one.rule, one.metric) not in told), "")
+    return next((one.title for one in infos if one.rule != "reward-flat"), "")
 
 
 def _learns_on(signals: Signals) -> bool:
@@ -280,15 +278,17 @@ def _columns(run: Run, has: str) -> str:
         f"{_not_finite(run.curve(name))})"
         for name in likely[:SHOWN_COLUMNS]
     ]
+    ours = "reward" if run.task in RL_TASKS else "train_loss"
+    what = f"the {spoken(ours)}"
     if not shown:
         return ""
+    if len(told) == 1:
+        named = quote(f"{ours}={likely[0]}")
+        return f"The log has one column, {shown[0]}. If it is {what}, pass --column {named}."
     more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
-    ours = "reward" if run.task in RL_TASKS else "train_loss"
-    which = "one of them" if len(told) > 1 else "it"
-    return (
-        f"The log {has} {', '.join(shown)}{more}. If {which} is the {spoken(ours)}, name it "
-        f"with --column {quote(f'{ours}={likely[0]}')}, for example."
-    )
+    named = quote(f"{ours}={likely[0] if 'loss' in words(likely[0]) else 'NAME'}")
+    which = f"If one of them is {what}, pass --column {named}."
+    return f"The log {has} {', '.join(shown)}{more}. {which}"
 
 
 def _not_finite(curve: Curve) -> str:

@@ -138,9 +138,9 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     what = f"Use a checkpoint from step {step(best)}, if one was saved"
     saves = f" (save_steps is {every:g})" if every and best % every else ""
     why = f"none was found here{saves}; otherwise, retrain up to that step"
-    if after := [(at, path) for at, path in run.checkpoints if at > best]:
-        at, path = after[-1]
-        why = f"{path.rpartition('/')[2]} is of step {step(at)}"
+    if after := sorted((at, path) for at, path in run.checkpoints if at > best):
+        at, path = after[0]
+        why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"
     return fixes.weights(what, why)
 
 
@@ -172,11 +172,12 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(f"Resume from {kept[1]}{once}", cost, kind="resume")
     if changed:
         return None  # the step with the settings says that it starts again
-    if max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf):
+    whole = max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf)
+    if whole or (run.state.done_share or 0.0) >= 1:
         return fixes.action(f"Rerun only what failed{once}", ALL_DONE, kind="restart")
     if begun := _resumed_at(run):
         why = f"the log begins at step {step(begun)}, so a checkpoint of an earlier launch exists"
-        what = f"Resume{once} from the checkpoint that it began from"
+        what = f"Resume{once} from the checkpoint that this run started from"
         return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):

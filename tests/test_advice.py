@@ -63,7 +63,7 @@ def test_best_weights_that_were_written_over_are_named_with_their_step() -> None
     saved = (Event("checkpoint", 500, data={"path": "out/ckpt_best.pth"}),)
     rose = one("hockey-stick", severity="warning")
     (_, why), *_ = first_steps(run(events=saved), [rose]).steps
-    assert why == "ckpt_best.pth is of step 500"
+    assert why == "the earliest known checkpoint, ckpt_best.pth, is from step 500"
 
 
 def test_a_checkpoint_of_the_onset_itself_is_too_late() -> None:
@@ -298,4 +298,4 @@ def test_a_log_that_begins_late_was_resumed_itself(first: int, *, resumed: bool)
     """From ten logging intervals without a row on, a checkpoint of an earlier launch exists."""
     late = drawn("late", train_loss=f"{first}:2 {first + 200}:1.5").run()
     box = first_steps(late, [one("killed")])
-    assert any("it began from" in what for what, _ in box.steps) is resumed
+    assert any("this run started from" in what for what, _ in box.steps) is resumed

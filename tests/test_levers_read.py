@@ -99,8 +99,8 @@ def test_weights_that_can_exist_are_named(settings: dict[str, Any], words: str) 
     [
         (TWO, "8.39", "Other processes on the same card", "End the other processes"),
         ("", "1200.00", "Fragmented memory", "expandable_segments"),
-        ("", "800.00", "Model and batch do not fit on the GPU", "Halve the batch"),
-        ("", "8.39", "Model and batch do not fit on the GPU", "Halve the batch"),
+        ("", "800.00", "Model and batch do not fit on the GPU", "Halve the per-device batch"),
+        ("", "8.39", "Model and batch do not fit on the GPU", "Halve the per-device batch"),
     ],
 )
 def test_what_fills_the_card_is_read_from_the_message(
@@ -129,8 +129,18 @@ def test_what_fills_the_card_is_read_from_the_message(
     [
         (PLACING, 8, "The model does not fit on the GPU", "a smaller model, or use a card"),
         (STATES, 8, "The optimizer states do not fit next to the model", "8-bit optimizer"),
-        ("the forward pass", 8, "Model and batch do not fit on the GPU", "Halve the batch"),
-        ("the forward pass", None, "Model and batch do not fit on the GPU", "Lower the batch"),
+        (
+            "the forward pass",
+            8,
+            "Model and batch do not fit on the GPU",
+            "Halve the per-device batch",
+        ),
+        (
+            "the forward pass",
+            None,
+            "Model and batch do not fit on the GPU",
+            "Lower the per-device batch",
+        ),
     ],
 )
 def test_what_helps_is_what_did_not_fit(
@@ -154,7 +164,7 @@ def test_what_helps_is_what_did_not_fit(
     diagnosis = diagnose(run)
     assert diagnosis.causes[0].what == cause
     assert todo in first(diagnosis)
-    assert ("atch per device" in first(diagnosis)) is (stage == "the forward pass")
+    assert ("per-device batch" in first(diagnosis)) is (stage == "the forward pass")
 
 
 @pytest.mark.parametrize(("curve", "kept"), [("0:5 30:9", False), ("0:5 40:9", True)])

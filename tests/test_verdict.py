@@ -150,10 +150,7 @@ def test_without_a_loss_six_columns_are_named() -> None:
     said = of(told).second
     assert "column_a (1.000 to 2.000)" in said
     assert said.count(" to 2.000") == 6
-    assert (
-        "and 2 more. If one of them is the train loss, name it with --column train_loss=column_a"
-        in said
-    )
+    assert "and 2 more. If one of them is the train loss, pass --column train_loss=NAME." in said
     assert "still" not in said
     assert "rows" not in said
     few = drawn("few", noise=0.0, column_a="0:1 90:2").run()
@@ -356,7 +353,7 @@ def test_a_first_evaluation_far_below_all_others_is_the_untrained_policy(
 
 
 def test_a_reward_that_a_finding_calls_flat_did_not_rise() -> None:
-    """Beside "did not rise clearly" the verdict says the same."""
+    """Beside "did not clearly rise" the verdict says the same."""
     up = run("grpo", 0.3, reward="0:0.2 900:0.8")
     flat = of(up, incident(finding("reward-flat", severity="info")))
     assert "rose" not in flat.sentence

@@ -309,7 +309,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "If you did not stop it yourself, find out who or what did",
+    "If you did not stop it yourself, find out who did",
 )
 CODE = Hypothesis(
     "code-error",

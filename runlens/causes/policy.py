@@ -97,7 +97,7 @@ def _by_length(scene: Scene) -> Sign | None:
         went = "grew"
     said = f"mean length {went} while reward "
     weight = SETTLES if long <= SHRANK * short or long <= 2 else SPEAKS  # noqa: PLR2004 - a token or two
-    words = f"{said}rose from {number(float(reward[0]), 3)} to {number(last, 3)}"
+    words = f"{said}rose from {number(first, 3)} to {number(last, 3)}"
     return Sign(words, weight, "A reward that can be earned by length alone")
 
 
@@ -215,7 +215,7 @@ REWARD = Hypothesis(
     POLICY,
     _reward,
     "the highest-rewarded rollouts are the best ones when read",
-    "Read twenty rollouts together with their rewards",
+    "Inspect twenty rollouts together with their rewards",
 )
 KL = Hypothesis(
     "kl-weight",

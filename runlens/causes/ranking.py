@@ -12,6 +12,7 @@ from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis,
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Incident
+from runlens.fixes import FIND_SETTER, FIX_SCHEDULE
 from runlens.incidents import gravity
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -72,6 +73,10 @@ OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5
 NO_CAUSE = {data.BATCH.kind: "One bad batch"}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 SCHEDULE = "schedule-mismatch"
+# settings of updates that do nothing about a rate that left its plan
+OF_UPDATES = frozenset({
+    "adam_beta2", "gradient_accumulation_steps", "max_grad_norm", "warmup_ratio", "warmup_steps",
+})  # fmt: skip
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
@@ -117,7 +122,7 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
         gone |= _needless(causes)
         made_ = incident._replace(findings=(lead, *rest))
-        told.append((_without(made_, gone), story(scene, causes), gone))
+        told.append((_without(made_, gone, causes), story(scene, causes), gone))
     told.sort(key=lambda one: _order(one[0]))
     if not told:
         return Explained(())
@@ -135,6 +140,9 @@ def _undenied(
         for one in HYPOTHESES
         if one.kind != rate.LOW.kind and NAMED_BY.get(one.kind) in scene.everywhere
     }
+    fixes = (fix for one in scene.everywhere.values() for fix in one.fixes)
+    if any(fix.cures == rate.LOW.kind for fix in fixes):
+        denied.add(rate.LOW.what)
     named = {cause.kind for cause in causes}
     denied |= {word for kind, word in NO_CAUSE.items() if kind in named}
     return tuple(one for one in (*scene.lead.ruled_out, *out) if one.what not in denied)
@@ -146,10 +154,24 @@ def _needless(causes: Sequence[Cause]) -> set[str]:
     return {data.BATCH.kind} if blamed & RATES else set()
 
 
-def _without(incident: Incident, gone: Collection[str]) -> Incident:
-    """Leave out what fixes a cause that is excluded: it would contradict."""
+def _without(incident: Incident, gone: Collection[str], causes: Sequence[Cause] = ()) -> Incident:
+    """Leave out what fixes a cause that is excluded, and where `causes` are settled, any other."""
+    off_plan = any(
+        one.kind == rate.LEFT_ITS_PLAN.kind and one.rank in {"most likely", "likely"}
+        for one in causes[:1]
+    )
+    dated = any(fix.what.startswith(FIND_SETTER) for one in incident.findings for fix in one.fixes)
     kept = (
-        replace(one, fixes=tuple(fix for fix in one.fixes if fix.cures not in gone))
+        replace(
+            one,
+            fixes=tuple(
+                fix
+                for fix in one.fixes
+                if fix.cures not in gone
+                and not (off_plan and {fix.setting, fix.name} & OF_UPDATES)
+                and not (dated and fix.what == FIX_SCHEDULE)
+            ),
+        )
         for one in incident.findings
     )
     return incident._replace(findings=tuple(kept))
@@ -269,10 +291,13 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
+    hint = _hinted(fits) if fits else "nothing in the logs points to one cause"
+    if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):
+        hint = f"{hint}; {signs}"
     return Cause(
         "Not known",
         "possible",
-        _hinted(fits) if fits else "nothing in the logs points to one cause",
+        hint,
         kind=UNKNOWN,
         experiment=experiment,
     )

@@ -138,7 +138,7 @@ def _parted(scene: Scene) -> Sign | None:
     at = policy.parted(scene.signals) if scene.has(*POLICY) else None
     if at is None or at > scene.until:
         return None
-    said = f"sampler and trainer agreed at first and parted at step {step(at)}, as the policy moved"
+    said = f"sampler and trainer agreed, then diverged at step {step(at)}, as the policy moved"
     above = scene.usual is not None and (scene.rate or 0.0) > scene.usual.high
     return Sign(said, STRONG if above else SPEAKS)
 

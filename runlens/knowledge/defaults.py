@@ -46,7 +46,10 @@ def default_rate(run: Run) -> Default | None:
     optimizer = _optimizer(run)
     if optimizer == "sgd":
         return None
-    for key in ((run.framework, algorithm), (run.framework, ""), ("", optimizer)):
+    framework = run.framework
+    if framework == "transformers" and run.task == "pretrain":
+        framework = ""  # its default is one of fine-tuning
+    for key in ((framework, algorithm), (framework, ""), ("", optimizer)):
         if key in _DEFAULTS:
             return _DEFAULTS[key]
     return None

@@ -272,10 +272,8 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
 def _record_name(file: str) -> str:
     """Name a record for a person: its file is none that anybody edits."""
     name = file.rpartition("/")[2]
-    if name.endswith(".wandb"):
-        return "the training config (as recorded in W&B)"
-    if ".tfevents." in name:
-        return "the training config (as recorded in TensorBoard)"
+    if name.endswith(".wandb") or ".tfevents." in name:
+        return "the training config"
     return f"the settings in {name}"
 
 

@@ -16,7 +16,7 @@ class Meaning(NamedTuple):
 # what a TypeError says of a call, and not of a value
 OF_A_CALL = lazy_re(r"argument|positional|keyword|takes|not callable")
 WRONG_TYPE = Meaning("A value of the wrong type", "Print the type of the values in that line")
-REFUSED = Meaning("A check in the code failed", "Read the condition under which that line raises")
+REFUSED = Meaning("A check in the code failed", "Fix what the error message names")
 # builtin exceptions: https://docs.python.org/3/library/exceptions.html
 MEANINGS: dict[str, Meaning] = {
     "AssertionError": Meaning(
@@ -30,7 +30,8 @@ MEANINGS: dict[str, Meaning] = {
         "An index beyond the end", "Print the index and the length before that line"
     ),
     "KeyError": Meaning(
-        "A key that is missing", "Print the keys before that line, and correct the name"
+        "A key that is missing",
+        "Print the keys of that dictionary just before the failing line, and correct the key",
     ),
     "NameError": Meaning("A name that is not defined", "Define or import it before that line"),
     "NotImplementedError": Meaning(
@@ -38,7 +39,7 @@ MEANINGS: dict[str, Meaning] = {
         "Define that method in the subclass, or pass the function a case that it knows",
     ),
     "TypeError": Meaning(
-        "A call with arguments of the wrong number or type",
+        "A call with the wrong number or type of arguments",
         "Compare that call with the signature in the installed version",
     ),
     "UnboundLocalError": Meaning("A name that is not defined", "Set it on every path to that line"),

@@ -12,6 +12,7 @@ from runlens.report.facts import (
     deciding,
     end_words,
     named,
+    ranked,
     sentence,
     sentences,
     shortened,
@@ -19,7 +20,7 @@ from runlens.report.facts import (
     sure_word,
 )
 from runlens.report.missing import UNTESTED, told
-from runlens.report.once import REFERS, Once, Top
+from runlens.report.once import Once, Top
 from runlens.report.terminal import Line, Options, clean, part, wrapped
 from runlens.report.values import evidence_value
 from runlens.run import Setting
@@ -46,14 +47,17 @@ def do_first(top: Top, advice: Advice, options: Options) -> Iterator[Line]:
         if place == advice.carried_out:  # the diff stands below the step that it carries out
             yield from changes(advice.diff)
     if advice.otherwise:
-        yield "     If that does not help, try"
+        yield "     If these steps do not help:"
         yield from changes(advice.otherwise)
     yield ""
 
 
 def changes(lines: Iterable[tuple[str, str]]) -> Iterator[Line]:
     """Yield the lines of a diff, in its colours."""
-    for sign, line in lines:
+    for sign, text in lines:
+        # where a change is made, which is no line of its file
+        heads = sign == " " and text[:1] not in {" ", ")"} and text[-1:] not in {"(", ":", "{"}
+        line = f"{'On' if text == 'the command line' else 'In'} {text}:" if heads else text
         style = {"-": "red", "+": "green"}.get(sign, "")
         yield ("       ", (f"{sign} {clean(line)}", style))
 
@@ -73,8 +77,8 @@ def _finding(
     yield (head, f"  {named(finding, diagnosis)}{slug}")
     said = once.said(finding.title)
     title, seen = once.new(finding.title), once.new(finding.seen)
-    if not (title or said) and (not seen or REFERS.match(seen)) and finding.severity == "info":
-        title = finding.title  # else nothing, or a "That", would stand below the heading
+    if not (title or said) and finding.severity == "info":
+        title = finding.title  # else what stands below the heading would speak of nothing
     for text in filter(None, (title, seen)):
         yield from wrapped(sentence(text), options, "  ", "  ")
     if finding.severity != "info":  # a note needs no more than its sentences and what to do
@@ -91,7 +95,8 @@ def _proof(finding: Finding, once: Once, options: Options) -> Iterator[str]:
     for row in [f"{'When':<{LABEL}} {span(finding)}", sure, *rows]:
         yield from wrapped(row, options, " " * (LABEL + 3), "  ")
     causes = list(_causes(finding, once))
-    more = "Other possible causes" if len(causes) < len(finding.causes) else "Possible causes"
+    others = len(causes) < len(finding.causes) and finding.causes[0].kind != UNKNOWN
+    more = "Other possible causes" if others else "Possible causes"
     yield from _listed(more, causes, options)
     for name, untested in (("Ruled out", False), ("Not checked", True)):
         out = [one.what for one in finding.ruled_out if one.why.startswith(UNTESTED) is untested]
@@ -122,12 +127,16 @@ def _row(item: Evidence) -> str:
 
 
 def _causes(finding: Finding, once: Once) -> Iterator[str]:
+    hinted = finding.causes[:1] and once.said(finding.causes[0].evidence_for.partition("; ")[0])
     for cause in finding.causes:
         known = not once.first(f"cause {cause.kind or cause.what}")
         reason, against = once.new(cause.evidence_for), once.new(cause.against)
         if cause.kind == UNKNOWN or (known and not reason and not against):
             continue  # told at the top
-        yield sentences(f"{cause.what} ({cause.rank})", reason, against)
+        if hinted and finding.causes[0].kind == UNKNOWN and not reason and not against:
+            continue  # "Not known" names it
+        # under "possible causes" only one that is more than that says so
+        yield sentences(cause.what if cause.rank == "possible" else ranked(cause), reason, against)
 
 
 def _fixes(fixes: Sequence[Fix], once: Once) -> Iterator[str]:

@@ -20,7 +20,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.report.missing import OTHER_TASKS
 from runlens.run import State
-from runlens.wording import count, duration, listed, number, percent, uncapitalised
+from runlens.wording import capitalised, count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words
 
 CERTAIN = {"code-error"}  # kinds of causes that an exception proves
@@ -119,10 +119,17 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
         return cause.what, signs, "" if brief else to_find_out
     sure = cause.kind in CERTAIN and cause.rank == RANKS[0]  # the log says it: no matter of rank
     return (
-        cause.what if sure else f"{cause.what} ({cause.rank})",
+        cause.what if sure else ranked(cause),
         signs.split("; ")[0] if brief else signs,
         "",
     )
+
+
+def ranked(cause: Cause) -> str:
+    """Return a cause with how sure it is; behind alternatives that would seem to be of the last."""
+    if " or " in cause.what and cause.rank in RANKS[:2]:
+        return f"{capitalised(cause.rank)} {uncapitalised(cause.what)}"
+    return f"{cause.what} ({cause.rank})"
 
 
 def story(diagnosis: Diagnosis) -> str:

@@ -24,4 +24,6 @@ def told(reason: str, framework: str = "") -> str:
 def _absent(names: list[str]) -> str:
     if len(names) == 1:
         return f"{names[0]} is not logged"
+    if all(name.startswith("ebft_") for name in names):
+        return "no sample-diversity metric is logged"
     return f"neither {' nor '.join(names)} is logged"

@@ -17,7 +17,7 @@ SHOWN_SETTINGS, SHOWN_RUNS = 4, 2  # that differ in an overview, and runs named 
 TOLD = (WHOLE_FILE, LAST_TRAINING)  # lost, and said of one run among several
 WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
-OTHERS, SENTENCE = 23, 30  # characters of what else is in a row, and of its sentence
+OTHERS, SENTENCE = 14, 29  # characters of what else is in a row, and of its sentence
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
@@ -26,12 +26,13 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     rows = worst_first(diagnoses)
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
     longest = max(len(clean(one.run_name)) for one in rows)
-    room = options.width - cells - OTHERS  # for names and sentences
+    wide = max(len(_step(one)) for one in rows)
+    room = options.width - cells - OTHERS - wide  # for names and sentences
     name_width = min(longest, max(8, room - SENTENCE))
     lines = []
     for one in rows:
         head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
-        head += f"{step(one.last_step):>9}  {_main_spark(one, cells, options):<{cells}}  "
+        head += f"{_step(one):>{wide}}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
         lines.append(head + textwrap.shorten(clean(_in_short(one)), room, placeholder=" ..."))
     lines += ["", *_differing(rows, options), counted(rows)]
@@ -42,6 +43,10 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         if len(unread) > SHOWN_PROBLEMS:
             lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
     return characters("\n".join(lines) + "\n", options)
+
+
+def _step(diagnosis: Diagnosis) -> str:
+    return f"step {step(diagnosis.last_step)}"
 
 
 def _differing(diagnoses: Sequence[Diagnosis], options: Options) -> Iterator[str]:

@@ -34,12 +34,11 @@ def spark(metric: str, values: Sequence[float], cells: int, *, ascii_only: bool 
     if not known:
         return ("x" if ascii_only else GONE) * cells
     low, high = min(known), max(known)
-    if not starts_at_zero(metric) and cells > FEW_CELLS:
+    low = min(low, 0.0) if starts_at_zero(metric) else low
+    if cells > FEW_CELLS:
         for end in (0, -1):  # within the scale of the medians: one high first row flattens nothing
             if heights[end] is not None and low < high:
                 heights[end] = min(max(values[end], low), high)
-    if starts_at_zero(metric):
-        low = min(low, 0.0)
     by_size = is_loss(metric) or base(metric) == "grad_norm"
     if by_size and low > 0 and high / low > LOG_FROM:
         heights = [None if height is None else math.log(height) for height in heights]

@@ -142,7 +142,7 @@ LISTED = (
         PREFERENCE_TASKS,
     ),
     Listed("throughput-drop", "Throughput drop", "PRF"),
-    Listed("low-utilisation", "Low utilisation", "PRF", ("gpu_util|mfu|throughput_tokens",)),
+    Listed("low-utilisation", "Low utilization", "PRF", ("gpu_util|mfu|throughput_tokens",)),
     Listed("memory-growth", "Memory growth", "PRF", ("gpu_mem|gpu_mem_reserved|host_mem",)),
     Listed("oom-cliff", "Out of memory", "RUN"),
     Listed("crashed", "Crash", "RUN"),

@@ -39,7 +39,7 @@ def test_a_verdict_without_a_loss_lists_what_was_read(tmp_path: Path) -> None:
     text = said(str(table(tmp_path)))
     assert "Nothing alarming was seen" in text
     assert "zig (0.026 to 1.790)" in text
-    assert "name it with --column train_loss=zig, for example" in text
+    assert "is the train loss, pass --column train_loss=" in text
 
 
 @pytest.mark.parametrize("write", [table, log])
@@ -47,14 +47,14 @@ def test_a_column_is_what_the_user_says(tmp_path: Path, write: Callable[[Path], 
     """In tables and in logs, before any guess."""
     text = said(str(write(tmp_path)), "--column", "train_loss=zig")
     assert "Train loss fell from 1.790" in text
-    assert "was taken" not in text
+    assert "was used" not in text
 
 
 def test_a_guess_is_told(tmp_path: Path) -> None:
     """With what to write where it is wrong."""
     text = said(str(log(tmp_path)))
-    assert "names no training loss, so xent was taken" in text
-    assert "name that with --column train_loss=NAME" in text
+    assert 'does not name its training loss, so "xent" was used' in text
+    assert "pass --column train_loss=NAME" in text
 
 
 def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_hidden_nan_is_no_passed_check_of_nan() -> None:
 @pytest.mark.parametrize(
     ("scheduler", "seen"),
     [
-        ("linear", "is linear, but the rate stayed at 1e-3 before step 410."),
+        ("linear", "was never followed, as the rate stayed at 1e-3 until step 410."),
         ("constant", "constant, gives another rate."),
     ],
 )

@@ -1,4 +1,4 @@
-"""Low utilisation: which cause comes first, and what is proposed."""
+"""Low utilization: which cause comes first, and what is proposed."""
 
 import pytest
 

@@ -115,7 +115,7 @@ def of(task: Task, curve: str, done: int = 0, **config: Setting) -> Run:
         (of("regression", "0:8 10:5 70:4.9"), "info"),
         (of("regression", "0:8 10:5 110:4.9"), "warning"),
         (of("regression", "0:8 10:5 100:4.9"), "info"),
-        (of("regression", "0:8 10:5 60:4.9"), "no quarters"),
+        (of("regression", "0:8 10:5 60:4.9"), "only 7 values"),
         (of("regression", "0:8 80:1 900:1"), "warning"),  # constant to the last digit
         (of("regression", "0:8 80:1 900:0.999"), "loss ends at"),
         (of("other", "0:8 80:2.9 900:2.85"), "info"),

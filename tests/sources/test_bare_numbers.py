@@ -21,7 +21,7 @@ def test_a_number_a_line_is_what_its_file_is_called(tmp_path: Path) -> None:
     written(tmp_path, "".join(f"{2 / n:.6f}\n" for n in range(1, 30)))
     run = read(tmp_path)
     assert run.curve("train_loss").step.tolist() == list(range(1, 30))
-    assert any("bare numbers" in problem.text for problem in run.problems)
+    assert any("holds only numbers" in problem.text for problem in run.problems)
 
 
 def test_columns_without_names_are_numbered(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_numbers_that_fall_in_files_named_after_their_data_are_a_loss(tmp_path: 
     run = read(tmp_path)
     assert run.curve("train_loss").value[0] == 3
     assert run.curve("eval_loss").value[0] == 4
-    assert any("taken for a loss" in problem.text for problem in run.problems)
+    assert any("read as a loss" in problem.text for problem in run.problems)
 
 
 @pytest.mark.parametrize("name", ["out.txt", "test_results.txt"])

@@ -120,7 +120,7 @@ def test_a_bound_that_rises_is_no_loss(tmp_path: Path) -> None:
         run = run_of(tmp_path, name, values="rising")
         value = run.curve("train_loss").value
         assert value[-1] < value[0] < 0
-        assert any(f"the negative of {name} was taken" in problem.text for problem in run.problems)
+        assert any(f'the negative of "{name}" was used' in problem.text for problem in run.problems)
     run = run_of(tmp_path, "neg_elbo", values="falling")
     value = run.curve("train_loss").value
     assert value[-1] < value[0]
@@ -188,7 +188,7 @@ def test_a_perplexity_is_the_power_of_a_loss(tmp_path: Path) -> None:
     run = read(tmp_path)
     assert run.curve("eval_loss").value[0] == pytest.approx(log(26), abs=1e-4)
     said = next(str(problem) for problem in run.problems)
-    assert "names no evaluation loss, so the logarithm of eval_ppl was taken" in said
+    assert "does not name its evaluation loss, so the logarithm of eval_ppl was used" in said
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_the_halves_of_a_discriminator_are_its_loss(
     assert ("d_loss" in run.history.metrics) == judged
     if judged:
         assert run.curve("d_loss").value[1] == pytest.approx((0.7 + 0.2) / 2)
-        assert "the mean of D_real and D_fake was taken" in str(run.problems)
+        assert "the mean of D_real and D_fake was used" in str(run.problems)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,9 @@ def test_columns_that_nobody_named_are_told_by_their_course(
     (tmp_path / "training.log").write_text("\n".join([*lines, ""]))
     run = read(tmp_path / "training.log")
     assert (len(run.curve("train_loss")) == 14) == found
-    assert any("names no training loss" in problem.text for problem in run.problems) == found
+    assert (
+        any("does not name its training loss" in problem.text for problem in run.problems) == found
+    )
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,7 @@ def test_wrong_answers_are_counted(tmp_path: Path, line: str) -> None:
     value = run.curve("train_loss").value
     assert len(value) == len(wrong)
     assert value[0] in {900, 1}
-    assert any("names no training loss" in one.text for one in run.problems)
+    assert any("does not name its training loss" in one.text for one in run.problems)
 
 
 def test_wrong_answers_of_two_kinds_of_data(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[st
     for place, row in enumerate(rows, 1):
         settings = "".join(f" {cut(_set(row, key), VALUE):>{VALUE}}" for key in keys)
         name = cut(clean(row.run), wide)
-        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row):>10} "
+        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row, place):>10} "
         yield cut(f"{line}{row.health or '-':<9}{settings}", options.width)
     if len(board.rows) > len(rows):
         yield f"     and {len(board.rows) - len(rows)} more: -v"
@@ -104,8 +104,9 @@ def _value(board: Leaderboard, row: BoardRow) -> str:
     return "-" if row.value is None else value_of(board.metric, row.value)
 
 
-def _chance(row: BoardRow) -> str:
-    return "-" if row.p_best is None else f"{row.p_best:.2f}"
+def _chance(row: BoardRow, place: int) -> str:
+    """Return how likely a run is as good as the first, which is what the others are held to."""
+    return "-" if row.p_best is None or place == 1 else f"{row.p_best:.2f}"
 
 
 def as_json(board: Leaderboard) -> str:
@@ -131,8 +132,8 @@ def as_markdown(board: Leaderboard) -> str:
     head = ["run", spoken(board.metric), CHANCE, "health", *keys]
     lines = [f"### {escaped(headline(board))}", "", f"| {' | '.join(map(escaped, head))} |"]
     lines.append("|" + "---|" * len(head))
-    for row in board.rows[:SHOWN]:
-        cells = [row.run, _value(board, row), _chance(row), row.health or "-"]
+    for place, row in enumerate(board.rows[:SHOWN], 1):
+        cells = [row.run, _value(board, row), _chance(row, place), row.health or "-"]
         cells += [_set(row, key) for key in keys]
         lines.append(f"| {' | '.join(map(escaped, cells))} |")
     return "\n".join([*lines, "", *(escaped(effect_words(board, e)) for e in board.effects), ""])

@@ -42,7 +42,7 @@ SPOKEN = {
     "dpo_acc": "Pairs ranked right",
     "reward_std": "Spread of the reward",
     "gpu_mem": "GPU memory",
-    "gpu_util": "GPU utilisation",
+    "gpu_util": "GPU utilization",
     "d_loss": "Discriminator loss",
     "g_loss": "Generator loss",
     "frac_zero_std": "Groups whose rewards are all equal",
@@ -52,7 +52,7 @@ SPOKEN = {
     "len_clipped": "Completions cut at the limit",
     "clip_ratio": "Ratios that were clipped",
     "throughput_tokens": "Tokens per second",
-    "mfu": "Model flops utilisation",
+    "mfu": "Model flops utilization",
 }
 _EXPONENT = lazy_re(r"e([+-]?)0*(\d+)$")
 _HYPHENS = lazy_re(r"\b[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+\b")

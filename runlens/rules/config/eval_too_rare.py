@@ -78,6 +78,8 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     span = total if most > len(made) else max(run.last_step, run.state.done_steps) or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"
     often = f"The run has {many} in {step(span)} steps."
+    if not max(most, run.last_step, run.state.done_steps):
+        often = f"No evaluation is scheduled within the {step(total)} planned steps."
     return found(
         advice(
             silent if off and not made else often,

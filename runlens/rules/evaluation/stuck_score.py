@@ -139,18 +139,18 @@ def _nothing(metric: str, evals: Curve, fall: Fall | None) -> Finding:
         f"{name.capitalize()} {level} in {count(len(evals), 'evaluation')}, from step "
         f"{step(float(evals.step[0]))} on{_while(fall)}."
     )
-    seen = "Not one answer was right at any of them."
+    seen = ""
     evidence = [Evidence(f"Highest {name}", top, NOTHING, "not one of a hundred is right", metric)]
     if fall:
         seen = f"Train loss fell by {percent(fall.share)}, but the evaluation shows none of it."
         evidence.append(Evidence("Fall of train loss", fall.share, where="train_loss", unit="%"))
     first = fixes.look(
         "Print outputs and labels of one evaluation batch",
-        "empty or constant outputs, shifted class numbers or a threshold show at once",
+        "look for empty or constant outputs, shifted class numbers or a wrong threshold",
     )
     second = fixes.look(
-        "Evaluate a few training rows in the same way",
-        "if their score is 0 as well, the evaluation is at fault and not the model",
+        "Evaluate on ten training rows",
+        "if their score is 0 as well, the model has learned nothing or the evaluation is wrong",
     )
     why = "Outputs and labels of the evaluation do not match"
     return _finding(metric, evals, title, seen, tuple(evidence), why, (first, second))
@@ -186,7 +186,7 @@ def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
 def _unlike() -> tuple[Fix, ...]:
     return (
         fixes.look(
-            "Evaluate a few training rows in the same way",
+            "Evaluate on ten training rows",
             "a score as low means that evaluation is at fault, a high one that data differ",
         ),
         fixes.look(

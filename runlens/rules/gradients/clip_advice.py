@@ -53,7 +53,7 @@ def meanwhile(*, learns: bool, fell: bool) -> str:
     """Say what the loss did; `fell`: by more than its noise, `learns`: below its start too."""
     if learns:
         return "fell"
-    return "did not fall below its start" if fell else "did not fall by more than its noise"
+    return "did not fall below its start" if fell else "did not clearly fall"
 
 
 def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:

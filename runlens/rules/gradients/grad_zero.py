@@ -173,7 +173,9 @@ def _severity(
         return "critical", "train loss is not logged there"
     finite = train.value[np.isfinite(train.value)]
     if not len(finite) or (finite == 0).mean() > 0.5:  # noqa: PLR2004 - most of them
-        return "info", f"train loss is {number(float(train.value[-1]))} at these points"
+        some = len(finite) > 0 and not (finite == 0).all()
+        where = "most of these points" if some else "these points"
+        return "info", f"train loss was {number(float(train.value[-1]))} at {where}"
     level = loss(float(median(finite)))
     if run.task in RL_TASKS and not len(signals.curve("reward_std")):
         return (

@@ -14,6 +14,7 @@ from runlens import fixes
 from runlens.arrays import unique
 from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import BY_HAND, HARD_KILLS, PLACING, SAVING, Event, Run
 from runlens.signals import Signals
@@ -25,9 +26,11 @@ WEAK_HANG = 30  # row of the message table: a lost connection, which a killed ra
 SILENCE = 30.0  # seconds without a record, at least: two system records of a tracker
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
+_TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
 SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
 LEAST_APART = 5  # steps between checkpoints where ten minutes are fewer
 MOST_LOST = 600.0  # seconds of work that an end may cost
+MOST_SAVES = 100  # checkpoints in a run, however slow it is
 FEWEST_SAVES = 10  # checkpoints in a run, however fast it is
 # stages of an error
 BEFORE_TRAINING = {"reading the settings", "importing", "loading the model", PLACING}
@@ -67,7 +70,7 @@ class Ending(NamedTuple):
 
 def shortened(text: str, most: int) -> str:
     """Return a line of a log without its last stop or colon; where it was cut, it says so."""
-    text = " ".join(text.split())
+    text = _TORN.sub("GiB. …", " ".join(text.split()))
     return text.rstrip(" .:,") if len(text) <= most else f"{text[:most].rstrip(' .:,')} …"
 
 
@@ -84,7 +87,7 @@ def _ending(run: Run, signals: Signals) -> Ending:
         return said
     silent, longest = silence_at_end(run, signals)
     if silent > 0 and run.state.kind != "crashed":
-        why = f"the machine went on for {duration(silent)} after the last record"
+        why = f"system metrics were recorded for {duration(silent)} after the last logged step"
         return Ending("hang", None, why, silent, longest)
     return _by_state(run, last)
 
@@ -168,7 +171,7 @@ def how_far(run: Run) -> str:
     done = onset_step(run)
     if not done:
         stages = {event.data.get("stage") for event in run.events_of("message")}
-        begun = state.excerpt and not stages & BEFORE_TRAINING
+        begun = state.excerpt and not state.planned_steps and not stages & BEFORE_TRAINING
         before = "at an unknown step" if begun else "before the first step"
         return "at step 0" if run.history.metrics else before
     of = f" of {step(state.planned_steps)}" if state.planned_steps else ""
@@ -201,20 +204,27 @@ def resume(run: Run) -> tuple[Fix, ...]:
 def _save_every(run: Run) -> int:
     """Return the steps of ten minutes, else a tenth of the plan; 0 where neither is known.
 
+    At least a hundredth of the plan: nobody keeps more checkpoints than that.
     Also 0 where no plan says that the run is longer than twice that: it would save once or never.
     """
-    tenth = (run.state.planned_steps or 0) // FEWEST_SAVES
+    tenth, least = ((run.state.planned_steps or 0) // saves for saves in (FEWEST_SAVES, MOST_SAVES))
     for metric in TRAINED:
         curve = run.curve(metric)
         curve = curve.at(np.isfinite(curve.time))
         if len(curve) > 1 and curve.time[-1] > curve.time[0] and curve.step[-1] > curve.step[0]:
             pace = (curve.time[-1] - curve.time[0]) / (curve.step[-1] - curve.step[0])
             steps = int(max(MOST_LOST / float(pace), LEAST_APART))
-            steps = min(steps, tenth) if tenth else steps
+            steps = max(min(steps, tenth), least) if tenth else steps
             if not tenth and onset_step(run) < 2 * steps:
                 return 0
-            return steps // 10 * 10 if steps > 10 else steps  # noqa: PLR2004 - a round number
-    return min(SAVE_EVERY, tenth)
+            return _rounded(steps)
+    return _rounded(max(min(SAVE_EVERY, tenth), least))
+
+
+def _rounded(steps: int) -> int:
+    """Return a number of steps with its first two digits alone: 1,070 is 1,000."""
+    unit = 10 ** max(1, len(str(steps)) - 2)
+    return steps // unit * unit if steps > unit else steps
 
 
 def log_chart(run: Run, proof: Event | None, context: int = 5) -> Chart:

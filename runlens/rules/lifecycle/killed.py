@@ -84,7 +84,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     guessed = run.state.sure == "guess" and end.proof is None
     almost = plan_done(run, 0.99)  # the weights of the end may be lost, the training was done
     severity: Severity = "warning" if by_hand or guessed or almost else "critical"
-    who = "by hand" if by_hand else "from outside"
+    how = "stopped by hand" if by_hand else "killed"
     evidence = [
         Evidence("Source", _sign(run, end), where=end.proof.where if end.proof else "state"),
     ]
@@ -93,7 +93,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     advice = _advice(run, end)
     return Finding(
         severity=severity,
-        title=f"The run was stopped {who} {how_far(run)}.",
+        title=f"The run was {how} {how_far(run)}.",
         metric="",
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
@@ -113,7 +113,7 @@ def _advice(run: Run, end: Ending) -> tuple[Fix, ...]:
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
     workers = [run.number(key) for key in ("dataloader_num_workers", "dataset_num_proc")]
     if end.proof and end.proof.data.get("row") == SIGKILL_ROW and workers == [0.0, None]:
-        fix = "Request more memory, or stream the data set"
+        fix = "If it ran out of memory, request more or stream the data set"
     return (fixes.action(fix),) if fix else ()
 
 
@@ -166,7 +166,7 @@ BAD = (
         "Ctrl-C",
         (160, 160),
         severity="warning",
-        state=State("killed", "exit code 255 (Ctrl-C)", "certain", 255, 160, by_hand=True),
+        state=State("killed", "Ctrl-C (exit code 255)", "certain", 255, 160, by_hand=True),
         train_loss=FALLING,
     ),
 )

@@ -40,7 +40,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         why = f"memory ran out while {PLACING}, before any batch"
         made.append(Cause("The model does not fit on the GPU", "most likely", why, kind="memory"))
     elif done <= 1:
-        why = "it failed before the first step was done"
+        why = "the run failed before the first step finished"
         made.append(
             Cause("Model and batch do not fit on the GPU", "most likely", why, kind="memory")
         )
@@ -148,7 +148,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     made = [*(_evaluation(run) if _at_evaluation(run) else ())]
     made += () if made else _less_at_once(run)  # an evaluation has a batch of its own
     if not run.flag("gradient_checkpointing"):
-        why = "this needs less memory and about a third more time (use_reentrant: false)"
+        why = "this saves memory and costs about a third more time"
         what = "Recompute activations (gradient checkpointing)"
         made.append(fixes.setting(run, "gradient_checkpointing", True, what, why))
     made += _smaller_numbers(run)
@@ -156,7 +156,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     made.append(
         fixes.action(
             "Use flash attention",
-            "its memory is only linear in the sequence length",
+            "its memory use grows only linearly with the sequence length",
             "one run",
         )
     )
@@ -197,7 +197,7 @@ def _less_at_once(run: Run) -> tuple[Fix, ...]:
     """Return the smaller batch; words where the size that is used is not recorded."""
     why = "activations and logits grow with the batch"
     if run.number("per_device_train_batch_size") is None:
-        what = "Lower the batch per device, or shorten the sequences"
+        what = "Lower the per-device batch size, or shorten the sequences"
         return (fixes.action(what, why, "settings only"),)
     return fixes.smaller_batch(run, why)
 

@@ -13,9 +13,9 @@ Limits
     long: from this share of the planned steps on the memory was enough for most batches, so a
     single long batch is the likely cause.
 Fixes
-    Halve the batch per device and double the accumulation; gradient checkpointing; 4-bit weights
-    or an 8-bit optimizer; a shorter sequence; flash attention; sharding and offload (in this
-    order); expandable segments where much is reserved but not allocated; no_grad where it
+    Halve the per-device batch size and double the accumulation; gradient checkpointing; 4-bit
+    weights or an 8-bit optimizer; a shorter sequence; flash attention; sharding and offload (in
+    this order); expandable segments where much is reserved but not allocated; no_grad where it
     happened in an evaluation; a memory snapshot to see what holds it.
 """
 
@@ -54,7 +54,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at what ended the run."""
     end = ending(run, signals)
     if end.kind != "oom" or end.proof is None:
-        if not run.log_tail and not run.events_of("message") and run.state.kind == "unknown":
+        if not run.log_tail and not run.events_of("message") and run.state.settled == "unknown":
             return unmet(UNRECORDED)
         return passed("no out-of-memory message ended the run")
     return found(_finding(run, end.proof, limits))

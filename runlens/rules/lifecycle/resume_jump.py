@@ -86,7 +86,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare both sides of each joint; report the one where most jumped."""
     joints = joints_of(run, signals, limits.again, limits.match)
     if not joints:
-        return unmet("a single launch, no resume recorded")
+        return unmet(
+            "the steps before the resume were not logged"
+            if signals.partial and len(run.curve("train_loss")) > 1
+            else "a single launch, no resume recorded"
+        )
     jumps = [_jump(run, signals, joint, limits) for joint in joints]
     bad = [jump for jump in jumps if jump.parts]
     if not bad:

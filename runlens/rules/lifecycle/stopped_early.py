@@ -159,7 +159,7 @@ def _finding(
     return Finding(
         severity="info" if itself else "warning",
         harmless=itself != "",
-        title=f"The run stopped early {how_far(run)}, at {_least(share)} of the plan."
+        title=f"{_stops(run, itself)} {how_far(run)}, at {_least(share)} of the plan."
         + _after(end, itself),
         metric="",
         onset=Moment(onset_step(run)),
@@ -170,6 +170,11 @@ def _finding(
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
         ),
     )
+
+
+def _stops(run: Run, itself: str) -> str:
+    """Say that the run stopped; where nothing says that it ended, that its log does."""
+    return "The run stopped early" if itself or run.state.sure == "certain" else "The log ends"
 
 
 def _least(share: float) -> str:

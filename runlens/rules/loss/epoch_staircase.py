@@ -40,7 +40,6 @@ USUAL_PASSES = 3  # num_train_epochs of the Trainer where nobody sets it
 
 
 REMEMBERED = 0.1  # of the start: with less left the samples are known, whatever they say
-HARDLY = 0.05  # of the fall at a boundary: what is below is told in words
 
 
 class Limits(Struct, frozen=True):
@@ -64,7 +63,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     epoch = _epochs(train, signals)
     if epoch is None:
-        return unmet("neither the epoch nor the number of steps per epoch was logged")
+        return unmet("the epoch of each loss is not logged")
     steps = epoch_steps(train.value, epoch)
     if steps is None:
         return unmet("no epoch boundary with six points on each side")
@@ -111,15 +110,6 @@ def _rate_explains(signals: Signals, train: Curve, steps: EpochSteps, limits: Li
     return bool(lowered.mean() >= 0.5)  # noqa: PLR2004 - at most of them
 
 
-def _within(mean: float, middle: float) -> str:
-    """Return the change within an epoch; its verb where it goes another way than `mean`."""
-    if abs(middle) < HARDLY * abs(mean):
-        return "hardly changed in between"
-    same = (mean < 0) == (middle < 0)
-    told = f"by {loss(abs(middle))}" if same else _moved(middle)
-    return f"{told} over the same number of steps in mid-epoch"
-
-
 def _finding(
     run: Run,
     signals: Signals,
@@ -137,8 +127,10 @@ def _finding(
     )
     return Finding(
         severity="info",
-        title=f"Train loss dropped at epoch boundaries from step {step(onset)} on. On average it "
-        f"{_moved(mean)} at a boundary and {_within(mean, middle)}.",
+        title=f"Train loss dropped at epoch boundaries from step {step(onset)} on, by "
+        f"{loss(mean)} on average."
+        if boundaries > 1
+        else f"Train loss dropped by {loss(mean)} at the epoch boundary at step {step(onset)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(

@@ -165,7 +165,7 @@ def _memorised(signals: Signals, when: Reached, limits: Limits) -> Zero:
     """Judge a language task by the passes over the data; its evaluation loss is high or unknown."""
     evals = signals.curve("eval_loss").value
     if len(evals):
-        why = f"eval loss stayed at {loss(float(evals[-1]))}, and {when.words}"
+        why = f"eval loss ended at {loss(float(evals[-1]))}, and {when.words}"
         return Zero("memorised", "warning", why)
     if when.epoch is None:
         return Zero("memorised", "warning", "no evaluation is logged")
@@ -195,7 +195,7 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
     if risen := _of_rise(signals):
         return risen
     if len(evals):
-        stayed = f"eval loss stayed at {loss(float(evals[-1]))}"
-        return Zero("memorised", "info", stayed, harmless=True)
+        ended = f"eval loss ended at {loss(float(evals[-1]))}"
+        return Zero("memorised", "info", ended, harmless=True)
     unknown = not len(accuracy) or float(median(accuracy[-3:])) >= BEHIND
     return Zero("memorised", "info", when.words, harmless=unknown)

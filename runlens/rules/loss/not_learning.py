@@ -149,13 +149,14 @@ def _finding(
     within = 2 * fall.error
     less = f"its noise of {loss(within)}" if fall.height < within else "the scatter of its points"
     verb = f"fell by less than {less}" if noisy else verb
+    since = "" if onset <= train.step[0] else f" from step {step(onset)} on"
     return Finding(
         severity=severity,
-        title=f"Train loss {verb} from step {step(onset)} on. {unmoved.medians(fall)}.",
+        title=f"Train loss {verb}{since}. {unmoved.medians(fall)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=unmoved.evidence(run, signals, train, fall, limits.fall, _signs(limits)),
-        seen=unmoved.change(run, fall),
+        seen="",
         fixes=unmoved.cures(run, signals, limits.low_factor, dead=dead),
         ruled_out=out,
         confidence=surroundings.confidence(

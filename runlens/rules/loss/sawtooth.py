@@ -185,7 +185,10 @@ def _finding(
     severity: Severity,
 ) -> Finding:
     height, period, cycles = teeth.swing.amplitude, teeth.swing.period, teeth.swing.cycles
+    per_epoch = signals.steps_per_epoch
     out = [RuledOut("An epoch staircase", _against_epoch(signals, period))]
+    if per_epoch and run.last_step < per_epoch:  # there was no boundary
+        out = []
     if explained:
         out = [RuledOut("Steps that are too large", explained)]
     elif len(signals.curve("learning_rate")) and not signals.inputs.rate.departures:
@@ -205,9 +208,11 @@ def _finding(
                 "train_loss",
             ),
             Evidence("Length of a swing, in steps", period, where="train_loss"),
-            Evidence("Swings after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"),
+            Evidence(
+                "Swings counted after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"
+            ),
         ),
-        seen=f"The loss swung {cycles} times. Meanwhile the smoothed loss {_drift(teeth.fall)}.",
+        seen=f"Meanwhile the smoothed loss {_drift(teeth.fall)}.",
         causes=_causes(explained),
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),

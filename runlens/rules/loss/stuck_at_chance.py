@@ -48,7 +48,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import causes_of_chance, chance, one_answer, surroundings
+from runlens.rules.loss import chance, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
@@ -208,6 +208,8 @@ def _finding(
     slack: float,
     limits: Limits,
 ) -> Finding:
+    from runlens.rules.loss import causes_of_chance
+
     shown = smooth(train.value)
     onset_at = chance.onset(train, at, slack)
     onset = float(train.step[onset_at])

@@ -15,7 +15,7 @@ from runlens.signals import Signals, held_out
 from runlens.signals.shape import RARE, Recurrence, recurrence
 from runlens.signals.trend import mann_kendall
 from runlens.usual_rates import usual_rates
-from runlens.wording import loss, number, percent, step
+from runlens.wording import loss, number, percent
 
 MEAN_ALONE = 0.02  # of the variance explained: R² is 0 by definition where the mean is the answer
 GUESS = 1.25  # times exp(-loss): few held-out samples scatter by as much
@@ -116,13 +116,12 @@ def evidence(
     """Return the fall that is missing, and the second signs that can be counted."""
     rows = [
         Evidence(
-            "Fall of train loss",
-            fall.height / fall.start,
-            share,
+            "Change in train loss",
+            -fall.height / fall.start,
+            -share,
             "less than 3 % of its start",
             "train_loss",
             float(train.step[-1]),
-            above=False,
             unit="%",
         ),
         Evidence("Train loss in the first tenth", fall.start, where="train_loss"),
@@ -152,15 +151,6 @@ def verb(fall: Fall, *, noisy: bool) -> str:
     """Say whether the loss fell: as little as it may be, a fall that is told as one is one."""
     none = percent(fall.height / fall.start) in {percent(0.0), percent(1e-9)}
     return "did not fall" if noisy or none or fall.height <= 0 else "hardly fell"
-
-
-def change(run: Run, fall: Fall) -> str:
-    """Say by what share the loss rose or fell over the run."""
-    share = -fall.height / fall.start
-    if percent(abs(share)) in {percent(0.0), percent(1e-9)} or loss(fall.start) == loss(fall.end):
-        return ""
-    way = "rose" if share > 0 else "fell"
-    return f"Train loss {way} {percent(abs(share))} over {step(run.last_step)} steps."
 
 
 def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple[Fix, ...]:

@@ -101,6 +101,7 @@ def _judged(run: Run) -> list[str]:
     """Return the evaluation losses, and the metric by which the best model is chosen."""
     chosen = run.setting("metric_for_best_model")
     names = {"eval_loss", naming(str(chosen)).metric, f"eval_{chosen}"} if chosen else {"eval_loss"}
+    names.discard("train_loss")  # a bare "loss" is that of the evaluation
     return [metric for metric in run.history.metrics if metric in names or HELD_OUT.match(metric)]
 
 

@@ -98,12 +98,15 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     main = "reward" if run.task in POLICY else "train_loss"
     points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
     if points < limits.fewest:
-        return unmet(too_few(points, "logged value", limits.fewest))
+        none = "no loss, reward, learning rate or gradient norm was found"
+        return unmet(too_few(points, "logged value", limits.fewest) if points else none)
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
     if not any(one.core for one in missing):
         known = sum(one.vital and one not in missing for one in wanted)
-        return passed(f"{known} of {sum(one.vital for one in wanted)} core metrics are logged")
+        told_by = ("eval-too-rare",) if method.evaluation_off(run) else ()
+        words = f"{known} of {sum(one.vital for one in wanted)} core metrics are logged"
+        return passed(words, told_by)
     named = [one.names[0] for one in missing if one.vital or _how(one, run)]
     them = "it" if len(named) == 1 else "them"
     return found(

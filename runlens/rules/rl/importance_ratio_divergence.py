@@ -120,7 +120,7 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     above = level > apart.limit
     rows = [
         Evidence(
-            f"{name.capitalize()}, median of the bad points",
+            f"{name.capitalize()} where out of range (median)",
             level,
             apart.limit,
             apart.source,
@@ -167,7 +167,7 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
         run.last_step - run.first_step, 1
     )
     every = run.number("vllm_sync_interval")
-    grew = "" if early else f"the gap began only at step {step(onset)}"
+    grew = "" if early else f"it was in range before step {step(onset)}"
     since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
     return policy.ranked(
         Cause(

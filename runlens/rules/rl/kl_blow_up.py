@@ -174,14 +174,14 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     end = float(median(value[-max(3, len(value) // 10) :]))
     came_back = end <= CAME_BACK * rise.limit
     was = float(median(value[:at])) if at else None
-    before = f", against a median of {number(was, 3)} before" if was is not None else ""
+    before = f" Its median before that was {number(was, 3)}." if was is not None else ""
     spike = int(np.argmax(value))
     single = f" An earlier single point was {number(value[spike], 3)}." if spike < at else ""
     severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"
     return Finding(
         severity=severity,
         title=f"{WORDS[metric]} blew up from step {step(onset)} on. It reached "
-        f"{number(value[peak], 3)} at step {step(float(curve.step[peak]))}{before}.",
+        f"{number(value[peak], 3)} at step {step(float(curve.step[peak]))}.{before}",
         metric=metric,
         onset=Moment(onset),
         evidence=(

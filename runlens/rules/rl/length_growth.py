@@ -124,7 +124,7 @@ def _finding(run: Run, signals: Signals, climb: Climb, limits: Limits) -> Findin
         )
     if gain:
         share = (gain.end - gain.start) / max(abs(gain.start), 1e-9)
-        what, why = "Change of the reward since its start", "from here it pays"
+        what, why = "Change in reward since the start", "from here it pays"
         rows.append(Evidence(what, share, limits.worth, why, "reward", above=False, unit="%"))
     top = f", and the limit is {number(climb.limit.tokens)}" if climb.limit else ""
     return Finding(

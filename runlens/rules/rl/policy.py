@@ -69,7 +69,7 @@ def top_words(curve: Curve, at: int) -> str:
         top = first + int(np.argmax(near))
         return f"{number(float(curve.value[top]), 3)} at step {step(float(curve.step[top]))}"
     where = step(float(curve.step[at]))
-    return f"{number(float(median(near)), 3)} around step {where} (median of {len(near)})"
+    return f"{number(float(median(near)), 3)} around step {where} (median of {len(near)} points)"
 
 
 def last_words(curve: Curve, points: int = 0) -> str:

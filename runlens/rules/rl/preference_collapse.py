@@ -166,7 +166,7 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
         "info" if early else "warning",
         "dpo_acc",
         0,
-        f"Preferences {what} from step {{onset}} on. In the last half of the run accuracy was "
+        f"Preferences {what}. In the last half of the run accuracy was "
         f"{percent(late.accuracy)}{told}.",
         (
             Evidence(

@@ -55,6 +55,7 @@ from runlens.signals.noise import MEDIAN_LOSS
 from runlens.signals.shape import EXACT, kendall
 from runlens.wording import number, percent, step, too_few
 
+FEW = 8  # points of which a tenth, of a few, is a single one
 FEWEST = 6  # points of a part of the reward: two thirds of three
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 HELD = 0.5  # of what had been gained at the best: what lost more is reward-collapse's, or flat
@@ -207,20 +208,21 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     reward = signals.curve("reward")
     onset = float(reward.step[0])
     severity, quiet = _severity(run, signals, gain, rise, limits)
-    moved = "fell" if rise.fell else "did not rise clearly"
+    gained = gain.end > gain.start
+    moved = "fell" if rise.fell else "did not clearly rise" if gained else "did not rise"
     where = "below them" if rise.fell else "within their noise"
     kind = gain.kind.capitalize()
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to step {step(float(reward.step[-1]))}. "
-        f"Its {'mean' if rise.fell else gain.kind} was {_ends(gain, rise)} in the last.",
+        f"{_ends(gain, rise, len(reward))}.",
         metric="reward",
         onset=Moment(onset),
         evidence=(
             Evidence(f"{kind} reward in the first tenth", gain.start, where="reward"),
             Evidence(f"{kind} reward in the last tenth", gain.end, where="reward"),
         ),
-        seen=_seen(rise),
+        seen=_seen(gain, rise),
         causes=flat_advice.causes_of_fall(signals)
         if rise.fell
         else flat_advice.causes(run, signals),
@@ -237,17 +239,23 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     )
 
 
-def _ends(gain: Gain, rise: Rise) -> str:
-    """Return what was compared: a fall is one of thirds, where tenths may tell another story."""
+def _ends(gain: Gain, rise: Rise, points: int) -> str:
+    """Say what was compared: a fall is one of thirds, where tenths may tell another story."""
     if rise.fell:
-        return f"{number(rise.first, 3)} in the first third of the run and {number(rise.last, 3)}"
-    return f"{number(gain.start, 3)} in the first tenth of the run and {number(gain.end, 3)}"
+        first, last = number(rise.first, 3), number(rise.last, 3)
+        return f"Its mean was {first} in the first third of the run and {last} in the last"
+    start, end = number(gain.start, 3), number(gain.end, 3)
+    few = f"It was {start} at the first of {points} points and {end} at the last"
+    many = f"Its {gain.kind} was {start} in the first tenth of the run and {end} in the last"
+    return few if points < FEW else many
 
 
-def _seen(rise: Rise) -> str:
+def _seen(gain: Gain, rise: Rise) -> str:
     visible = number(rise.visible, 2)
     if not rise.fell:
-        return f"A rise smaller than {visible} would be lost in the noise of the reward."
+        told = f"A rise smaller than {visible} would be lost in the noise of the reward."
+        # by its thirds it is noise, by the numbers of the headline it would be none
+        return told if gain.end - gain.start < rise.visible else ""
     return f"Noise explains a fall of up to {visible}, so the policy got worse."
 
 

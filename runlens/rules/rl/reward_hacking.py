@@ -63,6 +63,18 @@ class Sign(NamedTuple):
     decides: bool  # enough by itself
     said: str = ""  # how it moved
 
+    @property
+    def moved(self) -> str:
+        """Say how it moved, with its numbers."""
+        told = f"{self.what} {'rose' if self.above else 'fell'} to a median of"
+        return self.said or f"{told} {number(self.value, 3)}"
+
+    @property
+    def label(self) -> str:
+        """Name what `value` is of."""
+        trend = self.metric.startswith(("eval", "reward"))
+        return f"Trend of {self.what}" if trend else f"Median {self.what}"
+
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the reward rose, and what happened to its companions."""
@@ -139,13 +151,14 @@ def _long(run: Run, signals: Signals, limits: Limits) -> Sign | None:
     ratio = end / max(start, 1e-9)
     at_step = float(length.step[at])
     return Sign(
-        "length relative to its start",
+        "length, relative to its start",
         "len_mean",
         at_step,
         ratio,
         limits.length,
         above=True,
         decides=False,
+        said=f"completions grew to {number(ratio, 3)} × their initial length",
     )
 
 
@@ -166,13 +179,10 @@ def _frozen(signals: Signals, limits: Limits) -> Sign | None:
 def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Finding:
     signs = sorted(signs, key=lambda sign: (not sign.decides, sign.at))
     onset = min(sign.at for sign in signs)
-    told = " and ".join(
-        sign.said or f"{sign.what} went to a median of {number(sign.value, 3)}"
-        for sign in signs[:2]
-    )
+    told = " and ".join(sign.moved for sign in signs[:2])
     rows = [
         Evidence(
-            f"{sign.what}: {'trend' if sign.metric.startswith(('eval', 'reward')) else 'level'}",
+            sign.label,
             sign.value,
             sign.limit,
             "goes wrong while the reward rises",
@@ -186,7 +196,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, signs: list[Sign]) -> Findi
     rows.append(Evidence("Mean reward in the last tenth", gain.end, where="reward"))
     return Finding(
         severity="warning",
-        title=f"Reward rose at the cost of the task from step {step(onset)} on. Meanwhile {told}.",
+        title=f"From step {step(onset)} on, reward rose while {told}.",
         metric="reward",
         onset=Moment(onset),
         evidence=tuple(rows),

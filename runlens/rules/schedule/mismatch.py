@@ -35,7 +35,7 @@ def back(rate: Curve, first: int, more: int) -> str:
     low = np.flatnonzero(rate.value[first + 2 :] <= rate.value[first])
     if not len(low) or int(low[0]) * TENTH >= len(rate):
         return ""
-    told = f" and was back at step {step(float(rate.step[first + 2 + low[0]]))}"
+    told = f" and returned to its old value at step {step(float(rate.step[first + 2 + low[0]]))}"
     if more == 1:
         return f"{told}. It jumped once more"
     return f"{told}. It jumped {more:,} more times" if more else told
@@ -48,8 +48,8 @@ def planned(run: Run, name: str, before: FloatArray, at: float) -> str:
     if not name:
         return ""
     if flat:
-        kept = f"the rate stayed at {rate(float(before[1]))} before step {step(at)}"
-        return f"The configured scheduler is {name}{over}, but {kept}."
+        kept = f"the rate stayed at {rate(float(before[1]))} until step {step(at)}"
+        return f"The configured {name} schedule{over} was never followed, as {kept}."
     return f"The configured scheduler, {name}{over}, gives another rate."
 
 

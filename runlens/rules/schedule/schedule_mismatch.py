@@ -131,7 +131,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
         Mismatch(
             float(rate.step[first + 1]),
             f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}{back}",
-            "Factor of the rise in one step"
+            "Increase in one step (factor)"
             if before > 0
             else "Rise of the learning rate from 0, share of its peak",
             ratio if before > 0 else after / peak,
@@ -271,10 +271,9 @@ def _finding(run: Run, made: list[Mismatch], before: FloatArray, severity: Sever
     first = made[0]
     name = _name(run) or "not recorded"
     restarted = first.what == RISE
-    head = "-rate schedule restarted" if restarted else " rate went off schedule"
     told = first.text.replace("the learning rate ", "it ", 1)
-    title = f"The learning{head} at step {step(first.at)}. {capitalised(told)}."
-    if severity == "info" and not restarted:  # no step at which anything went off
+    title = f"The learning-rate schedule restarted at step {step(first.at)}. {capitalised(told)}."
+    if not restarted:
         title = f"At step {step(first.at)} {first.text}."
     return Finding(
         severity=severity,

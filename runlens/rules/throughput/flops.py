@@ -1,4 +1,4 @@
-"""Model flops utilisation by the settings, where a run logs tokens per second and no mfu.
+"""Model flops utilization by the settings, where a run logs tokens per second and no mfu.
 
 A token costs about 6 operations a parameter where all are trained (2 forward, 4 backward), 4 with
 an adapter on frozen weights. Peaks are the makers' dense half-precision figures.

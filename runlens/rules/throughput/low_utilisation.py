@@ -1,7 +1,7 @@
-"""Low utilisation: the GPU idles, or does little of what it can, through the whole run.
+"""Low utilization: the GPU idles, or does little of what it can, through the whole run.
 
 What is seen
-    GPU utilisation below 60 % or model flops utilisation (mfu) below 0.10, as the median after
+    GPU utilization below 60 % or model flops utilization (mfu) below 0.10, as the median after
     start-up.
 Why it matters
     The run costs more hours than it needs. It is no fault of the training itself.
@@ -16,7 +16,7 @@ Limits
     fewest: points needed. skip: share of the run left out as start-up. util: percent.
     mfu: fraction.
 Fixes
-    Low utilisation: loader workers, pinned memory, tokenised data, packing. High utilisation and
+    Low utilization: loader workers, pinned memory, tokenised data, packing. High utilisation and
     low mfu: larger batch, bf16 or tf32, flash attention, compilation, no .item() in the loop; on
     several GPUs less communication. A profile (nsys) names what the GPU waits for.
 """
@@ -107,9 +107,9 @@ def _idle(run: Run, signals: Signals, util: tuple[str, float], limits: Limits) -
     return _finding(
         signals,
         metric,
-        f"GPU utilisation was {f'only {number(value, 3)}' if value else 0} %",
+        f"GPU utilization was {f'only {number(value, 3)}' if value else 0} %",
         Evidence(
-            "Median GPU utilisation, %",
+            "Median GPU utilization, %",
             value,
             limits.util,
             "60 % is the usual target",
@@ -163,14 +163,14 @@ def _busy(
     limits: Limits,
 ) -> Finding:
     metric, value = mfu
-    beside = f" at {number(util[1], 3)} % GPU utilisation" if util else ""
+    beside = f" at {number(util[1], 3)} % GPU utilization" if util else ""
     if base(metric) != "mfu":
         level = number(float(median(_settled(signals.curve(metric), limits).value)), 3)
         beside += f", by {level} tokens per second, the parameters and the card,"
     return _finding(
         signals,
         metric,
-        f"Model FLOPs utilisation was only {percent(value)}{beside}",
+        f"Model FLOPs utilization was only {percent(value)}{beside}",
         Evidence("Median mfu", value, limits.mfu, "0.15 to 0.45 is usual", metric, above=False),
         (
             Cause("Batch too small, or no fused kernels", "most likely", kind="machine"),
@@ -304,7 +304,7 @@ GOOD = (
 
 RULE = Rule(
     slug="low-utilisation",
-    title="Low utilisation",
+    title="Low utilization",
     family="PRF",
     severity="info",
     page=__doc__,

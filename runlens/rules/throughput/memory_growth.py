@@ -79,8 +79,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     curves = {m: _in_training(signals.curve(m), begin) for m in names}
     long = [m for m in names if len(curves[m]) >= limits.fewest]
     if not long:
-        most = max(map(len, curves.values()), default=0)
-        return unmet(too_few(most, "memory reading", limits.fewest))
+        most = max(names, key=lambda name: len(curves[name]), default="memory")
+        return unmet(too_few(len(curves.get(most, ())), f"{most} reading", limits.fewest))
     reasons = {metric: _steady(curves[metric], limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:

@@ -247,7 +247,7 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
     if len(before) and len(after):
         was, now = float(median(before)), float(median(after))
         if now < 0.8 * was:
-            why = f"GPU utilisation went from {was:.0f} to {now:.0f} %"
+            why = f"GPU utilization went from {was:.0f} to {now:.0f} %"
             made.append(
                 Cause(
                     "The data loader or disk became the bottleneck",
@@ -257,13 +257,13 @@ def _causes(signals: Signals, onset: float) -> tuple[Cause, ...]:
                 )
             )
         else:
-            why = f"GPU utilisation stayed at {now:.0f} %"
+            why = f"GPU utilization stayed at {now:.0f} %"
             made.append(Cause("GPU throttled by heat or power", "most likely", why, kind="machine"))
     if len(memory) > 1 and memory.value[-1] > 1.1 * memory.value[0]:
         why = f"memory grew from {number(memory.value[0])} to {number(memory.value[-1])} GiB"
         made.append(Cause("Memory pressure", "likely", why, kind="memory"))
     if not len(util):
-        against = "GPU utilisation is not logged: it would decide"
+        against = "GPU utilization is not logged: it would decide"
         made.append(
             Cause(
                 "The data loader or disk became the bottleneck",
@@ -293,7 +293,7 @@ def _of_environment(*, lasting: bool) -> tuple[Cause, ...]:
 
 def _fixes(run: Run) -> tuple[Fix, ...]:
     if run.task == "rl":
-        what = "Time environment steps and updates apart"
+        what = "Time environment steps and updates separately"
         return (fixes.action(what, "this separates a slow environment from costly updates"),)
     look = fixes.look(
         "If the next run slows down, watch GPU clocks, temperature and other processes "

@@ -39,7 +39,7 @@ def without_course(
     if found := bare(others, stem):
         rows = written(found, stem)
         named = of_role(rows, stem)
-        told = [Problem(str(path), BARE if named == rows else MINIMISED, "their names")]
+        told = [Problem(str(path), BARE if named == rows else MINIMISED, "the column names")]
         if left := len(found) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
         return placed(named), tuple(told)

@@ -160,13 +160,13 @@ def guessed(
     Of those among `negated` it is the negative that was taken; `derived` are computed of others.
     """
     said = {
-        ours: f"{'the negative of ' * (name in negated)}{name}"
+        ours: f'{"the negative of " * (name in negated)}"{name}"'
         for ours, name in taken.items()
         if not classify(name).sure and not _OWN_LOSS.search(name.lower())
     }
     said |= derived
     return [
-        f"names no {WORDS[ours]}, so {what} was taken; if it is another column, name that with "
+        f"does not name its {WORDS[ours]}, so {what} was used; if it is in another column, pass "
         f"--column {ours}=NAME"
         for ours, what in said.items()
     ]

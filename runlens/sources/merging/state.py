@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from runlens.history import History
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import BY_HAND, HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.merging.open_end import NOTHING, OpenEnd
 from runlens.sources.reading import Hints, SourceReading
 from runlens.wording import number, step
 
+_TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
 COMPLETE = 0.99  # share of the plan from which a run counts as done
 STOPPED = 0.95  # below this share it ended before its plan
 SHOWN = 160  # characters of a message
@@ -199,6 +201,7 @@ def _sure(hints: Sequence[Hints]) -> Sure:
 
 def _shortened(text: str) -> str:
     """Cut a long message behind a sentence, else behind a word."""
+    text = _TORN.sub("GiB. …", text)
     if len(text) <= SHOWN:
         return text.rstrip(" .")
     sentence = max(text.rfind(end, SHOWN // 2, SHOWN) for end in (". ", "; "))
@@ -211,7 +214,7 @@ def _by_code(code: int | None, plan: Plan, *, cut: bool) -> tuple[StateKind, str
     """Take the exit code's word; of a log that was `cut` its last row is not the run's."""
     if code in SIGNALS or code in CONTROL_C:
         word = SIGNALS.get(code or 0, "Ctrl-C")
-        return "killed", f"exit code {code} ({word}), at {plan.words}", "certain"
+        return "killed", f"{word} (exit code {code}), at {plan.words}", "certain"
     if code:
         return "crashed", f"exit code {code}, at {plan.words}", "certain"
     if code == 0 and (cut or plan.share is None or plan.share >= STOPPED):

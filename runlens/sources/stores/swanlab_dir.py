@@ -118,7 +118,7 @@ def _tell_losses(log: Log, contents: _Contents, reading: SourceReading) -> None:
         text = f"is damaged at {len(log.skipped)} places, first at byte {log.skipped[0][0]}"
         reading.problems.append(Problem(where, text, f"{bad} of {size} bytes"))
     if log.unfinished:
-        text = "ends in the middle of a record: it was cut off or is still being written"
+        text = "ends in the middle of a record"
         reading.problems.append(
             Problem(where, text, f"the last {log.unfinished:,} of {size:,} bytes")
         )

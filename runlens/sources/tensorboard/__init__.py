@@ -250,7 +250,7 @@ def _tell_damage(reading: SourceReading, events: _Events) -> None:
     if damage.garbage:
         told.append(("damaged: no record at its end", f"{damage.garbage:,} bytes skipped"))
     if damage.tail:
-        text = "ends in the middle of a record: it was cut off or is still being written"
+        text = "ends in the middle of a record"
         told.append((text, f"{damage.tail:,} bytes of an unfinished record at the end"))
     if events.full:
         told.append(("has more scalars than can be held", f"all after {events.count:,} values"))

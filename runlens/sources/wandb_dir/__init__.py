@@ -168,11 +168,11 @@ def _tell_losses(log: Log, contents: Contents, reading: SourceReading) -> None:
         places = f"{len(log.skipped)} place{'s' if len(log.skipped) > 1 else ''}"
         lost(f"is damaged at {places}, first at byte {first}", f"{bad:,} of {size:,} bytes")
     if log.unfinished:
-        text = "ends in the middle of a record: it was cut off or is still being written"
+        text = "ends in the middle of a record"
         lost(text, f"the last {log.unfinished:,} of {size:,} bytes")
     elif not contents.records:
         lost(
-            "is empty: the run was killed before W&B wrote anything, or has just started",
+            "is empty: W&B has written nothing to it",
             "",
         )
     if contents.malformed:

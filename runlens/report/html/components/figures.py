@@ -110,7 +110,7 @@ def _last(diagnosis: Diagnosis, metric: str, words: str) -> KeyFigure:
         before = f"last finite: {value_of(metric, points[-1][1])}" if points else "never finite"
         return KeyFigure(f"Last {words}", bad, f"step {step_words(curve.step[-1])}; {before}")
     first = f"first {value_of(metric, points[0][1])}"
-    note = f"step {step_words(points[-1][0])}; {first}"
+    note = f"step {step_words(points[-1][0])}; {first}, as logged"
     return KeyFigure(f"Last {words}", value_of(metric, points[-1][1]), note)
 
 
