@@ -14,7 +14,6 @@ from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.rules.evaluation import score
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
@@ -146,6 +145,8 @@ def _learns_on(signals: Signals) -> bool:
     end, best = float(evals.value[-1]), int(np.argmin(evals.value))
     if end <= (1 + AT_BEST) * float(evals.value[best]) or end < PARTED * float(median(train[-3:])):
         return True
+    from runlens.rules.evaluation import score  # of no use to most runs
+
     gained = score.since(signals, "eval_loss", float(evals.step[best]), course.FEWEST_POINTS)
     return bool(gained and gained.improved and not gained.poor)
 
