@@ -159,7 +159,7 @@ def _levers(
     pool = [fix for one in lead for fix in one.fixes if fix.setting]
     if cause.kind:
         sure = RANKS.index(cause.rank) <= RANKS.index("likely")
-        pool += cures.of(cause.kind, run, signals, lead[0].begins)
+        pool += cures.of(cause.kind, run, signals, lead[0].keep)
         pool = [_below(fix, signals, everything) for fix in pool]
         return levers(run, signals, cause.kind, pool) if sure else []
     if any(fix.cures == fixes.SCHEDULE for one in lead for fix in one.fixes):

@@ -128,6 +128,13 @@ class Chart(NamedTuple):
     log: tuple[tuple[str, str, bool], ...] = ()  # (file:line, text, blamed)
 
 
+class Best(NamedTuple):
+    """Where a score of the evaluation was best: later than its loss, or earlier."""
+
+    step: float
+    metric: str
+
+
 @dataclass(frozen=True)
 class Finding:
     """One pattern, found in one run.
@@ -154,6 +161,12 @@ class Finding:
     harmless: bool = False
     rule: str = ""
     heading: str = ""  # what it is called where the title of its rule would say too much
+    best: Best | None = None  # which weights to keep, where a score says others than the onset
+
+    @property
+    def keep(self) -> float:
+        """The step of the weights to keep of a run that overfits."""
+        return self.best.step if self.best else self.begins
 
     @property
     def begins(self) -> float:

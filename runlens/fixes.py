@@ -167,7 +167,7 @@ def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
     return (Fix(what, "max_grad_norm", old, new, why, cures="clip-too-tight"),)
 
 
-def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
+def shorter(run: Run, signals: Signals, best: float, what: str = "evaluation") -> tuple[Fix, ...]:
     """Train up to the best step: by `max_steps` where that is set, else by whole epochs.
 
     Nothing where the best model is hardly better than an untrained one: no number of steps helps.
@@ -178,10 +178,10 @@ def shorter(run: Run, signals: Signals, best: float) -> tuple[Fix, ...]:
     place = place_of(run, "max_steps")
     known = any(best in run.curve(m).step for m in run.history.metrics if m.startswith("eval_"))
     at = as_step(best)
-    told = f"evaluation was best at step {at}" if known else f"the data are memorised by step {at}"
+    told = f"{what} was best at step {at}" if known else f"the data are memorised by step {at}"
     if place is not None and (place.recorded or not epochs) and best >= 1:
-        what = "Stop at the best step" if known else "Stop earlier"
-        return (setting(run, "max_steps", int(best), what, told, cures="memorised"),)
+        stop = "Stop at the best step" if known else "Stop earlier"
+        return (setting(run, "max_steps", int(best), stop, told, cures="memorised"),)
     if not epochs or not per_epoch or max(1, math.ceil(best / per_epoch)) >= epochs:
         return ()
     why = f"{told}, after {best / per_epoch:.1f} epochs"

@@ -8,6 +8,7 @@ import numpy as np
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import ENDED, Finding, Fix
+from runlens.metrics import spoken
 from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.wording import step
@@ -118,26 +119,26 @@ def _from_the_start(onset: float) -> str:
 
 
 def _best_weights(run: Run, finding: Finding) -> Fix:
-    ends = [fix.new for fix in finding.fixes if fix.setting == "max_steps"]
-    # the score may be best later than the loss
-    best = ends[0] if ends and isinstance(ends[0], int) else finding.begins
+    best = finding.keep
+    told = spoken(finding.best.metric) if finding.best else "evaluation"
     kept = fixes.checkpoint_before(run, best)
     if kept:
-        return fixes.weights(f"Use {kept[1]}", f"evaluation was best at step {step(best)}")
+        return fixes.weights(f"Use {kept[1]}", f"{told} was best at step {step(best)}")
     if run.setting("save_strategy") == "no":
-        why = "nothing was saved (save_strategy: no), and evaluation was best there"
+        why = f"nothing was saved (save_strategy: no), and {told} was best there"
         return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
     near, every = _nearest_save(run, best), run.number("save_steps")
     if near and abs(near - best) > FAR_SAVE * best:
-        why = f"evaluation was best there, and the first save was at step {near:,}"
+        why = f"{told} was best there, and the first save was at step {near:,}"
         return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
     if near:
         where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
-        why = f"evaluation was best {where}; one was saved every {every:g} steps"
+        why = f"{told} was best {where}; one was saved every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
     what = f"Use a checkpoint from step {step(best)}, if one was saved"
     saves = f" (save_steps is {every:g})" if every and best % every else ""
-    why = f"none was found here{saves}; otherwise, retrain up to that step"
+    there = f"{told} was best there; " if finding.best else ""
+    why = f"{there}none was found here{saves}; otherwise, retrain up to that step"
     if after := sorted((at, path) for at, path in run.checkpoints if at > best):
         at, path = after[0]
         why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"

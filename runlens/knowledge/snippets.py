@@ -24,7 +24,7 @@ _LOOP = {
     "num_train_epochs": "stop after epoch {new}",
     "max_steps": "stop at step {new}",
     "load_best_model_at_end": (
-        "save the weights whenever eval loss improves, and stop after three evaluations "
+        "save the weights whenever the evaluation improves, and stop after three evaluations "
         "without improvement"
     ),
     "bf16": 'in PyTorch, run the forward pass under torch.autocast("cuda", dtype=torch.bfloat16)',

@@ -23,7 +23,8 @@ QUANTITIES: dict[Bag, str] = _bags({
     "accuracy": "acc | acc1 | acc total | acc overall",
     "token_accuracy": "tokens acc",
     "ppl": "ppl",
-    "reward": "reward | return | episode reward | episode return | episode total reward | "
+    "reward": "reward | return | avgr | total rewards | episode rewards | cumulative rewards | "
+              "episode reward | episode return | episode total reward | "
               "total reward | total return | rollout reward | rollout return | env reward | "
               "rollout episode reward | rollout episode return | environment reward | "
               "episode cumulative reward | environment cumulative reward | cumulative reward | "

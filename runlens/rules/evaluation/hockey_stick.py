@@ -16,8 +16,8 @@ Looks alike
     metric_for_best_model counts, then F1 and the like before accuracy, of the whole set before
     single classes. An evaluation of the best model, loaded at the end, is left out.
 Limits
-    rise: 5 % above the best, the usual alert level (in a small set noise, so two later evaluations
-    are needed and three noise scales).
+    rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
+    noise in a small set, so two later evaluations are needed and three noise scales).
     few_rise: 10 % where only two evaluations follow the bottom. noise_multiple: three noise
     scales are seldom chance. Of up to 12 evaluations the noise is hardly known: none are asked
     for where those from the best on rise in an order that is rarer by chance than order (five that
@@ -38,8 +38,8 @@ Fixes
 from msgspec import Struct
 
 from runlens.diagnosis import (
+    Best,
     Chart,
-    Evidence,
     Finding,
     Mark,
     Moment,
@@ -162,7 +162,9 @@ def _finding(
     better = score.improved if score and score.outweighs(bottom.share / limits.steep) else ""
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
     better = "" if spent else better
-    until = score.stood if score and spent else onset  # what a shorter run should keep
+    kept = (score.stood if spent else score.peak) if score else None
+    until = onset if kept is None else kept  # what a shorter run should keep
+    best = Best(until, score.metric) if score and until != onset else None
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
     moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
@@ -171,34 +173,25 @@ def _finding(
         score_ = metric_words(score.metric)
         last = f", and {score_} no longer improved from step {step(until)} on"
     name, heading = spoken(metric), _heading(run, signals, evals, better)
-    evidence = [
-        worsened.rise_row(evals, metric, bottom, needed),
-        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
-        Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
-    ]
-    if samples:
-        evidence.append(Evidence("Samples in the evaluation set", float(samples)))
-    if train:
-        evidence.append(
-            Evidence("Train loss at the best evaluation", train.logged_then, where="train_loss")
-        )
-    if score:
-        evidence.append(score.evidence)
+    evidence = worsened.evidence(evals, metric, bottom, needed, train, score, samples)
     return Finding(
         severity="info" if better else _severity(evals, bottom, score, samples, limits),
         harmless=better != "" and bottom.share < limits.steep,  # more answers are right
         heading=heading,
+        best=best,
         title=f"{SAID[heading]} from step {step(onset)} on. "
         f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its best of "
         f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}.",
         metric=metric,
         onset=Moment(onset),
-        evidence=tuple(evidence),
+        evidence=evidence,
         fixes=overfit_advice.for_confidence(run, score)
         if score and better
         else overfit_advice.of_the_evaluation()
         if worsened.beyond_memorising(evals)
-        else overfit_advice.fixes_of(run, signals, until),
+        else overfit_advice.fixes_of(
+            run, signals, until, score.metric if score and until != onset else ""
+        ),
         ruled_out=_ruled_out(train, better, wandering=wanders(evals.value, bottom)),
         confidence=worsened.confidence(bottom, needed, len(evals)),
         chart=Chart(

@@ -32,14 +32,15 @@ def of_the_evaluation() -> tuple[Fix, ...]:
     )
 
 
-def fixes_of(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
-    """Return what to change where a run overfits from step `onset` on."""
+def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple[Fix, ...]:
+    """Return what to change where a run is best at step `onset`, by its loss or by a `score`."""
     made: list[Fix] = []
+    told = metric_words(score or "eval_loss")
     if kept := fixes.checkpoint_before(run, onset):
         made.append(
-            fixes.weights(f"Use {kept[1]}", "it is the nearest one saved before the best eval loss")
+            fixes.weights(f"Use {kept[1]}", f"it is the nearest one saved before the best {told}")
         )
-    made += fixes.shorter(run, signals, onset)
+    made += fixes.shorter(run, signals, onset, metric_words(score) if score else "evaluation")
     if fixes.never_better(signals):
         why = "the best evaluation is hardly better than the one before training"
         made.append(

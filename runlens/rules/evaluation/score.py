@@ -49,12 +49,22 @@ class Score(NamedTuple):
     better: FloatArray  # the score there, times its sign: higher is better
 
     @property
+    def _levels(self) -> FloatArray:
+        around = (self.better[max(0, at - 1) : at + 2] for at in range(len(self.better)))
+        return np.array([float(median(values)) for values in around])
+
+    @property
     def stood(self) -> float:
         """Return the step from which less than the least gain that counts was left."""
-        value = self.better
-        levels = [float(median(value[max(0, at - 1) : at + 2])) for at in range(len(value))]
-        left = float(median(value[-3:])) - np.array(levels)
+        left = float(median(self.better[-3:])) - self._levels
         return float(self.step[int(np.argmax(left <= self.least))])
+
+    @property
+    def peak(self) -> float | None:
+        """Return the step at which it was best, where that is a gain that counts; else None."""
+        levels = self._levels
+        top, then = int(np.argmax(levels)), float(np.copysign(self.then, levels[0]))
+        return float(self.step[top]) if levels[top] - then > self.needed else None
 
     @property
     def improved(self) -> str:

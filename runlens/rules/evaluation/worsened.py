@@ -3,6 +3,7 @@
 from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.history import Curve
+from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
 from runlens.run import Run
 from runlens.wording import loss, number, percent, step
@@ -100,3 +101,27 @@ def beyond_memorising(evals: Curve) -> float:
         return 0.0
     ratio = float(evals.value[-1] / evals.value.min())
     return ratio if ratio >= BEYOND else 0.0
+
+
+def evidence(
+    evals: Curve,
+    metric: str,
+    bottom: Bottom,
+    needed: float,
+    train: Train | None,
+    score: Score | None,
+    samples: int,
+) -> tuple[Evidence, ...]:
+    """Return what speaks for a rise: of the loss, and what train loss and score did beside it."""
+    onset = float(evals.step[bottom.at])
+    rows = [
+        rise_row(evals, metric, bottom, needed),
+        Evidence("Best eval loss, as logged", bottom.lowest, where=metric, step=onset),
+        Evidence("Evaluations after the best", float(len(evals) - bottom.at - 1)),
+    ]
+    if samples:
+        rows.append(Evidence("Samples in the evaluation set", float(samples)))
+    if train:
+        what = "Train loss at the best evaluation"
+        rows.append(Evidence(what, train.logged_then, where="train_loss"))
+    return (*rows, score.evidence) if score else tuple(rows)

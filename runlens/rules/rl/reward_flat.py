@@ -108,10 +108,8 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     nothing = gain.end - gain.start < limits.least * abs(gain.start)
     few = len(value) <= EXACT and not nothing  # of few the memory of the noise is not known
     chance = kendall(value)[1] if few else gain.p
-    if signals.run.task == "rl" and len(value) > EXACT and _slight(gain, limits):
-        first, last, error = by_thirds(value)
-        return Rise(first, last, limits.thirds * error)
-    if gain.tau >= limits.tau and chance < (limits.p if nothing else limits.doubt):
+    slight = signals.run.task == "rl" and len(value) > EXACT and _slight(gain, limits)
+    if not slight and gain.tau >= limits.tau and chance < (limits.p if nothing else limits.doubt):
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"

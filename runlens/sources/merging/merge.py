@@ -143,7 +143,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
-    if ACCURACIES & metrics.keys():
+    if ACCURACIES & metrics.keys() or "eval_loss" in metrics:
         from runlens.sources.merging.accuracies import of_data  # of no use to other runs
 
         metrics = of_data(metrics, logged)
