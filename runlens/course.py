@@ -10,10 +10,9 @@ from runlens.wording import loss, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
-UNDONE_RETURN = 1 / 3  # of the mean return, which single bad episodes lower
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
-LUCKY = 2.0  # times its error: the best of a smoothed curve is the best of many
+FEW_RETURNS = 50  # from which a tenth has a mean with an error
 TENTH = 10
 
 
@@ -42,11 +41,19 @@ def span(curve: Curve, first: float, last: float) -> str:
     return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"
 
 
-def _error(value: FloatArray, shown: FloatArray) -> float:
-    """Return the standard error of the last tenth over a smoothed best, with slow noise."""
-    tenth, wide = max(1, len(value) // TENTH), noise.window(len(value))
-    means = (1 / tenth + 2 / wide) ** 0.5  # the smoothed curve averages over half its window
-    return float(noise.sigma(value) * means * noise.inflation(value - shown) * LUCKY)
+def _undone(value: FloatArray) -> str:
+    """Say that the mean return of the last tenth lies far below that of a tenth before.
+
+    A return is a mean: what medians leave out, episodes that fail, is a part of it.
+    """
+    tenths = np.array_split(value, TENTH)
+    means = np.array([float(tenth.mean()) for tenth in tenths])
+    errors = [float(part.std()) * noise.inflation(part) / len(part) ** 0.5 for part in tenths]
+    best = int(np.argmax(means))
+    lost, error = means[best] - means[-1], (errors[best] ** 2 + errors[-1] ** 2) ** 0.5
+    if lost <= UNDONE * (means[best] - means[0]) or lost <= ERRORS * error:
+        return ""
+    return f"but the mean of a tenth had been {loss(means[best])}, and ends at {loss(means[-1])}"
 
 
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
@@ -54,15 +61,11 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
     if metric == "train_loss" and (near := chance.hardly_left(signals.run, first, last)):
         return near
-    shown = signals.smooth(metric)
-    best = sign * float((sign * shown).min())
-    tail = value[-max(1, len(value) // TENTH) :]
-    scatter, undone = noise.sigma(value), UNDONE
-    if metric == "reward":  # a return is a mean: what a median leaves out is a part of it
-        last, undone = min(last, float(tail.mean())), UNDONE_RETURN
-        scatter = min(scatter, _error(value, shown))
+    if metric == "reward" and len(value) >= FEW_RETURNS:
+        return _undone(value)
+    best = sign * float((sign * signals.smooth(metric)).min())
     lost, gained = sign * (last - best), sign * (first - best)
-    if lost > undone * gained and lost > ERRORS * scatter:
+    if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value):
         return f"but it had been at {loss(best)} before (smoothed)"
     evals = signals.curve("eval_loss").value
     if len(evals) >= FEWEST_POINTS:

@@ -85,3 +85,9 @@ def test_names_with_a_meaning_are_half_of_the_list() -> None:
     assert len(meant) >= 1_500
     known = [name for name in meant if understood(name) == name.meaning]
     assert len(known) >= 0.97 * len(meant)
+
+
+def test_a_name_without_a_word_is_unknown() -> None:
+    """Signs alone, as a cut file leaves them, are no letter of a loss."""
+    assert naming("-").metric == "-"
+    assert naming("%").metric == "%"

@@ -307,12 +307,22 @@ def test_a_reward_is_told_by_the_medians_of_its_ends() -> None:
 
 @pytest.mark.parametrize(("end", "doubted"), [(-22_000, True), (-17_000, False)])
 def test_a_third_of_a_return_that_is_lost_is_not_told_healthy(end: float, *, doubted: bool) -> None:
-    """Single episodes scatter by more than the loss of the mean, which hundreds of them show."""
+    """Single episodes scatter by more than the loss of the mean, which tenths of them show."""
     at, rng = np.arange(3_000), np.random.default_rng(3)
     level = np.interp(at, [0, 1_500, 2_000, 2_999], [-36_000, -13_500, -14_500, end])
     history = History({"reward": columns(at, level + rng.normal(0, 4_000, len(at)))})
     told = of(Run("agent", "agent", history, task="rl"))
-    assert ("but it had been at" in told.sentence) is doubted
+    assert ("but the mean of a tenth had been" in told.sentence) is doubted
+
+
+def test_a_reward_of_rare_wins_is_told_by_its_means() -> None:
+    """A smoothed curve has its best where such wins come together: that is no loss."""
+    rng = np.random.default_rng(7)
+    won = rng.random(900) < np.linspace(0.02, 0.3, 900)
+    history = History(
+        {"reward": columns(np.arange(900), np.where(won, 500.0, rng.normal(0, 5, 900)))}
+    )
+    assert "mean of a tenth" not in of(Run("rare", "rare", history, task="rl")).sentence
 
 
 @pytest.mark.parametrize(

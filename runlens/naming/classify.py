@@ -103,7 +103,7 @@ def _bags(found: tuple[str, ...], statistic: Statistic) -> list[Bag]:
         and not STATISTICS.get(word)
         and not (word.isdigit() and before in SPLITS)  # valid_0, valid_1: of several sets
     }
-    told -= set(LETTERS) & {found[0]}
+    told -= set(LETTERS) & set(found[:1])
     # of several rewards a mean is one number, as is one of 100 episodes; rewards/accuracy/mean is
     # that of a reward function, and no share of pairs
     if statistic == "mean" and not {"rewards", "acc"} <= told:

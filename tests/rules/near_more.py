@@ -169,15 +169,46 @@ MORE: dict[str, tuple[Case, ...]] = {
         )
         for below in (0.015, 0.025)
     ),
-    "reward-flat": tuple(
+    "reward-flat": (
+        *(
+            drawn(
+                "falls a little",
+                noise=0.2,
+                task="rl",
+                reward="0:-12 2000:-14",
+                state=State("crashed", done_steps=2000, planned_steps=plan),
+            )
+            for plan in (5900, 7500)
+        ),
+        *(
+            drawn(
+                f"little {number}",
+                noise=noise,
+                task="rl",
+                reward=f"0:300 1500:300 1510:{end} 3000:{end}",
+            )
+            for number, noise, end in (
+                (1, 0.13, 312),
+                (0, 0.13, 318),
+                (5, 0.2, 322),
+                (5, 0.3, 336),
+                (0, 0.3, 345),
+            )
+        ),
+        drawn("f", noise=0.3, task="rl", reward="0:100 1000:100 1010:113 3000:113"),
+    ),
+    "crashed": tuple(
         drawn(
-            "falls a little",
-            noise=0.2,
-            task="rl",
-            reward="0:-12 2000:-14",
-            state=State("crashed", done_steps=2000, planned_steps=plan),
+            "words at the end of the log",
+            state=State("crashed", said, "likely", done_steps=160),
+            events=(message(said, "fallback", 99, 160, exception=said, words=sure, frame=frame),),
+            train_loss="0:2.2 160:1.6",
         )
-        for plan in (5900, 7500)
+        for said, sure, frame in (
+            ("Error: No such file or directory: 'data/train.bin'", "likely", ""),
+            ("ERROR - the command 'make' returned exit status 2", "certain", ""),
+            ("fatal: nothing to do", "certain", "train.py:12 in main"),
+        )
     ),
     "grad-zero": (
         *(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from runlens.diagnosis import Finding
+from runlens.engine import diagnose
 from runlens.history import History, columns
 from runlens.metrics import base
 from runlens.rules.evaluation.hockey_stick import RULE
@@ -13,6 +14,7 @@ from runlens.rules.evaluation.sets import bottom_of
 from runlens.rules.rule import Case, drawn
 from runlens.run import Run, Setting
 from runlens.signals import Signals
+from runlens.weights import to_go_on_from
 from runlens.wording import loss
 
 TRAIN = "0:2 600:0.3"
@@ -311,3 +313,26 @@ def test_memorised_training_data_foretell_the_rise_of_few_evaluations(
     history = History({"train_loss": columns(step, train), "eval_loss": columns(step, evals)})
     run = Run("few", "few", history, task="classification")
     assert RULE.check(run, Signals(run), RULE.limits).status == status
+
+
+@pytest.mark.parametrize(("late", "kept"), [(0.234, 10), (0.186, 2)])
+def test_weights_are_kept_where_a_held_out_score_was_best(late: float, kept: int) -> None:
+    """The loss is best at step 2; a score that gained since, beyond its noise, is best later."""
+    step = np.arange(1, 21)
+    loss_ = np.interp(step, [1, 2, 20], [0.72, 0.68, 1.3])
+    score = np.interp(step, [1, 2, 9, 11, 20], [0.17, 0.182, late, late, 0.19])
+    history = History({
+        "train_loss": columns(step, np.geomspace(0.4, 1e-4, 20)),
+        "eval_loss": columns(step, loss_),
+        "eval_accuracy": columns(step, score),
+    })  # fmt: skip
+    run = Run("ocr", "ocr", history, task="other")
+    diagnosis = diagnose(run)
+    (found,) = (
+        one for i in diagnosis.incidents for one in i.findings if one.rule == "hockey-stick"
+    )
+    assert found.onset.step == 2
+    assert found.keep == pytest.approx(kept, abs=1)
+    kept_ = to_go_on_from(run, Signals(run), [found], [found], changed=False, mis=False)
+    assert kept_ is not None
+    assert f"from step {found.keep:.0f}" in kept_.what

@@ -252,3 +252,17 @@ def test_a_language_model_trained_on_long_after_one_batch_is_known(
         train_loss=f"0:6.7 30:0.01 {last}:0.004 /1",
     )  # fmt: skip
     assert [one.harmless for one in said(case).findings] == [harmless]
+
+
+@pytest.mark.parametrize(
+    ("steps", "last", "harmless"), [(500, 2_000, False), (500, 350, True), (60, 2_000, True)]
+)
+def test_a_loss_gone_within_the_first_pass_is_no_training_well_done(
+    steps: int, last: int, *, harmless: bool
+) -> None:
+    """Of an unknown task without an evaluation: what was not seen before cannot be memorised."""
+    case = drawn(
+        "soon", task="other", noise=0.01, steps_per_epoch=steps,
+        train_loss=f"0:1.36 200:0.004 {last}:0.001",
+    )  # fmt: skip
+    assert [one.harmless for one in said(case).findings] == [harmless]

@@ -360,3 +360,13 @@ def test_letters_that_are_no_sum_are_none(tmp_path: Path) -> None:
     assert not of_parts(tmp_path, "", line, off=0.1).taken
     assert not of_parts(tmp_path, "", "Epoch {} | B: {} | T: {}").taken
     assert not of_parts(tmp_path, "", "Epoch {0} | B: {1} | C: {2}\nEpoch {0}5 | T: {4}").taken
+
+
+def test_a_score_beside_each_evaluation_loss_is_of_evaluation(tmp_path: Path) -> None:
+    """``dev loss: 0.5, f1 score: 0.9``; not one that is logged with training rows as well."""
+    rows = [f"Epoch: {n}, dev loss: {1 / n:.4f}, f1 score: {0.5 + n / 50:.3f}" for n in range(1, 9)]
+    (tmp_path / "train.log").write_text("\n".join([*rows, ""]))
+    assert "eval_f1_score" in read(tmp_path).history.metrics
+    more = [f"{row}\nEpoch: {n}, f1 score: 0.4, step {n}" for n, row in enumerate(rows, 1)]
+    (tmp_path / "train.log").write_text("\n".join([*more, ""]))
+    assert len(read(tmp_path).history.metrics) > 1

@@ -118,7 +118,10 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
     open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > 0
-    few = signals.steps_per_epoch or inf
+    begun = int(curve.step[at])
+    few, epoch = signals.steps_per_epoch or inf, reached(run, signals, begun).epoch
+    if epoch is not None and epoch <= 1 and run.last_step > 2 * begun:
+        open_ = False  # within the first pass over the data, and trained on: too easy, or leaked
     if ONE_BATCH < few <= A_HANDFUL and run.last_step > A_HUNDRED * few:
         open_ = False  # no task is learned from a handful of batches that are seen so often
     return zero._replace(severity="info", harmless=zero.harmless or open_)

@@ -40,7 +40,7 @@ from msgspec import Struct
 from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_flat, chance, surroundings
+from runlens.rules.loss import causes_of_flat, chance, shelf, surroundings
 from runlens.rules.loss.shelf import Bound, Shelf, Still, at_floor, no_mean, still_of, too_high
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
@@ -97,7 +97,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if signals.partial:
         return unmet(f"the history begins at step {step(signals.begins)}: the start is missing")
     still = still_of(train.value)
-    if still.gain > limits.gained * abs(still.level):
+    if still.gain > limits.gained * abs(still.level) or shelf.falls_in_order(train.value, still):
         return passed(f"loss gained {loss(still.gain)} since the second quarter of the run")
     rose = climb(smooth(train.value)[len(train) // 4 :]).height
     scatter = WANDERS * sigma(train.value) / (window(len(train)) / 2) ** 0.5
