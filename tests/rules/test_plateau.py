@@ -275,5 +275,5 @@ def test_a_loss_that_falls_from_point_to_point_is_slow_and_not_flat(
     """2 % in three quarters of the run, at each point a little."""
     curve = "0:5.7 200:3.45 900:3.35"
     config = {"train_on_inputs": False}
-    run = drawn("slow", noise=noise, config=config, train_loss=curve, learning_rate=RATE).run()  # type: ignore[arg-type]
+    run = drawn("slow", noise=noise, config=config, train_loss=curve, learning_rate=RATE).run()
     assert ask(run).status == status
