@@ -95,7 +95,7 @@ def rate(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share (0 to 1 is 0 to 100 %): one decimal below 10 %, none above."""
+    """Return a share (0 to 1 is 0 to 100 %): one decimal below 10 % and just below 100 %."""
     special = _special(share)
     if special:
         return special
@@ -103,6 +103,8 @@ def percent(share: float) -> str:
     if size >= 1e7:  # noqa: PLR2004 - so many digits read badly
         return f"{number(share * 100, 2)}{NARROW}%"
     text = f"{size:.1f}" if 0 < size < 9.95 else f"{size:,.0f}"  # noqa: PLR2004 - rounds to 10
+    if size < 100 and text == "100":  # noqa: PLR2004 - what is not all is not told as all
+        text = f"{min(size, 99.9):.1f}"
     return f"{MINUS if share < 0 and text.strip('0.') else ''}{text}{NARROW}%"
 
 

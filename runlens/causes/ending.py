@@ -210,7 +210,7 @@ def _limit(scene: Scene) -> Signs:
 def _person(scene: Scene) -> Signs:
     yield _named(scene, "by-hand", LEADS)
     stops = scene.run.events_of("early_stop")
-    if stops:
+    if stops and not scene.has("crashed"):  # of two phases the first may have ended so
         said = f"early stopping ended it at step {step(stops[-1].step)}"
         yield Sign(said, LEADS, "Early stopping, as configured")
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):

@@ -245,7 +245,7 @@ def test_checks_add_up_and_give_their_reasons() -> None:
         "f": Outcome("error", "ZeroDivisionError: x"),
     }
     text = section(render(diagnosis(outcomes=outcomes, titles={"e": "Entropy"})), "checks")
-    ended = "1 found something, 1 check passed, 2 could not run, 1 for other tasks, 1 broken"
+    ended = "1 note, 1 check passed, 2 could not run, 1 for other tasks, 1 broken"
     assert ended in text
     assert "0.1; 0.5 would count" in text
     assert "c, dKl is not logged." in text

@@ -15,10 +15,13 @@ from runlens.wording import count
 def checks(diagnosis: Diagnosis) -> Markup:
     """Return all rules by outcome; the counts add up to the number of rules."""
     sorted_out, titles = facts.checks(diagnosis), diagnosis.titles
+    loud = any(incident.severity != "info" for incident in diagnosis.incidents)
+    noted = loud or not sorted_out.found  # a page without a fault does not say that one was found
+    found = f"{sorted_out.found} found something" if noted else count(sorted_out.found, "note")
     return folded_section(
         "checks",
         "Checks",
-        ", ".join([f"{sorted_out.found} found something", *sorted_out.all_counted]),
+        ", ".join([found, *sorted_out.all_counted]),
         _passed(sorted_out, titles),
         _covered(sorted_out, diagnosis),
         _unmet(sorted_out, titles, diagnosis.framework),
