@@ -5,7 +5,7 @@ import pytest
 from runlens.engine import diagnose
 from runlens.rules.cases import message
 from runlens.rules.rule import drawn
-from runlens.run import Event, State
+from runlens.run import Event, State, StateKind
 
 ERROR = "AttributeError: 'Lambda' object has no attribute 'layers'"
 
@@ -15,7 +15,7 @@ def test_an_early_stop_of_a_phase_does_not_explain_a_later_exception(*, crashed:
     """Of a training in two phases the first may stop early as configured."""
     stop = Event("early_stop", 140, text="Epoch 14: early stopping")
     behind = message(ERROR, "fallback", 99, 140, exception=ERROR, frame="train.py:84 in tune")
-    kind = "crashed" if crashed else "stopped_early"
+    kind: StateKind = "crashed" if crashed else "stopped_early"
     run = drawn(
         "phases",
         train_loss="0:2.2 140:0.4",
