@@ -254,7 +254,7 @@ def _evidence(
         Evidence(LONGEST, float(seen.width.max()), where="train_loss"),
     ]
     if climb is not None:
-        what = "Gradient norm as a multiple of its earlier level"
+        what = "Gradient norm over its earlier level"
         evidence.append(Evidence(what, climb, None, "", "grad_norm", where))
     rate = signals.learning_rate_at(where)
     if rate is not None:

@@ -179,7 +179,7 @@ def _evidence(
     onset = float(curve.step[at])
     rows = [
         Evidence(
-            "Share of non-finite norms while the loss was finite",
+            "Non-finite norms while loss was finite",
             float(bad.mean()),
             limits.share,
             "a dynamic loss scale stays below",
