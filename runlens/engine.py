@@ -272,14 +272,13 @@ def _part(
 def _until_lost(
     asked: list[Asked], outcomes: dict[str, Outcome], found: list[Finding], late: float
 ) -> dict[str, Outcome]:
-    """Return as unmet what passed only because the loss became NaN: the rest could not be judged.
-
-    Not where that was in the last steps, from step `late` on.
-    """
+    """Return as unmet what passed only because the loss became NaN before step `late`."""
     lost = [one.begins for one in found if one.rule in NAN and one.end is None]
     if not lost or min(lost) >= late:
         return {}
-    told = f"the loss was not finite from step {step(min(lost))} on; before it: "
+    norm = any(one.rule == "nan-grad" and one.begins <= min(lost) for one in found)
+    which = "loss or the gradient norm" if norm else "loss"
+    told = f"the {which} was not finite from step {step(min(lost))} on; before it: "
     curves = NAN | {rule.slug for rule in asked if rule.family in OF_THE_LOSS}
     return {
         slug: unmet(told + outcome.reason)

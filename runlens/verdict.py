@@ -286,10 +286,11 @@ def _columns(run: Run, has: str) -> str:
     if len(told) == 1:
         named = quote(f"{ours}={likely[0]}")
         return f"The log has one column, {shown[0]}. If it is {what}, pass --column {named}."
-    more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
+    unshown = len(told) - len(shown)
+    named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
     named = quote(f"{ours}={likely[0] if 'loss' in words(likely[0]) else 'NAME'}")
     which = f"If one of them is {what}, pass --column {named}."
-    return f"The log {has} {', '.join(shown)}{more}. {which}"
+    return f"The log {has} {named_all}. {which}"
 
 
 def _not_finite(curve: Curve) -> str:

@@ -138,7 +138,7 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     what = f"Use a checkpoint from step {step(best)}, if one was saved"
     saves = f" (save_steps is {every:g})" if every and best % every else ""
     there = f"{told} was best there; " if finding.best else ""
-    why = f"{there}none was found here{saves}; otherwise, retrain up to that step"
+    why = f"{there}none was found here{saves}; if none was saved, retrain up to that step"
     if after := sorted((at, path) for at, path in run.checkpoints if at > best):
         at, path = after[0]
         why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"
@@ -168,14 +168,14 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         ends = (one.begins for one in lead if one.rule in ENDED and one.begins < inf)
         cost = fixes.lost_steps(max(0, round(max(run.last_step, *ends)) - kept[0]))
         if run.state.planned_steps and kept[0] >= run.state.planned_steps:
-            what = f"Load {kept[1]} and rerun only what failed"
+            what = f"Load {kept[1]} and rerun only the part that failed"
             return fixes.action(what, ALL_DONE, kind="resume")
         return fixes.action(f"Resume from {kept[1]}{once}", cost, kind="resume")
     if changed:
         return None  # the step with the settings says that it starts again
     whole = max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf)
     if whole or (run.state.done_share or 0.0) >= 1:
-        return fixes.action(f"Rerun only what failed{once}", ALL_DONE, kind="restart")
+        return fixes.action(f"Rerun only the part that failed{once}", ALL_DONE, kind="restart")
     if begun := _resumed_at(run):
         why = f"the log begins at step {step(begun)}, so a checkpoint of an earlier launch exists"
         what = f"Resume{once} from the checkpoint that this run started from"

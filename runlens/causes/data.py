@@ -18,7 +18,8 @@ from runlens.causes.patterns import LOST, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.rules.evaluation import worsened
-from runlens.rules.loss.loss_spike import LONGEST, POINTS, SPIKES
+from runlens.rules.loss.loss_spike import LONGEST, SPIKES
+from runlens.rules.loss.spike_words import POINTS
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate

@@ -134,8 +134,8 @@ def _memory(scene: Scene) -> Signs:
         value = scene.curve(metric).value
         ended = scene.has("killed", "oom-cliff" if metric == "gpu_mem" else "killed")
         if len(value) > 1 and value[-1] > GREW * value[0] and ended:
-            went = f"{where} had grown to {number(float(value[-1]))} GiB"
-            yield Sign(went, HINT)
+            first, last = (number(float(one)) for one in (value[0], value[-1]))
+            yield Sign(f"the logged {where} grew from {first} to {last} GiB", HINT)
 
 
 def _inner(scene: Scene, kind: str) -> str:
@@ -194,7 +194,8 @@ def _limit(scene: Scene) -> Signs:
     if not scene.has("killed", "stopped-early", "crashed"):
         return
     if said := _line(scene, _LIMIT):
-        yield Sign(said, LEADS, "A time limit")
+        raised = "Raise the time limit of the job or of the script"
+        yield Sign(said, LEADS, "A time limit", raised)
     elif said := _line(scene, HUNG_UP):
         yield Sign(said, SETTLES, "The terminal that started the run was closed")
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
@@ -233,7 +234,7 @@ def _code(scene: Scene) -> Signs:
     where = f"the traceback ends at {frame}" if ".py:" in frame else ""
     during = "" if stage == "the forward pass" and frame.endswith(" in forward") else _during(stage)
     place = f"{where}{',' if during else ''}{during}" if where else ""
-    place = place or (f"it happened{during}" if during else "")
+    place = place or (f"the error came up{during}" if during else "")
     if known is not None:  # the table names the error better; where it was raised is added
         yield Sign(place, STRONG) if place else None
         return
@@ -309,7 +310,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "If you did not stop it yourself, find out who did",
+    "If you did not stop it yourself, look for a limit in the script or in the job",
 )
 CODE = Hypothesis(
     "code-error",

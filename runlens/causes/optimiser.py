@@ -181,7 +181,7 @@ def _numerics(scene: Scene) -> Sign | None:
     if not len(early) or (scene.norm_climb or 0.0) >= CLIMBED:
         return None
     said = f"gradient norm is NaN at step {step(int(early[0]))} while the loss is finite"
-    what = "A backward pass that fails (a root or norm at 0, a masked row, an overflow)"
+    what = "An operation without a finite gradient (a root or norm at 0, a masked row, an overflow)"
     return Sign(said, SPEAKS, what)
 
 
@@ -276,7 +276,8 @@ BATCH = Hypothesis(
     | (POLICY & {"reward-flat"}),
     _small_batch,
     "the swings are as large with four times the batch",
-    "Accumulate over four times as many batches for 100 steps. The swings should halve",
+    "Accumulate over four times as many batches for 100 steps. If noise is the cause, the swings "
+    "halve",
 )
 LOSS = Hypothesis(
     "loss-function",

@@ -278,7 +278,9 @@ def _hinted(fits: Sequence[str]) -> str:
     fits = [_LACKS.sub(r"a \1 that is \2", one) for one in fits]
     if len(fits) == 1:
         return f"{fits[0]} would fit, but the logs do not prove it"
-    return f"{', or '.join(fits)}, would fit, but the logs do not show which"
+    first, second = fits
+    stop = "," if ", " in first else ""  # what the comma opened
+    return f"{first}{stop} would fit, and so would {second}; the logs do not show which"
 
 
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:

@@ -48,7 +48,8 @@ MEANINGS: dict[str, Meaning] = {
 
 
 MISSING = Meaning(
-    "A file or folder is not where the code looks for it", "Compare that path with what lies there"
+    "A file or folder is not where the code looks for it",
+    "List the parent folder and compare it with the path in the error",
 )
 _MISSING = lazy_re(
     r"\b(?:does not|doesn't) exist\b|\bno such file\b|\bfile not found\b"

@@ -173,7 +173,7 @@ def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     sure = "" if state.sure == "guess" or state.kind == "unknown" else f" ({state.sure})"
     told = " ".join(f"{one.title} {one.seen}" for one in diagnosis.findings).casefold()
     said = state.why.partition(", at ")[0].casefold() in told
-    why = "" if said else clean(shortened(state.why, REASON))
+    why = "" if said else clean(shortened(state.why, REASON)).replace(".,", ",")
     for name, words in (
         ("Files", ", ".join(map(clean, diagnosis.sources))),
         ("Task", diagnosis.task),

@@ -92,8 +92,7 @@ def covering(ended: Checks, diagnosis: Diagnosis) -> list[str]:
     told = {one.rule: named(one, diagnosis) for one in diagnosis.findings}
     names = {**diagnosis.titles, **told}
     return sorted(
-        f"{diagnosis.titles.get(slug) or slug} "
-        f"(see {names.get(by, by) if by else 'how the run ended'})"
+        f"{diagnosis.titles.get(slug) or slug} (see {names.get(by, by) if by else 'End'})"
         for slug, by in ended.covered.items()
     )
 
@@ -125,10 +124,15 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
     )
 
 
+ARTICLES = ("A ", "An ", "The ")
+
+
 def ranked(cause: Cause) -> str:
     """Return a cause with how sure it is; behind alternatives that would seem to be of the last."""
     if " or " in cause.what and cause.rank in RANKS[:2]:
-        return f"{capitalised(cause.rank)} {uncapitalised(cause.what)}"
+        led = cause.what.startswith(ARTICLES)  # "Likely wrong template or tokenizer" misleads
+        apart = "" if led else "," if cause.rank == RANKS[0] else ":"
+        return f"{capitalised(cause.rank)}{apart} {uncapitalised(cause.what)}"
     return f"{cause.what} ({cause.rank})"
 
 

@@ -125,7 +125,7 @@ OPTIMISER = (
         ({"task": "grpo", "train_loss": LOST, "kl": "0:3 900:3"}, "2 Overflow in"),
         (
             {"grad_norm": "0:1 490:1 500:nan 900:nan"},
-            "2 A backward pass that fails",
+            "2 An operation without a finite gradient",
         ),
     ),
     *held(

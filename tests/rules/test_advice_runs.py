@@ -37,7 +37,7 @@ SAID = {
         "oom-cliff",
         oom(max_length=4096),
         (
-            "One batch longer than the others",
+            "One batch with longer samples than the others",
             "do Truncate at max_length and pad to a multiple of 8",
         ),
         bad("oom-cliff", "in the first step"),
@@ -110,7 +110,7 @@ SAID = {
         ),
         (
             "Tensors or autograd graphs that are kept alive",
-            "GPU memory had grown to",
+            "GPU memory grew from",
             "expandable_segments:True",
         ),
         oom(),

@@ -68,7 +68,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     edge = usual.high if high else usual.low
     side = f"{times(peak / edge)} the top of the usual range"
     if not high:
-        side = f"1/{number(edge / peak, 2)} of the bottom of the usual range"
+        side = f"{number(edge / peak, 2)} times below the usual range"
     return found(
         advice(
             f"The peak learning rate of {rate(peak)} is {side} ({spanned}).",

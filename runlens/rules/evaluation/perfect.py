@@ -54,24 +54,27 @@ def _finding(metric: str, steps: list[int], value: float, level: float) -> Findi
             Evidence("Train loss at the end", level, UNSURE, "an average probability of 0.9",
                      "train_loss"),
         ),
-        seen="A model does not answer unseen rows better than those it is trained on.",
+        seen="A model rarely does better on unseen data than on its training data.",
         causes=(
             Cause(
-                "Evaluation rows are in the training set, or all have one label",
+                "Evaluation rows are also in the training set, or all of them have the same label",
                 "likely",
                 f"no evaluation has an error, and train loss is {loss(level)}",
                 kind="leak",
             ),
         ),
         fixes=(
-            fixes.look("Count the labels of the evaluation set", "one class alone is always right"),
+            fixes.look(
+                "Count the labels of the evaluation set",
+                "with a single class, a constant prediction scores 100 %",
+            ),
             fixes.look(
                 "Hash the rows of both sets and look for duplicates",
                 "rows seen in training say nothing about generalization",
             ),
             fixes.look(
                 "Print labels and predictions of one evaluation batch",
-                "a score that compares the labels with themselves shows at once",
+                "this shows whether the score compares the labels with themselves",
             ),
         ),
         confidence=Confidence(round(min(0.9, 0.5 + 0.05 * len(steps)), 2),

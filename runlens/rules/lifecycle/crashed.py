@@ -73,7 +73,8 @@ def _finding(run: Run, end: Ending, limits: Limits) -> Finding:
     frame = _own(str(data.get("frame") or ""))
     done = plan_done(run, limits.complete)
     after = ", after all planned steps were done" if done else ""
-    evidence = [Evidence("Exception", exception, where=proof.where)] if proof else []
+    told = exception.replace(f"{UNNAMED}, in ", "not named in the log; last frame: ")
+    evidence = [Evidence("Exception", told, where=proof.where)] if proof else []
     if frame:
         evidence.append(
             Evidence("Last frame in your own code", frame, where=proof.where if proof else "")
@@ -113,8 +114,9 @@ def _confidence(proof: Event | None, data: Mapping[str, Any]) -> Confidence:
 
 
 def _seen(exception: str) -> str:
-    where = exception.removeprefix(UNNAMED).removeprefix(",")
-    unnamed = f"The log breaks off inside a traceback{where}, before the exception."
+    place = exception.removeprefix(UNNAMED).removeprefix(", in ")
+    where = f" (last frame: {place})" if place else ""
+    unnamed = f"The log breaks off inside a traceback{where}, before the exception is named."
     bare = ":" not in exception and bool(_with(exception))  # its name, which the headline says
     named = "" if bare else capitalised(f"{quoted(exception)}.")
     return unnamed if exception.startswith(UNNAMED) else named
@@ -127,7 +129,7 @@ def _with(exception: str) -> str:
     """Return `` with a KeyError``; empty where the words begin with no name of an exception."""
     name = exception.partition(":")[0].rpartition(".")[2].strip()
     named = name.isidentifier() and name.endswith(EXCEPTIONS) and name != "Error"
-    return f" with {'an' if name[0] in 'AEIO' else 'a'} {name}" if named else ""
+    return f" with {'an' if name[0] in 'AEIOX' else 'a'} {name}" if named else ""
 
 
 def _own(frame: str) -> str:

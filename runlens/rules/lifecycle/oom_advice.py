@@ -50,7 +50,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         )
     if done > 1:
         late = plan_done(run, long)
-        why = f"the first {step(done)} steps had enough memory"
+        why = "the earlier steps had enough memory"
         rank: Rank = "likely" if late and not made else "possible"
         made.append(Cause(_longer(run), rank, why, kind="memory"))
     return tuple(made)
@@ -68,7 +68,7 @@ def _of_evaluation(run: Run) -> str:
 
 def _longer(run: Run) -> str:
     if run.task not in RL_TASKS:
-        return "One batch longer than the others"
+        return "One batch with longer samples than the others"
     lengths = run.curve("len_mean").finite().value
     grown = len(lengths) > 1 and lengths[-1] > GROWN * median(lengths)
     return "Completions longer than before" if grown else "A batch with longer prompts"
@@ -131,7 +131,8 @@ def _grown(run: Run, proof: Event) -> str:
     if value[-1] < proof.data.get("tried_gib", 0.0):
         return ""  # the request alone is more than all that had grown
     where = "host memory" if of_host else "GPU memory"
-    return f"{where} had grown to {number(float(value[-1]))} GiB"
+    first, last = (number(float(one)) for one in (value[0], value[-1]))
+    return f"the logged {where} grew from {first} to {last} GiB"
 
 
 def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
@@ -170,7 +171,7 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         )
     if onset_step(run) > 1 and run.task not in RL_TASKS:
         what = "Truncate at max_length and pad to a multiple of 8"
-        made.append(fixes.action(what, "no batch is then far longer than the others"))
+        made.append(fixes.action(what, "no batch is then far larger than the others"))
     return (*made, *resume(run), experiments.memory_snapshot(run))
 
 

@@ -67,7 +67,7 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
     made += rate
     made += fixes.clipping(run, signals, "this bounds a single step")
     if not any(fix.cures == fixes.SCHEDULE for fix in rate):  # it left its schedule later
-        made += surroundings.warmup_fix(run)
+        made += surroundings.warmup_fix(run, onset)
     made += fixes.bf16(run, "bf16 does not overflow at 65,504")
     beta2 = run.number("adam_beta2")
     if run.task == "pretrain" and beta2 is not None and beta2 >= 0.99:  # noqa: PLR2004 - see causes()

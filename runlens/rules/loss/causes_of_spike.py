@@ -12,7 +12,6 @@ from runlens.wording import step
 FEW = 2  # spikes that are no series
 BATCH = 5.0  # logged points that the harm of one batch may last
 SMALL_BATCH = 16  # samples of an update
-EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
 SLOW_BETA2 = 0.99  # 0.95 is usual for language models
 
 
@@ -22,12 +21,18 @@ def slow_adam(run: Run) -> bool:
     return run.task in LANGUAGE_TASKS and beta2 is not None and beta2 >= SLOW_BETA2
 
 
-def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, ...]:
-    """Return what to do about a spike at a step; `again` where they repeat and do harm."""
+def cures(
+    run: Run, signals: Signals, at: float, *, again: bool, begun: bool = False
+) -> tuple[Fix, ...]:
+    """Return what to do about a spike at a step; `again` where they repeat and do harm.
+
+    `begun`: its top came later.
+    """
     batch = in_force.effective_batch(run)
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
     epochs = signals.steps_per_epoch == 1  # of many batches
     which = f"Look at the {'batches of epoch' if epochs else 'batch at step'} {step(at)}"
+    which += ", where the spike began" if begun else ""
     if batch and not stream and not epochs:
         alone = "" if run.number("num_processes") == 1 else ", if one process reads them"
         which += f" ({_samples(batch, at, signals.steps_per_epoch)}{alone})"
@@ -37,8 +42,7 @@ def cures(run: Run, signals: Signals, at: float, *, again: bool) -> tuple[Fix, .
     made = [*mend, fixes.look(which, why)]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]
-    if at <= EARLY * max(run.state.planned_steps or 0, run.last_step):
-        made += surroundings.warmup_fix(run)
+    made += surroundings.warmup_fix(run, at)
     return (*made, *(_against_series(run, batch, at) if again else ()))
 
 

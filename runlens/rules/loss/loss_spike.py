@@ -58,8 +58,9 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve, FloatArray, IntArray
-from runlens.rules.loss import causes_of_spike, spike_forms, surroundings
+from runlens.rules.loss import causes_of_spike, spike_forms, spike_words, surroundings
 from runlens.rules.loss.spike_forms import Limits, Seen
+from runlens.rules.loss.spike_words import POINTS
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run, Task
@@ -67,7 +68,6 @@ from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, step, times, too_few
 
 FEW = 2  # a pair is no series
-POINTS = 2.0  # logged points of a spike that one batch explains
 SPIKES, LONGEST = "Spikes", "Longest spike in logged points"
 
 
@@ -168,7 +168,6 @@ def _quiet(run: Run, signals: Signals, train: Curve, limits: Limits) -> Seen | N
 
 
 IN_NATS: frozenset[Task] = LANGUAGE_TASKS | {"classification", "dpo", "reward-model"}
-FAR_TOP = 0.05  # of the run from the onset to the top: the onset is named beside it
 
 
 def _finding(
@@ -192,7 +191,10 @@ def _finding(
     evidence = _evidence(run, signals, seen, tops, climb, limits)
     if told:
         evidence = (evidence[0]._replace(limit=None, source=""), *evidence[1:])
-        severity, out = "warning", (*out, RuledOut("Harder batches, with a sound model", told))
+        severity, out = (
+            "warning",
+            (*out, RuledOut("Harder batches in an otherwise healthy run", told)),
+        )
     many = len(at)
     highest = "The peak is"
     if many > 1:
@@ -205,17 +207,20 @@ def _finding(
     return Finding(
         severity=severity,
         harmless=severity == "info" and spike_forms.ripples(train.value, seen),
-        title=f"Train loss spiked to {loss(float(seen.peak[0]))} at step {step(tops[0])}, from "
-        f"{'' if told else 'a median of '}{loss(float(seen.base[0]))} before"
-        f"{f' step {step(onset)}' if tops[0] - onset > FAR_TOP * run.last_step else ''}.{again}",
+        title=f"{spike_words.rise(run, seen, at, tops, told)}.{again}",
         metric="train_loss",
         onset=Moment(onset),
         end=Moment(_end(train, seen)),
         evidence=evidence,
-        seen=f"{highest} {times(float(seen.ratio[top]))} the level around it. The loss came down "
-        f"again{_after(seen, top)}.",
+        seen=f"{highest} {times(float(seen.ratio[top]))} "
+        f"{spike_words.level(run, at[top], tops[top])}. "
+        f"The loss came down again{spike_words.after(float(seen.width[top]))}.",
         fixes=causes_of_spike.cures(
-            run, signals, float(batch[top]), again=severity != "info" and many > FEW
+            run,
+            signals,
+            float(batch[top]),
+            again=severity != "info" and many > FEW,
+            begun=bool(batch[top] < tops[top]),
         ),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -249,17 +254,12 @@ def _evidence(
         Evidence(LONGEST, float(seen.width.max()), where="train_loss"),
     ]
     if climb is not None:
-        what = "Gradient norm relative to before"
+        what = "Gradient norm over its earlier level"
         evidence.append(Evidence(what, climb, None, "", "grad_norm", where))
     rate = signals.learning_rate_at(where)
     if rate is not None:
         evidence.append(Evidence("Learning rate there", rate, where="learning_rate", step=where))
     return (*evidence, *surroundings.batch_evidence(run))
-
-
-def _after(seen: Seen, top: int) -> str:
-    width = float(seen.width[top])
-    return f" after {width:,.0f} logged points" if width > POINTS else ""
 
 
 def _end(train: Curve, seen: Seen) -> float:

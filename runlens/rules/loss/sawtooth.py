@@ -208,11 +208,9 @@ def _finding(
                 "train_loss",
             ),
             Evidence("Length of a swing, in steps", period, where="train_loss"),
-            Evidence(
-                "Swings counted after warm-up", float(cycles), float(FEWEST_CYCLES), "show a period"
-            ),
+            Evidence("Swings counted", float(cycles), float(FEWEST_CYCLES), "show a period"),
         ),
-        seen=f"Meanwhile the smoothed loss {_drift(teeth.fall)}.",
+        seen=f"Averaged over the swings, the loss {_drift(teeth.fall)}.",
         causes=_causes(explained),
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),

@@ -128,8 +128,9 @@ def _finding(
         severity="warning" if loud >= 0 else "info",
         heading="Infinite gradient" if kind == "infinite" else "",
         title=_title(curve, bad, kind)
-        or f"The gradient norm was {kind} at {int(bad.sum())} of {count(len(bad), 'point')}, "
-        f"{first}at step {step(onset)}, while the loss was finite. {capitalised(why)}.",
+        or f"The gradient norm was {kind} at {int(bad.sum())} of the "
+        f"{count(len(bad), 'point')} with a finite loss, {first}at step {step(onset)}. "
+        f"{capitalised(why)}.",
         metric="grad_norm",
         onset=Moment(onset),
         evidence=_evidence(curve, bad, at, loud >= 0, why, skipped, limits),
@@ -178,7 +179,7 @@ def _evidence(
     onset = float(curve.step[at])
     rows = [
         Evidence(
-            "Share of norms that are not finite",
+            "Non-finite norms while loss was finite",
             float(bad.mean()),
             limits.share,
             "a dynamic loss scale stays below",

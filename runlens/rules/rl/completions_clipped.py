@@ -128,7 +128,7 @@ def _finding(
         metric,
         unit="%",
     )
-    what = f"a median of {percent(cut.share)} of the completions were cut at the limit{tokens}"
+    what = f"{percent(cut.share)} of the completions (median) were cut at the limit{tokens}"
     if metric == "len_mean":
         top = float(curve.value.max())
         what = f"the mean length was at the limit of {number(top)} tokens at {percent(cut.share)} "

@@ -101,14 +101,26 @@ class Gain(NamedTuple):
         return self.p < RISING_P and self.tau > RISING_TAU and self.end > self.start
 
 
+def tenth(points: int) -> int:
+    """Return how many points the first tenth has: of few points it is up to three of them."""
+    return max(min(3, points // 4), points // 10)
+
+
+def compared(points: int) -> tuple[str, str]:
+    """Name the first and the last part of a reward: a tenth, or of few points how many."""
+    part = tenth(points)
+    few = part > points // 10
+    return (f"first {part} points", f"last {part}") if few else ("first tenth of the run", "last")
+
+
 def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
     """Return the gain of the reward; None below 4 points."""
     value = signals.curve(metric).value
     if len(value) < FEWEST_GAIN:
         return None
-    tenth = max(min(3, len(value) // 4), len(value) // 10)
+    part = tenth(len(value))
     moved = signals.trend(metric)
-    start, end = level(value, slice(tenth)), level(value, slice(-tenth, None))
+    start, end = level(value, slice(part)), level(value, slice(-part, None))
     kind = "mean" if _repeats(value) else "median"
     return Gain(start, end, scatter(value), moved.tau, moved.p, kind)
 

@@ -244,7 +244,8 @@ def _ends(gain: Gain, rise: Rise, points: int) -> str:
         return f"Its mean was {first} in the first third of the run and {last} in the last"
     start, end = number(gain.start, 3), number(gain.end, 3)
     few = f"It was {start} at the first of {points} points and {end} at the last"
-    many = f"Its {gain.kind} was {start} in the first tenth of the run and {end} in the last"
+    first, last = policy.compared(points)
+    many = f"Its {gain.kind} was {start} over the {first} and {end} over the {last}"
     return few if points < FEW else many
 
 

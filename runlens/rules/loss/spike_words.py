@@ -1,0 +1,34 @@
+"""How a spike is told: from which level it rose, and to which."""
+
+from runlens.history import IntArray
+from runlens.rules.loss.spike_forms import Seen
+from runlens.run import Run
+from runlens.wording import loss, step
+
+POINTS = 2.0  # logged points of a spike that one batch explains
+FAR_TOP = 0.05  # of the run from the onset to the top: the onset is named beside it
+
+
+def rise(run: Run, seen: Seen, at: IntArray, tops: IntArray, told: str) -> str:
+    """Say from which level the first spike rose; with its onset where its top came much later."""
+    level = f"{'' if told else 'a median of '}{loss(float(seen.base[0]))}"
+    peak, top = loss(float(seen.peak[0])), step(tops[0])
+    if _far(run, at[0], tops[0]):
+        return f"Train loss rose from {level} before step {step(at[0])} to {peak} at step {top}"
+    return f"Train loss spiked to {peak} at step {top}, from {level} before"
+
+
+def level(run: Run, at: float, top: float) -> str:
+    """Return what the height of a spike is a multiple of."""
+    if _far(run, at, top):
+        return f"the level before step {step(at)}"
+    return "the level around it"
+
+
+def after(width: float) -> str:
+    """Say how long a spike lasted, where it is more than one batch explains."""
+    return f" after {width:,.0f} logged points" if width > POINTS else ""
+
+
+def _far(run: Run, at: float, top: float) -> bool:
+    return top - at > FAR_TOP * run.last_step
