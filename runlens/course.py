@@ -12,7 +12,7 @@ FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
-FEW_RETURNS = 50  # from which a tenth has a mean with an error
+FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
 
 
@@ -69,8 +69,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
         return f"but it had been at {loss(best)} before (smoothed)"
     evals = signals.curve("eval_loss").value
     if len(evals) >= FEWEST_POINTS:
-        ends, lowest = float(evals[-2:].min()), float(evals.min())
-        if lowest > 0 and ends > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
+        last_two, lowest = float(evals[-2:].min()), float(evals.min())
+        if lowest > 0 and last_two > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
             return (
                 f"but eval loss ends at {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
             )

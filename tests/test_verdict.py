@@ -512,3 +512,12 @@ def test_of_infos_the_one_that_costs_something_and_lies_on_the_loss_is_told_firs
     assert of(run(train_loss=FALLS), incident(harmless)).health == "healthy"
     grown = replace(finding("hockey-stick", 0, "info"), harmless=True)
     assert of(run(train_loss=FALLS), incident(grown)).health == "healthy"  # its score improved
+
+
+def test_ends_of_few_returns_are_no_means() -> None:
+    """Five episodes may lie close together by luck: their mean has no error that is known."""
+    reward = (
+        np.tile([-900.0, 900.0], 10).tolist() + [2_400.0 + n for n in range(15)] + [1_600.0] * 15
+    )
+    history = History({"reward": columns(np.arange(50), np.array(reward))})
+    assert "mean of a tenth" not in of(Run("few", "few", history, task="rl")).sentence
