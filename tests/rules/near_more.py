@@ -233,13 +233,24 @@ MORE: dict[str, tuple[Case, ...]] = {
             frac_zero_std="0:0.9 600:0.9",
         ),
     ),
-    "lr-zero": tuple(
-        drawn(
-            "nearly gone",
-            train_loss=FALLS,
-            learning_rate=f"0:1e-3 300:1e-3 310:{rate} 900:{rate}",
-        )
-        for rate in (0.8e-12, 1.2e-12)
+    "lr-zero": (
+        *(
+            drawn(
+                "nearly gone",
+                train_loss=FALLS,
+                learning_rate=f"0:1e-3 300:1e-3 310:{rate} 900:{rate}",
+            )
+            for rate in (0.8e-12, 1.2e-12)
+        ),
+        *(
+            drawn(
+                "of almost nothing",
+                task="other",
+                train_loss="0:300 40:420 80:290 900:299",
+                learning_rate=f"0:{rate} 900:{rate}",
+            )
+            for rate in (1e-8, 1e-7)
+        ),
     ),
     "lr-out-of-range": (
         low_rate(0, 30),

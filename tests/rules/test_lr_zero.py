@@ -88,5 +88,8 @@ def test_a_rate_of_almost_nothing_from_start_to_end(
     )  # fmt: skip
     outcome = RULE.check(case.run(), Signals(case.run()), RULE.limits)
     assert (outcome.status == "found") is found
+    told = [(one.title, one.fixes[0].what) for one in outcome.findings]
+    assert all("was 1e-8 at most from step 0 to the end." in said for said, _ in told)
+    assert all(step.startswith("Print the learning rate") for _, step in told)
     shock = warmup_shock.RULE.check(case.run(), Signals(case.run()), warmup_shock.RULE.limits)
     assert (shock.status == "passed") is found

@@ -52,6 +52,7 @@ from runlens.usual_rates import ALMOST_NOTHING
 from runlens.wording import loss, moved, percent, step, too_few
 from runlens.wording import rate as as_rate
 
+USUAL_ADAM = 1e-3  # the default of PyTorch's and Keras' Adam
 NEAR_RATIO = 0.03  # a planned total this close to a whole multiple of the zero step is one
 
 
@@ -162,12 +163,13 @@ def _finding(
     ]
     if fell is not None:
         evidence.append(Evidence("Fall of train loss there", fell, where="train_loss", unit="%"))
-    least = as_rate(float(stretch.value.max())) if peak > limits.zero else f"{limits.zero:g}"
-    zero = f"{least} or less" if stretch.value.any() else "zero"
+    zero = f"below {limits.zero:g}" if stretch.value.any() else "zero"
+    after = f", after a peak of {as_rate(peak)}" if peak > 0 else ""
+    if surroundings.almost_zero(run, signals):
+        zero, after = f"{as_rate(float(stretch.value.max()))} at most", ""
     return Finding(
         severity=severity,
-        title=f"The learning rate was {zero} from step {step(onset)} {until}"
-        + (f", after a peak of {as_rate(peak)}." if peak > 0 else "."),
+        title=f"The learning rate was {zero} from step {step(onset)} {until}{after}.",
         metric="learning_rate",
         onset=Moment(onset),
         end=None if last >= rate.step[-1] else Moment(last),
@@ -201,6 +203,10 @@ def _causes(run: Run, signals: Signals, stretch: Curve, peak: float) -> tuple[Ca
     onset = float(stretch.step[0])
     planned = float(run.state.planned_steps or 0)
     configured = run.number("learning_rate")
+    if surroundings.almost_zero(run, signals):
+        why = f"it was {as_rate(peak)} at most"
+        what = "Learning rate at the floor of its schedule, or given in another unit"
+        return (Cause(what, "most likely", why, kind="rate-zero"),)
     if peak <= 0 or onset <= run.first_step:
         why = (
             f"learning_rate is {configured:g}"
@@ -239,6 +245,10 @@ def _causes(run: Run, signals: Signals, stretch: Curve, peak: float) -> tuple[Ca
 
 
 def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, ...]:
+    if surroundings.almost_zero(run, signals):
+        what = "Print the learning rate of the optimizer at the start of the run"
+        again = f"Restart at a usual rate: {USUAL_ADAM:g} for Adam on a new model"
+        return (fixes.look(what), fixes.action(again, cost="one run", kind="restart"))
     planned = run.state.planned_steps or run.last_step
     kept = fixes.checkpoint_before(run, onset)
     if peak <= 0:
