@@ -1,11 +1,12 @@
 """Trends: how far a curve moved, and whether that is more than its noise."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from runlens.arrays import median
-from runlens.history import FloatArray, IntArray
+from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.noise import block_medians, inflation
 from runlens.signals.shape import chance
@@ -42,8 +43,19 @@ def kendall(value: FloatArray) -> float:
 
 
 def _agreeing(value: FloatArray) -> float:
-    """Return how many pairs rise, less those that fall."""
-    return float(np.triu(np.sign(value[None, :] - value[:, None]), 1).sum())
+    """Return how many pairs rise, less those that fall; NaN where a value is."""
+    if np.isnan(value).any():
+        return float("nan")
+    rises, later = value[None, :] > value[:, None], _later(len(value))
+    return float(np.count_nonzero(rises & later) - np.count_nonzero(rises.T & later))
+
+
+@lru_cache(maxsize=8)
+def _later(count: int) -> BoolArray:
+    """Return which of two points is the later one, shape (count, count)."""
+    mask: BoolArray = np.triu(np.ones((count, count), dtype=np.bool_), 1)
+    mask.flags.writeable = False
+    return mask
 
 
 def mann_kendall(value: FloatArray) -> tuple[float, float]:

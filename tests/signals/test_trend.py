@@ -103,3 +103,9 @@ def test_long_curves_are_judged_by_blocks() -> None:
     found = trend(at, value)
     assert found.slope == pytest.approx(1e-4, rel=0.03)
     assert found.p < 1e-6
+
+
+def test_kendall_counts_pairs_and_tells_nothing_of_a_gap() -> None:
+    """Ties count for nothing; a value that is not there leaves no order."""
+    assert kendall(np.array([1.0, 3.0, 2.0, 2.0])) == pytest.approx((3 - 2) / 6)
+    assert np.isnan(kendall(np.array([1.0, np.nan, 2.0])))

@@ -193,10 +193,15 @@ def _id_of(one: Content) -> dict[str, str]:
 
 def _nearest(bare: Content, groups: list[list[Content]]) -> list[Content] | None:
     """Return the one group that a reading without identifying numbers belongs to."""
-    possible = [group for group in groups if not any(other_id(bare, one) for one in group)]
+    named, logged = bool(bare.reading.run_id), bare.reading.kind == "console"
+    possible = groups
+    if named:
+        possible = [group for group in groups if not any(other_id(bare, one) for one in group)]
     if len(groups) == len(possible) == 1:
         return groups[0]
-    for belongs in (_same_id, _same_command, _same_folder, related):
+    # of hundreds of runs each question is asked of each: those that it cannot answer are left out
+    ways = [*[_same_id] * named, *[_same_command] * logged, _same_folder, related]
+    for belongs in ways:
         found = [group for group in possible if any(belongs(bare, one) for one in group)]
         if len(found) == 1:
             return found[0]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from runlens.arrays import unique
 from runlens.faults import survived
-from runlens.history import BoolArray, FloatArray
+from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.metrics import Naming, base, naming
 from runlens.naming import classify
 from runlens.records import NamedTuple
@@ -252,9 +252,7 @@ def _same_values(one: Series, other: Series, how: _How) -> bool | None:
     """
     if how.loose:
         return _same_rows(one.value, other.value, AGREE if how.related else CERTAIN)
-    steps, first, second = np.intersect1d(
-        one.step[:COMPARED], other.step[:COMPARED], return_indices=True
-    )
+    steps, first, second = _common(one.step[:COMPARED], other.step[:COMPARED])
     told = np.isfinite(one.value[first]) | np.isfinite(other.value[second])
     steps, first, second = steps[told], first[told], second[told]  # two NaN tell nothing
     if len(steps) < how.least:
@@ -268,6 +266,14 @@ def _same_values(one: Series, other: Series, how: _How) -> bool | None:
     if not how.related and ends[0] > STOPPED * ends[1]:
         return False
     return bool(equal.mean() >= AGREE or (len(equal) >= PREFIX and equal[:PREFIX].all()))
+
+
+def _common(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the common steps, and where in each of both they are."""
+    if np.array_equal(one, other) and (np.diff(one) > 0).all():  # as of runs of one program
+        at = np.arange(len(one))
+        return one, at, at
+    return np.intersect1d(one, other, return_indices=True)
 
 
 def _same_rows(one: FloatArray, other: FloatArray, share: float) -> bool | None:
