@@ -15,7 +15,7 @@ from runlens.wording import loss, percent
 
 SHORTEST_WINDOW = 32  # tokens; see `of_language`
 # of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes; of Penn Treebank,
-# WikiText-2, RWKV, SmolLM; 8,000 and 16,000 as SentencePiece is mostly trained
+# WikiText-2, RWKV, SmolLM; 8,000 and 16,000 of SentencePiece's README
 KNOWN_VOCABULARIES = (
     8_000, 10_000, 16_000, 30_522, 32_000, 32_128, 32_768, 33_278, 49_152, 50_257, 50_304, 65_536,
     128_256, 151_936, 256_000,
