@@ -246,4 +246,4 @@ def _same_command(bare: Content, one: Content) -> bool:
 
 
 def _same_folder(bare: Content, one: Content) -> bool:
-    return one.folder == bare.folder
+    return str(one.folder) == str(bare.folder)  # a path keeps its text; the rest of it is slow

@@ -309,7 +309,11 @@ def digits(value: FloatArray, kept: int = 4) -> FloatArray:
 
 
 def _equal(one: FloatArray, other: FloatArray, near: float) -> BoolArray:
-    return np.isclose(one, other, rtol=near, atol=1e-4 * near)
+    """Return where both are equal within `near`, as np.isclose says in five times the time."""
+    with np.errstate(invalid="ignore"):
+        close = np.abs(one - other) <= near * (1e-4 + np.abs(other))
+    equal: BoolArray = (one == other) | (close & np.isfinite(other))
+    return equal
 
 
 def goes_on(one: Content, other: Content) -> bool | None:
