@@ -169,8 +169,9 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if (many := float(counted.get(SPIKES, 1))) > 1:
         few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
-    regular = scene.has("sawtooth")  # what comes back at one period is no odd batch
-    weight = HINT if regular else STRONG if few_alone else SPEAKS
+    # what comes back at one period, or is the mean of an epoch, is no odd batch
+    many_batches = scene.has("sawtooth") or scene.signals.steps_per_epoch == 1
+    weight = HINT if many_batches else STRONG if few_alone else SPEAKS
     return Sign(f"{few}, and the learning rate does not jump there", weight)
 
 

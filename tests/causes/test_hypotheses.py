@@ -532,6 +532,16 @@ def test_every_hypothesis_is_of_the_vocabulary() -> None:
             drawn("epochs", steps_per_epoch=10, train_loss="0:0.6 10:0.5 20:nan 90:nan"),
         ),
         (
+            "bad-batch",  # a point is the mean of an epoch
+            drawn(
+                "lost for an epoch",
+                steps_per_epoch=1,
+                noise=0.01,
+                train_loss="0:1.6 10:0.9 110:0.5 120:2.9 130:0.5 300:0.2",
+                learning_rate="0:1e-3 300:1e-3",
+            ),
+        ),
+        (
             "bad-batch",  # the last norm of a log is not known to be over
             drawn("at the end", train_loss=FALLS, grad_norm="0:1 890:1 900:900"),
         ),

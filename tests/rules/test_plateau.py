@@ -158,7 +158,7 @@ def test_a_plateau_is_told_with_the_first_and_the_last_number(curve: str, words:
 def test_a_loss_that_creeps_in_noise_stands_from_where_it_reached_its_later_level() -> None:
     """Within its noise of the median of its last three quarters, not of its last fifth."""
     curve = "0:2.1 120:1.97 900:1.94"
-    case = drawn("creeps", noise=0.03, task="classification", train_loss=curve)
+    case = drawn("creeps", noise=0.02, task="classification", train_loss=curve)
     found = ask(case.run()).findings[0].onset.step
     assert found is not None
     assert 50 <= found <= 150

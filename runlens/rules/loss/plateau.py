@@ -15,17 +15,18 @@ Looks alike
     left where nearly all answers are right, or where training alone fits on. A run that ended
     in the first quarter of its plan had little time: info.
 Limits
-    gained: share of the level gained since the second quarter below which the loss stands
-    still. risen: rise after the first quarter, as a share of the level, after which it is not flat
-    (0.06 at most in 33 plateaus), noise apart. left: share of the start that remains; down to
-    little it is an info. fall: noise scales of the first fall, and least_fall of the start: less
-    is not-learning's. sft: level of chat data (healthy runs end at 0.5-2.0), raw_text: of
-    text without template or mask (models of the size of GPT-2 end at 3.1-3.8). ctc_low: above
-    it a CTC loss writes blanks alone (2.7 to 3.5). unmoved: nats below the start value of a
-    preference loss. frozen: a loss of whose last three quarters four fifths lie within this
-    share of their level has stopped, at whatever level. early: share of its plan below which a
-    run that ended had too little time for a warning. coin: share of ln 2 below which a
-    classifier has learned, whatever its first row was. fewest_loud: so few points are no
+    gained: share of the level gained since the second quarter below which the loss stands still.
+    onward: share of the whole fall that is gained since the second quarter, from which it still
+    falls (0.23 at most in 21 labelled plateaus). risen: rise after the first quarter, as a share
+    of the level, after which it is not flat (0.06 at most in 33), noise apart. left: share of the
+    start that remains; down to little it is an info. fall: noise scales of the first fall, and
+    least_fall of the start: less is not-learning's. sft: level of chat data (healthy runs end at
+    0.5-2.0), raw_text: of text without template or mask (models of the size of GPT-2 end at
+    3.1-3.8). ctc_low: above it a CTC loss writes blanks alone (2.7 to 3.5). unmoved: nats below
+    the start value of a preference loss. frozen: a loss of whose last three quarters four fifths
+    lie within this share of their level has stopped, at whatever level. early: share of its plan
+    below which a run that ended had too little time for a warning. coin: share of ln 2 below
+    which a classifier has learned, whatever its first row was. fewest_loud: so few points are no
     warning, unless the loss is frozen. Of 443 labelled runs the healthy gain 4 % and more where
     half of the start is left.
 Fixes
@@ -74,6 +75,7 @@ class Limits(Struct, frozen=True):
     """Thresholds, set in [limits.plateau]."""
 
     gained: float = 0.036
+    onward: float = 0.25
     risen: float = 0.15
     left: float = 0.55
     little: float = 0.35
@@ -104,6 +106,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if rose > max(limits.risen * abs(still.level), scatter):
         return passed(f"loss rose by {loss(rose)} after the first quarter: not flat")
     fall = still.start - still.level
+    if still.gain > limits.onward * fall > 0:
+        return passed(f"loss gained {loss(still.gain)} of {loss(fall)} since the second quarter")
     if fall < max(limits.fall * sigma(train.value), limits.least_fall * abs(still.start)):
         return passed(f"loss {moved(-fall, loss)} over the run: too little for a plateau")
     low, high = (quantile(train.value[len(train) // 4 :], share) for share in (0.1, 0.9))
@@ -279,6 +283,13 @@ BAD = (
         learning_rate=CONSTANT,
     ),
     drawn(
+        "a fifth of its fall in the last three quarters",
+        noise=0.004,
+        task="classification",
+        severity="warning",
+        train_loss="0:0.692 150:0.655 900:0.639",
+    ),
+    drawn(
         "starts above any vocabulary, and evaluation as high says that it is a mean",
         (40, 100),
         0.001,
@@ -356,6 +367,12 @@ GOOD = (
         train_loss="0:11 100:0.5109 2000:0.5109",
     ),
     drawn("slow but falling", train_loss="0:8 900:3", learning_rate=CONSTANT),
+    drawn(
+        "slow, with a third of its fall in the last three quarters",
+        noise=0.004,
+        task="classification",
+        train_loss="0:0.692 150:0.66 900:0.638",
+    ),
     drawn(
         "power law",
         task="pretrain",

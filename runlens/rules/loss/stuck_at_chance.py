@@ -7,13 +7,13 @@ Why it matters
     The outputs carry nothing of the input: a wiring, label or learning-rate fault that no
     longer training cures.
 Looks alike
-    The first tenth of a run that starts from nothing. A two-class loss near 0.69 with an
-    accuracy clearly above chance is a matter of calibration. A loss that still falls is slow,
-    not stuck. Without a recorded number of classes a level says nothing, unless accuracy lies
-    at one over that number too, or a loss that no longer moves is ln of a setting to four digits,
-    of 10, 100 or 1,000, or, of a classifier, of any number of classes (an info in an unknown task
-    that never left it), or it began at ln of a well-known vocabulary and is still there. One and
-    the same score at every evaluation is one answer for all.
+    The first tenth of a run that starts from nothing. A two-class loss near 0.69 with an accuracy
+    clearly above chance is a matter of calibration. A loss that still falls is slow, not stuck.
+    Without a recorded number of classes a level says nothing, unless accuracy lies at one over
+    that number too, or a loss that no longer moves is ln of a setting to four digits, of 10, 100
+    or 1,000, after long or from its first point on, or, of a classifier, of any number of classes
+    (an info in an unknown task that never left it), or it began at ln of a well-known vocabulary
+    and is still there. One and the same score at every evaluation is one answer for all.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
     all agree with chance to four digits (exact). share, least: distance from chance that counts as
@@ -151,7 +151,9 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
     if moved > limits.exact * level:
         stays = run.task == "other" and float(train.value[0]) < STARTS * level
         return _by_own_number(train, limits) if stays else None
-    known = chance.of_known_classes(level) if chance.updates(run) >= limits.long else None
+    never_left = np.abs(train.value - level).max() <= limits.exact * level
+    long = never_left or chance.updates(run) >= limits.long
+    known = chance.of_known_classes(level) if long else None
     return chance.of_settings(run, level) or known
 
 
@@ -303,6 +305,12 @@ BAD = (
         noise=1e-5,
         train_loss="0:9.6801 900:9.62",
     ),
+    drawn(
+        "few losses of an unknown task, all of them at ln 10 to four digits",
+        task="other",
+        noise=2e-5,
+        train_loss="0:2.3026 150:2.3025",
+    ),
     drawn("ImageNet's classes", task="other", noise=1e-5, train_loss="0:6.9077 900:6.9077"),
     drawn(
         "preferences", severity="warning", task="dpo", noise=0.005, train_loss="0:0.693 900:0.693"
@@ -337,7 +345,7 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    relations=Relations(absorbs=("plateau",), layer="course"),
+    relations=Relations(at_once=("not-learning",), absorbs=("plateau",), layer="course"),
     needs=("train_loss",),
     tasks=LANGUAGE_TASKS | PREFERENCE_TASKS | {"classification", "contrastive", "other"},
     bad=BAD,
