@@ -17,13 +17,14 @@ from runlens.comparing.ends import difference as steadier
 from runlens.comparing.parting import is_clock
 from runlens.comparing.seed_groups import Levels
 from runlens.comparing.seeds import Kind, best
-from runlens.comparing.spread import coupled, prior, samples_on_grid, with_sampling
+from runlens.comparing.spread import coupled, prior, with_sampling
 from runlens.comparing.terms import NOT_RECORDED, TRAIN_OF_TASK, Pairing, Terms
 from runlens.comparison import Align, Measure, NoiseFrom, Outcome
 from runlens.knowledge.seed_deviations import Expected, expected
 from runlens.metrics import Better, base, spoken
 from runlens.run import RL_TASKS, Run, Task
 from runlens.signals.held_out import samples
+from runlens.signals.sample_counts import samples_on_grid
 from runlens.wording import duration, number, percent, step
 
 SAME_PHASE = 0.2  # of the peak: learning rates that differ by more are in other phases

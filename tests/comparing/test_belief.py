@@ -6,7 +6,7 @@ from scipy import stats
 
 from runlens.comparing.belief import Belief, Rare, Spread, believe
 from runlens.comparing.measures import SAME
-from runlens.comparing.spread import samples_on_grid
+from runlens.signals.sample_counts import samples_on_grid
 from runlens.signals.student import student_limit
 
 KNOWN = Spread(1.0, 0.01)
@@ -83,6 +83,7 @@ def test_the_samples_of_an_accuracy_are_read_from_its_grid(digits: int) -> None:
     """Shares of 600 lie on multiples of 1/600, however they are rounded."""
     shares = np.array([512, 533, 541, 557, 563, 569, 571, 577, 583, 587, 589, 591]) / 600
     assert samples_on_grid(np.round(shares, digits)) == 600
+    assert samples_on_grid(shares.astype(np.float32).astype(np.float64)) == 600
 
 
 def test_scores_that_are_no_counts_have_no_grid() -> None:

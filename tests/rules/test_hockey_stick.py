@@ -98,6 +98,30 @@ def test_a_gain_of_chance_is_still_overfitting(accuracy: str, samples: int, nois
     assert any(row.what.startswith("Change of eval accuracy") for row in found.evidence)
 
 
+@pytest.mark.parametrize(("of", "loud"), [(180, True), (18_000, False)])
+def test_shares_say_themselves_of_how_many_samples_they_are(of: int, *, loud: bool) -> None:
+    """Though no setting says so: two hundredths of 180 samples are chance."""
+    case = drawn(
+        "x",
+        noise=0.0,
+        task="classification",
+        train_loss=TRAIN,
+        eval_loss="50:0.9 250:0.6 600:0.68",
+        eval_accuracy="50:0.6 250:0.777 600:0.8",
+    )
+    run = case.run()
+    curve = run.curve("eval_accuracy")
+    shares = np.round(curve.value * of) / of
+    rows = columns(curve.step, shares)
+    others = {
+        name: columns(run.curve(name).step, run.curve(name).value)
+        for name in ("train_loss", "eval_loss")
+    }
+    run = replace(run, history=History(others | {"eval_accuracy": rows}))
+    outcome = RULE.check(run, Signals(run), RULE.limits)
+    assert (outcome.findings[0].severity != "info") is loud
+
+
 ABOVE = "50:0.9 250:0.6 600:1.2"
 RISES, FLAT, BACK = "50:0.6 250:0.7 600:0.8", "50:0.6 250:0.7 600:0.7", "50:0.6 250:0.7 600:0.6"
 

@@ -17,6 +17,7 @@ from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import mad
+from runlens.signals.sample_counts import samples_on_grid
 from runlens.wording import number
 
 LEAST = 0.01  # the least gain that counts as improvement, one point of a hundred
@@ -124,8 +125,7 @@ def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | Non
         then = float(median(curve.value[max(0, at - 1) : at + 2]))
         now = float(median(curve.value[-3:]))
         unit = 100.0 if float(median(curve.value)) > PERCENT else 1.0
-        known = None if kind.by_token else held_out.samples(signals.run, loss)
-        samples = round(known[0]) if known else 0
+        samples = 0 if kind.by_token else _samples(signals.run, loss, kind, curve.value / unit)
         share = then / unit
         chance = unit * (share * max(0.0, 1 - share) / samples) ** 0.5 if samples else 0.0
         noise = mad(np.diff(curve.value)) / 2**0.5
@@ -138,6 +138,13 @@ def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | Non
             metric, then, now, gain, needed, unit * LEAST, samples, best, after.step, better
         )
     return None
+
+
+def _samples(run: Run, loss: str, kind: Quality, shares: FloatArray) -> int:
+    """Return how many samples a score counts: as recorded, of accuracy by its grid; 0 unknown."""
+    known = held_out.samples(run, loss)
+    on_grid = samples_on_grid(shares) if kind.kind in COARSE and not known else None
+    return round(known[0] if known else on_grid or 0)
 
 
 def _curve(signals: Signals, loss: str, metric: str) -> Curve:

@@ -13,7 +13,8 @@ Looks alike
     that decayed too early is its cause. A rise after the knee is divergence. A history that
     begins mid-run lacks the fall. Held-out scores that improve are no standstill; nothing is
     left where nearly all answers are right, or where training alone fits on. A run that ended
-    in the first quarter of its plan had little time: info.
+    in the first quarter of its plan had little time: info. Pairs told apart leave a floor that
+    depends on a temperature.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     onward: share of the whole fall that is gained since the second quarter, from which it still
@@ -36,17 +37,24 @@ Fixes
 
 from dataclasses import replace
 
-from msgspec import Struct
-
 from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_flat, chance, shelf, surroundings
-from runlens.rules.loss.shelf import Bound, Shelf, Still, at_floor, no_mean, still_of, too_high
+from runlens.rules.loss import causes_of_flat, shelf, surroundings
+from runlens.rules.loss.shelf import (
+    Bound,
+    Limits,
+    Shelf,
+    Still,
+    at_floor,
+    bound_of,
+    no_mean,
+    still_of,
+    too_high,
+)
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
     LOSS_TASKS,
-    PREFERENCE_TASKS,
     Rule,
     drawn,
     found,
@@ -62,33 +70,14 @@ from runlens.signals.shape import confidence
 from runlens.wording import count, loss, moved, percent, step
 
 OWN_LEVEL = "the level that this task ends at is not known"
+# negatives that have nothing to do with the pair leave ln(1 + 2N exp(-1 / T)) of N pairs: of 256 at
+# SimCLR's T of 0.5 that is 4.3, two thirds of a guess (Chen et al. 2020, arXiv:2002.05709, eq. 1)
+FLOOR_OF_PAIRS = "how low a contrastive loss can come depends on its temperature"
 LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that say why it ended
 QUARTERS = 8  # points from which the quarters of a run have levels
 WANDERS = 5.0  # noise scales of the smoothed curve: the range of ten is above it in one of 100
 BY_CHANCE = 0.1  # that a loss which still falls gains as little
-MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
 LN_2 = 0.693  # loss of who answers by a coin
-SCRATCH_START = 5.5  # a start from here on is that of an untrained model
-
-
-class Limits(Struct, frozen=True):
-    """Thresholds, set in [limits.plateau]."""
-
-    gained: float = 0.036
-    onward: float = 0.25
-    risen: float = 0.15
-    left: float = 0.55
-    little: float = 0.35
-    fall: float = 2.0
-    least_fall: float = 0.03
-    sft: float = 2.5
-    raw_text: float = 3.8
-    ctc_low: float = 2.7
-    unmoved: float = 0.01
-    frozen: float = 1e-4
-    early: float = 0.25
-    coin: float = 0.5
-    fewest_loud: int = 12
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -114,6 +103,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if high - low <= limits.frozen * abs(still.level):
         frozen = Bound(0.0, "any level: it is constant")
         return found(_finding(run, signals, train, still, frozen, limits))
+    if run.task == "contrastive":
+        return passed(f"loss stands still at {loss(still.level)}, and {FLOOR_OF_PAIRS}")
     return _by_level(run, signals, train, still, limits)
 
 
@@ -123,7 +114,7 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     if run.task == "classification" and own.level < limits.coin * LN_2:
         own = Bound(limits.coin * LN_2, f"{percent(limits.coin)} of ln 2, what a coin has")
     shelf = Shelf(still.start, still.level)
-    bound = own if no_mean(run, signals, shelf) else _bound(run, still, own, limits)
+    bound = own if no_mean(run, signals, shelf) else bound_of(run, still, own, limits)
     far = still.level >= bound.level
     if not far and (run.task != "other" or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (threshold {loss(bound.level)})")
@@ -135,31 +126,6 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
         doubt = RuledOut("A fault of the training", f"not shown: {high}")
         finding = replace(finding, severity="info", ruled_out=(doubt,))
     return unless(LOST, f"loss stayed at {loss(still.level)} until it became NaN", finding)
-
-
-def _bound(run: Run, still: Still, own: Bound, limits: Limits) -> Bound:
-    """Return the level that sound runs of this task come below."""
-    if run.task == "asr":
-        return Bound(limits.ctc_low, "blanks alone give a CTC loss of 2.7 to 3.5")
-    if run.task in PREFERENCE_TASKS:
-        start = chance.of_preferences(run)
-        return Bound(start.level - limits.unmoved, f"just below the start value, {start.name}")
-    at = chance.of_run(run)
-    from_scratch = still.start >= (chance.SCRATCH * at.lowest if at else SCRATCH_START)
-    if run.task == "pretrain" and not from_scratch and at is not None:
-        return Bound(still.start, "a model that was trained before goes on where it was")
-    if run.task == "pretrain" and at is None:  # of an unknown vocabulary: sound levels of text
-        return max(own, Bound(limits.raw_text, "models of text end below 3.8"))
-    if run.task != "sft" or (from_scratch and still.start >= SCRATCH_START):
-        return own if run.task != "sft" else min(own, _of_text(run, limits))
-    return _of_text(run, limits)
-
-
-def _of_text(run: Run, limits: Limits) -> Bound:
-    masked = run.flag("train_on_inputs") is False or any(run.setting(key) for key in MASK_KEYS)
-    if masked:
-        return Bound(limits.sft, "fine-tuning on chat data ends at 0.5-2.0")
-    return Bound(limits.raw_text, "fine-tuning on raw text ends below 3.2, small models below 3.8")
 
 
 def _early(run: Run, limits: Limits) -> bool:
@@ -391,6 +357,12 @@ GOOD = (
         "pretraining at a sound level, its start hardly logged",
         task="pretrain",
         train_loss="0:5.1 60:3.55 900:3.45",
+    ),
+    drawn(
+        "pairs told apart among 256, near the floor of their temperature",
+        task="contrastive",
+        noise=0.003,
+        train_loss="0:5.06 150:4.47 900:4.41",
     ),
     drawn("no learning rate logged", train_loss="0:5 100:3.4 900:3.4"),
     drawn(

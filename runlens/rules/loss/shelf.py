@@ -1,6 +1,7 @@
 """The flat part of a training loss, and the level that a sound run comes below."""
 
 import numpy as np
+from msgspec import Struct
 
 from runlens.arrays import median
 from runlens.history import FloatArray
@@ -23,7 +24,29 @@ FEWEST_EVALS = 4  # in whose second quarter one lies
 SURE = 0.01  # p of a fall since the first quarter
 BEYOND = 3.0  # noise scales: less apart is equal
 ACCURACIES = ("eval_accuracy", "train_accuracy")
+MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
+SCRATCH_START = 5.5  # a start from here on is that of an untrained model
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
+
+
+class Limits(Struct, frozen=True):
+    """Thresholds, set in [limits.plateau]."""
+
+    gained: float = 0.036
+    onward: float = 0.25
+    risen: float = 0.15
+    left: float = 0.55
+    little: float = 0.35
+    fall: float = 2.0
+    least_fall: float = 0.03
+    sft: float = 2.5
+    raw_text: float = 3.8
+    ctc_low: float = 2.7
+    unmoved: float = 0.01
+    frozen: float = 1e-4
+    early: float = 0.25
+    coin: float = 0.5
+    fewest_loud: int = 12
 
 
 class Shelf(NamedTuple):
@@ -38,6 +61,31 @@ class Bound(NamedTuple):
 
     level: float
     source: str
+
+
+def bound_of(run: Run, still: "Still", own: Bound, limits: Limits) -> Bound:
+    """Return the level that sound runs of this task come below."""
+    if run.task == "asr":
+        return Bound(limits.ctc_low, "blanks alone give a CTC loss of 2.7 to 3.5")
+    if run.task in PREFERENCE_TASKS:
+        start = chance.of_preferences(run)
+        return Bound(start.level - limits.unmoved, f"just below the start value, {start.name}")
+    at = chance.of_run(run)
+    from_scratch = still.start >= (chance.SCRATCH * at.lowest if at else SCRATCH_START)
+    if run.task == "pretrain" and not from_scratch and at is not None:
+        return Bound(still.start, "a model that was trained before goes on where it was")
+    if run.task == "pretrain" and at is None:  # of an unknown vocabulary: sound levels of text
+        return max(own, Bound(limits.raw_text, "models of text end below 3.8"))
+    if run.task != "sft" or (from_scratch and still.start >= SCRATCH_START):
+        return own if run.task != "sft" else min(own, _of_text(run, limits))
+    return _of_text(run, limits)
+
+
+def _of_text(run: Run, limits: Limits) -> Bound:
+    masked = run.flag("train_on_inputs") is False or any(run.setting(key) for key in MASK_KEYS)
+    if masked:
+        return Bound(limits.sft, "fine-tuning on chat data ends at 0.5-2.0")
+    return Bound(limits.raw_text, "fine-tuning on raw text ends below 3.2, small models below 3.8")
 
 
 def no_mean(run: Run, signals: Signals, shelf: Shelf) -> bool:
