@@ -46,7 +46,7 @@ def lagging(accuracy: float) -> Case:
     return drawn(
         "lagging",
         task="classification",
-        noise={"train_loss": 0.01},
+        noise={"train_loss": 0.01, "eval_accuracy": 1e-4},  # a straight line would lie on a grid
         train_loss="0:3.6 100:3 600:2.5",
         train_accuracy="0:0.1 600:0.25",
         eval_loss="50:2.9 600:2.88",
