@@ -15,7 +15,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import loosely
-from runlens.sources.tables import json_curves, json_shapes
+from runlens.sources.tables import json_curves, json_exports, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric
 
@@ -88,6 +88,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             told, lost = CUT, "what came after"
         elif read.lost:
             lost = f"its last {read.lost:,} characters"
+    whole = json_exports.set_out(whole)
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
     found = max(_histories(whole, stem), key=lambda one: len(one.rows), default=History([]))
