@@ -10,23 +10,30 @@ import unicodedata
 from runlens.patterns import lazy_re
 
 _ACCENTS = lazy_re("[\u0300-\u036f]")
+_LETTERS = str.maketrans(
+    "\u0142\u0141\u0131\u0111\u0110\u00f8\u00d8", "lLidDoO"
+)  # no accents to Unicode
 _MEANINGS = {  # what is written without an alphabet of letters, or with another than the Latin one
-    "train": "训练集 训练 訓練集 訓練 学習 학습 훈련 обучающ обучени тренировоч трейн",
-    "val": "验证集 验证 驗證集 驗證 评估 検証 검증 валидацион валидаци",
+    "train": "训练集 训练 訓練集 訓練 学習 학습 훈련 обучающ обучени тренировоч трейн тренув "
+    "навчан التدريب تدريب آموزش εκπαίδευση εκπαίδευσης אימון प्रशिक्षण ฝึก",
+    "val": "验证集 验证 驗證集 驗證 评估 検証 검증 валидацион валидаци валідац "
+    "التحقق اعتبارسنجی επικύρωση επικύρωσης אימות सत्यापन ตรวจสอบ",
     "test": "测试集 测试 測試集 測試 テスト 테스트 тестов тест",
-    "loss": "损失函数值 损失函数 损失值 损失 損失值 損失 손실 потери потерь потеря ошибка лосс",
-    "acc": "准确率 准确度 精确度 精度 正确率 準確率 正解率 정확도 точность точности",
+    "loss": "损失函数值 损失函数 损失值 损失 損失值 損失 손실 потери потерь потеря ошибка лосс "
+    "втрати втрата الخسارة خسارة زیان خطا απώλεια απώλειας אובדן הפסד हानि ค่าสูญเสีย",
+    "acc": "准确率 准确度 精确度 精度 正确率 準確率 正解率 정확도 точность точности точніст "
+    "الدقة دقة دقت ακρίβεια דיוק सटीकता ความแม่นยำ",
     "lr": "学习率 學習率 学習率 학습률",
     "reward": "奖励 獎勵 報酬 보상 награда",
     "max": "макс максимум максимальн 最大",
     "mean": "平均 평균 средний средняя средн",
     "ppl": "困惑度 당혹도 перплексия",
-    "epoch": "轮次 轮数 エポック 에포크 에폭 эпохи эпоха",
+    "epoch": "轮次 轮数 エポック 에포크 에폭 эпохи эпоха епоха епохи الحقبة حقبة εποχή युग",
     "step": "步数 ステップ 스텝 шаг",
     "iter": "迭代次数 迭代 イテレーション итерация",
     "current": "当前 當前 目前 текущая текущий",
 }
-_ENDINGS = r"[\u0430-\u044f]*"  # of Russian words
+_ENDINGS = r"[\u0430-\u044f\u0456\u0457\u0454\u0491]*"  # of Russian and Ukrainian words
 
 
 def folded(text: str) -> str:
@@ -35,7 +42,8 @@ def folded(text: str) -> str:
     >>> folded("Época 3：pérdida")
     'Epoca 3:perdida'
     """
-    split = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
+    text = unicodedata.normalize("NFKC", text).translate(_LETTERS)
+    split = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", split))
 
 

@@ -18,15 +18,18 @@ def spelled(table: dict[str, str]) -> dict[str, str]:
 # one spelling of each word; plurals and short forms of logs
 SYNONYMS = spelled({
     "train": "training trn trains trained learn trainings entrenamiento entrainement "
-             "treinamento treino",
+             "treinamento treino addestramento trening treningowa egitim traning pelatihan",
     "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
-           "heldout holdout va validacion validacao validierung validierungs",
+           "heldout holdout va validacion validacao validierung validierungs validazione "
+           "walidacja walidacji walidacyjna dogrulama validatie validasi validering",
     "test": "testing tst",
-    "loss": "losses los verlust perte pertes perdida perda",
+    "loss": "losses los verlust perte pertes perdida perda perdita strata straty kayip kaybi "
+            "verlies forlust ztrata kerugian pierdere veszteseg",
     "cost": "costs",
     "objective": "obj_fn",
     "criterion": "crit",
-    "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia",
+    "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
+           "dokladnosc dogruluk nauwkeurigheid noggrannhet presnost akurasi acuratete pontossag",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perp",
@@ -110,6 +113,13 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("neg", "log", "likelihood"): "nll",
     ("log", "likelihood"): "loglik",
     ("log", "lik"): "loglik",
+    ("mat", "mat"): "loss",  # Vietnamese
+    ("chinh", "xac"): "acc",
+    ("log", "p", "x"): "loglik",
+    ("log", "px"): "loglik",
+    ("log", "pzx"): "loglik",  # of the labels z, in Eesen
+    ("obj", "log", "pzx"): "loglik",
+    ("objective", "loglik"): "loglik",
     ("mean", "squared", "error"): "mse",
     ("mean", "square", "error"): "mse",
     ("root", "mse"): "rmse",
@@ -231,4 +241,6 @@ GLUED = {
     "trainings",  # German
     "validierungs",
     "verlust",
+    "validatie",  # Dutch
+    "verlies",
 }

@@ -49,6 +49,7 @@ _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
 # whose columns a user may name
 TABLES = {f"{__name__}.tables.jsonl_log", f"{__name__}.tables.csv_log"}
 SHOWN = 3
+SMALL_STATE = 2**18  # bytes of a state of another program: the Trainer's own may be damaged
 MOST_NAMES = 30_000  # metrics of one source: to tell what a name means takes some 0.2 ms
 
 
@@ -147,17 +148,26 @@ def _readings_of(
             return printed or [part for one in by_run(read) for part in apart(one)]
         if isinstance(reader, StoreReader):
             return reader.read_all(source)
-        return (
-            apart(reader.read(source)) if kind_of(reader) == "wandb_dir" else [reader.read(source)]
-        )
+        one = reader.read(source)
+        small = kind_of(reader) == "trainer_state" and source.stat().st_size < SMALL_STATE
+        if small and one.problems and one.empty:
+            from runlens.sources.tables import jsonl_log
+
+            other = jsonl_log.read(source)  # of another program, which calls it so
+            one = other if any(len(some.step) > 1 for some in other.series.values()) else one
+        return apart(one) if kind_of(reader) == "wandb_dir" else [one]
 
 
 def _printed(reader: Reader | StoreReader, source: Path) -> list[SourceReading]:
-    """Return what a console printed into a file that is called a table; nothing where it is one."""
-    from runlens.sources import console
-    from runlens.sources.tables import csv_log
+    """Return what a console printed into a file that is called a table; nothing where it is one.
 
-    if kind_of(reader) != "csv_log" or csv_log.has_bare_numbers(source):
+    A JSON file may be a list of its lines.
+    """
+    from runlens.sources import console
+    from runlens.sources.tables import csv_log, jsonl_log
+
+    of_csv = kind_of(reader) == "csv_log"
+    if csv_log.has_bare_numbers(source) if of_csv else not jsonl_log.is_list(source):
         return []
     read = console.read_all(source) if console.looks_like_log(source) else []
     return read if any(one.series for one in read) else []

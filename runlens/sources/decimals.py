@@ -9,6 +9,10 @@ _APART = lazy_re(r"[\t;|]")
 _NUMBER = r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 _CELL = lazy_re(_NUMBER)
 _IN_ENGLISH = lazy_re(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+\.\d+.*)")  # 12,500 may be thousands
+FEWEST = 5  # numbers with a comma, none of which are thousands
+_THOUSAND = 3  # digits
+_AMID = lazy_re(r"(?<![\w.,:(\[-])([-+]?\d{1,9}),(\d{1,17})(?!,\d|\.\d|[\w:)\]])")
+_WITH_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _IN_ROWS = lazy_re(rf"(?<![^\t;|\n])( *{_NUMBER} *)(?![^\t;|\r\n])")
 
 
@@ -29,6 +33,26 @@ def with_points(text: str) -> str:
     ('0.25\t1.5\n0.125\t2\n', '1,2\t0.5\n', '0,25\n')
     """
     return _IN_ROWS.sub(_pointed, text) if has_commas(text) else text
+
+
+def log_with_points(data: bytes) -> bytes:
+    r"""Return a log with points for the commas of its numbers, in a table or among words.
+
+    >>> log_with_points(b"loss 0,25, acc 0,5\n" * 3).partition(b"\n")[0]
+    b'loss 0.25, acc 0.5'
+    """
+    sample = data[:SAMPLED].decode("latin-1")  # which is byte by byte
+    if has_commas(sample):
+        return with_points(data.decode("latin-1")).encode("latin-1")
+    if _in_prose(sample):
+        return _AMID.sub(r"\1.\2", data.decode("latin-1")).encode("latin-1")
+    return data
+
+
+def _in_prose(text: str) -> bool:
+    """Whether the numbers between the words of a log have commas for points, and none a point."""
+    commas = [found[2] for found in _AMID.finditer(text) if len(found[2]) != _THOUSAND]
+    return len(commas) >= FEWEST and not _WITH_POINT.search(text)
 
 
 def _pointed(cell: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from runlens.config_keys import canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Event, Problem, Setting
+from runlens.sources.configs import plain_settings
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import (
     MAX_CONFIG,
@@ -99,7 +100,9 @@ def find(_place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
             [name for name in files if name not in known and _starts_a_training(folder / name)],
         )
         known += [some[0] for some in sole if len(some) == 1]
-        found += [folder / name for name in dict.fromkeys(known)]
+        paths = [folder / name for name in dict.fromkeys(known)]
+        by_content = None if paths else plain_settings.sole(folder, files)
+        found += [by_content] if by_content else paths
     return not_repeated(found)
 
 
@@ -137,7 +140,10 @@ def read(path: Path) -> SourceReading:
     reading = SourceReading(path, "config")
     try:
         data = read_bytes(path, MAX_CONFIG)
-        value = parse_json(data) if path.suffix == ".json" else parse_yaml(data)
+        if path.suffix.lower() in plain_settings.ENDINGS:
+            value: Any = plain_settings.value_of(path, data)
+        else:
+            value = parse_json(data) if path.suffix == ".json" else parse_yaml(data)
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "its settings"))
         return reading

@@ -8,7 +8,6 @@ read: lines and bars (`text`), dict rows (`dicts`), all other kinds of rows
 """
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +33,15 @@ from runlens.sources.console.sorting import Sorted, sort
 from runlens.sources.console.spans import Span, spans
 from runlens.sources.console.steps import counted_by
 from runlens.sources.console.telling import counts_episodes, says_output, telling, tells, titled
-from runlens.sources.console.text import Text, cleaned, first_stamp, from_notebook, stamp, tail
+from runlens.sources.console.text import (
+    Text,
+    cleaned,
+    first_stamp,
+    from_notebook,
+    stamp,
+    tail,
+    utf8,
+)
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
@@ -133,8 +140,7 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return True  # reading it will say what is wrong
     if path.name == "debug.log" and _WANDB_CLIENT.search(head):
         return False
-    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # Windows PowerShell writes so
-        ends = head.decode("utf-16", errors="replace").encode("utf-8", errors="replace")
+    ends = ends if (decoded := utf8(head)) is head else decoded
     of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
@@ -229,7 +235,7 @@ def _text(path: Path) -> tuple[bytes, int]:
 
 def _binary(data: bytes) -> bool:
     """Tell binary files by control characters; NULs alone occur in logs that were cut."""
-    sample = data[:SNIFFED].replace(b"\0", b"")
+    sample = utf8(data[:SNIFFED]).replace(b"\0", b"")
     control = sum(sample.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
     return not sample or control > 0.02 * len(sample)
 

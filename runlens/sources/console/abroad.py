@@ -8,10 +8,17 @@ from runlens.patterns import lazy_re
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
 _ORDINAL = lazy_re(r"\s*\d{1,9}(?=(?:st|nd|rd|th)\b)")  # "3rd epoch: loss 0.5"
-_EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
+_EPOCH_ABROAD = lazy_re(
+    r"\b(?:(?:epoca|epoque|epoche)s?|epok[ai]?|epocha|epoch thu|epookki)\b(?=\W{0,3}\d)"
+    r"|^(?:donem|devir)\b(?=\W{0,3}\d)",
+    re.IGNORECASE,
+)
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
-_OF_ABROAD = lazy_re(r"(?<=epoch )(\d{1,9}) (?:von|de|sur) (?=\d)")  # "Epoche 3 von 20"
-_LOSS_OF = lazy_re(r"\b(perd(?:id)?a|perte)s? d[aeo] (?=[a-z])", re.IGNORECASE)
+_TURKISH = ("donem", "devir")  # an epoch
+_OF_ABROAD = lazy_re(
+    r"(?<=epoch )(\d{1,9}) (?:von|de|sur|di|van|av|ze?) (?=\d)"
+)  # "Epoche 3 von 20"
+_LOSS_OF = lazy_re(r"\b(perd(?:i[dt])?a|perte)s? d[aeio] (?=[a-z])", re.IGNORECASE)
 # what an agent plays, in a row or above it: "Episodio 3", "第3回合"
 _OF_AGENT = lazy_re(
     r"\bepisod(?:e|i|en|es|io|ios)\b|\bepizod|\bgames?\W{0,3}\d|\benv(?:ironment)?[_ ]?steps?\b"
@@ -49,7 +56,8 @@ def in_ascii(line: str) -> str:
         line = _OF_C.sub(_of_c, line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
-    line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
+    if "po" in line or line[:5].lower() in _TURKISH:
+        line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line))
     return _heading(line) if len(line) <= _LONGEST_HEADING else line
 
 

@@ -294,6 +294,9 @@ def _of_lists(found: Sequence[_List], stem: str) -> list[Row]:
     Where only the `stem` of the file does, each is of a training that its name stands for.
     """
     telling = [one for one in found if tells(one[1])]
+    data = {split_of(name) for _, name, _ in found if SPLIT.fullmatch(name)}
+    if not telling and tells(stem) and len(data) == len(found) > 1:
+        telling = [(at, f"{split_of(name)}{stem}", values) for at, name, values in found]
     if not telling and tells(stem):
         return [
             Row(at, Counted(step=n), (stem,), (value,))

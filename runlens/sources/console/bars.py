@@ -17,6 +17,8 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.text import Bar, Labels, Text, bar, in_words
 
 EXAMPLES = "examples/s"  # the rate of a bar that counts data being prepared
+FASTEST = 10_000  # steps a second: in no training is one so short
+_RATE = lazy_re(rb"([\d.]+) ?it/s")
 _TRAINING_BAR = lazy_re(r"\[rank ?\d+\]:?|train(?:ing)?|epochs?|steps?|iter\w*", re.IGNORECASE)
 
 
@@ -59,6 +61,16 @@ class Bars(Struct, frozen=True, eq=False):
             (state,) = self.taken(slice(number, number + 1))
             inside = state.postfix.encode(errors="replace")
         return inside.partition(b", ")[2]
+
+    def slow(self) -> "Bars":
+        """Return those at a rate at which a training may go: others count data being prepared."""
+        totals, last = np.unique(self.total[::-1], return_index=True)
+        fast = [
+            total
+            for total, behind in zip(totals.tolist(), last.tolist(), strict=True)
+            if (rate := _RATE.match(self.rate(len(self) - 1 - behind))) and float(rate[1]) > FASTEST
+        ]
+        return self.taken(~np.isin(self.total, fast))
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:

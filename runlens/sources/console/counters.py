@@ -14,7 +14,7 @@ from runlens.sources.console.records import MAX_STEP
 
 _PREFIXES = 12  # stamps, levels, names that are passed over before the counter
 _PREFIX = lazy_re(
-    r"\s+|\((?:[\w. ]+ )?pid=\d+[^)]*\)|\[(?![^\]]*\d+/\d+)"
+    r"\s+|\*{2,3}(?=[\[A-Za-z])|\((?:[\w. ]+ )?pid=\d+[^)]*\)|\[(?![^\]]*\d+/\d+)"
     r"(?!(?i:epoch|step|iter|batch))[^\]]{0,80}\]"
     r"|\(\w+\.py:? ?\d*\)|\(\w+:\d+\)|\(\d+/\d+\)(?= Epoch)"
     r"|\d{4}-\d\d-\d\d[ T,][\d:.,]+|\d\d(?:\d\d)?/\d\d/\d\d(?:\d\d)? [\d:]+"

@@ -34,6 +34,7 @@ from runlens.sources.console.learned import (
     lacks,
     loses_nothing,
 )
+from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.one_line import parted
@@ -97,7 +98,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     others = of_first_rank(others)
     others = [
-        (at, in_ascii(line))
+        (at, with_parts_named(in_ascii(line)))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]

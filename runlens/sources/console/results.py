@@ -10,7 +10,7 @@ from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.console.bare import MINIMISED, UNWRITTEN, bare, of_role, written
+from runlens.sources.console.bare import FEWEST, MINIMISED, UNWRITTEN, bare, of_role, written
 from runlens.sources.console.bare import TOLD as BARE
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.layouts import layouts
@@ -21,7 +21,10 @@ from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
-from runlens.sources.tables.names import called_after
+from runlens.sources.reading import as_number
+from runlens.sources.tables import whole_json
+from runlens.sources.tables.names import called_after, has_metric
+from runlens.sources.tables.unnamed import STEP
 from runlens.wording import count
 
 TOLD = "holds a result and no course of a training: each number was taken for its only point"
@@ -29,6 +32,8 @@ LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS}
+_BRACKETS = (("[", "]"), ("{", "}"), ("(", ")"))
+_VALUE = lazy_re(rb"\s*(?:[\w.]{1,40}\()?(?:\[\s*[\[({\d.-]|\{)")
 
 
 def without_course(
@@ -36,6 +41,8 @@ def without_course(
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
     stem = called_after(path.stem)
+    if rows := in_one_piece(others, stem):
+        return placed(rows), ()
     if found := bare(others, stem):
         rows = written(found, stem)
         named = of_role(rows, stem)
@@ -45,6 +52,32 @@ def without_course(
         return placed(named), tuple(told)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
+
+
+def in_one_piece(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
+    """Return the rows of a log that is one value of JSON or Python: ``[(0.9, 1.1), (0.7, 1.0)]``.
+
+    Its curves have no name but that of their file.
+    """
+    lines = [line for _, line in others]
+    first, text = lines[0] if lines else "", "\n".join(lines).encode()
+    several = len(lines) > 1 and all(first.count(a) == first.count(b) for a, b in _BRACKETS)
+    found = whole_json.history(text, stem) if _VALUE.match(text) and not several else None
+    if not found or found.lost or found.trainings or len(found.rows) < FEWEST:
+        return []
+    at = others[0][0]
+    rows = [
+        {name: n for name, value in row.items() if (n := as_number(value)) is not None}
+        for row in found.rows
+    ]
+    steps = [int(row.pop(STEP, -1)) for row in rows]
+    named = {name for row in rows for name in row}
+    if not has_metric({stem, *named}):
+        return []
+    return [
+        Row(at, Counted(step=step), tuple(row), tuple(row.values()))
+        for step, row in zip(steps, rows, strict=True)
+    ]
 
 
 def results(others: Sequence[tuple[int, str]]) -> list[Row]:

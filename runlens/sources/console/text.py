@@ -23,7 +23,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console import histories
 from runlens.sources.console.one_line import with_ends
-from runlens.sources.decimals import has_commas, with_points
+from runlens.sources.decimals import log_with_points
 
 TAIL = 200  # lines
 SHOWN = 500  # characters of a line of the tail
@@ -42,6 +42,8 @@ _HOUR = lazy_re(r"\d:\d\d:\d")  # of a stamp: what few lines have is sought firs
 _STAMP_WITHIN = 60  # characters from the start of a line
 _ENDLESS = lazy_re(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
 ENCODINGS = ("gb18030", "shift_jis", "euc_kr", "big5", "cp1251")  # of Windows, beside UTF-8
+TAKEN_FOR = ("gb18030", "cp1252", "cp1251", "big5")  # in which UTF-8 was read and written again
+FEW_BY_CHANCE = 4  # words of logs that other text may hold
 SAMPLED = 200_000  # bytes at the start of a log in which its prefix is looked for
 MOST_COMPARED, FEWEST_COMPARED = 400, 3  # lines
 LONGEST_PREFIX = 120  # characters
@@ -139,10 +141,16 @@ class Bar(NamedTuple):
     rest: str  # what stands behind the bar
 
 
+def utf8(data: bytes) -> bytes:
+    """Return the bytes of a text in UTF-8, where PowerShell on Windows wrote it in UTF-16."""
+    if not data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data
+    return data.decode("utf-16", errors="replace").encode("utf-8", errors="replace")
+
+
 def cleaned(data: bytes) -> tuple[bytes, bool]:
     """Return what a log shows without NULs and colours, and whether its lines are the file's."""
-    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # Windows PowerShell writes so
-        data = data.decode("utf-16", errors="replace").encode("utf-8", errors="replace")
+    data = utf8(data)
     if b"\0" in data:
         data = data.replace(b"\0", b"")
     data = _in_utf8(data)
@@ -156,8 +164,7 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data = data.replace(b"\\|", b"|")
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
-    if has_commas(data[:SAMPLED].decode("latin-1")):  # which is byte by byte
-        data = with_points(data.decode("latin-1")).encode("latin-1")
+    data = log_with_points(data)
     counted = (rows := with_ends(data)) is data
     data = rows
     if 4 * b"\r" in data:  # lines of nothing, each of which takes 38 bytes of memory
@@ -172,12 +179,21 @@ def _in_utf8(data: bytes) -> bytes:
     if sample.isascii():
         return data
     try:
-        sample.decode()
+        text = sample.decode()
     except UnicodeDecodeError:
         found = {name: _words(sample, name) for name in ENCODINGS}
         best = max(ENCODINGS, key=found.__getitem__)
         return data.decode(best, errors="replace").encode() if found[best] else data
+    said = words_of_logs(text)
+    for name in TAKEN_FOR:
+        if words_of_logs(_untwisted(text, name)) > FEW_BY_CHANCE + said:
+            return _untwisted(data.decode(errors="replace"), name).encode()
     return data
+
+
+def _untwisted(text: str, encoding: str) -> str:
+    """Return a text whose bytes were taken for those of another encoding, as PowerShell does."""
+    return text.encode(encoding, errors="ignore").decode(errors="replace")
 
 
 def _words(sample: bytes, encoding: str) -> int:

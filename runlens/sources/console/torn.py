@@ -7,6 +7,8 @@ from runlens.sources.console.text import Bar
 
 _DECIMALS = lazy_re(r"\d+\.(\d+)$")
 _DIGITS = lazy_re(r"\d+(?:\.\d+)?")
+_EXPONENT = lazy_re(r"\d[eE][-+]?\d")
+EXACT = 12  # decimals
 _IN_NUMBERS = "-+.,0123456789eE"
 _NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
 
@@ -17,8 +19,10 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
     last = len(log.text) - 1
     if others and others[-1][0] == last and not _is_number(others):
         *before, (_, line) = others
-        if not _like_before(line, [text for _, text in before[-COMPARED:]]):
-            others = [*before, (last, _untorn(line))]
+        above = [text for _, text in before[-COMPARED:]]
+        if not (_like_before(line, above) or _is_exact(line, above)):
+            left = _untorn(line)
+            others = [*before, (last, left)] if left.strip() else before
     if bars and bars[-1].at == last:
         postfix = bars[-1].postfix
         no_bracket = log.text.line(last).endswith(postfix)
@@ -40,6 +44,16 @@ def _like_before(line: str, before: list[str]) -> bool:
     ends = [(found, text) for text in before if (found := _DECIMALS.search(text))]
     alike = [found[0] for found, text in ends if _DIGITS.sub("0", text[: found.start()]) == said]
     return is_whole(last[0], alike)
+
+
+def _is_exact(line: str, before: list[str]) -> bool:
+    """Whether a line ends in so many decimals that what may be lost of them changes nothing.
+
+    Unless numbers above it have an exponent, which then may be lost too.
+    """
+    last = _DECIMALS.search(line)
+    exact = last is not None and len(last[1]) >= EXACT
+    return exact and not any(map(_EXPONENT.search, before))
 
 
 def _untorn(line: str) -> str:

@@ -179,3 +179,9 @@ def spread_around(cell: str) -> str:
     """Return the mean in a cell that has its deviation beside it; "" for others."""
     found = _SPREAD.fullmatch(cell.strip())
     return found["mean"].replace(",", ".") if found else ""
+
+
+def alike(header: Sequence[str]) -> bool:
+    """Whether all columns are called the same: one for each of several networks."""
+    first, *others = [name for name in header if name and number_in(name) is None] or [""]
+    return bool(others) and all(name.startswith(f"{first} (") for name in others)

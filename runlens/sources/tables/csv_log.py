@@ -23,6 +23,7 @@ from runlens.sources.tables.cells import (
     LONGEST,
     SAMPLE,
     UNNAMED,
+    alike,
     decoded,
     headed,
     number_in,
@@ -230,6 +231,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
         reading.problems.append(Problem(str(reading.path), told, "the column names"))
     chosen = chosen_metrics(header, columns)
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))
+    named = named or (has_metric([reading.path.stem]) and alike(header))
     measured = chosen or named or _exported(header, reading.path) or _unnamed(header)
     if not (measured or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
@@ -262,8 +264,8 @@ def _up_to_damage(rows: Iterator[list[str]], reading: SourceReading) -> Iterator
 
 def _exported(header: Sequence[str], path: Path) -> bool:
     """Whether a table is of one metric, named by the file alone: TensorBoard's page writes such."""
-    by_page = {name.lower() for name in header} == {"wall time", "step", "value"}
-    return by_page or (has_metric([path.stem]) and bool(lone_value(header)))
+    by_page = {"step", "value"} <= {name.lower() for name in header}
+    return bool(lone_value(header)) and (by_page or has_metric([path.stem]))
 
 
 def _is_long(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -1,6 +1,7 @@
 """Shapes of JSON in which rows are not lists of named numbers: pairs, cells, keys that count."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -93,12 +94,21 @@ def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
 def of_points(whole: Row) -> list[Row]:
     """Turn the steps and values of each metric into rows, a row for each step of each."""
     points = {name: some for name, one in whole.items() if (some := _points(one))}
+    by = _count_of(whole[name] for name in points)
     rows: dict[Any, Row] = {}
     for name, some in points.items():
         for step, value in some if has_metric(points) or is_sacred(whole[name]) else ():
             if isinstance(step, int | float):
-                rows.setdefault(step, {"step": step})[name] = value
+                rows.setdefault(step, {by: step})[name] = value
     return [rows[step] for step in sorted(rows)]
+
+
+def _count_of(parts: Iterable[Any]) -> str:
+    """Return what the keys of some numbers all count: ``epoch`` of ``{"epoch 1": 0.5}``."""
+    said = {
+        found[0] for one in parts if isinstance(one, dict) for key in one if (found := counted(key))
+    }
+    return said.pop() if len(said) == 1 else "step"
 
 
 def is_sacred(one: object) -> bool:
@@ -113,12 +123,19 @@ def _points(one: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON is of any type
     if is_sacred(one):
         return list(zip(one["steps"], one["values"], strict=False))
     if isinstance(one, dict):
-        counts = all(key.isdecimal() and len(key) <= LONGEST_NUMBER for key in one)
         known = [value for value in one.values() if value is not None]  # null: NaN, or not measured
-        numbers = counts and known and all(as_number(value) is not None for value in known)
-        return [(int(key), value) for key, value in one.items()] if numbers else []
+        if not known or not all(map(counted, one)):
+            return []
+        numbers = all(as_number(value) is not None for value in known)
+        return [(_place(key), value) for key, value in one.items()] if numbers else []
     pairs = isinstance(one, list) and all(_is_row(row) and len(row) == PAIR for row in one)
     return one if pairs and len(one) >= PAIR and _rises(one) else []
+
+
+def _place(key: str) -> int:
+    """Return how far a key that counts has counted."""
+    found = counted(key)
+    return found[1] if found else 0
 
 
 def _is_row(row: object) -> bool:
@@ -154,14 +171,21 @@ def of_cells(value: list[Any], stem: str) -> list[Row]:
 
 
 def named_trainings(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
-    """Yield rows that are a whole training each, by its name: ``{"seed": 1, "loss": [...]}``."""
+    """Yield rows that are a whole training each, by its name: ``{"seed": 1, "loss": [...]}``.
+
+    Those of one name are numbered; and so are those without, if they hold what was measured on both
+    data, and no count: a program that adds its history to the same file each time.
+    """
     if not rows or not any(map(_is_curve, rows[0].values())):
         return  # rows of numbers: by far the most
+    often: Counter[str] = Counter()
     for row in rows:
         said = [f"{key} {v}" for key, v in row.items() if plain(key) in TRAININGS and _is_word(v)]
         curves = {key: some for key, some in row.items() if _is_curve(some)}
-        if said and curves:
-            yield ", ".join(said), curves
+        if curves and (said or (has_twins(curves) and not any(map(is_step, row)))):
+            name = ", ".join(said) or "training"
+            often[name] += 1
+            yield f"{name} ({often[name]})" if often[name] > 1 else name, curves
 
 
 def _is_curve(some: object) -> bool:

@@ -18,12 +18,13 @@ from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
-from runlens.sources.tables import whole_json
+from runlens.sources.tables import json_curves, whole_json
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
-from runlens.sources.tables.json_shapes import leaves
-from runlens.sources.tables.names import called_after, has_metric, has_twins, is_log, keeps_words
+from runlens.sources.tables.json_shapes import leaves, named_trainings
+from runlens.sources.tables.names import has_metric, has_twins, is_log, is_step, keeps_words
 from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
+from runlens.sources.tables.unnamed import STEP
 
 LOOKS_FOR = "trainer_log.jsonl, logging.jsonl, other *.jsonl, history.json, other *.json"
 FRAMEWORK = "LLaMA-Factory, ms-swift, own loops"
@@ -77,7 +78,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         return True
     if whole_json.is_named(path.name.lower()):
         return has_metric(named.values()) or _measured(rows)
-    after = len(rows) >= whole_json.FEWEST and numbers == {called_after(path.stem)}
+    after = len(rows) >= json_curves.FEWEST and json_curves.are_of(numbers - {STEP}, path.stem)
     return path.suffix == whole_json.ENDING and (after or has_twins(named.values()))
 
 
@@ -92,17 +93,37 @@ def _first_rows(path: Path) -> list[Row]:
     head = read_rows(path)
     name = path.name.lower()
     rows = _rows_of_lines(head)
+    if _are_histories(rows):
+        whole = whole_json.history(read_bytes(path, MAX_LOG), path.stem)
+        return whole.rows[:SAMPLE] if whole else rows
     if len(rows) >= FEWEST or not name.endswith(whole_json.ENDING):
         return rows
     small = path.stat().st_size <= whole_json.LARGEST and whole_json.mentions_metric(head)
-    may_be_whole = small or whole_json.is_named(name) or whole_json.is_called_after(path.stem, head)
+    may_be_whole = (
+        small or whole_json.is_named(name) or json_curves.may_be_called_after(path.stem, head)
+    )
     whole = whole_json.history(read_bytes(path, MAX_LOG), path.stem) if may_be_whole else None
     return whole.rows[:SAMPLE] if whole else rows if _of_lines(name) else []
+
+
+def is_list(path: Path) -> bool:
+    """Whether a text begins as a list does: one of the lines of a log, it may be."""
+    try:
+        return read_rows(path).lstrip()[:1] == b"["
+    except Unreadable:
+        return False
 
 
 def _of_lines(name: str) -> bool:
     """Whether a lone object in a file of this name is the first row of a log."""
     return name.endswith(LINES_ENDING) or name in LINES_NAMES
+
+
+def _are_histories(rows: Sequence[Row]) -> bool:
+    """Whether each line is the history of a training: ``{"loss": [0.9, ...], "val_loss": ...}``."""
+    each = list(named_trainings(rows))
+    counted = any(is_step(name) for row in rows for name in row)
+    return len(each) == len(rows) > 1 and not counted and all(has_twins(one) for _, one in each)
 
 
 def _rows_of_lines(data: bytes) -> list[Row]:
@@ -118,7 +139,9 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     except Unreadable as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
-    is_whole = path.suffix.lower() == whole_json.ENDING and len(_rows_of_lines(data)) < FEWEST
+    lines = _rows_of_lines(data)
+    is_whole = path.suffix.lower() == whole_json.ENDING and len(lines) < FEWEST
+    is_whole = is_whole or _are_histories(lines)
     found = whole_json.history(data, path.stem, lone=True) if is_whole else None
     if found:
         _fill(reading, found, columns)

@@ -72,7 +72,7 @@ METRIC = lazy_re(
 )
 WEAK_METRIC = lazy_re(
     r"(?:^|_)(?:score|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
-    r"|recall|success_rate)\d*(?:_|$)"
+    r"|recall|success_rate|fitness)\d*(?:_|$)"
 )
 
 _FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after

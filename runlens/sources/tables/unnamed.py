@@ -71,7 +71,10 @@ def _counters(table: FloatArray, whole: Sequence[int]) -> dict[int, str]:
     return {outer: EPOCH, inner: STEP} if within else {outer: STEP, inner: TRAINING}
 
 
-def minimised(values: Sequence[float]) -> bool:
-    """Whether numbers that nobody named fell as a loss does: to less than half, none below 0."""
+def minimised(values: Sequence[float], share: float = FALLEN) -> bool:
+    """Whether numbers that nobody named fell as a loss does: to less than half, none below 0.
+
+    Another `share` is asked for where more is known of them.
+    """
     few = max(1, len(values) // 10)
-    return min(values) >= 0 and bool(median(values[-few:]) < FALLEN * median(values[:few]))
+    return min(values) >= 0 and bool(median(values[-few:]) < share * median(values[:few]))

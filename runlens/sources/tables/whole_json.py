@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from runlens.naming import classify, words
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import loosely
-from runlens.sources.tables import json_shapes
+from runlens.sources.tables import json_curves, json_exports, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric
 
@@ -25,8 +25,6 @@ ENDING = ".json"
 CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
-FEWEST = 5  # whole numbers in a row from which they are scores
-MARKS = 2  # different ones, up to which they are right or wrong of samples
 OURS = b'"runlens'
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 _SETTINGS = lazy_re(
@@ -50,11 +48,6 @@ _MEASURED = lazy_re(
 def is_named(name: str) -> bool:
     """Whether a file, by its name in lower case, may be such a history."""
     return _NAMED.fullmatch(name) is not None
-
-
-def is_called_after(stem: str, head: bytes) -> bool:
-    """Whether a text is a list, and its file is called after what trainings are judged by."""
-    return head.lstrip()[:1] == b"[" and classify(called_after(stem)).quantity != ""
 
 
 def mentions_metric(head: bytes) -> bool:
@@ -95,8 +88,9 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             told, lost = CUT, "what came after"
         elif read.lost:
             lost = f"its last {read.lost:,} characters"
-    if has_metric([stem]):
-        whole = _named_by_file(whole, stem)
+    whole = json_exports.set_out(whole)
+    stem = json_curves.stem_of(whole, stem)
+    whole = json_curves.named_by_file(whole, stem)
     found = max(_histories(whole, stem), key=lambda one: len(one.rows), default=History([]))
     if not found.rows and lone and isinstance(whole, dict) and has_metric(whole):
         found = History([whole])
@@ -105,16 +99,6 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     beside = whole.items() if isinstance(whole, dict) else ()
     settings = (v for k, v in beside if _SETTINGS.fullmatch(k) and isinstance(v, dict))
     return found._replace(settings=next(settings, {}), told=told, lost=lost)
-
-
-def _named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of any type
-    if isinstance(whole, list) and (numbers := json_shapes.of_one_number(whole)):
-        measured = any(type(one) is float for one in numbers)
-        scores = classify(stem).quantity != "loss" and len(set(numbers)) > MARKS
-        return {stem: numbers} if measured or (scores and len(numbers) >= FEWEST) else whole
-    if isinstance(whole, dict) and whole.keys() <= SPLITS.keys():
-        return {f"{split}/{stem}": values for split, values in whole.items()}
-    return whole
 
 
 def _histories(

@@ -2,10 +2,10 @@
 
 Lines become templates (`slots`), the text of a template says what its numbers are (`phrases`,
 `heads`), lines that say the same are a table (`layouts`), and of each table the columns that
-count are found (`counting`). Tables without a counter get it from the lines around them.
+count are found (`counting`). Tables of a training (`choosing`) that have no counter get it from the
+lines around them.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import permutations
 
@@ -13,10 +13,17 @@ import numpy as np
 from msgspec.structs import replace
 
 from runlens.arrays import unique
-from runlens.config_keys import KEYS, canonical_key
 from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.choosing import (
+    CLOCKS,
+    FEWEST,
+    counts_by_name,
+    is_heading,
+    kept_of,
+    over_lines,
+)
 from runlens.sources.console.mining.counting import (
     MOSTLY,
     Counters,
@@ -28,25 +35,18 @@ from runlens.sources.console.mining.counting import (
 )
 from runlens.sources.console.mining.evaluations import with_means, with_whole_evaluations
 from runlens.sources.console.mining.layouts import headings, layouts
-from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
-from runlens.sources.console.mining.table import Table, lacks_a_cell, tabled
+from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.records import MAX_STEP
 from runlens.sources.console.rows import Row
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
 
-_CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|memory|\bmem\b", re.IGNORECASE)
 SHARE = 0.05  # of the lines that rows are of which none counts: fewer are examples in prose
-MOST_IN_HEAD = 4  # numbers in a line that is only a heading
 _MODULE = lazy_re(  # of a printed model; a bar of Torch7, whose steps are those of its epoch
     r"\s*\(\w+\): [A-Z]\w*\(|\s*\[[=>.\s]*\d+/\d+[=>.\s]*\]\s+Tot: \S+ \| Step: "
 )
-_SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
-_CODE = lazy_re(r"\w[_/]\w")
-SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with
-FEWEST = 5  # rows of a table of which no name tells that it is of a training
 
 
 def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
@@ -58,7 +58,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     few = alone and len(others) <= EXCERPT
     lines = without_prefix(others)
     tables = _without_strays([tabled(one) for one in layouts(plain(lines), headings(lines))])
-    kept = _kept(tables, excerpt=few) or (_over_lines(tables) if alone else [])
+    kept = kept_of(tables, excerpt=few) or (over_lines(tables) if alone else [])
     if not kept:
         return []
     tables, kept = with_whole_evaluations(tables, kept, alone=alone)
@@ -103,109 +103,6 @@ def _heads_or_rows(table: Table) -> bool:
     return named and goes_on(table.value[:, place])
 
 
-def _kept(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
-    """Choose the tables that are of a training: numbers in prose are no metrics."""
-    often = [
-        t for t in tables if t.telling and len(t.line) > 1 and (_measured(t) or _most(t, tables))
-    ]
-    if often:
-        least = min(len(t.line) for t in often)
-        beside = (t for t in tables if t.measures and not t.telling and t.counts.any)
-        return [
-            *often,
-            *(t for t in tables if any(lacks_a_cell(t, other) for other in often)),
-            *(t for t in beside if 2 * len(t.line) >= least and (_by_name(t) or _alone(t, tables))),
-        ]
-    long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
-    plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
-    plain = plain or [t for t in tables if _begun(t)]
-    if plain or not excerpt:
-        return plain
-    some = [t for t in tables if t.bound and _measured(t)]
-    some = [t for t in some if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS]
-    return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
-
-
-def _over_lines(tables: Sequence[Table]) -> list[Table]:
-    """Return what a log measures in records over lines, if it is of little else.
-
-    ``Batch = 100``, ``alpha = 0.001``, ``Correct = 14.15%``, whatever the names.
-    """
-    for head in (t for t in tables if len(t.line) >= FEWEST and _counts_by_name(t) and _heads(t)):
-        mine = [t for t in tables if t.bound and t.measures and _follows(t, head)]
-        if any((t.value != t.value[0]).any() for t in mine) and 2 * len(head.line) * (
-            len(mine) + 1
-        ) > sum(len(t.line) for t in tables):
-            return mine
-    return []
-
-
-def _follows(table: Table, head: Table) -> bool:
-    """Whether a line of a table stands between each head and the next."""
-    if len(table.line) != len(head.line):
-        return False
-    return bool((table.line > head.line).all() and (table.line[:-1] < head.line[1:]).all())
-
-
-def _begun(table: Table) -> bool:
-    """Whether a table is the first row of a training, at a step of so many, and cut behind it."""
-    planned = any((some > 0).all() for some in (table.steps, table.epochs, table.batches))
-    return (
-        len(table.line) == 1
-        and planned
-        and (table.bound or bool((table.batches > 0).all()))
-        and _measured(table)
-        and table.telling > 0
-    )
-
-
-def _alone(table: Table, tables: Sequence[Table]) -> bool:
-    """Whether most lines with a number are rows of bare numbers, or letters, of which one counts.
-
-    Letters are set off from their numbers, and some were computed: ``i=10; l=2.3``. Names of data
-    alone say it too, where both are there: ``3 | trn 2.3 | dev 2.5``.
-    """
-    lines = sum(len(other.line) for other in tables)
-    unnamed = not any(column.name for column in table.layout.columns)
-    lettered = table.bound and bool((table.value != np.floor(table.value)).any())
-    data = {split_of(name) for name in table.names if SPLIT.fullmatch(name)}
-    of_data = "train/" in data and len(data) > 1
-    return (unnamed or lettered or of_data) and table.counts.any and 2 * len(table.line) > lines
-
-
-def _measured(table: Table) -> bool:
-    """Whether what trainings are judged by was computed, not counted, as in sentences it is.
-
-    It has decimals, or a name that a program gave it, or a counter in its line. A layer has a name
-    of that kind as well, in no such form: ``loss1/conv(63) - 1 in, 1 out``.
-    """
-    mine = [place for place, name in enumerate(table.names) if tells(name)]
-    coded = table.bound and any(_CODE.search(table.names[place]) for place in mine)
-    if coded or _counts_by_name(table):
-        return True
-    some = table.value[:, mine]
-    return bool((some != np.floor(some)).any())  # NaN too
-
-
-def _most(table: Table, tables: Sequence[Table]) -> bool:
-    """Whether a log has little but one number behind its name: ``3. episodic returns: 29``."""
-    lines = sum(len(other.line) for other in tables)
-    single = table.value.shape[1] - sum(place >= 0 for place in table.counts) == 1
-    return table.bound and single and 2 * len(table.line) > max(lines, 2 * FEWEST)
-
-
-def _counts_by_name(table: Table) -> bool:
-    return any(column.kind not in {"", "share"} for column in table.layout.columns)
-
-
-def _by_name(table: Table) -> bool:
-    """Whether a name says that a column counts, and another number goes its own way."""
-    measured = [n for n, name in enumerate(table.names) if name and not _CLOCKS.search(name)]
-    return _counts_by_name(table) and any(
-        len(unique(table.value[:, place])) > 1 for place in measured
-    )
-
-
 def _placed(table: Table, tables: Sequence[Table], lines: int) -> bool:
     """Whether the rows of a table stand at steps, or are so many that they count themselves.
 
@@ -239,16 +136,6 @@ def _without_settings(table: Table) -> Table:
     varies = (table.value != table.value[:1]).any(axis=0).tolist()
     names = (n if tells(n) or v else "" for n, v in zip(table.names, varies, strict=True))
     return replace(table, names=tuple(names))
-
-
-def _heads(table: Table) -> bool:
-    """Whether lines say no more than where the training stands: ``=== epoch 0 ===``."""
-    if not table.counts.any or len(table.layout.columns) > MOST_IN_HEAD:
-        return False
-    few = len(table.line) < FEWEST and not (table.steps > 0).all()
-    if not _counts_by_name(table) and (table.measures or few):
-        return False
-    return goes_on(table.value[:, max(table.counts)])
 
 
 def _begins(table: Table, kept: Sequence[Table]) -> bool:
@@ -285,14 +172,16 @@ def _by_turns(table: Table, other: Table) -> bool:
     if len(table.line) < max(FEWEST, MOSTLY * len(other.line)):
         return False
     between = unique(np.searchsorted(other.line, table.line))
-    named = any(name and not _CLOCKS.search(name) for name in table.names)
+    named = any(name and not CLOCKS.search(name) for name in table.names)
     return named and len(between) >= MOSTLY * max(len(table.line), len(other.line))
 
 
 def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
     """Give rows without a counter, or without an epoch, that of the lines around them."""
-    owners = [t for t in tables if t.counts.any and (t in kept or _heads(t) or _begins(t, kept))]
-    owners = owners or [t for t in tables if _counts_by_name(t) and not t.measures]
+    owners = [
+        t for t in tables if t.counts.any and (t in kept or is_heading(t) or _begins(t, kept))
+    ]
+    owners = owners or [t for t in tables if counts_by_name(t) and not t.measures]
     if nested := _nest([table for table in owners if not table.measures]):
         owners = [*nested, *(t for t in owners if t not in nested and t.counts.step < 0)]
     counting = np.sort(np.concatenate([t.line for t in owners] or [np.zeros(0, dtype=np.int64)]))
@@ -363,7 +252,7 @@ def _of_name(owners: Sequence[Table]) -> Sequence[Table]:
 
     Beside ``| step | 20 |`` the line ``| samples | 1280 |`` is no counter of its record.
     """
-    named = [table for table in owners if _counts_by_name(table)]
+    named = [table for table in owners if counts_by_name(table)]
     most = max((len(table.line) for table in owners), default=0)
     return named if sum(len(table.line) for table in named) >= most else owners
 

@@ -82,6 +82,7 @@ _LOGGER_LEVEL = lazy_re(r"[\w.]+[\s\[\]|:-]+(?=(?:INFO|WARNING|DEBUG|ERROR)\b)")
 _QUOTED = lazy_re(r"""(['"])([^'"]{1,80})\1\s*[:=]\s*['"]?$""")
 _LOSSES = lazy_re(r"\blosses\W{0,4}\{['\"][^{}]*$", re.IGNORECASE)  # spaCy's: each name is of one
 _TAIL = lazy_re(r"\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$")  # between a name and its number
+_OF_FUNCTION = lazy_re(r"(\w{1,40})\((\w{1,20}[\[(][^\[\]()]{1,30}[\])])\)$")  # Obj(log[P])
 _OUTER_ENDS = ",;|│┃\t()[]{}<>:="
 _CLOSED = lazy_re(r"[^\w(\[]*[)\]]\s*[=:]?\s*[\[(]?$")
 _AVERAGE = lazy_re(r"\s*[(\[]\s*(?:avg|mean|ave)?[:=]?\s*$", re.IGNORECASE)
@@ -342,6 +343,8 @@ def _bracketed(left: str) -> tuple[str, str] | None:
     if not text.endswith((")", "]")):
         return None
     opened = max(text.rfind("(", 0, -1), text.rfind("[", 0, -1))
+    if text.endswith(("])", "))")) and (of := _OF_FUNCTION.search(text)):
+        return of[1], of[2]
     inner = text[opened + 1 : -1]
     begins = max(text.rfind(mark, 0, opened) for mark in _OUTER_ENDS) + 1 if opened > 0 else 0
     outer = text[begins:opened] if opened > 0 else ""

@@ -43,7 +43,8 @@ _NO_NUMBER = (
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|(?<=@)0?\.\d+:0?\.\d+|(?<=_)0\.5:0\.95|\bmaxDets=\s*\d+"
     r"|(?<=\x01)[ :]{1,2}\d+\b(?=[)\]])"
-    r"|(?<=\w)\[\d{2,8}\]:(?=\s)"
+    r"|(?<=\w)(?<![Ee]poch)(?<!EPOCH)(?<![Ss]tep)(?<![Ii]ter)(?<!ration)(?<![Rr]ound)"
+    r"(?<![Bb]atch)(?<!isode)\[\d{2,8}\]:(?=\s)"
     r"|(?<![\w.:])[\w.]{1,80}:\w{1,80}:\d+(?=\]? *[-|:>)])"
     r")"
 )
@@ -55,7 +56,7 @@ _DIGITS = (
 _COUNTING = (
     r"(?<=epoch)|(?<=step)|(?<=iter)|(?<=batch)|(?<=Epoch)|(?<=Step)|(?<=Iter)|(?<=Batch)"
     r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
-    r"|(?<=[Ee]poch #)|(?<=[Ee]poch#)|(?<=[Ss]tep #)|(?<=[Ss]tep#)|(?<=[Ii]teration #)"
+    r"|(?<=^#)|(?<=[Ee]poch #)|(?<=[Ee]poch#)|(?<=[Ss]tep #)|(?<=[Ss]tep#)|(?<=[Ii]teration #)"
     r"|(?<=[Ee]pisode #)"
     r"|(?<=[Ll]oss(?=\d*\.\d))|(?<=[Aa]cc(?=\d*\.\d))"  # "disc_loss0.027": no sign was printed
 )

@@ -1,0 +1,80 @@
+"""Settings that own loops write as plain text, under any name: ``learning_rate 0.01`` a line.
+
+No name says what such a file is: it is known by what it holds. Nearly all of its lines are a name
+and a value, no name comes twice, and some are settings that trainings have.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from runlens.config_keys import KEYS, canonical_key
+from runlens.patterns import lazy_re
+from runlens.run import Setting
+from runlens.sources.files import Unreadable, flat, parse_json, read_bytes
+from runlens.sources.reading import as_number
+
+ENDINGS = (".txt", ".cfg", ".conf", ".ini", ".args", ".opts", ".params")
+TEXTS = (*ENDINGS, ".json")
+LARGEST = 16_384  # bytes: a log is longer, and so is a model's own file
+MOST = 40  # files of a folder that are looked at: more are data
+FEWEST = 3  # settings that trainings have
+MOSTLY = 0.8  # share of the lines that are settings
+_LINE = lazy_re(
+    r"\s*(?:--|-\s)?['\"]?(?P<name>[A-Za-z][\w.-]{0,60}(?: [A-Za-z][\w.-]{0,40}){0,3})['\"]?"
+    r"\s*(?:=>|->|[:=|])\s*(?P<value>\S.{0,300}?)[\s,;|]*"
+    r"|\s*(?:--)?(?P<word>[A-Za-z][\w.-]{0,60})\s+(?P<token>\S{1,200})\s*"
+)
+_SKIPPED = lazy_re(r"\s*(?:[#;%].*|//.*|\[[\w .-]+\]|[-=*_+#\s]*|[\w ]{1,40}:)\s*")  # headings too
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+_KNOWN = {key.name for key in KEYS}
+
+
+def sole(folder: Path, names: list[str]) -> Path | None:
+    """Return the one file of a folder that is known as settings by what it holds."""
+    some = [folder / name for name in names if name.lower().endswith(TEXTS)]
+    found = [path for path in some if _holds_settings(path)] if len(some) <= MOST else []
+    return found[0] if len(found) == 1 else None
+
+
+def _holds_settings(path: Path) -> bool:
+    try:
+        if path.stat().st_size > LARGEST:
+            return False
+        value = value_of(path, read_bytes(path, LARGEST))
+    except (Unreadable, OSError):
+        return False
+    lists = any(isinstance(one, list) and len(one) > FEWEST for one in value.values())
+    names = {canonical_key(key) for key in flat(value)}
+    return not lists and len(names & _KNOWN) >= FEWEST
+
+
+def value_of(path: Path, data: bytes) -> dict[str, Any]:
+    """Return the settings in a text; nothing where it holds something else."""
+    if path.suffix.lower() == ".json":
+        value = parse_json(data)
+        return value if isinstance(value, dict) else {}
+    return settings_in(data.decode("utf-8", errors="replace"))
+
+
+def settings_in(text: str) -> dict[str, Any]:
+    r"""Return the settings of a text, a name and its value a line; nothing where they are few.
+
+    >>> settings_in("lr 0.1\nbatch size: 8\nepochs = 3\nuse_amp: True\n--seed 7\nnet: 'a'")
+    {'lr': 0.1, 'batch size': 8, 'epochs': 3, 'use_amp': True, 'seed': 7, 'net': 'a'}
+    """
+    lines = [line for line in text.splitlines() if not _SKIPPED.fullmatch(line)]
+    said = [found for line in lines if (found := _LINE.fullmatch(line))]
+    value = {one["name"] or one["word"]: _setting(one["value"] or one["token"]) for one in said}
+    whole = len(value) == len(said) >= max(FEWEST, MOSTLY * len(lines))
+    return value if whole else {}
+
+
+def _setting(text: str) -> Setting:
+    """Return what a text stands for."""
+    word = text.strip("'\"")
+    if word.lower() in _WORDS:
+        return _WORDS[word.lower()]
+    number = as_number(word)
+    if number is None:
+        return word
+    return int(word) if word.lstrip("+-").isdecimal() else number

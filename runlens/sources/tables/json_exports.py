@@ -1,0 +1,130 @@
+"""Curves in JSON as programs export tables and charts, set out under their names.
+
+A table of pandas (``columns`` and ``data``), rows below a row of names, the series of a chart with
+its axis (Chart.js, Plotly, Highcharts), the rows of training and held-out data side by side.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from runlens.metrics import plain
+from runlens.sources.tables.json_curves import named_by_file
+from runlens.sources.tables.json_shapes import is_count, of_one_number
+from runlens.sources.tables.names import SPLITS, has_metric, is_step
+
+Row = dict[str, Any]
+
+DEEPEST = 3
+FEWEST = 2  # series, rows
+_CALLED = ("name", "label", "legend", "title", "metric", "metric_name", "key")
+_HOLDS = ("data", "values", "y", "value")
+_AXES = ("x", "steps", "epochs", "labels", "categories", "x_axis")
+
+
+def set_out(whole: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return a text with its curves under their names; of other forms as it is."""
+    if isinstance(whole, list):
+        return _of_header(whole) or _of_series(whole, None) or whole
+    if not isinstance(whole, dict):
+        return whole
+    if found := _of_columns(whole) or _of_chart(whole) or _of_both_data(whole):
+        return found
+    if depth >= DEEPEST:
+        return whole
+    named: Row = {}
+    for key, value in whole.items():
+        named |= _several(key, value) or {key: _plainly(value, depth)}
+    return named
+
+
+def _plainly(value: Any, depth: int) -> Any:  # noqa: ANN401 - of any type
+    """Return what stands under a name: a list of numbers that may stand in a list each."""
+    if isinstance(value, dict):
+        return set_out(value, depth + 1)
+    nested = isinstance(value, list) and bool(value) and isinstance(value[0], list)
+    return (of_one_number(value) or value) if nested else value
+
+
+def _several(key: str, value: Any) -> Row:  # noqa: ANN401 - of any type
+    """Return the curves that stand under the name of a metric: ``{"losses": [[...], [...]]}``."""
+    nested = isinstance(value, list) and bool(value) and isinstance(value[0], list)
+    named = named_by_file(value, key) if nested and not of_one_number(value) else None
+    return named if isinstance(named, dict) else {}
+
+
+def _of_columns(whole: Row) -> list[Row]:
+    """Return the rows of a table whose names stand apart: ``{"columns": [], "data": [[]]}``."""
+    names, rows = whole.get("columns"), whole.get("data")
+    return _of_header([names, *rows]) if isinstance(rows, list) else []
+
+
+def _of_header(rows: Sequence[Any]) -> list[Row]:
+    """Return rows below a row of names: ``[["epoch", "loss"], [1, 0.5]]``."""
+    names, *others = rows or [None]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return []
+    if not has_metric(names):
+        return []
+    fits = all(isinstance(row, list) and len(row) == len(names) for row in others)
+    return [dict(zip(names, row, strict=True)) for row in others] if fits else []
+
+
+def _of_chart(whole: Row) -> Row:
+    """Return the series of a chart: ``{"labels": [1, 2], "datasets": [{"label": ...}]}``."""
+    lists = {key: some for key, some in whole.items() if isinstance(some, list)}
+    axis = next((some for key, some in lists.items() if plain(key) in _AXES), None)
+    found = (series for some in lists.values() if (series := _of_series(some, axis)))
+    return next(found, {})
+
+
+def _of_series(some: Sequence[Any], axis: Any) -> Row:  # noqa: ANN401 - of any type
+    """Return series by their names, with the axis that all have: a list of numbers each."""
+    found: Row = {}
+    for one in some:
+        series = _series(one) if isinstance(one, dict) else None
+        if series is None:
+            return {}
+        name, numbers, own = series
+        axis = axis or own
+        found[name] = numbers
+    lengths = {len(numbers) for numbers in found.values()}
+    if not found or len(found) < len(some) or not has_metric(found):
+        return {}
+    counts = _counts(axis) if isinstance(axis, list) and {len(axis)} == lengths else False
+    return {"step": axis, **found} if counts else found
+
+
+def _series(one: Row) -> tuple[str, list[Any], Any] | None:
+    """Return the name, the numbers and the axis of a series; None for other objects."""
+    by = {plain(key): value for key, value in one.items()}
+    name = next((by[key] for key in _CALLED if isinstance(by.get(key), str)), "")
+    numbers: list[Any] = next((by[key] for key in _HOLDS if isinstance(by.get(key), list)), [])
+    axis = next((by[key] for key in _AXES if key in by), None)
+    long = len(numbers) >= FEWEST and bool(of_one_number(numbers))
+    return (name, numbers, axis) if name and long else None
+
+
+def _counts(axis: Sequence[Any]) -> bool:
+    return all(map(is_count, axis)) and all(a < b for a, b in pairwise(axis))
+
+
+def _of_both_data(whole: Row) -> Row:
+    """Return the columns of rows on the data of the training and on held-out ones.
+
+    ``{"train": [{"loss": 0.9}, ...], "val": [...]}``: those that count themselves are read as such.
+    """
+    if len(whole) < FEWEST or not {key.lower() for key in whole} <= SPLITS.keys():
+        return {}
+    parts: Row = {}
+    for key, rows in whole.items():
+        if not isinstance(rows, list) or len(rows) < FEWEST or not _alike(rows):
+            return {}
+        parts[key] = {name: [row[name] for row in rows] for name in rows[0]}
+    return parts
+
+
+def _alike(rows: Sequence[Any]) -> bool:
+    """Whether rows have the same names, none of which counts."""
+    named = {tuple(row) if isinstance(row, dict) else None for row in rows}
+    return len(named) == 1 and None not in named and not any(map(is_step, rows[0]))

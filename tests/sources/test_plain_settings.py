@@ -1,0 +1,76 @@
+"""Settings in plain text or JSON of any name, beside a curve."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.run import Run
+from runlens.sources.configs import config_files, plain_settings
+
+CURVE = "2.3021\n2.2875\n2.1903\n2.0544\n1.9731\n1.8012\n"
+
+
+def run_in(folder: Path, name: str, text: str) -> Run:
+    """Read a folder with a curve and another file."""
+    (folder / "loss.txt").write_text(CURVE)
+    (folder / name).write_text(text)
+    return read(folder)
+
+
+@pytest.mark.parametrize("name", ["setup.txt", "what_was_used.cfg", "run.conf", "my.args"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lr 0.05\nbatch_size 64\nepochs 6\ntrain_images 800\n",
+        "lr: 0.05\nbatch size: 64\nepochs: 6\nname: 'first try'\nuse_it: True\nother: None\n",
+        "# of the second run\n[train]\nlr = 0.05\nbatch_size = 64;\n\nepochs = 6\n",
+        "--lr 0.05\n--batch_size 64\n--epochs 6\n",
+        "Used:\n-----\nlr -> 0.05\nbatch_size => 64\nepochs | 6\nseed -> 3\nby hand of me\n",
+    ],
+)
+def test_settings_are_known_by_what_they_are(tmp_path: Path, name: str, text: str) -> None:
+    """A name and a value a line, however they are set apart; the curve is what it was."""
+    run = run_in(tmp_path, name, text)
+    found = {key: setting.value for key, setting in run.config.items()}
+    assert (found["learning_rate"], found["num_train_epochs"]) == (0.05, 6)
+    assert found["per_device_train_batch_size"] == 64
+    assert len(run.curve("train_loss")) == 6
+
+
+def test_json_of_any_name(tmp_path: Path) -> None:
+    """If it holds no lists of numbers: those are of something else."""
+    run = run_in(tmp_path, "used.json", '{"lr": 0.05, "batch_size": 64, "epochs": 6}')
+    assert run.config["learning_rate"].value == 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("words.txt", "seed 1\nseed 2\nseed 3\nseed 4\n"),  # a name comes again
+        ("words.txt", "red 1\ngreen 2\nblue 3\n"),  # no setting of a training
+        ("words.txt", "lr 0.1\nepochs 3\nThese were the best of all that we tried so far.\n" * 2),
+        ("words.txt", "lr 0.1\nbatch_size 8\nepochs 3\n" + "x" * plain_settings.LARGEST),
+        ("x.json", '{"lr": [1, 2, 3, 4], "batch_size": 8, "epochs": 3}'),
+        ("x.json", "[1, 2]"),
+        ("x.json", "{not JSON"),
+    ],
+)
+def test_other_texts_hold_none(tmp_path: Path, name: str, text: str) -> None:
+    """Words, rows, sentences, what is too long, and what cannot be read."""
+    (tmp_path / name).write_text(text)
+    assert config_files.find(tmp_path, {tmp_path: [name]}) == []
+
+
+def test_two_files_of_settings_are_of_nobody_knows_what(tmp_path: Path) -> None:
+    """So they are of data, and where a file is called so it is the one."""
+    text = "lr 0.05\nbatch_size 64\nepochs 6\n"
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(text)
+    assert plain_settings.sole(tmp_path, ["a.txt", "b.txt"]) is None
+    many = [f"{n}.txt" for n in range(plain_settings.MOST)]
+    assert plain_settings.sole(tmp_path, ["a.txt", *many]) is None
+    assert plain_settings.sole(tmp_path, ["a.txt", "gone.txt"]) == tmp_path / "a.txt"
+    (tmp_path / "config.yaml").write_text("lr: 0.1\n")
+    found = config_files.find(tmp_path, {tmp_path: ["a.txt", "config.yaml"]})
+    assert found == [tmp_path / "config.yaml"]

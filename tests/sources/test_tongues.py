@@ -1,0 +1,113 @@
+"""Logs in the words, letters and decimals of other languages."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.run import Run
+
+LOSS = [round(2 / n + 0.1234, 4) for n in range(1, 13)]
+ACC = [round(1 - 0.7 / n, 3) for n in range(1, 13)]
+HELD = [round(value + 0.25, 4) for value in LOSS]
+
+
+def run_of(folder: Path, row: str, *, comma: bool = False) -> Run:
+    """Read a log of twelve rows."""
+    rows = []
+    for n, numbers in enumerate(zip(LOSS, ACC, HELD, strict=True), 1):
+        said = [str(one).replace(".", ",") if comma else one for one in numbers]
+        rows.append(row.format(n=n, l=said[0], a=said[1], v=said[2]))
+    (folder / "log.txt").write_text("\n".join(rows) + "\n")
+    return read(folder / "log.txt")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Epoca {n} di 12: perdita {l}, accuratezza {a}",
+        "Epoka {n}/12 strata: {l} dokładność: {a}",
+        "Dönem {n}/12 kayıp: {l} doğruluk: {a}",
+        "Devir {n}/12 - kayıp: {l} - doğruluk: {a}",
+        "Epoch thứ {n}/12: mất mát = {l}, độ chính xác = {a}",
+        "Epoche {n} van 12: verlies {l}, nauwkeurigheid {a}",
+        "Epok {n}/12: förlust {l} noggrannhet {a}",
+        "Epocha {n}/12: ztráta {l} přesnost {a}",
+        "Epoch {n}/12: kerugian {l} akurasi {a}",
+        "Епоха {n}/12: втрати {l}, точність {a}",
+        "الحقبة {n}/12: الخسارة {l} الدقة {a}",
+        "Εποχή {n}/12: απώλεια {l} ακρίβεια {a}",
+        "Epoch {n}/12: हानि {l} सटीकता {a}",
+        "Epoch {n}/12: אובדן {l} דיוק {a}",
+        "Epoch {n}/12: زیان {l} دقت {a}",
+    ],
+)
+def test_a_loss_and_an_accuracy(tmp_path: Path, row: str) -> None:
+    """At their epochs, of as many as are said."""
+    run = run_of(tmp_path, row)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("train_accuracy").value.tolist() == ACC
+    assert run.state.planned_epochs == 12
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Epoca {n}: perdita di addestramento {l} - perdita di validazione {v}",
+        "Epoka {n} | strata treningowa={l} | strata walidacyjna={v}",
+        "Epok {n} - eğitim kaybı: {l} - doğrulama kaybı: {v}",
+        "Epoche {n}: verlies {l}, validatieverlies {v}",
+    ],
+)
+def test_a_loss_on_both_data(tmp_path: Path, row: str) -> None:
+    """Words in any order, and words that are written as one."""
+    run = run_of(tmp_path, row)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("eval_loss").value.tolist() == HELD
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Epoche {n}: Verlust {l}; Genauigkeit {a}",
+        "epoch={n} loss={l}, acc={a}",
+        "2024-03-01 10:00:{n:02d},250 epoch {n} | loss {l} | acc {a} | shape (3,64)",
+    ],
+)
+def test_commas_for_points_among_words(tmp_path: Path, row: str) -> None:
+    """Behind no bracket, and no part of a clock."""
+    run = run_of(tmp_path, row, comma=True)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("train_accuracy").value.tolist() == ACC
+
+
+def test_commas_of_thousands_stay(tmp_path: Path) -> None:
+    """Where other numbers have points, and where all that follows are three digits."""
+    run = run_of(tmp_path, "step {n}0,000 loss {l} seen 12,50")
+    assert run.curve("train_loss").step.tolist() == [10_000 * n for n in range(1, 13)]
+    (tmp_path / "log.txt").write_text(
+        "".join(f"step {n}0,000 reward {n},500\n" for n in range(1, 9))
+    )
+    assert read(tmp_path / "log.txt").curve("reward").value[0] == 1500
+
+
+def test_a_number_sign_before_the_counter(tmp_path: Path) -> None:
+    """It begins the line."""
+    run = run_of(tmp_path, "#{n}: {l} / {v}")
+    assert run.curve("column 2").value.tolist() == LOSS
+    assert run.curve("column 2").step.tolist() == list(range(1, 13))
+
+
+TWISTED = [("gb18030", "训练 损失"), ("cp1251", "потери")]
+
+
+@pytest.mark.parametrize("written", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(("encoding", "word"), TWISTED)
+def test_a_text_that_was_taken_for_one_of_another_encoding(
+    tmp_path: Path, written: str, encoding: str, word: str
+) -> None:
+    """PowerShell reads what Python prints so, and writes it in UTF-16."""
+    rows = "".join(f"epoch {n}: {word}: {v}\n" for n, v in enumerate(LOSS, 1))
+    twisted = rows.encode().decode(encoding, errors="replace")
+    (tmp_path / "log.txt").write_bytes(twisted.encode(written))
+    assert read(tmp_path / "log.txt").curve("train_loss").value.tolist() == LOSS
