@@ -11,7 +11,7 @@ from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
 from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
-from runlens.wording import step
+from runlens.wording import capitalised, step
 
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
@@ -175,7 +175,8 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return None  # the step with the settings says that it starts again
     whole = max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf)
     if whole or (run.state.done_share or 0.0) >= 1:
-        return fixes.action(f"Rerun only the part that failed{once}", ALL_DONE, kind="restart")
+        what = f"{once.strip()}, rerun only the part that failed".strip(" ,")
+        return fixes.action(capitalised(what), ALL_DONE, kind="restart")
     if begun := _resumed_at(run):
         why = f"the log begins at step {step(begun)}, so a checkpoint of an earlier launch exists"
         what = f"Resume{once} from the checkpoint that this run started from"

@@ -19,10 +19,11 @@ from runlens.report.facts import (
     span,
     sure_word,
 )
-from runlens.report.missing import UNTESTED, told
+from runlens.report.missing import told
 from runlens.report.once import Once, Top
 from runlens.report.terminal import Line, Options, clean, part, wrapped
 from runlens.report.values import evidence_value
+from runlens.rules.relations import UNTESTED
 from runlens.run import Setting
 from runlens.wording import step
 
@@ -129,10 +130,11 @@ def _row(item: Evidence) -> str:
 def _causes(finding: Finding, once: Once) -> Iterator[str]:
     hinted = finding.causes[:1] and once.said(finding.causes[0].evidence_for.partition("; ")[0])
     for cause in finding.causes:
-        known = not once.first(f"cause {cause.kind or cause.what}")
+        known = once.said(cause.what)
+        known |= not once.first(f"cause {cause.kind or cause.what}")
         reason, against = once.new(cause.evidence_for), once.new(cause.against)
         if cause.kind == UNKNOWN or (known and not reason and not against):
-            continue  # told at the top
+            continue  # told at the top, or in the finding's own sentence
         if hinted and finding.causes[0].kind == UNKNOWN and not reason and not against:
             continue  # "Not known" names it
         # under "possible causes" only one that is more than that says so

@@ -83,12 +83,15 @@ def fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
     return (*made, fixes.look(what, "a flipped sign trains the policy to get worse"))
 
 
-def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    """Return what to change where nothing was learned."""
+def fixes_of_flat(run: Run, signals: Signals, *, early: bool = False) -> tuple[Fix, ...]:
+    """Return what to change where nothing was learned; `early`: so far, which proves little."""
     made: list[Fix] = []
     if still := policy.unmoved(signals):
         what = "Check that the optimizer holds the policy's parameters, and that they get gradients"
         return (fixes.look(what, still),)
+    if early:
+        what = "Judge the reward again after more steps, before you change a setting"
+        return (fixes.look(what, "few points do not show a slow rise"),)
     if still := _still(signals):
         made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))
     made.extend(policy.normalised(signals))

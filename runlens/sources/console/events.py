@@ -6,7 +6,7 @@ from typing import Literal
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import UNNAMED, Sure
+from runlens.run import Sure, unnamed
 from runlens.sources.console.stages import stage_of
 from runlens.sources.files import step_in_name
 
@@ -187,7 +187,7 @@ def _block(
             if strangers > MAX_STRANGERS or HEADER in line:
                 break
     if frames and not strangers and number == len(lines) - 1:
-        text = f"{UNNAMED}, in {frames[-1][2] or frames[-1][0]}"
+        text = unnamed(frames[-1][2] or frames[-1][0])
         return number, Failure(index[place], index[-1], text, own_frame(frames), ignored=False)
     return place, None
 
