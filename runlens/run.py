@@ -30,6 +30,7 @@ HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 BY_HAND = 14  # row of a Ctrl-C
 # how a traceback is told that breaks off before its last line
 UNNAMED = "an exception that the log does not name"
+BEST_SAVED = "the best model that the log says was saved"  # a checkpoint of which no file is named
 # what a program was doing when its exception was raised
 SAVING = "saving a checkpoint"
 PLACING = "moving the model to its device"

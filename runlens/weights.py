@@ -9,7 +9,7 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
-from runlens.run import RL_TASKS, Run
+from runlens.run import BEST_SAVED, RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.wording import capitalised, step
 
@@ -141,6 +141,10 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     why = f"{there}none was found here{saves}; if none was saved, retrain up to that step"
     if after := sorted((at, path) for at, path in run.checkpoints if at > best):
         at, path = after[0]
+        if path == BEST_SAVED:
+            at = max(then for then, of in after if of == BEST_SAVED)  # it is written over
+            why = f"{told} was best at step {step(best)}, and no file from there was found"
+            return fixes.weights(f"Use {path}, last at step {step(at)}", why)
         why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"
     return fixes.weights(what, why)
 

@@ -168,6 +168,17 @@ def _quoted(value: Setting) -> str:
     return f'"{value}"' if isinstance(value, str) else written(value)
 
 
+def _end_in_words(diagnosis: Diagnosis) -> str:
+    """Return why a run is in its state; a line of the log as one."""
+    why, (head, at, where) = diagnosis.state.why, diagnosis.state.why.rpartition(", at ")
+    told = diagnosis.state.kind in {"killed", "finished"} and [
+        one for one in diagnosis.events if one.kind in {"message", "early_stop"}
+    ]
+    if head and any(one.text.rstrip(".") == head.rstrip(".") for one in told or ()):
+        return f'the log says "{head}"{at}{where}'
+    return why
+
+
 def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     """Yield the files, the task and how the run ended, a row each."""
     state = diagnosis.state
@@ -175,7 +186,7 @@ def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     sure = "" if state.sure == "guess" or state.kind == "unknown" else f" ({state.sure})"
     told = " ".join(f"{one.title} {one.seen}" for one in diagnosis.findings).casefold()
     said = state.why.partition(", at ")[0].casefold() in told
-    why = "" if said else clean(shortened(state.why, REASON)).replace(".,", ",")
+    why = "" if said else clean(shortened(_end_in_words(diagnosis), REASON)).replace("…,", "…")
     for name, words in (
         ("Files", ", ".join(map(clean, diagnosis.sources))),
         ("Task", diagnosis.task),

@@ -26,7 +26,7 @@ from runlens.wording import step as step_words
 CERTAIN = {"code-error"}  # kinds of causes that an exception proves, and causes by their words
 PROVED = {"Writing to disk failed", "The disk is full", "No usable GPU"}
 GRADES = 5  # of certainty
-SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
+SURE = ((0.95, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 KINDS = {  # of ends, as a word of the line about the run
     "finished": "finished",
     "running": "still running",
