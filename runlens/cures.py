@@ -23,8 +23,10 @@ def of(kind: str, run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     return builder(run, signals, onset) if builder else ()
 
 
-def _lower(run: Run, signals: Signals, _: float) -> tuple[Fix, ...]:
+def _lower(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made = fixes.learning_rate(run, signals, OVERSHOT, "a rate 3 to 10 times lower is usual")
+    if in_force.past_warmup(run, onset):
+        return made
     return (*made, *fixes.longer_warmup(run, "the first updates are then smaller"))
 
 

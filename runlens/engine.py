@@ -179,9 +179,8 @@ def _judgement(
     kept, dropped = incidents.merged(findings, covered)
     for slug, reason in dropped.items():
         outcomes[slug] = Outcome("passed", reason)
-    found = {one.rule for one in kept}
-    kept = incidents.consistent(kept, {rule.title for rule in asked if rule.slug in found})
     outcomes |= _until_lost(asked, outcomes, kept, run.last_step - 0.1 * covered)
+    kept = incidents.consistent(kept, {one.title: outcomes[one.slug].status for one in asked})
     made = incidents.incidents(kept, covered, _slack(signals))
     return _Judgement(signals, asked, outcomes, kept, made)
 

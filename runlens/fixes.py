@@ -21,7 +21,7 @@ from runlens.knowledge.in_force import (
 )
 from runlens.knowledge.optimizer_settings import USUAL_DECAY
 from runlens.metrics import base
-from runlens.run import SAVING, Run
+from runlens.run import BEST_SAVED, SAVING, Run
 from runlens.signals import Signals, phases
 from runlens.usual_rates import ceiling, usual_rates
 from runlens.wording import number, rate
@@ -388,8 +388,8 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
     if not whole:
         return None
     at, name = whole[-1]
-    plain = not any(map(str.isdigit, name)) and "checkpoint" not in name  # an output folder
-    return at, f"the checkpoint in {name}" if plain else name
+    named = any(map(str.isdigit, name)) or "checkpoint" in name or name == BEST_SAVED
+    return at, name if named else f"the checkpoint in {name}"  # an output folder
 
 
 def lost_steps(steps: float) -> str:

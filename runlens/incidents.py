@@ -4,7 +4,7 @@ What leads to what, within which share of the run, and which readings of one cur
 stands on the rules (`runlens.rules.relations`).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from runlens.cause import RANKS
@@ -16,10 +16,22 @@ from runlens.diagnosis import (
     Finding,
     Incident,
     Outcome,
+    RuledOut,
     SettingRow,
 )
 from runlens.rules import related
-from runlens.rules.relations import ANY, COVERS, DENIED_BY, HOLDS_BESIDE, NAMED_BY, SOON, STATES
+from runlens.rules.relations import (
+    ANY,
+    COVERS,
+    DENIED_BY,
+    HOLDS_BESIDE,
+    NAMED_BY,
+    OTHER_TASKS,
+    SETTINGS,
+    SOON,
+    STATES,
+    UNTESTED,
+)
 from runlens.run import Run, State
 
 MOST_SETTINGS = 1_000
@@ -155,6 +167,7 @@ def covered(
     Each with the rule that found it; an empty one where the end of the run tells it.
     """
     told: dict[str, str] = {}
+    blamed: dict[str, str] = {}  # checks of settings that a cause names, whatever became of them
     findings = [one for incident in made for one in incident.findings]
     for one in findings:
         if one.rule == "stopped-early" and state.sure == "certain":
@@ -164,39 +177,56 @@ def covered(
             if slug not in denied:
                 told.setdefault(slug, one.rule)
         causes = one.causes if one.severity != "info" else ()
-        named = (NAMED_BY.get(cause.kind, "") for cause in causes if cause.rank in RANKS[:2])
+        likely = [cause for cause in causes if cause.rank in RANKS[:2]]
+        named = (NAMED_BY.get(cause.kind, "") for cause in likely)
         for slug in filter(None, named):
             told.setdefault(slug, one.rule)
+        blamed |= {
+            slug: one.rule
+            for word, slug in SETTINGS.items()
+            if any(word in cause.evidence_for for cause in likely)
+        }
     found = {one.rule for one in findings}
     for slug, outcome in outcomes.items():
         for better in found.intersection(outcome.yields_to):
             told.setdefault(slug, better)
     for slug in STATES.get(state.settled, ()):
         told.setdefault(slug, "")
-    return {
+    kept = {
         slug: by
         for slug, by in told.items()
         if slug in outcomes and slug not in found and not _stands(outcomes[slug], slug, by)
         if slug != "stopped-early" or (state.done_share or 0.0) < 1
     }
+    return kept | {slug: by for slug, by in blamed.items() if slug in outcomes.keys() - found}
 
 
 def _stands(outcome: Outcome, slug: str, by: str) -> bool:
     """Whether a check is told as what became of it, whatever the rule `by` found."""
     if outcome.status == "passed":
-        holds = slug in HOLDS_BESIDE[""] or slug in HOLDS_BESIDE.get(by, ())
-        return holds or outcome.reason.startswith(MERGED)
-    return outcome.status != "unmet" or outcome.reason.startswith(UNLOGGED)
+        return slug in HOLDS_BESIDE[""] or slug in HOLDS_BESIDE.get(by, ())
+    if slug in NAMED_BY.values() and outcome.reason.endswith("not recorded"):
+        return True  # a cause may name a setting that nobody knows
+    return outcome.status != "unmet" or outcome.reason.startswith((UNLOGGED, OTHER_TASKS))
 
 
-def consistent(findings: Sequence[Finding], names: Collection[str]) -> list[Finding]:
-    """Return findings that rule out nothing that was found, by the titles of the rules."""
-    found = {_bare(name) for name in names}
-    found |= {word for one in findings for word in DENIED_BY.get(one.rule, ())}
-    return [
-        replace(one, ruled_out=tuple(out for out in one.ruled_out if _bare(out.what) not in found))
-        for one in findings
-    ]
+def consistent(findings: Sequence[Finding], became: Mapping[str, str]) -> list[Finding]:
+    """Return findings that agree with what `became` of the rules, by their titles.
+
+    They rule out nothing that was found or that no check could judge, and call nothing unchecked
+    that passed.
+    """
+    of = {
+        status: {_bare(title) for title, one in became.items() if one == status}
+        for status in ("found", "passed", "unmet")
+    }
+    denied = {word for one in findings for word in DENIED_BY.get(one.rule, ())}
+
+    def agrees(out: RuledOut) -> bool:
+        apart = of["passed" if out.why.startswith(UNTESTED) else "unmet"]
+        return _bare(out.what) not in of["found"] | denied | apart
+
+    return [replace(one, ruled_out=tuple(filter(agrees, one.ruled_out))) for one in findings]
 
 
 def _bare(name: str) -> str:

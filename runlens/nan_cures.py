@@ -18,6 +18,7 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     rate = fixes.learning_rate(run, signals, 1 / 5, "5 to 10 times lower is usual after a NaN")
     clip = fixes.clipping(run, signals, "this bounds a single step")
     warm = fixes.longer_warmup(run, "the first updates are then smaller")
+    warm = () if in_force.past_warmup(run, onset) else warm
     half = fixes.bf16(run, "bf16 does not overflow at 65,504")
     odd = "odd values and missing targets"
     if run.task in experiments.TEXT_TASKS:

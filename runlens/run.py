@@ -1,5 +1,6 @@
 """A training run: the one type that sources make and everything after them reads."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from runlens.errors import one_line
 from runlens.history import Curve, History
 from runlens.metrics import Better
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.views import view
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from runlens.signals.shape import Shape
 
 SHAPES = "runlens.signals.shape"  # above this module: looked up when asked, as a view is
+_WORDS = lazy_re(r"(?!nan|inf)[a-z]{3}", re.IGNORECASE)  # no number has three letters in a row
 Setting = str | int | float | bool | None
 StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
 # rows of the message table (messages.tsv of the console's reader) after which no handler of the
@@ -26,7 +29,8 @@ StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early",
 HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
 BY_HAND = 14  # row of a Ctrl-C
 # how a traceback is told that breaks off before its last line
-UNNAMED = "an unnamed exception"
+UNNAMED = "an exception that the log does not name"
+BEST_SAVED = "the best model that the log says was saved"  # a checkpoint of which no file is named
 # what a program was doing when its exception was raised
 SAVING = "saving a checkpoint"
 PLACING = "moving the model to its device"
@@ -51,6 +55,11 @@ Task = Literal[
 ]
 
 RL_TASKS: frozenset[Task] = frozenset({"grpo", "ppo", "rl"})  # judged by reward, not by loss
+
+
+def unnamed(where: str) -> str:
+    """Name an exception whose traceback breaks off, by its last function or file."""
+    return f"{UNNAMED}, in {where}{'()' if where.isidentifier() else ''}"
 
 
 class Event(NamedTuple):
@@ -193,6 +202,11 @@ class Run:
         """Whether a metric has a point, as a whole or of an evaluation set of its own."""
         parts = [name for name in self.history.metrics if name.startswith(f"{metric}:")]
         return any(len(self.curve(name)) for name in (metric, *parts))
+
+    @property
+    def speaks(self) -> bool:
+        """Whether its log has words: lines of bare numbers tell nothing of how it ended."""
+        return any(_WORDS.search(line) for line in self.log_tail)
 
     def shape(self, metric: str) -> "Shape":
         """Return what a metric does: falls, lies flat, rises, swings, is gone; made once.

@@ -206,7 +206,7 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run, "has the columns")
-    return f"The run cannot be judged. No {telling} was found {until}.", _columns(run, "has")
+    return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run, "has")
 
 
 def _beside(run: Run, signals: Signals) -> str:

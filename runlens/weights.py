@@ -9,9 +9,9 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
-from runlens.run import RL_TASKS, Run
+from runlens.run import BEST_SAVED, RL_TASKS, Run
 from runlens.signals import Signals
-from runlens.wording import step
+from runlens.wording import capitalised, step
 
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
@@ -141,6 +141,10 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     why = f"{there}none was found here{saves}; if none was saved, retrain up to that step"
     if after := sorted((at, path) for at, path in run.checkpoints if at > best):
         at, path = after[0]
+        if path == BEST_SAVED:
+            at = max(then for then, of in after if of == BEST_SAVED)  # it is written over
+            why = f"{told} was best at step {step(best)}, and no file from there was found"
+            return fixes.weights(f"Use {path}, last at step {step(at)}", why)
         why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"
     return fixes.weights(what, why)
 
@@ -175,7 +179,8 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return None  # the step with the settings says that it starts again
     whole = max(run.last_step, run.state.done_steps) >= (run.state.planned_steps or inf)
     if whole or (run.state.done_share or 0.0) >= 1:
-        return fixes.action(f"Rerun only the part that failed{once}", ALL_DONE, kind="restart")
+        what = f"{once.strip()}, rerun only the part that failed".strip(" ,")
+        return fixes.action(capitalised(what), ALL_DONE, kind="restart")
     if begun := _resumed_at(run):
         why = f"the log begins at step {step(begun)}, so a checkpoint of an earlier launch exists"
         what = f"Resume{once} from the checkpoint that this run started from"

@@ -62,7 +62,7 @@ def test_nothing_that_was_found_is_ruled_out_by_another_name() -> None:
     """With or without its article."""
     out = (RuledOut("An epoch staircase", "x"), RuledOut("Batch noise", "x"))
     swings = Finding("warning", "Swings.", "", Moment(0), (), rule="sawtooth", ruled_out=out)
-    (kept,) = consistent([swings], {"Epoch staircase"})
+    (kept,) = consistent([swings], {"Epoch staircase": "found"})
     assert [one.what for one in kept.ruled_out] == ["Batch noise"]
 
 

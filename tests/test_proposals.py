@@ -1,5 +1,6 @@
 """A change is named as the run names it, and checked before it is printed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ from runlens import sources
 from runlens.cause import KINDS
 from runlens.diagnosis import Fix
 from runlens.knowledge.constraints import CONSTRAINTS, refused
-from runlens.knowledge.dialects import DIALECTS, Dialect
+from runlens.knowledge.dialects import DIALECTS, Dialect, place_of
 from runlens.knowledge.levers import LEVERS
+from runlens.knowledge.snippets import in_words
 from runlens.knowledge.written_changes import lines
 from runlens.proposals import levers, objection, proposal
+from runlens.rules.evaluation.overfit_advice import keep_best
 from runlens.rules.rule import drawn
 from runlens.run import Configured, Run
 from runlens.signals import Signals
@@ -225,3 +228,30 @@ def test_ultralytics_is_changed_in_its_call_not_in_its_record() -> None:
     assert shown(of, Fix("Lower", "learning_rate", 0.1, 0.01)) == [
         "  model.train(", "-     lr0=0.1,", "+     lr0=0.01,", "      ...,", "  )",
     ]  # fmt: skip
+
+
+def test_a_file_that_lightning_only_writes_is_no_place_for_a_change() -> None:
+    """An argument of the Trainer is named; of the rest it is said that the script sets it."""
+    file = "logs/hparams.yaml"
+    config = {key: Configured(1, file, key, file) for key in ("max_steps", "learning_rate")}
+    of = run(framework="lightning")
+    of = replace(of, config=config)
+    steps, rate = (place_of(of, key) for key in config)
+    assert steps is not None
+    assert rate is not None
+    assert (steps.where, steps.style) == ("Trainer", "arguments")
+    assert rate.where == "the script (hparams.yaml only records it)"
+
+
+def test_a_score_that_decided_chooses_the_best_model() -> None:
+    """The Trainer has to be told, and that lower is better; other loops read which score."""
+    trainer, loop = run(framework="transformers"), run(framework="lightning")
+    made = {fix.setting: fix.new for fix in keep_best(trainer, "eval_wer")}
+    assert made["metric_for_best_model"] == "wer"
+    assert made["greater_is_better"] is False
+    made = {fix.setting: fix.new for fix in keep_best(trainer, "eval_accuracy")}
+    assert "greater_is_better" not in made
+    (kept,) = keep_best(loop, "eval_accuracy")
+    assert "best eval accuracy: Trainer(callbacks=[ModelCheckpoint(monitor=...)" in (
+        in_words(loop, kept).what
+    )

@@ -181,7 +181,7 @@ def test_no_column_is_offered_as_a_loss_whose_name_says_that_it_is_none() -> Non
 def test_a_column_of_one_point_has_no_range() -> None:
     """And a policy is asked for its reward."""
     told = drawn("points", noise=0.0, task="grpo", one="0:1 0:1", two="0:1 10:3").run()
-    assert "No reward was found" in of(told).sentence
+    assert "No reward was recognized" in of(told).sentence
     said = of(told).second
     assert "--column reward=two" in said
     assert "one 1" not in said

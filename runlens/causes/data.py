@@ -19,7 +19,7 @@ from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.rules.evaluation import worsened
 from runlens.rules.loss.loss_spike import LONGEST, SPIKES
-from runlens.rules.loss.spike_words import POINTS
+from runlens.rules.loss.spike_words import A_SPELL, POINTS
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate
@@ -163,8 +163,10 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
         return None  # the loss was rising before it
     counted = {one.what: one.value for one in seen.evidence}
-    few = "the curve recovered"
-    if float(counted.get(LONGEST, 1)) <= POINTS:
+    few, lasted = "the curve recovered", float(counted.get(LONGEST, 1))
+    if lasted > A_SPELL * len(scene.curve(seen.metric)):
+        return None  # no batch does harm for so long
+    if lasted <= POINTS:
         few += " quickly"
     if (many := float(counted.get(SPIKES, 1))) > 1:
         few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
@@ -177,8 +179,8 @@ def _back_at_once(scene: Scene) -> Sign | None:
 
 def _lost_at_once(scene: Scene) -> Sign | None:
     at = int(min(scene.rules[rule].begins for rule in LOST if rule in scene.rules))
-    norm = scene.curve("grad_norm").before(at).value[-20:]
-    train = scene.curve("train_loss").before(at).value[-20:]
+    norms, losses = scene.curve("grad_norm").before(at), scene.curve("train_loss").before(at)
+    norm, train = norms.value[-20:], losses.value[-20:]
     rising = scene.rules.get("divergence")
     if rising is not None and rising.begins + scene.slack < at:
         return None
@@ -186,13 +188,12 @@ def _lost_at_once(scene: Scene) -> Sign | None:
         return None
     if len(norm) < FEWEST_A_PASS:
         weight = SPEAKS if scene.signals.interval("train_loss") <= BUILD_UP else HINT
-        return Sign(
-            f"train loss was {loss(float(train[-1]))} just before, so nothing was building up",
-            weight,
-        )
+        said = f"train loss was {loss(float(train[-1]))} at step {step(float(losses.step[-1]))}"
+        return Sign(f"{said}, so nothing was building up", weight)
     if norm[-1] > FLAT_NORM * median(norm):
         return None
-    said = f"just before, the gradient norm was {number(float(norm[-1]))} and the loss "
+    said = f"at step {step(float(norms.step[-1]))} the gradient norm was "
+    said += f"{number(float(norm[-1]))} and the loss "
     said += loss(float(train[-1]))
     return Sign(f"{said}, so nothing was building up", STRONG)
 

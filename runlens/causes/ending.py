@@ -45,6 +45,7 @@ _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
 LAST_LINES = 60
+NOT_NAMED = "The log breaks off before it names the exception"
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
 OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
 SAME_LINE = 60  # characters by which a quoted line is known
@@ -135,7 +136,15 @@ def _memory(scene: Scene) -> Signs:
         ended = scene.has("killed", "oom-cliff" if metric == "gpu_mem" else "killed")
         if len(value) > 1 and value[-1] > GREW * value[0] and ended:
             first, last = (number(float(one)) for one in (value[0], value[-1]))
-            yield Sign(f"the logged {where} grew from {first} to {last} GiB", HINT)
+            said = f"the logged {where} had grown from {first} to {last} GiB by then"
+            if not _freed(scene, float(value[-1])):
+                yield Sign(said, HINT)
+
+
+def _freed(scene: Scene, grown: float) -> bool:
+    """Whether the error itself says that less was in use than the last reading."""
+    sizes = (one.data for one in _events(scene, "memory") if "free_gib" in one.data)
+    return any(grown > float(of.get("total_gib", 0)) - float(of["free_gib"]) for of in sizes)
 
 
 def _inner(scene: Scene, kind: str) -> str:
@@ -169,7 +178,7 @@ def _machine(scene: Scene) -> Signs:
             said = f"it failed while {SAVING}" if saving else quoted(shortened(text, QUOTED))
             full = _FULL.search(text)
             yield Sign(said, SETTLES, "The disk is full" if full else "Writing to disk failed")
-        elif _DEVICE.search(text):
+        elif _DEVICE.search(text) and not _named(scene, "code-error"):
             yield Sign(quoted(shortened(text, QUOTED)), SETTLES, "No usable GPU")
     if said := _inner(scene, "machine"):
         yield Sign(quoted(said), SPEAKS)
@@ -240,9 +249,11 @@ def _code(scene: Scene) -> Signs:
         return
     if any(_named(scene, kind) for kind in OUTSIDE) or _on_disk(raised):
         return  # what raised it is known: no second cause
-    weight = HINT if what.startswith(UNNAMED) else STRONG  # it may be Ctrl-C
+    if what.startswith(UNNAMED):  # it may be Ctrl-C
+        yield Sign("", HINT, NOT_NAMED)
+        return
     parts = [quoted(shortened(what, QUOTED)) if scene.lead.rule != "crashed" else "", where]
-    yield Sign("; ".join(part for part in parts if part), weight, _named_error(raised))
+    yield Sign("; ".join(part for part in parts if part), STRONG, _named_error(raised))
 
 
 def _named_error(raised: Event) -> str:

@@ -181,7 +181,7 @@ def _numerics(scene: Scene) -> Sign | None:
     if not len(early) or (scene.norm_climb or 0.0) >= CLIMBED:
         return None
     said = f"gradient norm is NaN at step {step(int(early[0]))} while the loss is finite"
-    what = "An operation without a finite gradient (a root or norm at 0, a masked row, an overflow)"
+    what = "An operation without a finite gradient (sqrt or norm at 0, a masked row, an overflow)"
     return Sign(said, SPEAKS, what)
 
 

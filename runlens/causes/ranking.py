@@ -294,6 +294,8 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     hint = _hinted(fits) if fits else "nothing in the logs points to one cause"
+    if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
+        return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
     if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):
         hint = f"{hint}; {signs}"
     return Cause(

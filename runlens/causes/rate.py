@@ -261,9 +261,8 @@ def _low(scene: Scene) -> Signs:
     if not peak:
         return
     if peak < NOTHING:
-        yield Sign(
-            f"the peak rate is {as_rate(peak)}, which is too low to move any weight", SETTLES
-        )
+        said = f"the peak rate is {as_rate(peak)}, which is too low to move any weight"
+        yield Sign(said, SETTLES)
     elif low and peak < low / OUTSIDE:
         under = low / peak
         weight = SETTLES if under >= BEYOND else SPEAKS
@@ -335,8 +334,9 @@ def _comes(scene: Scene) -> str:
 
 
 def _cold(scene: Scene) -> Signs:
-    if scene.has(*POLICY) and scene.symptom <= scene.run.first_step:
-        return  # what a policy does in its first samples, no update did
+    first = scene.run.first_step if scene.has(*POLICY) else 1 if scene.has(*LOST) else -1
+    if scene.symptom <= first:
+        return  # what is there before any update, no update did
     warm, total = scene.signals.warmup, scene.run.state.planned_steps or scene.run.last_step
     early = scene.symptom <= max(0.1 * total, scene.slack) and scene.run.task != "rl"  # at one rate
     named = any(key in scene.run.config for key in ("warmup_steps", "warmup_ratio"))

@@ -118,6 +118,10 @@ def _measured(scene: Scene) -> Iterator[Domino]:
         kind = not_finite_name(scene.run, first.begins, first.metric or metric)
         lost_at = finite_until(scene.run) if metric == "train_loss" else inf  # not its gradient
         at = lost_at if isfinite(lost_at) else first.begins
+        norm = scene.rules.get("nan-grad")
+        if norm and norm.severity != "info" and norm.begins < at:
+            kind_ = not_finite_name(scene.run, norm.begins, "grad_norm")
+            yield Domino(norm.begins, f"the gradient norm was {kind_}", "grad_norm")
         yield Domino(at, f"{name} became {kind}", metric)
 
 

@@ -78,7 +78,9 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest what was meant where the name is unknown: a run to diagnose, a near command."""
+        """Diagnose what is no command but a place; else suggest a command of a near name."""
+        if args and _is_place(args[0]):
+            args = ["diagnose", *args]
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"No such command {args[0]!r}{_meant(args[0])}")
         return super().resolve_command(ctx, args)
@@ -118,14 +120,18 @@ class Lazy(click.Group):
             ctx.exit(ExitCode.OK)
 
 
+def _is_place(word: str) -> bool:
+    """Whether a word that is no command is a path that is there."""
+    return word not in COMMANDS and os.path.exists(word)  # noqa: PTH110 - one too long is none
+
+
 def _meant(word: str) -> str:
-    """Return what a word that is no command was meant for: a place that holds a run comes first."""
+    """Return what a word that is no command was meant for: an address comes first."""
     import shlex
 
     from runlens.errors import nearest, one_line
 
-    addressed = word.startswith(("wandb:", "https://"))
-    if addressed or os.path.exists(word):  # noqa: PTH110 - a name too long is none, not an error
+    if word.startswith(("wandb:", "https://")):  # fetched where that is asked for by name alone
         return f"; did you mean `runlens diagnose {one_line(shlex.quote(word))}`?"
     return nearest(word, list(COMMANDS))
 
@@ -158,6 +164,7 @@ def main() -> None:
 
     \b
     runlens                          diagnose the current folder
+    runlens runs/a runs/b            an overview of several runs
     runlens diagnose runs/my-run     diagnose a run directory
     runlens fix runs/my-run          the patched settings, and how to confirm them
     runlens compare runs/a runs/b    what did the change do?

@@ -186,7 +186,7 @@ def _report(
     if how["quiet"]:
         content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
-        content = overview.overview(diagnoses, options) + _listed(board, options)
+        content = overview.overview(diagnoses, options) + _listed(board, diagnoses, options)
         content += "Show one run with --run NAME, or all of them with --all.\n"
     else:
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
@@ -212,10 +212,12 @@ def _board(runs: "list[Run]", diagnoses: "list[Diagnosis]") -> "Leaderboard | No
         return None
 
 
-def _listed(board: "Leaderboard | None", options: "Options") -> str:
+def _listed(board: "Leaderboard | None", diagnoses: "list[Diagnosis]", options: "Options") -> str:
+    """Return the runs by what they reached; of other tasks or frameworks no order means a thing."""
     from runlens.report.comparison.board import text
 
-    return text(board, options, ranked=False) if board else ""
+    kinds = {(one.task, one.framework) for one in diagnoses if one.curves}
+    return text(board, options, ranked=False) if board and len(kinds) == 1 else ""
 
 
 def _overview_page(

@@ -23,7 +23,8 @@ ARGUMENTS: Mapping[str, frozenset[str]] = {
             "adam_beta1", "adam_beta2", "adam_epsilon", "optim", "bf16", "fp16",
             "bf16_full_eval", "fp16_full_eval", "logging_steps", "logging_nan_inf_filter",
             "eval_steps", "eval_strategy", "eval_accumulation_steps", "save_steps",
-            "save_strategy", "load_best_model_at_end", "gradient_checkpointing",
+            "save_strategy", "load_best_model_at_end", "metric_for_best_model", "greater_is_better",
+            "gradient_checkpointing",
             "dataloader_num_workers", "dataloader_pin_memory", "dataloader_drop_last",
             "torch_empty_cache_steps", "label_smoothing_factor", "ignore_data_skip",
         }
@@ -45,6 +46,7 @@ _OF_TASK = {"dpo": "DPOConfig", "grpo": "GRPOConfig", "reward-model": "RewardCon
 LOGS = (".log", ".out", ".txt", ".err", ".md")
 OF_PEFT = "adapter_config.json"  # PEFT's record of LoraConfig
 OF_TRAINER = "trainer_state.json"  # the Trainer's record of itself
+OF_LIGHTNING = "hparams.yaml"  # what save_hyperparameters() writes: nothing reads it back
 OF_ULTRALYTICS = "args.yaml"  # what it was called with, and its defaults
 LORA = {"lora_r": "r", "lora_alpha": "lora_alpha", "lora_dropout": "lora_dropout"}
 
@@ -254,7 +256,7 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     path = tuple(known.key.replace("/", ".").split("."))
     style = _style_of(known.file)
     made = _by_framework(run, key)
-    records: tuple[str, ...] = (OF_PEFT, OF_TRAINER)
+    records: tuple[str, ...] = (OF_PEFT, OF_TRAINER, OF_LIGHTNING)
     if run.framework == "ultralytics":
         records = (*records, OF_ULTRALYTICS)
     own = known.file.endswith((".yaml", ".yml", ".json"))
@@ -272,6 +274,8 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
 def _record_name(file: str) -> str:
     """Name a record for a person: its file is none that anybody edits."""
     name = file.rpartition("/")[2]
+    if name == OF_LIGHTNING:
+        return f"the script ({name} only records it)"
     if name.endswith(".wandb") or ".tfevents." in name:
         return "the training config"
     return f"the settings in {name}"

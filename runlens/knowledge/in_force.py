@@ -2,6 +2,7 @@
 
 from runlens.run import Run
 
+EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
 
@@ -27,6 +28,11 @@ def accumulation(run: Run) -> int | None:
     if size and whole and devices:
         return max(1, round(whole / (size * devices)))
     return None if run.framework in TRAINER_FRAMEWORKS else 1
+
+
+def past_warmup(run: Run, onset: float) -> bool:
+    """Whether a fault began so late that no warm-up would have reached it."""
+    return onset > EARLY * max(run.state.planned_steps or 0, run.last_step)
 
 
 def clips_ratio(run: Run) -> bool:

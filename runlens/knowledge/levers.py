@@ -21,7 +21,7 @@ LEVERS: Mapping[str, tuple[Group, ...]] = {
     "batch-too-small": (("gradient_accumulation_steps",),),
     "memorised": (
         ("max_steps", "num_train_epochs"),
-        ("load_best_model_at_end",),
+        ("load_best_model_at_end", "metric_for_best_model"),
         ("lora_dropout",),
         ("weight_decay",),
     ),

@@ -68,6 +68,7 @@ SNIPPETS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+KEEP = "Keep the model with the best "
 OWN_LOOPS = {"unknown", "pytorch"}
 
 
@@ -77,6 +78,8 @@ def in_words(run: Run, fix: Fix) -> Fix:
     template = known.get(fix.setting, "")
     new = written(fix.new)
     how = template.replace("{new}", new)
+    if KEEP in fix.what:  # by a score, whose name as logged the user knows
+        how = how.replace('"val_loss"', "...").replace("the evaluation improves", "it improves")
     what = fix.what
     if not template and not isinstance(fix.new, bool) and new not in what:
         own_ = f"set {fix.setting} to {new}"

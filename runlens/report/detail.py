@@ -19,10 +19,11 @@ from runlens.report.facts import (
     span,
     sure_word,
 )
-from runlens.report.missing import UNTESTED, told
+from runlens.report.missing import told
 from runlens.report.once import Once, Top
 from runlens.report.terminal import Line, Options, clean, part, wrapped
 from runlens.report.values import evidence_value
+from runlens.rules.relations import UNTESTED
 from runlens.run import Setting
 from runlens.wording import step
 
@@ -129,10 +130,11 @@ def _row(item: Evidence) -> str:
 def _causes(finding: Finding, once: Once) -> Iterator[str]:
     hinted = finding.causes[:1] and once.said(finding.causes[0].evidence_for.partition("; ")[0])
     for cause in finding.causes:
-        known = not once.first(f"cause {cause.kind or cause.what}")
+        known = once.said(cause.what)
+        known |= not once.first(f"cause {cause.kind or cause.what}")
         reason, against = once.new(cause.evidence_for), once.new(cause.against)
         if cause.kind == UNKNOWN or (known and not reason and not against):
-            continue  # told at the top
+            continue  # told at the top, or in the finding's own sentence
         if hinted and finding.causes[0].kind == UNKNOWN and not reason and not against:
             continue  # "Not known" names it
         # under "possible causes" only one that is more than that says so
@@ -166,6 +168,17 @@ def _quoted(value: Setting) -> str:
     return f'"{value}"' if isinstance(value, str) else written(value)
 
 
+def _end_in_words(diagnosis: Diagnosis) -> str:
+    """Return why a run is in its state; a line of the log as one."""
+    why, (head, at, where) = diagnosis.state.why, diagnosis.state.why.rpartition(", at ")
+    told = diagnosis.state.kind in {"killed", "finished"} and [
+        one for one in diagnosis.events if one.kind in {"message", "early_stop"}
+    ]
+    if head and any(one.text.rstrip(".") == head.rstrip(".") for one in told or ()):
+        return f'the log says "{head}"{at}{where}'
+    return why
+
+
 def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     """Yield the files, the task and how the run ended, a row each."""
     state = diagnosis.state
@@ -173,7 +186,7 @@ def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
     sure = "" if state.sure == "guess" or state.kind == "unknown" else f" ({state.sure})"
     told = " ".join(f"{one.title} {one.seen}" for one in diagnosis.findings).casefold()
     said = state.why.partition(", at ")[0].casefold() in told
-    why = "" if said else clean(shortened(state.why, REASON)).replace(".,", ",")
+    why = "" if said else clean(shortened(_end_in_words(diagnosis), REASON)).replace("…,", "…")
     for name, words in (
         ("Files", ", ".join(map(clean, diagnosis.sources))),
         ("Task", diagnosis.task),

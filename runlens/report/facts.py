@@ -18,14 +18,15 @@ from runlens.diagnosis import (
 )
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.report.missing import OTHER_TASKS
+from runlens.rules.relations import OTHER_TASKS
 from runlens.run import State
 from runlens.wording import capitalised, count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words
 
-CERTAIN = {"code-error"}  # kinds of causes that an exception proves
+CERTAIN = {"code-error"}  # kinds of causes that an exception proves, and causes by their words
+PROVED = {"Writing to disk failed", "The disk is full", "No usable GPU"}
 GRADES = 5  # of certainty
-SURE = ((0.9, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
+SURE = ((0.95, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 KINDS = {  # of ends, as a word of the line about the run
     "finished": "finished",
     "running": "still running",
@@ -42,9 +43,8 @@ _ENDS = lazy_re(r"\.(?=\s)")
 class Checks(NamedTuple):
     """The rules by what became of them: slugs with their reasons."""
 
-    found: int  # rules; those that are told as part of another finding among them
+    found: int
     passed: dict[str, str]
-    merged: dict[str, str]  # found, and told as part of another finding
     covered: dict[str, str]  # of a fault that a finding tells by another name; by its slug
     lacking: dict[str, str]  # could not run for want of data
     other: dict[str, str]  # hold for other kinds of runs
@@ -69,17 +69,20 @@ class Checks(NamedTuple):
 
 def checks(diagnosis: Diagnosis) -> Checks:
     """Sort the rules of a diagnosis; the counts add up to the number of rules."""
-    covered = dict(diagnosis.covered)
+    merged = (
+        (slug, why.removeprefix(MERGED).partition(":")[0])
+        for slug, why in diagnosis.reasons("passed").items()
+        if why.startswith(MERGED)
+    )
+    covered = {**diagnosis.covered, **dict(merged)}
     passed, unmet = (
         {slug: why for slug, why in diagnosis.reasons(status).items() if slug not in covered}
         for status in ("passed", "unmet")
     )
-    merged = {slug: why for slug, why in passed.items() if why.startswith(MERGED)}
     other = {slug: why for slug, why in unmet.items() if why.startswith(OTHER_TASKS)}
     return Checks(
-        found=len(diagnosis.reasons("found")) + len(merged),
-        passed={slug: why for slug, why in passed.items() if slug not in merged},
-        merged=merged,
+        found=len(diagnosis.reasons("found")),
+        passed=passed,
         covered=covered,
         lacking={slug: why for slug, why in unmet.items() if slug not in other},
         other=other,
@@ -116,7 +119,8 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
         first = cause.experiment.partition(". ")[0]  # what it shows is told with the step
         to_find_out = f"To find out, {uncapitalised(first)}"
         return cause.what, signs, "" if brief else to_find_out
-    sure = cause.kind in CERTAIN and cause.rank == RANKS[0]  # the log says it: no matter of rank
+    proved = cause.kind in CERTAIN or cause.what in PROVED
+    sure = proved and cause.rank == RANKS[0]  # the log says it: no matter of rank
     return (
         cause.what if sure else ranked(cause),
         signs.split("; ")[0] if brief else signs,
@@ -124,14 +128,10 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
     )
 
 
-ARTICLES = ("A ", "An ", "The ")
-
-
 def ranked(cause: Cause) -> str:
     """Return a cause with how sure it is; behind alternatives that would seem to be of the last."""
     if " or " in cause.what and cause.rank in RANKS[:2]:
-        led = cause.what.startswith(ARTICLES)  # "Likely wrong template or tokenizer" misleads
-        apart = "" if led else "," if cause.rank == RANKS[0] else ":"
+        apart = "," if cause.rank == RANKS[0] else ":"  # "Likely wrong template" misleads
         return f"{capitalised(cause.rank)}{apart} {uncapitalised(cause.what)}"
     return f"{cause.what} ({cause.rank})"
 

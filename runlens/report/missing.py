@@ -3,9 +3,6 @@
 from runlens.diagnosis import UNLOGGED
 from runlens.how_to_log import how_to_log
 
-OTHER_TASKS = "holds for "  # how it begins the reason of a rule for other kinds of runs
-UNTESTED = "not checked"  # how a rule begins what it could not rule out
-
 
 def told(reason: str, framework: str = "") -> str:
     """Return why a check could not run, with the line that logs what is missing.

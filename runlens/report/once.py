@@ -25,7 +25,9 @@ REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")
 # words that name a metric, and those that report the same one in another way
 _METRICS = frozenset(word for name in NAMES for word in name.split("_"))
 _METRICS -= {"max", "mean", "min", "of", "seq", "step", "std", "zero"}
-WHERE = "the traceback ends"  # a sign that only says where; the headline says why
+# signs that only say where; the headline says why
+WHERE = ("the traceback ends", "the error came up")
+IN_CODE = " in the program"  # behind an exception of which nothing else is known
 QUOTES, QUOTED = 'the log says "', 60  # how a quoted line begins; its characters to know it by
 AGAIN = ("resume", "restart", "weights")  # kinds of fixes that say how to go on
 SHORT = 1  # digits of a whole number that stands twice by chance: "step 0", "1 of 8"
@@ -137,7 +139,7 @@ class Top(NamedTuple):
             if any(_tells_how(what, to_find_out) for what, _ in diagnosis.do_first.steps):
                 to_find_out = ""  # it is a step below
             signs = once.new(signs)
-            known = bool(lead.causes) and once.knows(lead.causes[0].what)
+            known = bool(lead.causes) and _known(lead.causes[0].what, once)
             if not known or signs:
                 once.tell(name)
                 label = "Where" if known and signs.casefold().startswith(WHERE) else "Why"
@@ -150,6 +152,12 @@ class Top(NamedTuple):
             once.tell(what)
             steps.append((what, sentences(once.new(reason))))
         return cls(second, tuple(facts), how, tuple(steps), once)
+
+
+def _known(cause: str, once: Once) -> bool:
+    """Whether the name of a cause is told: ``XGBoostError in the program``, by the headline."""
+    bare = cause.removesuffix(IN_CODE)
+    return once.knows(cause) or (bare != cause and once.said(bare))
 
 
 def _tells_how(step_: str, to_find_out: str) -> bool:

@@ -1,40 +1,53 @@
 """Several diagnoses for the terminal: a line a run, worst first, and the settings that differ."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from runlens.config_keys import KEYS, written
 from runlens.diagnosis import Diagnosis
-from runlens.report.facts import loud, named
+from runlens.report.facts import loud, named, sentence
+from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
 from runlens.report.text import MAIN, SHOWN_PROBLEMS
 from runlens.report.values import counted, value_of, worst_first
-from runlens.run import LAST_TRAINING, WHOLE_FILE
-from runlens.wording import count, step
+from runlens.run import LAST_TRAINING, RL_TASKS, WHOLE_FILE, Setting
+from runlens.wording import count, listed, step
 
 SHOWN_SETTINGS, SHOWN_RUNS = 4, 2  # that differ in an overview, and runs named with a value
 TOLD = (WHOLE_FILE, LAST_TRAINING)  # lost, and said of one run among several
 WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
 OTHERS, SENTENCE = 14, 29  # characters of what else is in a row, and of its sentence
+HEALTH = 9  # characters before a name
+LABEL = "main curve"  # of runs with several
+UNJUDGED = "The run cannot be judged"
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
-    """Return one line a run, worst first, then the counts."""
+    """Return a line a run, worst first, below it what to do first; then the counts."""
     options = options or Options()
     rows = worst_first(diagnoses)
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
+    drawn = {one.run_name: name for one in rows if cells and (name := _main(one))}
+    shown = list(dict.fromkeys(drawn.values()))
+    label = (shown[0].replace("_", " ") if len(shown) == 1 else LABEL) if shown else ""
+    cells = max(cells, len(label)) if cells else 0
     longest = max(len(clean(one.run_name)) for one in rows)
     wide = max(len(_step(one)) for one in rows)
     room = options.width - cells - OTHERS - wide  # for names and sentences
     name_width = min(longest, max(8, room - SENTENCE))
-    lines = []
+    lines = [f"{'':<{HEALTH + name_width + 1 + wide}}  {label}".rstrip()] if label else []
     for one in rows:
         head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
         head += f"{_step(one):>{wide}}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
         lines.append(head + textwrap.shorten(clean(_in_short(one)), room, placeholder=" ..."))
+        if told := _first_action(one):
+            room = options.width - HEALTH
+            lines.append(" " * HEALTH + textwrap.shorten(clean(told), room, placeholder=" ..."))
+    if len(shown) > 1:
+        lines += ["", *wrapped(_which_curves(drawn, shown), options)]
     lines += ["", *_differing(rows, options), counted(rows)]
     for one in rows:
         unread = [problem for problem in one.problems if problem.lost in TOLD]
@@ -43,6 +56,43 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         if len(unread) > SHOWN_PROBLEMS:
             lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
     return characters("\n".join(lines) + "\n", options)
+
+
+def _main(diagnosis: Diagnosis) -> str:
+    """Return the curve that tells how a run went: of a policy its reward."""
+    first = ("reward",) if diagnosis.task in RL_TASKS else ()
+    return next((name for name in (*first, *MAIN) if name in diagnosis.curves), "")
+
+
+def _which_curves(drawn: Mapping[str, str], shown: Sequence[str]) -> str:
+    """Say which curve stands for which runs, where it is not the same of all."""
+    runs = {name: [run for run, of in drawn.items() if of == name] for name in shown}
+    common = max(shown, key=lambda name: len(runs[name]))
+    others = {one: sorted(runs[one]) for one in shown if one != common}
+    told = [
+        f"{_spoken(one)} of {listed(of) if len(of) <= SHOWN_RUNS else count(len(of), 'run')}"
+        for one, of in others.items()
+    ]
+    return f"Main curve: {', '.join(told)}; {_spoken(common)} of the others."
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _first_action(diagnosis: Diagnosis) -> str:
+    """Return the first step of a faulty run in a sentence, with the settings that it changes."""
+    steps = diagnosis.do_first.steps
+    if not loud(diagnosis) or not steps:
+        return ""
+    what = PARTS.split(sentence(steps[0][0]))[0]
+    changes = diagnosis.do_first.changes if not diagnosis.do_first.carried_out else ()
+    told = [f"{one.name.rpartition('.')[2]} {_moved(one.old, one.new)}" for one in changes]
+    return f"{what.rstrip('.')} ({', '.join(told)})." if told else what
+
+
+def _moved(old: Setting, new: Setting) -> str:
+    return written(new) if old is None else f"{written(old)} → {written(new)}"
 
 
 def _step(diagnosis: Diagnosis) -> str:
@@ -80,16 +130,18 @@ def _in_short(diagnosis: Diagnosis) -> str:
     """Return the first fault by its title, where it began, and how the run ended."""
     faults = loud(diagnosis)
     if not faults:
-        return diagnosis.verdict.sentence.partition(" up to step ")[0]
+        said = diagnosis.verdict.sentence.partition(" up to step ")[0]
+        told = said.removeprefix(UNJUDGED).lstrip("., ").removeprefix("because ")
+        return f"{told[:1].upper()}{told[1:]}"
     lead = faults[0].findings[0]
     at = f" @{step(lead.onset.step)}" if lead.onset.step is not None else ""
-    name = next((name for name in MAIN if name in diagnosis.curves), None)
+    name = _main(diagnosis)
     value = diagnosis.curves[name].value[-1:] if name else ()
-    ended = f", {name.replace('_', ' ')} {value_of(name, value[0])}" if name and value else ""
+    ended = f", {_spoken(name)} {value_of(name, value[0])}" if name and value else ""
     return f"{named(lead, diagnosis)}{at}{ended}"
 
 
 def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:
-    name = next((name for name in MAIN if name in diagnosis.curves), None)
+    name = _main(diagnosis)
     values = diagnosis.curves[name].value if name else ()
-    return spark(name or "", values, cells, ascii_only=options.ascii_only)
+    return spark(name, values, cells, ascii_only=options.ascii_only)

@@ -52,6 +52,7 @@ COVERS: Mapping[str, tuple[str, ...]] = {
     "preference-collapse": ("not-learning", "plateau", "stuck-at-chance"),
     "hockey-stick": ("eval-gap", "eval-flat"),
     "eval-flat": ("hockey-stick", "eval-gap"),
+    "plateau": ("eval-flat",),
     "sawtooth": ("oscillation",),
     "reward-stuck-zero": ("reward-flat",),
     "reward-collapse": ("reward-flat",),
@@ -71,6 +72,10 @@ NAMED_BY: Mapping[str, str] = {
     "precision": "fp16-risk",
     "length-limit": "completions-clipped",
 }
+# checks of a setting whose name in what speaks for a cause blames it
+SETTINGS: Mapping[str, str] = {"weight_decay": "weight-decay-high"}
+OTHER_TASKS = "holds for "  # how it begins the reason of a rule for other kinds of runs
+UNTESTED = "not checked"  # how a rule begins what it could not rule out
 # what a rule that did not name it as its own title may have called this finding
 DENIED_BY: Mapping[str, tuple[str, ...]] = {
     "grad-spike": ("single spike",),

@@ -177,14 +177,14 @@ DATA = (
     *held(
         "bad-batch",
         "nan-loss 500 critical",
-        ({"train_loss": LOST}, "1 : train loss was 2.000 just before, so nothing was building up"),
-        ({"train_loss": LOST, "moves": "slow 0.5"}, "2 : train loss was 2.000 just before"),
-        ({"train_loss": LOST, "moves": "slow 0.6"}, "1 : train loss was 2.000 just before"),
+        ({"train_loss": LOST}, "1 : train loss was 2.000 at step 490, so nothing was building up"),
+        ({"train_loss": LOST, "moves": "slow 0.5"}, "2 : train loss was 2.000 at step "),
+        ({"train_loss": LOST, "moves": "slow 0.6"}, "1 : train loss was 2.000 at step "),
         ({"train_loss": "0:2 480:2 490:4 500:nan 900:nan"}, "1 : train loss was 4.000"),
         ({"train_loss": "0:2 480:2 490:4.2 500:nan 900:nan"}, ""),
         (
             {"train_loss": LOST, "grad_norm": "0:1 480:1 490:3 500:nan 900:nan"},
-            "3 : just before, the gradient norm was 3 and the loss 2.000",
+            "3 : at step 490 the gradient norm was 3 and the loss 2.000",
         ),
         ({"train_loss": LOST, "grad_norm": "0:1 480:1 490:4 500:nan 900:nan"}, ""),
     ),
@@ -202,7 +202,7 @@ DATA = (
     *held(
         "bad-batch",
         "nan-loss 500 critical, divergence 480 critical",
-        ({"train_loss": LOST}, "1 : train loss was 2.000 just before"),
+        ({"train_loss": LOST}, "1 : train loss was 2.000 at step 490"),
     ),
     *held(
         "bad-batch",

@@ -113,10 +113,12 @@ def test_fail_on_counts_the_level_and_all_above(place: Path, level: str, code: i
 
 
 def test_several_runs_give_an_overview_and_one_page(three: Path, tmp_path: Path) -> None:
-    """One line a run, the counts, a table of what they reached, and how to go on."""
+    """A line a run below the name of the curves, the counts, what they reached, how to go on."""
     result = lens("diagnose", three)
     lines = result.stdout.splitlines()
-    assert [line.split()[1] for line in lines[:3]] == ["alpha", "beta", "gamma"]
+    assert lines[0].split() == ["train", "loss"]
+    told = [line.split()[1] for line in lines[1:] if line[:1].isupper()]
+    assert told[:3] == ["alpha", "beta", "gamma"]
     assert "3 runs:" in result.stdout
     assert "--run NAME" in lines[-1]
     assert [line.split()[:2] for line in lines if line.startswith("  1. ")] == [["1.", "beta"]]

@@ -77,12 +77,12 @@ def test_any_command_may_lose_its_reader(args: list[str | Path]) -> None:
     assert ended.stderr == b""
 
 
-def test_a_run_in_place_of_a_command_is_told_the_command(tmp_path: Path) -> None:
-    """`runlens ../run` is what many try first; what is neither is compared with the commands."""
-    folder = tmp_path / "run tuesday"
-    folder.mkdir()
+def test_runs_in_place_of_a_command_are_diagnosed() -> None:
+    """`runlens ../run` is what many try first; an address is fetched by the command alone."""
+    assert lens(SICK, "--no-html").stdout.startswith("CRITICAL  divergence")
+    several = lens(SICK, SICK, "--no-html")
+    assert "2 runs: 2 critical" in several.stdout
     for word, meant in (
-        (str(folder), f"`runlens diagnose '{folder}'`"),
         ("wandb:acme/llm/abc", "`runlens diagnose wandb:acme/llm/abc`"),
         ("diagnos", "'diagnose'"),
     ):

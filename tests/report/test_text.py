@@ -190,6 +190,8 @@ def test_overview_has_the_worst_first_and_the_counts_last() -> None:
     """By severity, then by name."""
     some = [named("b", "healthy"), named("z", "critical"), named("a", "info"), named("c", "info")]
     lines = overview(some, Options(100)).splitlines()
+    assert lines[0].split() == ["train", "loss"], "what the curves are of"
+    lines = [line for line in lines if line[:1].strip()]
     assert [line.split()[:2] for line in lines[:4]] == [
         ["CRITICAL", "z"],
         ["INFO", "a"],
@@ -200,9 +202,18 @@ def test_overview_has_the_worst_first_and_the_counts_last() -> None:
     assert "This run is critical." in lines[0]
 
 
+def test_overview_says_what_to_do_first_below_a_faulty_run() -> None:
+    """With the setting that it changes; which curve is drawn is said where they differ."""
+    lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()
+    first = "         For the next run, train for fewer epochs (num_train_epochs 45 → 15)."
+    assert lines[2] == first
+    assert any(line.startswith("Main curve: ") for line in lines)
+
+
 def test_overview_names_a_fault_by_its_title_where_it_began_and_how_the_run_ended() -> None:
     """Short enough to be read whole at 80 columns; a quiet run keeps its sentence."""
     lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()
+    lines = [line for line in lines if line[:1].strip()]
     assert lines[0].endswith("Overfitting @90, train loss 0.680")
     assert "No fault was found" in lines[1]
 
@@ -212,7 +223,8 @@ def test_overview_fits(width: int) -> None:
     """Sentences and names are cut where they must be."""
     lines = overview([seen(name) for name in NAMES], Options(width)).splitlines()
     assert max(map(len, lines)) <= width
-    assert all(line.split()[0].lower() in HEALTHS for line in lines[: len(NAMES)])
+    heads = [line for line in lines if line[:1].strip()][: len(NAMES)]
+    assert all(line.split()[0].lower() in HEALTHS for line in heads)
 
 
 def test_the_diff_stands_below_the_step_that_it_carries_out() -> None:

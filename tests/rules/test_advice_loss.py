@@ -30,7 +30,7 @@ SAID = {
     "A42 F6 steps without a gain": Said(
         "plateau",
         drawn("flat", **FLAT_SFT),
-        ("evidence Fall since the second quarter", "standstill"),
+        ("evidence Change since the second quarter", "standstill"),
     ),
     "B4 both losses high": Said(
         "plateau",
@@ -114,7 +114,6 @@ SAID = {
         bad("sawtooth", "regular teeth", learning_rate=3e-4, gradient_accumulation_steps=1),
         (
             "fix learning_rate: 0.0003 -> 0.0001",
-            "fix warmup_steps: None -> 100",
             "fix gradient_accumulation_steps: 1 -> 2",
         ),
     ),

@@ -154,7 +154,6 @@ SAID = {
             "No gradient clipping",
             "fix learning_rate: 0.001 -> 0.0002",
             "fix max_grad_norm: 0.0 -> 2.0",
-            "fix warmup_steps",
         ),
     ),
     "C25 from the last clean checkpoint": Said(

@@ -110,7 +110,7 @@ SAID = {
         ),
         (
             "Tensors or autograd graphs that are kept alive",
-            "GPU memory grew from",
+            "GPU memory had grown from",
             "expandable_segments:True",
         ),
         oom(),

@@ -119,4 +119,4 @@ def test_a_climb_begins_where_most_norms_are_high(low: int, onset: float) -> Non
 def test_norms_of_a_lost_loss_are_counted_before_it() -> None:
     """The norms after it are no norms that could explode."""
     outcome = said(drawn("n", train_loss="0:nan 400:nan", grad_norm="0:1 400:1"))
-    assert outcome.reason.startswith("no gradient norm before the loss was 0 or NaN")
+    assert outcome.reason.startswith("no gradient norm from before the loss became NaN")

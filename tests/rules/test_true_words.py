@@ -127,7 +127,7 @@ def test_without_a_loss_no_fault_is_no_finding() -> None:
     made = diagnose(case.run())
     assert "low-utilisation" in {one.rule for one in made.findings}
     assert made.verdict.sentence.startswith(
-        "The run cannot be judged. No loss or reward was found up to step 900"
+        "The run cannot be judged. No loss or reward was recognized up to step 900"
     )
 
 
@@ -198,7 +198,7 @@ def test_a_policy_without_a_reward_is_not_called_healthy_by_its_loss() -> None:
     made = diagnose(run)
     assert made.health in {"unknown", "info"}
     assert made.verdict.sentence.startswith(
-        "The run cannot be judged. No reward was found up to step 200"
+        "The run cannot be judged. No reward was recognized up to step 200"
     )
 
 
@@ -346,8 +346,8 @@ def test_nobody_resumes_from_weights_whose_loss_is_far_above_all_before() -> Non
 def test_growth_of_memory_is_no_sign_where_a_person_ended_the_run() -> None:
     """Half a GiB that became 0.9 did not press Ctrl-C."""
     grew: dict[str, Any] = {"host_mem": "0:0.5 160:0.9"}
-    assert "host memory grew from" in told(explained("killed", killed("Killed", **grew)))
-    assert "host memory grew from" not in told(
+    assert "host memory had grown from" in told(explained("killed", killed("Killed", **grew)))
+    assert "host memory had grown from" not in told(
         explained("killed", killed("KeyboardInterrupt", **grew))
     )
 

@@ -77,7 +77,7 @@ def test_a_traceback_that_the_log_cuts_off_ended_the_run(tmp_path: Path) -> None
     (tmp_path / "train.log").write_text(rows + TRACE[: TRACE.index("NameError")])
     state = read(tmp_path).state
     assert state.kind == "crashed"
-    assert state.why == "an unnamed exception, in buy, at step 5"
+    assert state.why == "an exception that the log does not name, in buy(), at step 5"
 
 
 def test_a_lost_connection_before_the_first_row_is_no_noise_on_the_way_out(tmp_path: Path) -> None:

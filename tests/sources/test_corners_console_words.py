@@ -101,7 +101,7 @@ def test_an_exception_is_found_in_what_is_left_of_its_traceback(
 def test_a_traceback_that_breaks_off_is_told_without_its_name(tmp_path: Path) -> None:
     """It ended the run all the same; what is left of it is kept in the tail of the log."""
     read = reading(tmp_path, row(0.1) + bar(3) + f"{HEADER}    the first frame is lost\n{FRAME}")
-    assert [one.text for one in failures(read)] == [f"{UNNAMED}, in main"]
+    assert [one.text for one in failures(read)] == [f"{UNNAMED}, in main()"]
     assert read.log_tail[-1] == "    step()"
 
 

@@ -237,8 +237,8 @@ def test_the_losses_of_all_ranks_are_one_problem() -> None:
     (problem,) = run.problems
     assert problem.where == "rank_1.log"
     assert "disagrees with rank_0.log on train_loss at step 10" in problem.text
-    assert problem.text.endswith("likewise in 1 more metric and 6 more logs of its launch")
-    assert problem.lost == "the other value of 560 of 560 points"
+    assert problem.text.endswith("the same holds for 1 more metric and 6 more logs of its launch")
+    assert problem.lost == "its values at 560 of 560 points"
     np.testing.assert_array_equal(run.curve("train_loss").value, LOSS)
 
 

@@ -84,15 +84,19 @@ def test_a_traceback_that_breaks_off_takes_its_reason_from_above(tmp_path: Path)
     assert known.why.startswith("Error: the weights are of a net of 7")
     assert known.kind == "crashed"
     unknown = state(tmp_path, f"{BEGINS}a\nb\nc\n{frames}")
-    assert unknown.why.startswith("an unnamed exception")
+    assert unknown.why.startswith("an exception that the log does not name")
 
 
 def test_frames_alone_are_an_unnamed_exception(tmp_path: Path) -> None:
     """No line above them says what failed, near enough."""
     above = "it failed long ago\n" + "".join(f"the part {n} of it\n" for n in "abcdefg")
     text = f'{above}  File "/home/u/fit.py", line 31, in main\n    net.load(path)\n'
-    assert state(tmp_path, text).why.startswith("an unnamed exception, in main")
-    assert state(tmp_path, '  File "fit.py", line 3\n').why.startswith("an unnamed exception, in")
+    assert state(tmp_path, text).why.startswith(
+        "an exception that the log does not name, in main()"
+    )
+    assert state(tmp_path, '  File "fit.py", line 3\n').why.startswith(
+        "an exception that the log does not name, in"
+    )
 
 
 def test_a_backtrace_of_c_with_its_reason_below(tmp_path: Path) -> None:

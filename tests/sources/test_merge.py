@@ -93,7 +93,7 @@ def test_sources_that_disagree_are_told() -> None:
     ]
     (run,) = runs_of(Path("r"), "r", sources)
     (problem,) = run.problems
-    assert problem.lost == "the other value of 20 of 40 points"
+    assert problem.lost == "its values at 20 of 40 points"
     assert "step 210" in problem.text
 
 

@@ -111,7 +111,7 @@ def test_a_disagreement_beyond_rounding_is_a_problem() -> None:
     (run,) = all_runs([exact, {**rounded, 50: 7.0}])
     (problem,) = run.problems
     assert "at step 50: 7 against 1.5" in problem.text
-    assert problem.lost == "the other value of 1 of 20 points"
+    assert problem.lost == "its values at 1 of 20 points"
 
 
 @pytest.mark.parametrize(("off", "told"), [(0.0, 0), (0.001, 1)])

@@ -413,8 +413,8 @@ LINES = {
         "OSError: [Errno 27] File too large",
         "SafetensorError: Error while serializing: I/O error: File too large (os error 27)",
     ),
+    124: ("AssertionError: Torch not compiled with CUDA enabled",),
     106: (
-        "AssertionError: Torch not compiled with CUDA enabled",
         "ValueError: Mixed precision training (`--fp16`) can only be used on CUDA devices.",
         "ValueError: FP16 Mixed precision training can only be used on CUDA or NPU devices",
     ),
@@ -546,6 +546,7 @@ LOOK_ALIKES = {
     115: "can't open file of the cache, a new one is made",
     122: "the key of the command was not found",
     123: "there is no module named so in the model",
+    124: "the extension was compiled with CUDA 12",
     116: "the error: an argument of the optimizer is deprecated",
     117: "utf-8 codec can't encode emojis in old consoles",
     118: "the wandb backend process has started",
@@ -573,7 +574,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 124))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 125))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

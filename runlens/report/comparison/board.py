@@ -40,14 +40,21 @@ def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[st
     keys = columns(board)[: max(0, min(SETTINGS, (options.width - BESIDE - wide) // (VALUE + 1)))]
     head = "".join(f" {cut(key, VALUE):>{VALUE}}" for key in keys)
     what = cut(spoken(board.metric), 12)
-    yield cut(f"     {'run':<{wide}} {what:>12}  {CHANCE:>10} {'health':<9}{head}", options.width)
+    chance = f"{CHANCE:>10} " if ranked else ""  # of runs that nobody asked to rank none is told
+    yield cut(
+        f"     {'run':<{wide}} {what:>12}  {chance}{'health':<9}{head}", options.width
+    ).rstrip()
     for place, row in enumerate(rows, 1):
         settings = "".join(f" {cut(_set(row, key), VALUE):>{VALUE}}" for key in keys)
         name = cut(clean(row.run), wide)
-        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {_chance(row, place):>10} "
-        yield cut(f"{line}{row.health or '-':<9}{settings}", options.width)
+        chance = f"{_chance(row, place):>10} " if ranked else ""
+        line = f"{place:>3}. {name:<{wide}} {_value(board, row):>12}  {chance}"
+        yield cut(f"{line}{row.health or '-':<9}{settings}", options.width).rstrip()
     if len(board.rows) > len(rows):
         yield f"     and {len(board.rows) - len(rows)} more: -v"
+    if not ranked:
+        said = f"{spoken(board.metric)}: its level at the end, from the last points"
+        yield from wrapped(said, options, "     ", "     ")
     yield ""
     for effect in board.effects:
         yield from wrapped(effect_words(board, effect), options, "     ", "  ")
@@ -91,7 +98,12 @@ def effect_words(board: Leaderboard, effect: Effect) -> str:
 
 def columns(board: Leaderboard) -> list[str]:
     """Return the settings that differ, what explains most first."""
-    keys = list(dict.fromkeys(key for row in board.rows for key in row.settings))
+    known = list(dict.fromkeys(key for row in board.rows for key in row.settings))
+    keys = [
+        key
+        for key in known
+        if len({written(row.settings[key]) for row in board.rows if key in row.settings}) > 1
+    ]
     order = [key for effect in board.effects for key in effect.setting.split(" + ")]
     return sorted(keys, key=lambda key: order.index(key) if key in order else len(order))
 

@@ -53,7 +53,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation import stuck_score
-from runlens.rules.evaluation.sets import Pair, evaluations, pair_of, spoken, worst_set
+from runlens.rules.evaluation.sets import Pair, counted_as, evaluations, pair_of, spoken, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
     LANGUAGE_TASKS,
@@ -105,7 +105,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evaluations(signals, metric), signals.curve("train_loss")
-    amount, noun = min((len(train), "training loss"), (len(evals), "evaluation"))
+    amount, noun = min((len(train), "training loss"), (len(evals), counted_as(run, metric)))
     if amount < limits.fewest:
         return unmet(too_few(amount, noun, limits.fewest))
     covered = float(evals.step[-1] - evals.step[0]) / max(float(train.step[-1] - train.step[0]), 1)

@@ -42,6 +42,7 @@ from runlens.records import NamedTuple
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.sets import (
     bottom_of,
+    counted_as,
     evaluations,
     spoken,
     train_level,
@@ -84,7 +85,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     apart = _accuracies(signals, metric)
     if len(evals) < (1 if apart.far(limits) else limits.fewest):
         return unmet(
-            too_few(len(evals), "evaluation", limits.fewest, of="with a training loss nearby")
+            too_few(
+                len(evals), counted_as(run, metric), limits.fewest, of="with a training loss nearby"
+            )
         )
     gap = evals.value - train
     if train[-1] == 0:

@@ -47,7 +47,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.rules.evaluation import perfect
-from runlens.rules.evaluation.sets import evaluations, spoken, train_level, worst_set
+from runlens.rules.evaluation.sets import counted_as, evaluations, spoken, train_level, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -89,7 +89,9 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evals.at(usable), train[usable]
     if len(evals) < limits.fewest:
         return unmet(
-            too_few(len(evals), "evaluation", limits.fewest, of="with a training loss nearby")
+            too_few(
+                len(evals), counted_as(run, metric), limits.fewest, of="with a training loss nearby"
+            )
         )
     if _by_heart(run, signals, evals, train, limits):
         return found(_vanished(signals, metric, evals, train))

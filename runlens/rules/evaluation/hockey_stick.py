@@ -65,6 +65,7 @@ from runlens.rules.evaluation.sets import (
     Bottom,
     Train,
     bottom_of,
+    counted_as,
     evaluations,
     spoken,
     train_around,
@@ -105,7 +106,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
-    few = too_few(len(evals), "evaluation", limits.fewest)
+    few = too_few(len(evals), counted_as(run, metric), limits.fewest)
     if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
         return unmet(few)
     bottom = bottom_of(evals)

@@ -3,6 +3,7 @@
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
 from runlens.knowledge import in_force
+from runlens.metrics import quality
 from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation.score import Score
 from runlens.rules.rule import LANGUAGE_TASKS
@@ -32,6 +33,20 @@ def of_the_evaluation() -> tuple[Fix, ...]:
     )
 
 
+def keep_best(run: Run, score: str) -> tuple[Fix, ...]:
+    """Keep the best model; by a score where that decides, which the Trainer has to be told."""
+    what = f"Keep the model with the best {metric_words(score)}" if score else "Keep the best model"
+    keep = fixes.setting(run, "load_best_model_at_end", True, what, "")
+    if not score or ":" in score or run.framework not in in_force.TRAINER_FRAMEWORKS:
+        return (keep,)
+    chosen, what = score.removeprefix("eval_"), f"Choose the best model by {metric_words(score)}"
+    made = (keep, fixes.setting(run, "metric_for_best_model", chosen, what, ""))
+    if (kind := quality(score)) and kind.sign < 0:
+        what = "Say that lower is better"
+        return (*made, fixes.setting(run, "greater_is_better", False, what, ""))
+    return made
+
+
 def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple[Fix, ...]:
     """Return what to change where a run is best at step `onset`, by its loss or by a `score`."""
     made: list[Fix] = []
@@ -47,8 +62,7 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
             fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
         )
     elif not in_force.keeps_best(run):
-        why = ""
-        made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
+        made += keep_best(run, score)
         made += fixes.early_stopping(run)
     per_epoch = signals.steps_per_epoch
     if not per_epoch or onset >= per_epoch:  # what was seen once was not memorised

@@ -90,6 +90,12 @@ def evaluations(signals: Signals, metric: str) -> Curve:
     return evals.at(slice(0, -1)) if again else evals
 
 
+def counted_as(run: Run, metric: str) -> str:
+    """Call what is left of a set's evaluations: finite ones where some are NaN."""
+    lost = not np.isfinite(run.curve(metric).value).all()
+    return "finite evaluation" if lost else "evaluation"
+
+
 def spoken(metric: str) -> str:
     """Name an evaluation loss in a sentence: ``eval loss``, ``eval loss (math)``."""
     _, _, of_set = metric.partition(":")

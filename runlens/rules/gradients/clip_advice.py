@@ -25,9 +25,11 @@ def confidence(norms: int, *, known: bool) -> Confidence:
     return Confidence(round(points * (1.0 if known else 0.7), 2), f"{told}, {norms:,} norms")
 
 
-def often(share: float) -> str:
-    """Say at how many of the steps gradients were clipped."""
-    return f"{percent(share)} of the logged steps" if share < 1 else "every step"
+def often(run: Run, judged: Curve, share: float) -> str:
+    """Say at how many of the steps gradients were clipped; a norm that is NaN was not."""
+    logged = run.curve("grad_norm").after(int(judged.step[0])).value
+    every = "every step" if np.isfinite(logged).all() else "every step with a finite norm"
+    return f"{percent(share)} of the logged steps" if share < 1 else every
 
 
 def in_force(limit: float, *, known: bool) -> str:

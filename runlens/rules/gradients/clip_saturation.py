@@ -232,16 +232,16 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     loud, why = _loud(run, clipped, limits, fell=fell, learns=learns)
     least = limits.many if clipped.share >= limits.many else limits.share
     onset, since = _onset(clipped, least, limits, warmed=signals.warmup.present)
-    usual = clipped.ratio * clipped.limit
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
+    often = clip_advice.often(run, curve, clipped.share)
+    told = clip_advice.in_force(clipped.limit, known=known)
     usual_ratio = clipped.ratio < limits.ratio or scaled
     enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
-    stuck = () if usual_ratio else STUCK
-    companions = (*COMPANIONS, *stuck) if enough and not scaled else ()
+    louder = (*COMPANIONS, *(() if usual_ratio else STUCK)) if enough and not scaled else ()
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Gradients were clipped at {clip_advice.often(clipped.share)}{since}. The median "
-        f"gradient norm was {number(usual)}, {clip_advice.in_force(clipped.limit, known=known)}.",
+        title=f"Gradients were clipped at {often}{since}. The median gradient norm was "
+        f"{number(clipped.ratio * clipped.limit)}, {told}.",
         heading=clip_advice.heading(clipped.share),
         metric="grad_norm",
         onset=Moment(onset),
@@ -252,7 +252,7 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
         fixes=clip_advice.cures(run, signals, clipped.limit, clipped.ratio, fell=learns, loud=loud),
         confidence=clip_advice.confidence(len(curve), known=known),
         chart=Chart("limit", ("grad_norm",), limit=clipped.limit),
-        louder_with=companions if known and not loud else (),
+        louder_with=louder if known and not loud else (),
         harmless=(learns or signals.learns)
         and (usual_ratio or not known)  # of a limit that is assumed the ratio is, too
         and clipped.ratio < UNSCALED  # beyond, it is large however it is scaled

@@ -2,18 +2,20 @@
 
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
+from runlens.knowledge import in_force
 from runlens.run import Run
 from runlens.signals import Signals
 
 SMALLEST_EPSILON = 1e-6  # Adam's epsilon at which steps of tiny second moments are bounded
 
 
-def cures(run: Run, signals: Signals) -> tuple[Fix, ...]:
+def cures(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     """Return what to change, the fastest first, then what separates the causes."""
+    warm = fixes.longer_warmup(run, "the first updates are then smaller")
     made = [
         *fixes.learning_rate(run, signals, 1 / 3, "3 to 10 times lower is usual"),
         *fixes.clipping(run, signals, "this bounds a single step"),
-        *fixes.longer_warmup(run, "the first updates are then smaller"),
+        *(() if in_force.past_warmup(run, onset) else warm),
     ]
     epsilon = run.number("adam_epsilon")
     if epsilon is not None and epsilon < SMALLEST_EPSILON:

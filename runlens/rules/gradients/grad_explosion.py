@@ -202,7 +202,7 @@ def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits)
         ),
         seen=f"The norm is far beyond the usual range throughout, and the {name} does not "
         f"{'rise' if policy else 'fall'}.",
-        fixes=explosion_advice.cures(run, signals),
+        fixes=explosion_advice.cures(run, signals, float(first)),
         confidence=Confidence(0.6, "an absolute limit: norms scale with model and loss reduction"),
         chart=Chart("limit", ("grad_norm",), limit=limit),
     )
@@ -235,7 +235,7 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
         onset=Moment(float(onset)),
         evidence=tuple(evidence),
         seen=_bounded(run),
-        fixes=explosion_advice.cures(run, signals),
+        fixes=explosion_advice.cures(run, signals, float(onset)),
         ruled_out=(RuledOut("A single spike", _NO_SPIKE[climb.kind]),),
         confidence=_confidence(ratio, len(norms.curve), limits),
         chart=Chart(

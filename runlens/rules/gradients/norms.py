@@ -24,6 +24,7 @@ class Settled(NamedTuple):
 
     curve: Curve
     lost_at: float  # step at which the training loss is no number any more; infinity where never
+    became: str  # what it became there: 0, NaN
 
     @property
     def log(self) -> FloatArray:
@@ -33,10 +34,10 @@ class Settled(NamedTuple):
         return np.log(np.maximum(value, positive.min() if len(positive) else 1.0))
 
     def too_few(self, amount: int, needed: int) -> str:
-        """Say how many norms are left to judge; before the loss was 0 or NaN, if it was."""
+        """Say how many norms are left to judge; of a loss that became NaN or 0, before that."""
         if np.isfinite(self.lost_at):
             many = f"only {count(amount, 'gradient norm')}" if amount else "no gradient norm"
-            return f"{many} before the loss was 0 or NaN; {needed} needed"
+            return f"{many} from before the loss became {self.became}; {needed} needed"
         return too_few(amount, "gradient norm", needed, of="after the first steps")
 
 
@@ -51,7 +52,8 @@ def settled(run: Run, signals: Signals) -> Settled:
     guessed = np.isfinite(lost_at) and not signals.warmup.present  # 5 % of a run that was lost
     if guessed or len(later) < LATEST_SETTLE * len(whole):
         later = whole.at(slice(int(SETTLE * len(whole)), None))
-    return Settled(later, lost_at)
+    lost = run.curve("train_loss").at(slice(-1, None)).value
+    return Settled(later, lost_at, "NaN" if np.isnan(lost).any() else "0")
 
 
 def _lost_at(run: Run) -> float:

@@ -54,7 +54,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for messages of the table whose cause is known."""
     messages = [one for one in run.messages(*CLASSES) if not TOLD_ONLY.search(one.text)]
     if not messages:
-        if not run.log_tail and not run.events_of("message"):
+        if not run.speaks and not run.events_of("message"):
             return unmet("no log to look at; keep the console output (tee train.log)")
         return passed("no line of the log is a known error")
     end = ending(run, signals)

@@ -128,11 +128,14 @@ def _grown(run: Run, proof: Event) -> str:
     value = run.curve("host_mem" if of_host else "gpu_mem").finite().value
     if len(value) < FEWEST or value[-1] <= GROWN * value[0]:
         return ""
-    if value[-1] < proof.data.get("tried_gib", 0.0):
+    data = _sizes(proof)
+    if value[-1] < data.get("tried_gib", 0.0):
         return ""  # the request alone is more than all that had grown
+    if value[-1] > data.get("total_gib", inf) - data.get("free_gib", 0.0):
+        return ""  # it had been freed by then
     where = "host memory" if of_host else "GPU memory"
     first, last = (number(float(one)) for one in (value[0], value[-1]))
-    return f"the logged {where} grew from {first} to {last} GiB"
+    return f"the logged {where} had grown from {first} to {last} GiB by then"
 
 
 def cures(run: Run, proof: Event) -> tuple[Fix, ...]:

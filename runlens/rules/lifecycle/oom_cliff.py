@@ -54,7 +54,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at what ended the run."""
     end = ending(run, signals)
     if end.kind != "oom" or end.proof is None:
-        if not run.log_tail and not run.events_of("message") and run.state.settled == "unknown":
+        if not run.speaks and not run.events_of("message") and run.state.settled == "unknown":
             return unmet(UNRECORDED)
         return passed("no out-of-memory message ended the run")
     return found(_finding(run, end.proof, limits))

@@ -22,11 +22,11 @@ def slow_adam(run: Run) -> bool:
 
 
 def cures(
-    run: Run, signals: Signals, at: float, *, again: bool, begun: bool = False
+    run: Run, signals: Signals, at: float, *, again: bool, begun: bool = False, lasted: bool = False
 ) -> tuple[Fix, ...]:
     """Return what to do about a spike at a step; `again` where they repeat and do harm.
 
-    `begun`: its top came later.
+    `begun`: its top came later; `lasted`: so long that no batch explains it.
     """
     batch = in_force.effective_batch(run)
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
@@ -39,10 +39,10 @@ def cures(
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     why = "check the length and the labels of its samples"
-    made = [*mend, fixes.look(which, why)]
+    made = [*mend, *(() if lasted else (fixes.look(which, why),))]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]
-    made += surroundings.warmup_fix(run, at)
+    made += () if lasted else surroundings.warmup_fix(run, at)
     return (*made, *(_against_series(run, batch, at) if again else ()))
 
 

@@ -221,6 +221,7 @@ def _finding(
             float(batch[top]),
             again=severity != "info" and many > FEW,
             begun=bool(batch[top] < tops[top]),
+            lasted=bool(seen.width[top] > spike_words.A_SPELL * len(train)),
         ),
         ruled_out=out,
         confidence=surroundings.confidence(

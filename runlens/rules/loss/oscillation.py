@@ -207,7 +207,7 @@ def _finding(
         onset=Moment(onset),
         evidence=tuple(evidence),
         seen="The swings did not get smaller towards the end of the run.",
-        fixes=_fixes(run, signals),
+        fixes=_fixes(run, signals, float(onset)),
         ruled_out=out,
         confidence=surroundings.confidence(
             (swing.share / limits.scatter) if swing else 1.0, len(curve), len(out), 3, "the swing"
@@ -254,10 +254,10 @@ def _severity(
     return ("warning" if loud or upset else "info"), tuple(out)
 
 
-def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
+def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made = list(fixes.learning_rate(run, signals, 1 / 3, "updates are then smaller"))
     made += fixes.more_accumulation(run, 4, "this halves the noise of a step")
-    made += surroundings.warmup_fix(run)
+    made += surroundings.warmup_fix(run, onset)
     if run.setting("lr_scheduler_type") == "constant":
         made.append(
             fixes.setting(run, "lr_scheduler_type", "cosine", "Let the rate decay", "calms")

@@ -148,12 +148,11 @@ def _finding(
             step=last,
         ),
         Evidence(
-            "Fall since the second quarter",
-            still.gain,
-            allowed,
-            "less than this share of the level is a standstill",
+            "Change since the second quarter",
+            -still.gain,
+            -allowed,
+            "a fall of less than this share of the level is a standstill",
             "train_loss",
-            above=False,
         ),
         Evidence("First train loss", first, where="train_loss", step=float(train.step[0])),
     ]

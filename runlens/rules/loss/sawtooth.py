@@ -19,8 +19,8 @@ Limits
     an epoch. Teeth are told from noise by how regular they are (`signals/shape/swings.py`): of
     autocorrelated noise 0.1 % turns as regularly.
 Fixes
-    Learning rate to a third (to a half where the loss still falls); warm-up 5 %; twice the batch
-    by accumulation.
+    Learning rate to a third (to a half where the loss still falls); twice the batch by
+    accumulation.
 """
 
 import numpy as np
@@ -242,7 +242,7 @@ def _fixes(run: Run, signals: Signals, explained: str, *, mild: bool) -> tuple[F
     rate = fixes.learning_rate(
         run, signals, factor, "a rate 2 to 5 times lower is usual against a sawtooth"
     )
-    return (*rate, *fixes.longer_warmup(run, "the first updates are then smaller"), *doubled)
+    return (*rate, *doubled)
 
 
 BAD = (

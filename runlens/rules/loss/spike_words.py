@@ -6,6 +6,7 @@ from runlens.run import Run
 from runlens.wording import loss, step
 
 POINTS = 2.0  # logged points of a spike that one batch explains
+A_SPELL = 0.1  # of the points: what lasts longer is of more than one batch
 FAR_TOP = 0.05  # of the run from the onset to the top: the onset is named beside it
 
 

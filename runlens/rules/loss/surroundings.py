@@ -111,15 +111,12 @@ def batch_evidence(run: Run) -> tuple[Evidence, ...]:
     return (Evidence("Samples per update", whole, source=words),)
 
 
-EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
-
-
 def warmup_fix(run: Run, onset: float = 0) -> tuple[Fix, ...]:
     """Warm up longer where the settings give it less than the usual share of the steps.
 
     Nothing against what began long after a warm-up would be over.
     """
-    if onset > EARLY * max(run.state.planned_steps or 0, run.last_step):
+    if in_force.past_warmup(run, onset):
         return ()
     if (run.number("warmup_ratio") or 0.0) >= LEAST_WARMUP:
         return ()

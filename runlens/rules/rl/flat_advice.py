@@ -14,6 +14,7 @@ from runlens.wording import rate as as_rate
 
 STILL = 1e-3  # nats per token: KL of a policy that did not move
 STRONG_BETA = 0.1
+WHOLE = 0.9  # of the plan
 
 
 def _still(signals: Signals) -> str:
@@ -83,12 +84,21 @@ def fixes_of_fall(run: Run, signals: Signals, reward: Curve) -> tuple[Fix, ...]:
     return (*made, fixes.look(what, "a flipped sign trains the policy to get worse"))
 
 
-def fixes_of_flat(run: Run, signals: Signals) -> tuple[Fix, ...]:
-    """Return what to change where nothing was learned."""
+def unfinished(run: Run) -> bool:
+    """Whether more steps were planned than done, so that a flat reward is one so far."""
+    share = run.state.done_share
+    return share is not None and share < WHOLE
+
+
+def fixes_of_flat(run: Run, signals: Signals, *, early: bool = False) -> tuple[Fix, ...]:
+    """Return what to change where nothing was learned; `early`: so far, which proves little."""
     made: list[Fix] = []
     if still := policy.unmoved(signals):
         what = "Check that the optimizer holds the policy's parameters, and that they get gradients"
         return (fixes.look(what, still),)
+    if early and unfinished(run):
+        what = "Judge the reward again after more steps"
+        return (fixes.look(what, "few points do not show a slow rise"),)
     if still := _still(signals):
         made.extend(fixes.learning_rate(run, signals, 3, f"nothing moved: {still}"))
     made.extend(policy.normalised(signals))

@@ -258,7 +258,8 @@ def blind_critic(signals: Signals) -> str:
         return ""
     loss = signals.curve("value_loss").value
     told = f", value loss {number(float(median(loss)), 3)}" if len(loss) else ""
-    return f"explained variance is {share:.2f} at rewards of {number(size, 3)}{told}"
+    part = number(round(share, 2) + 0.0)  # no minus before a 0
+    return f"explained variance is {part} at rewards of {number(size, 3)}{told}"
 
 
 def critic_cause(signals: Signals) -> Cause | None:

@@ -133,7 +133,7 @@ def _leap(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
             f"the learning rate jumped from {as_rate(before)} to {as_rate(after)}{back}",
             "Increase in one step (factor)"
             if before > 0
-            else "Rise of the learning rate from 0, share of its peak",
+            else "Rise of the rate from 0, share of its peak",
             ratio if before > 0 else after / peak,
             limits.leap if before > 0 else 0.1,
             mismatch.ANOTHER if another else "Planned steps changed, or a new schedule began",

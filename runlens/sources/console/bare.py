@@ -34,7 +34,7 @@ SCORES = {"accuracy", "reward", "score", "scores"}
 SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds only numbers, which fell to less than half, so they were read as a loss"
-TOLD = "holds only numbers, so each line was read as a row"
+TOLD = "holds only numbers, so each line was read as one row"
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
 _STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import UNNAMED, Sure
+from runlens.run import BEST_SAVED, Sure, unnamed
 from runlens.sources.console.stages import stage_of
 from runlens.sources.files import step_in_name
 
@@ -40,6 +40,12 @@ _SAVED = lazy_re(
 )
 # "output/ckpt_best.pth saved !!!"
 _FILE_SAVED = lazy_re(r"(\S+\.(?:pth?|ckpt|safetensors)) saved\b")
+# "--------Save best model!--------", which names no file
+_BEST_SAVED = lazy_re(
+    r"\bsav(?:e|ed|ing)\b(?: the)?(?: new| current)? best (?:model|checkpoint|weights)\b"
+    r"|\bbest (?:model|checkpoint|weights) (?:is |was |has been )?saved\b",
+    re.IGNORECASE,
+)
 _RESUMED = lazy_re(
     r"will skip to saved global_step|Continuing training from (?:global step|checkpoint)"
     r"|Resuming (?:training )?from (?!scratch)|Resuming .*from step"
@@ -52,6 +58,7 @@ _RESUMED = lazy_re(
 SAVED_OR_RESUMED = (
     "saving model", "saving checkpoint", "saved checkpoint", "saved in", "will skip to saved",
     "model to", ".pt saved", ".pth saved", ".ckpt saved", ".safetensors saved",
+    "best model", "best checkpoint", "best weights",
     "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
 )  # fmt: skip
 _RESUME_STEP = lazy_re(
@@ -187,7 +194,7 @@ def _block(
             if strangers > MAX_STRANGERS or HEADER in line:
                 break
     if frames and not strangers and number == len(lines) - 1:
-        text = f"{UNNAMED}, in {frames[-1][2] or frames[-1][0]}"
+        text = unnamed(frames[-1][2] or frames[-1][0])
         return number, Failure(index[place], index[-1], text, own_frame(frames), ignored=False)
     return place, None
 
@@ -229,7 +236,7 @@ def checkpoint(line: str) -> tuple[int | None, str] | None:
     """Return step and path of the checkpoint that a line says was saved, or None."""
     found = _SAVED.search(line) or _FILE_SAVED.search(line)
     if not found:
-        return None
+        return (None, BEST_SAVED) if _BEST_SAVED.search(line) else None
     path = found[1].strip("'\"").rstrip(".,;'\"")
     of_trainer = found[0].startswith("Saving model checkpoint to")  # whatever the folder is called
     if not of_trainer and not re.search(r"[\d./\\_-]", path):  # "at the end of epoch 5", "to disk"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import UNNAMED, Sure
+from runlens.run import Sure, unnamed
 from runlens.sources.console.error_lines import LONGEST, fails, fatal, reason, says
 from runlens.sources.console.events import own_frame, unranked
 
@@ -49,7 +49,7 @@ def last_words(lines: Sequence[str]) -> LastWords | None:
     at = above if above >= 0 else begin
     text = reason(unranked(lines[at]))
     if above < 0 and frames:
-        text = f"{UNNAMED}, in {frames[-1][2] or frames[-1][0]}"
+        text = unnamed(frames[-1][2] or frames[-1][0])
     elif (not text or text.endswith((":", "："))) and at + 1 < len(lines):
         text = f"{text} {unranked(lines[at + 1]).strip()}".strip()
     traced = bare or tail.frames or (at > 0 and _of_frame(lines, at - 1))

@@ -27,7 +27,7 @@ from runlens.sources.tables.names import called_after, has_metric
 from runlens.sources.tables.unnamed import STEP
 from runlens.wording import count
 
-TOLD = "holds a result and no course of a training: each number was taken for its only point"
+TOLD = "holds final results and no training curve, so each number was read as a single point"
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
@@ -46,7 +46,7 @@ def without_course(
     if found := bare(others, stem):
         rows = written(found, stem)
         named = of_role(rows, stem)
-        told = [Problem(str(path), BARE if named == rows else MINIMISED, "the column names")]
+        told = [Problem(str(path), BARE if named == rows else MINIMISED)]
         if left := len(found) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
         return placed(named), tuple(told)

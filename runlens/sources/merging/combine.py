@@ -324,12 +324,12 @@ def _told_once(some: Sequence[Disagreement]) -> Problem:
     logs = len({one.other for one in some}) - 1
     more = [count(metrics, "more metric")] if metrics else []
     more += [f"{count(logs, 'more log')} of its launch"] if logs else []
-    text = f"{first.text}; likewise in {' and '.join(more)}" if more else first.text
+    text = f"{first.text}; the same holds for {' and '.join(more)}" if more else first.text
     differing, common = sum(one.points for one in some), sum(one.common for one in some)
     return Problem(
         str(first.other),
         text,
-        f"the other value of {differing:,} of {common:,} points",
+        f"its values at {differing:,} of {common:,} points",
     )
 
 

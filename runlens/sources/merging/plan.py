@@ -8,6 +8,7 @@ from runlens.sources.merging import settings
 from runlens.sources.merging.state import STOPPED, Plan
 from runlens.sources.reading import SourceReading
 
+TIMESTEPS_OF = "stable-baselines3"
 BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less
 
 
@@ -24,6 +25,8 @@ def planned(
     logged = [int(c.step[-1]) for name in history.metrics for c in [history.curve(name)] if len(c)]
     done = [hint.done_steps for hint in hints if hint.done_steps is not None]
     updates = steps[0] if steps else settings.whole(config.get("max_steps"))
+    if not updates and any(one.framework == TIMESTEPS_OF for one in readings):
+        updates = settings.whole(config.get("total_timesteps"))  # what its rows count
     ended = [r.hints.ended_step for r in readings if _of_this_run(r, updates)]
     last = max([*logged, *done, *(step for step in ended if step is not None)], default=0)
     passed = max(done_epochs, default=None)

@@ -34,17 +34,14 @@ def _name(slug: str, titles: Mapping[str, str]) -> str:
 
 
 def _passed(ended: Checks, titles: Mapping[str, str]) -> Markup:
-    if not ended.passed and not ended.merged:
+    if not ended.passed:
         return el("p", "No check passed: none could judge this run.", class_="sm")
     tick = el("span", icon("healthy"), class_="ok")
     items = [
-        el("li", mark, _name(slug, titles), " ", el("span", why, class_="mut"))
-        for mark, reasons in ((tick, ended.passed), (NOTHING, ended.merged))
-        for slug, why in reasons.items()
+        el("li", tick, _name(slug, titles), " ", el("span", why, class_="mut"))
+        for slug, why in ended.passed.items()
     ]
     extra = f"{count(len(ended.passed), 'check')}, each with the value that decided it"
-    if ended.merged:
-        extra += f"; {len(ended.merged)} merged into a finding"
     return folded("Passed", extra, el("ul", items, class_="pass"))
 
 

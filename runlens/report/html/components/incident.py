@@ -11,8 +11,8 @@ from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import bullets, code, folded, section, sub, words
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.report.html.words import setting
-from runlens.report.missing import UNTESTED
 from runlens.report.once import Once, Top
+from runlens.rules.relations import UNTESTED
 from runlens.wording import uncapitalised
 
 ROOM = 20_000  # characters of all charts of findings, so that the page stays small

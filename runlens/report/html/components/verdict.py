@@ -19,8 +19,8 @@ from runlens.report.html.components.signs import tag
 from runlens.report.html.components.tables import folded, words
 from runlens.report.html.element import NOTHING, Child, Markup, cut, el
 from runlens.report.html.words import headline
-from runlens.report.missing import UNTESTED
 from runlens.report.once import Top
+from runlens.rules.relations import UNTESTED
 from runlens.wording import count, uncapitalised
 from runlens.wording import step as step_words
 
