@@ -17,11 +17,11 @@ _STEMS = (
     "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
     "|verlust|perte|perdida|perda|exactitud|genauigkeit|acuracia"
     "|recompens|ricompens|belohnung|nagrod"
-    "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
+    "|fitness|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
 )
 _WORDS = (
     "acc|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
-    "|metric|bce|ce|top-?[15]|success|successes"
+    "|hter|eer|acer|apcer|bpcer|frr|(?-i:FAR)|(?<=_)far|min_?dcf|metric|bce|ce|top-?[15]|success|successes"
 )
 _LOSSES = "".join(  # what else the table calls so
     f"|{re.escape(alias)}"
