@@ -221,7 +221,7 @@ _HIGHER = (
     r"dice|pearson|pearsonr|spearman|spearmanr|ndcg|mrr"
 )
 _SCORE = lazy_re(
-    rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter))\d*"
+    rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter|eer|hter|acer))\d*"
     r"(?:_(?:scores?|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
     r"lsum|epoch|\d+))*"
 )

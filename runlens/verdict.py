@@ -49,7 +49,7 @@ SYSTEM = (
 # words of a name that say which way is better, in the spelling of `naming.words`
 LOWER = frozenset({
     "loss", "nll", "logloss", "ppl", "mse", "mae", "rmse", "error", "recon", "fid", "kid", "lpips",
-    "wer", "cer", "eer",
+    "wer", "cer", "eer", "hter", "acer",
 })  # fmt: skip
 HIGHER = frozenset({
     "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",

@@ -14,7 +14,8 @@ LOWER = frozenset({
     "loss", "nll", "ce", "err", "error", "errors", "mse", "mae", "rmse", "mape", "rmsle", "huber",
     "ppl", "perplexity", "bpc", "bpb", "bits", "wer", "cer", "ter", "fid", "kid", "lpips", "fvd",
     "recon", "reconstruction", "distance", "ece", "brier", "regret", "violations", "divergence",
-    "toxicity", "eer", "epe", "chamfer", "kld", "dist", "mpjpe", "hallucination", "hallucinations",
+    "toxicity", "eer", "hter", "acer", "dcf", "mindcf", "epe", "chamfer", "kld", "dist", "mpjpe",
+    "hallucination", "hallucinations",
 })  # fmt: skip
 HIGHER = frozenset({
     "acc", "accuracy", "f1", "mrr", "hits", "hit", "ndcg", "map", "ap", "auc", "auroc", "auprc",

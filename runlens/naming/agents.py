@@ -14,6 +14,9 @@ from runlens.naming.words import words
 WINS, GAMES_LOST = "wins", "games lost"
 OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent", WINS))
 EXPLORING = frozenset(("epsilon", "epsilons", "eps", "exploration"))
+FITNESS = "fitness"
+OF_POPULATION = ("mean", "", "max", "best")  # the surest first
+RESCALED = frozenset(("adjusted", "shared", "scaled", "normalized"))  # within a species
 _COUNTS = frozenset(("num", "n", "number", "episode", "game", "games"))  # of what is won
 _RANKS = {bag: rank for rank, bag in enumerate(WON_BY_AGENTS, 1)}
 
@@ -34,6 +37,18 @@ def won(name: str) -> int:
         return 0
     said = {word for word in words(name) if not (word in SPLITS or word.isdigit())}
     return _RANKS.get(frozenset(said - STATISTICS.keys() - FILLERS - _COUNTS), 0)
+
+
+def fitness(names: Iterable[str]) -> str:
+    """Return the name of the fitness of a population: the mean, else that of the fittest; or "".
+
+    What a genetic algorithm drives up, generation by generation: ``Top Fitness,Mean Fitness``.
+    """
+    said = {name: set(words(name)) for name in names}
+    of_all = {name: some for name, some in said.items() if FITNESS in some and not RESCALED & some}
+    kind = {name: classify(name).statistic for name in of_all}
+    ranks = {n: OF_POPULATION.index(kind[n]) for n in of_all if kind[n] in OF_POPULATION}
+    return min(ranks, key=ranks.__getitem__, default="")
 
 
 def games_apart(names: Iterable[str]) -> dict[str, str]:

@@ -129,3 +129,31 @@ def test_a_series_beside_the_loss_is_named_in_the_story() -> None:
     assert "obs rms mean became NaN" in stories
     assert "the loss becomes NaN" not in stories
     assert all("Skip them" not in what for what, _ in told.do_first.steps)
+
+
+def skipped(step: int, count: int, text: str = "NaN loss detected! Skipping batch.") -> Event:
+    """Make the event that a console reader makes of a batch that was left out."""
+    data = {"row": 125, "class": "num", "count": count}
+    return Event("message", step, text=text, where="train.log:7", data=data)
+
+
+def test_batches_that_were_skipped_are_a_warning_where_they_are_many() -> None:
+    """The weights are whole: of few it is told in passing."""
+    often = drawn("e", train_loss="0:2 500:1", events=(skipped(40, 30), skipped(460, 30))).run()
+    finding = said(often).findings[0]
+    assert finding.severity == "warning"
+    assert (finding.onset.step, finding.end and finding.end.step) == (40, 460)
+    assert "30 batches" in finding.title
+    once = drawn("e", train_loss="0:2 500:1", events=(skipped(40, 1),)).run()
+    finding = said(once).findings[0]
+    assert finding.severity == "info"
+    assert finding.title.startswith("A batch had a NaN loss")
+
+
+def test_a_log_of_skipped_batches_alone_says_no_step() -> None:
+    """Nothing is known of where they were."""
+    event = skipped(0, 3)._replace(step=None)
+    run = Run("r", "r", History({}), events=(event,))
+    finding = said(run).findings[0]
+    assert finding.onset.step is None
+    assert finding.end is None

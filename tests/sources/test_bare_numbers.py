@@ -229,3 +229,30 @@ def test_a_column_that_tells_the_time_is_no_metric(tmp_path: Path) -> None:
     run = read(written(tmp_path, "".join(rows), "val_loss.txt"))
     assert set(run.history.metrics) == {"eval_loss"}
     assert run.curve("eval_loss").step.tolist() == list(range(0, 400, 20))
+
+
+@pytest.mark.parametrize("between", [" ", ", ", "\t"])
+def test_two_lines_of_as_many_numbers_are_a_curve_each(tmp_path: Path, between: str) -> None:
+    """The first is taken for that of the training, and that this is a guess is told."""
+    lines = [[f"0.{40 + n + k}{n:015}" for n in range(30)] for k in (0, 7)]
+    text = "\n".join(between.join(line) for line in lines)
+    for end, kept in (("\n", 30), ("", 29)):  # the last number may have been torn
+        run = read(written(tmp_path, text + end, "accuracy.txt"))
+        assert run.curve("train_accuracy").value.tolist() == [float(cell) for cell in lines[0]]
+        assert run.curve("eval_accuracy").value.tolist() == list(map(float, lines[1][:kept]))
+    assert any("two lines of numbers" in problem.text for problem in run.problems)
+
+
+def test_two_lines_that_are_no_curves(tmp_path: Path) -> None:
+    """Of other lengths, of few numbers, of whole ones, or of data that the file names."""
+    line = " ".join(f"0.{40 + n}" for n in range(30))
+    whole = " ".join(map(str, range(3, 33)))
+    for name, text in (
+        ("accuracy.txt", f"{line}\n{line} 0.7\n"),
+        ("accuracy.txt", "0.5 0.6 0.7\n0.5 0.6 0.8\n"),
+        ("accuracy.txt", f"{whole}\n{whole}\n"),
+        ("train_accuracy.txt", f"{line}\n{line}\n"),
+    ):
+        found = console.read_all(written(tmp_path, text, name))
+        told = [problem.text for one in found for problem in one.problems]
+        assert not any("two lines" in text for text in told)

@@ -352,6 +352,13 @@ LINES = {
         "val_loss = nan",
         "Loss exploded to nan at step 32",
         "RuntimeError: loss is nan",
+        "NaN loss encountered at step 4",
+    ),
+    125: (
+        "[WARNING] NaN loss detected! Skipping batch.",
+        "skipping batch 14 because of a NaN loss",
+        "Loss is nan at iteration 7, skipping the update",
+        "Non-finite loss encountered, this batch is skipped",
     ),
     86: ("Loss is too high, stopping training (loss_watchdog_threshold)",),
     87: (
@@ -521,6 +528,7 @@ LOOK_ALIKES = {
     83: "trainable params: 0.5M || all params: 7B",
     84: "4 processes forked",
     85: "EarlyStopping: best_loss: inf, best val loss: inf, info: 3, path nanoGPT/loss",
+    125: "nan_loss_guard: on; skip_steps: 0, loss is 2.5, no skipped batch",
     86: "loss_watchdog_threshold: 5.0",
     87: "wandb: WARNING tried to log to step 70 that is less than the current step 71",
     88: "found a valid checkpoint at out/checkpoint-500",
@@ -574,7 +582,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 125))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 126))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
@@ -631,7 +639,7 @@ CLASSES = {
     "oom": {1, 2, 3, 4, 74},
     "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105},
     "hang": {26, 27, 29, 30, 101},
-    "num": {42, 43, 44, 45, 85, 86},
+    "num": {42, 43, 44, 45, 85, 86, 125},
     "hardware": {22, 23, 25, 28},
     "config": {83},
     "data": {91, 103},

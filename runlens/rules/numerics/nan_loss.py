@@ -3,7 +3,7 @@
 What is seen
     The training loss is NaN or infinite at a logged step, for most runs from there to the end;
     or another training series is that was a number before (rewards, logits, log-probabilities);
-    or a console log says so.
+    or a console log says so, or that it skipped batches whose loss was NaN.
 Why it matters
     One NaN in the loss makes every weight NaN at the next update. All steps after it are paid
     for nothing and every checkpoint saved after it is unusable.
@@ -14,7 +14,8 @@ Looks alike
     series beside the loss (a margin, a reward) that was a number again: info.
 Limits
     isolated_share: up to 1 % of points, with finite losses after them, is a warning: single bad
-    batches that the run survived. The loss counts as lost for good when 90 % of
+    batches that the run survived. Skipped batches are a warning above that share of the steps,
+    else info. The loss counts as lost for good when 90 % of
     the points from a step on are not finite.
 Fixes
     Guides begin with the data, with the learning rate, or with fp16; here the evidence decides, by
@@ -59,6 +60,7 @@ from runlens.signals import Signals
 from runlens.wording import capitalised, count, loss, number, step
 
 LOSSES = ("train_loss", "d_loss", "g_loss", "value_loss")  # the first that is logged is judged
+SKIPPED = 125  # row of the message table: a batch whose loss was NaN was left out
 SAID = 85  # row of the message table: a log line that says that the loss is NaN
 # what goes into the model: no rate and no precision makes it NaN
 INPUTS = lazy_re(r"(^|[/_.])(obs|observations?|rms)([/_.]|$)", re.IGNORECASE)
@@ -82,6 +84,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     said = _said(run, metric)
     if said is not None:
         return found(_from_log(run, signals, metric, said))
+    if skipped := [e for e in run.messages("num") if e.data.get("row") == SKIPPED]:
+        return found(_of_skipped(run, metric, skipped, limits))
     if not metric:
         return unmet("no training loss is logged")
     curve = run.curve(metric)
@@ -245,6 +249,36 @@ def _from_log(run: Run, signals: Signals, metric: str, said: Event) -> Finding:
         fixes=tree.fixes,
         ruled_out=tree.ruled_out,
         confidence=Confidence(0.9, "read from a log line"),
+        chart=Chart("log", log=((said.where, said.text, True),)),
+    )
+
+
+def _of_skipped(run: Run, metric: str, skipped: list[Event], limits: Limits) -> Finding:
+    """Tell of batches that a guard in the training loop left out: the weights are whole."""
+    said, last = skipped[0], skipped[-1].step
+    onset = None if said.step is None else float(said.step)
+    many = int(said.data.get("count", 1))
+    often = many > limits.isolated_share * max(1, run.last_step - run.first_step + 1)
+    return Finding(
+        severity="warning" if often else "info",
+        title="A batch had a NaN loss and was skipped, according to the log."
+        if many == 1
+        else f"{many:,} batches had a NaN loss and were skipped, according to the log.",
+        metric=metric or "train_loss",
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Log lines on a skipped batch", float(many), 1.0, "a loss is a number"),
+            Evidence("First of them", said.text, where=said.where, step=onset),
+        ),
+        seen="The weights were not updated with these batches.",
+        end=None if last is None else Moment(float(last)),
+        fixes=(
+            fixes.look(
+                "Print the samples of a skipped batch, and the outputs of the model on them",
+                "a sample without labels, an empty one or an overflow gives a NaN loss",
+            ),
+        ),
+        confidence=Confidence(0.8, "read from log lines"),
         chart=Chart("log", log=((said.where, said.text, True),)),
     )
 

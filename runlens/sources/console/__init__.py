@@ -383,7 +383,7 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
             reading.hints.done_epochs = found.epochs[0].done  # its batches say how much of it
             reading.hints.planned_steps = found.epochs[0].batches
         if not (reading.hints.planned_steps or len(bars)):
-            reading.hints.planned_steps = steps_above(records, placed, others)
+            reading.hints.planned_steps = steps_above(records, placed, others, near)
     reading.hints.excerpt = is_excerpt(log, records.at, span)
     console_story.tell(reading, log.text, others, records, placed, bars, summaries.tolist())
 

@@ -64,6 +64,8 @@ def in_ascii(line: str) -> str:
 def _heading(line: str) -> str:
     """Return a heading of data in English: ``validation:`` of "Ergebnisse der Validierung"."""
     found = _HEADING.fullmatch(line)
+    if found and "|" in line:
+        return line  # it names columns: "Training | Validation"
     return (
         f"{found.lastgroup}:"
         if found and found.lastgroup and not _ENGLISH.fullmatch(line)

@@ -35,6 +35,11 @@ SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were neve
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds only numbers, which fell to less than half, so they were read as a loss"
 TOLD = "holds only numbers, so each line was read as one row"
+OF_TWO = ("train/", "val/")
+OF_LINES = (
+    "holds two lines of numbers and no names: the first was read as the curve of the training, the "
+    "second as that of held-out data"
+)
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
 _STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
@@ -68,7 +73,7 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     """
     if tells(stem) and (run_on := _run_on(others)):
         return [Row(at, Counted(step=n), (stem,), (v,)) for n, (at, v) in enumerate(run_on, 1)]
-    if tells(stem) and (of_data := _of_data(others, stem)):
+    if tells(stem) and (of_data := _of_data(others, stem) or _two_curves(others, stem)):
         return of_data
     found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
     width = len(found[0][1]) if found else 0
@@ -160,6 +165,32 @@ def _of_data(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     return rows
 
 
+def _two_curves(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
+    """Return the rows of two lines of as many numbers, without a name: a curve each.
+
+    Nothing says of which data they are; programs write that of the training first. A file without
+    an end of line may have lost its last number.
+    """
+    if len(others) != len(OF_TWO) or classify(stem).split:
+        return []
+    lines = [_numbers(line, LONGEST_LIST, LONGEST_LIST) for _, line in others]
+    if len(lines[0]) - len(lines[1]) not in {0, 1}:
+        return []
+    if len(lines[0]) <= WIDEST or all(map(float.is_integer, (*lines[0], *lines[1]))):
+        return []
+    names = tuple(f"{data}{stem}" for data in OF_TWO)
+    pairs = enumerate(zip(*lines, strict=False), 1)
+    rows = [Row(others[0][0], Counted(step=n), names, values) for n, values in pairs]
+    rest = lines[0][len(rows) :]
+    return rows + [Row(others[0][0], Counted(step=len(rows) + 1), names[:1], rest)] * len(rest)
+
+
+def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
+    """Return what is told of rows of bare numbers, which `named` are in the end."""
+    two = any(row.names[0].startswith(OF_TWO[0]) and len(row.names) > 1 for row in rows[:1])
+    return OF_LINES if two else TOLD if rows == named else MINIMISED
+
+
 def _from_start(lines: int) -> tuple[list[int], ...]:
     """Return the two ways to number lines."""
     return list(range(lines)), list(range(1, lines + 1))
@@ -227,9 +258,9 @@ def _one_list(lines: Sequence[str]) -> bool:
     return text[:1] == "[" and text[-1:] == "]" and not {"[", "]"} & set(text[1:-1])
 
 
-def _numbers(line: str, most: int = WIDEST) -> tuple[float, ...]:
+def _numbers(line: str, most: int = WIDEST, longest: int = LONGEST) -> tuple[float, ...]:
     """Return the numbers of a line that has nothing else; nothing for others."""
-    if len(line) > LONGEST:
+    if len(line) > longest:
         return ()
     cells = _APART.split(line.strip(" \t[](),;"))
     numbers = [number for cell in cells[: most + 1] if (number := as_number(cell)) is not None]

@@ -9,21 +9,23 @@ all kinds in one log that with the most numbers is taken.
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 
 import numpy as np
 
 from runlens.history import NOT_KNOWN, IntArray
-from runlens.metrics import naming
-from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
+from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
+from runlens.sources.console.compared import ALLENNLP, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
+from runlens.sources.console.headed_bars import under_headings
 from runlens.sources.console.json_stats import json_stats, on_its_way
 from runlens.sources.console.keras import keras
 from runlens.sources.console.learned import (
@@ -34,6 +36,7 @@ from runlens.sources.console.learned import (
     lacks,
     loses_nothing,
 )
+from runlens.sources.console.loggers import without_logger
 from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
@@ -47,14 +50,14 @@ from runlens.sources.console.postfix import (
     table_rows,
     without_second,
 )
-from runlens.sources.console.ranks import of_first_rank
+from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import begins_anew, numbered_anew
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
-from runlens.sources.console.tables import columns, from_tables, from_tensors
-from runlens.sources.console.telling import telling, tells
+from runlens.sources.console.tables import columns, from_tables, from_tensors, without_checkpoints
+from runlens.sources.console.telling import telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
 from runlens.sources.console.within import within
@@ -80,7 +83,6 @@ _LABELLED = lazy_re(
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
-_LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
 _BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
 _BEHIND = lazy_re(rf"({NUMBER}|[-+]?(?:nan|inf)) ([a-z]+(?: [a-z]+)?)(?=,|$)")  # 0.5 avg loss
 _NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
@@ -91,23 +93,22 @@ _LIGHTNING = lazy_re(
 )
 
 
-_Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
-
-
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
-    others = of_first_rank(others)
+    others = without_checkpoints(without_threads(of_first_rank(others)))
     others = [
-        (at, with_parts_named(in_ascii(line)))
+        (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
-    return _with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    bars = under_headings(bars, others)
+    return with_lost_norms(with_bar_values(_found(others, bars), bars), others)
 
 
 def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     unheaded = _known(others, bars)
-    known = unheaded if unheaded.framework or not headings(others) else placed([])
+    plain = unheaded.framework or not headings(others) or _of_bars(unheaded, bars)
+    known = unheaded if plain else placed([])
     taken = {record.at for record in known.records}
     rest = [item for item in sorted([*others, *table_rows(bars)]) if item[0] not in taken]
     learned = mine(rest, alone=not taken)
@@ -122,76 +123,12 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if not known.records or (not known.framework and better(learned, known)):
         found = _parted(numbered_anew(every() if taken else learned, others), others)
         return found if found.records else unheaded
-    return _with(known, learned)
+    return with_others(known, learned)
 
 
-def _with(known: Found, learned: list[Row]) -> Found:
-    """Add the rows of other layouts to those of a known one, each at the step that it shows."""
-    names = {naming(name).metric for record in known.records for name in record.names}
-    rows = [row._replace(names=_held_out(row.names, names)) for row in learned]
-    rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
-    at = np.array([record.at for record in known.records], dtype=np.int64)
-    place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
-    kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]
-    if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
-        return known
-    added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
-    return _inserted(known, added)
-
-
-def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
-    """Return names with the data of the first, where other rows have the same of the training.
-
-    ``Validation loss=0.5, accuracy=0.8`` beside rows with an accuracy of their own.
-    """
-    split = classify(names[0]).split
-    if split not in {"val", "test"}:
-        return names
-    alike = (not classify(n).split and naming(n).metric in known for n in names)
-    return tuple(f"{split}/{n}" if one else n for n, one in zip(names, alike, strict=True))
-
-
-def _inserted(known: Found, added: Sequence[_Added]) -> Found:
-    """Add records, each at the place of the known one that it names."""
-    new = [Record(at, names, some, known.records[n].epoch) for at, names, some, n in added]
-    records = [*known.records, *new]
-    order = sorted(range(len(records)), key=lambda n: records[n].at)
-    where = np.array([*range(len(known.records)), *(n for *_, n in added)], dtype=np.int64)[order]
-    taken = known.placed.taken(where)
-    return known._replace(records=[records[n] for n in order], placed=taken)
-
-
-def _with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
-    """Add the gradient norms of steps that were left out: ``The grad norm is nan. Skipping...``.
-
-    Such a line stands before the row of its interval, whose other steps it says nothing of.
-    """
-    said = [at for at, line in others if "norm is " in line and _LOST_NORM.search(line)]
-    named = (naming(name).metric for record in known.records for name in record.names)
-    if not said or not known.records or "grad_norm" in named:
-        return known
-    at = np.array([record.at for record in known.records], dtype=np.int64)
-    last = len(at) - 1
-    of_record = {min(int(np.searchsorted(at, line)), last): line for line in said}
-    added = [(line, ("grad_norm",), (NOT_KNOWN,), place) for place, line in of_record.items()]
-    return _inserted(known, added)
-
-
-def _beside(known: Found, at: IntArray, row: Row) -> int:
-    """Return which of the records, at lines `at` of shape (n,), a row between them belongs to.
-
-    It is the nearest of the step that the row names, else the one before, -1 where there is none,
-    or the next where the row names its epoch.
-    """
-    alike = np.flatnonzero(known.placed.step == row.counted.step)
-    if len(alike):
-        return int(alike[np.abs(at[alike] - row.at).argmin()])
-    following = int(np.searchsorted(at, row.at))
-    same = following < len(at) and known.records[following].epoch == row.counted.epoch
-    if following == 0 and not same and row.counted.epoch >= 0:  # they tell of it later on
-        epochs = (n for n, one in enumerate(known.records) if one.epoch == row.counted.epoch)
-        return next(epochs, -1)
-    return following if same else following - 1
+def _of_bars(found: Found, bars: Sequence[Bar]) -> bool:
+    """Whether all that was found stands in bars."""
+    return {record.at for record in found.records} <= {bar.at for bar in bars}
 
 
 def _known(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
@@ -228,7 +165,7 @@ def _epochs(records: Sequence[Record], training: IntArray) -> tuple[Epochs, ...]
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
-    rows = _known_layouts(sorted(_rows(others), key=_line), few=len(others) <= EXCERPT)
+    rows = _known_layouts(sorted(_rows(others), key=itemgetter(0)), few=len(others) <= EXCERPT)
     rows = [] if _told_by_words(rows, dict(others)) else within(rows, others)
     framework = ""
     if OFTEN * len(rows) < len(others):
@@ -237,6 +174,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (keras(others), "keras"),
             (blocks(others), ""),
             (columns(others), ""),
+            (compared(others), ALLENNLP),
             (yolo(others, bars), "ultralytics"),
             (worded(others), NANOGPT),
             (json_stats(others), ""),
@@ -249,10 +187,6 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
     return placed(rows, framework, begins_anew(rows, others))
-
-
-def _line(row: Row) -> int:
-    return row.at
 
 
 class _Kind(NamedTuple):

@@ -22,6 +22,7 @@ from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.rows import Epochs
 from runlens.sources.reading import Hints
 
+SHORT = 200  # characters of a line that names one setting
 LONGEST = 8_000  # characters of a line that are looked at: dumps of settings are long
 _OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
     r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of)\s?(\d{1,6})\b(?![.\d]*[%\w])",
@@ -50,6 +51,16 @@ _FOR = lazy_re(
     r"|\btraining(?: \w+)?\W{1,4}(\d{1,6}) epochs\b|\bmax: (\d{1,6}) epochs\b",
     re.IGNORECASE,
 )
+_FOR_STEPS = lazy_re(  # "Training for 55000 total iterations"
+    r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,9})"
+    r" (?:\w+ ){0,2}?(?:steps|iter(?:ation)?s|updates)\b",
+    re.IGNORECASE,
+)
+_ALONE = lazy_re(  # nothing else in its line: "Steps: 3000", no "eval steps"
+    r"(?:|.*(?:[\])|] |- |[\w\]]:))\s*(?:(?:num(?:ber of)?|max|total|train(?:ing)?)[ _-]?){0,2}"
+    r"(?:(?P<steps>steps|iter(?:ation)?s)|epochs)\s*[:=]\s*(?P<plan>\d{1,9})\s*",
+    re.IGNORECASE,
+)
 _A_BAR = lazy_re(r"(?:train(?:ing)?|total|overall)?[ _]*epochs?", re.IGNORECASE)
 _RATE = lazy_re(r", *(?:[\d.]+ ?s/epochs?|[\d.?]+ ?epochs?/s)\b")  # the rate of a bar
 
@@ -70,10 +81,20 @@ def tell_plan(
         hints.done_epochs = None  # nothing says how much of its only epoch is done
     if hints.done_epochs is None and (hints.planned_epochs or 0) > 1:
         hints.done_epochs = _of_the_first(near.taken(np.isin(near.at, rows)))
+    if not (len(rows) or len(bars) or done):
+        _tell_of_last_launch(hints, others)
     if len(rows) or done is None:
         return bars
     hints.done_epochs = done
     return bars if (np.diff(bars.done) >= 0).all() else bars.taken(slice(0, 0))
+
+
+def _tell_of_last_launch(hints: Hints, others: Sequence[tuple[int, str]]) -> None:
+    """Say what the last launch of a log without any row was to take, as its settings name it."""
+    said = [found for _, line in others if len(line) <= SHORT and (found := _ALONE.fullmatch(line))]
+    plans = {found["steps"] is not None: int(found["plan"]) for found in said}
+    hints.planned_steps = plans.get(True) or None
+    hints.planned_epochs = plans.get(False) or hints.planned_epochs
 
 
 def _of_the_first(bars: Bars) -> float | None:
@@ -87,17 +108,26 @@ def _of_the_first(bars: Bars) -> float | None:
     return share if 0 < share < 1 else None
 
 
-def steps_above(records: Records, placed: Placed, others: Sequence[tuple[int, str]]) -> int | None:
+def steps_above(
+    records: Records, placed: Placed, others: Sequence[tuple[int, str]], near: Bars
+) -> int | None:
     """Return the steps that lines above the rows name; None where two disagree.
 
-    Rows that count epochs or episodes, or nothing, say nothing of such a plan.
+    Rows that count epochs or episodes, or nothing, say nothing of such a plan; those of a bar that
+    counts to as many do.
     """
-    if placed.inferred or not len(records) or np.isfinite(records.epoch).any():
+    if not len(records) or np.isfinite(records.epoch).any():
         return None
     above = others[: bisect_right(others, int(records.at[0]) - 1, key=itemgetter(0))]
     short = (line[:LONGEST] for _, line in above if ":" in line or "=" in line)
-    named = {int(said[1]) for line in short for said in _STEPS.finditer(in_english(line))} - {0}
-    return named.pop() if len(named) == 1 else None
+    named = {int(said[1]) for line in short for said in _STEPS.finditer(in_english(line))}
+    told = (line[:LONGEST] for _, line in above if " for " in line)
+    named |= {int(said[1]) for line in told for said in _FOR_STEPS.finditer(line)}
+    named -= {0}
+    plan = named.pop() if len(named) == 1 else None
+    if len(mine := near.total[np.isin(near.at, records.at)]):
+        return plan if plan in mine else None
+    return None if placed.inferred else plan
 
 
 def _around(lines: Iterable[str], bars: Bars, done: float | None) -> Epochs:

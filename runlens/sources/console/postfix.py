@@ -132,7 +132,8 @@ def epochs_of(bars: Sequence[Bar]) -> Epochs:
     bar, last = shown[-1]
     first = min(1, *(int(said[1]) for _, said in shown))
     part = min(1.0, bar.done / bar.total) if bar.total else 1.0
-    return Epochs(int(last[1]) - first + part, float(last[2]))
+    to_the_last = first == 0 and any(int(said[1]) == int(said[2]) for _, said in shown)
+    return Epochs(int(last[1]) - first + part, float(last[2]) + to_the_last)
 
 
 def as_lines(bars: Sequence[Bar]) -> list[tuple[int, str]]:

@@ -1,12 +1,16 @@
-"""Rows that each process of a distributed training prints: ``[rank1]: step 3: loss=0.5``."""
+"""Rows that each process of a training prints: ``[rank1]: step 3: loss=0.5``, ``thread: 2 ...``."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
+from runlens.sources.console.counters import counted
 from runlens.sources.console.spans import shape
 
 _RANK = lazy_re(r"\W{0,3}(?:rank|default|gpu)[ _:]?(\d{1,5})\b\]?[ :|]*(?=\S)", re.IGNORECASE)
+_THREAD = lazy_re(r"\b(?:thread|worker|process|actor)s?\W{0,3}\d{1,4}\b", re.IGNORECASE)
+_JUDGED = lazy_re(r"\b(?:rewards?|returns?|loss)\b\W{1,3}[-+]?\d", re.IGNORECASE)
 Line = tuple[int, str]
 
 
@@ -25,3 +29,20 @@ def of_first_rank(others: Sequence[Line]) -> Sequence[Line]:
 
 def _found(others: Sequence[Line]) -> list[tuple[int, str, re.Match[str]]]:
     return [(at, line, found) for at, line in others if (found := _RANK.match(line))]
+
+
+def without_threads(others: Sequence[Line]) -> Sequence[Line]:
+    """Return lines without those of single threads, beside rows of all that count nothing.
+
+    ``Training thread: 2 Num iters: 1K Avg value loss: 0.6`` says nothing of where the many rows
+    ``Time 00h 02m 10s, Avg Reward -0.004`` stand.
+    """
+    threads = {at: line for at, line in others if "oss" in line and _THREAD.search(line)}
+    if not threads:
+        return others
+    judged = [line for at, line in others if at not in threads and _JUDGED.search(line)]
+    (first, many), *_ = Counter(map(shape, judged)).most_common(1) or [("", 0)]
+    row = next((line for line in judged if shape(line) == first), "")
+    if many <= len(threads) or counted(row):
+        return others
+    return [item for item in others if item[0] not in threads]

@@ -14,6 +14,7 @@ import numpy as np
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
+from runlens.sources.console.elapsed import starts
 from runlens.sources.console.rows import Row
 from runlens.sources.console.spans import BLOCK, HEAD, WHOLE, shape
 from runlens.sources.trainings import goes_on
@@ -43,6 +44,10 @@ class Restarts:
     def _head(self) -> set[str]:
         near = range(max(0, self._first - HEAD), self._first)
         return {shape(self._lines.get(at, "")) for at in near} - {""}
+
+    def line(self, at: int) -> str:
+        """Return a line; empty where it is a bar or a dict row."""
+        return self._lines.get(at, "")
 
     def between(self, before: int, after: int, alike: int = BLOCK) -> bool:
         """Whether the log begins anew between two lines: so many lines of its head come again.
@@ -87,6 +92,7 @@ def numbered_anew(rows: Sequence[Row], others: Sequence[tuple[int, str]]) -> lis
         return list(rows)
     restarts = Restarts(others, rows[0].at)
     begins = _begins(rows, restarts, BLOCK) or _by_values(rows, restarts)
+    begins = begins or starts([restarts.line(row.at) for row in rows])
     if not begins:
         return list(rows)
     return [

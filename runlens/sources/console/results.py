@@ -10,8 +10,7 @@ from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.console.bare import FEWEST, MINIMISED, UNWRITTEN, bare, of_role, written
-from runlens.sources.console.bare import TOLD as BARE
+from runlens.sources.console.bare import FEWEST, UNWRITTEN, bare, of_role, told_of, written
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
@@ -20,6 +19,7 @@ from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
+from runlens.sources.console.tables import of_checkpoints
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 from runlens.sources.tables import whole_json
@@ -28,6 +28,7 @@ from runlens.sources.tables.unnamed import STEP
 from runlens.wording import count
 
 TOLD = "holds final results and no training curve, so each number was read as a single point"
+OF_CHECKPOINTS = "holds results of single checkpoints and no course of a training"
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
@@ -46,10 +47,12 @@ def without_course(
     if found := bare(others, stem):
         rows = written(found, stem)
         named = of_role(rows, stem)
-        told = [Problem(str(path), BARE if named == rows else MINIMISED)]
+        told = [Problem(str(path), told_of(rows, named))]
         if left := len(found) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
         return placed(named), tuple(told)
+    if several := of_checkpoints(others):
+        return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 

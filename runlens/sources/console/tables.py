@@ -1,7 +1,9 @@
 """Tables of numbers: those of stable-baselines, those with a line of names; printed tensors."""
 
 import re
+from bisect import bisect
 from collections.abc import Sequence
+from itertools import pairwise
 
 from runlens.naming import classify
 from runlens.patterns import lazy_re
@@ -45,6 +47,7 @@ _BOTH_LOSSES = {
     ("Training Loss", "Validation Loss"),
 }  # of fastai, then and now; of the Trainer in a notebook
 LEAST = 3  # rows of a table that counts none
+MANY = 2_000  # lines of a log that is more than results of checkpoints
 MAX_HEAD = 400  # characters of a line of names
 _REWARDS = lazy_re(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
 
@@ -97,16 +100,45 @@ def from_tensors(others: Sequence[tuple[int, str]]) -> list[tuple[int, Record]]:
 
 def columns(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the rows of tables with a line of names: fastai, spaCy, the Trainer in a notebook."""
+    rows, _ = _headed(others)
+    counters = {row.counted for row in rows}
+    return rows if len(counters) > 1 or (counters == {Counted()} and len(rows) >= LEAST) else []
+
+
+def _headed(others: Sequence[tuple[int, str]]) -> tuple[list[Row], list[int]]:
+    """Return the rows below lines of names, and where these stand."""
     rows: list[Row] = []
     names = Head(_GAP, ())
     tabs = False
+    heads: list[int] = []
     for at, line in others:
         if row := _column_row(at, line, names, tabs=tabs):
             rows.append(row)
         elif head := _column_names(line):
             names, tabs = Head(_GAP, tuple(head), line), "\t" in line.strip()
-    counters = {row.counted for row in rows}
-    return rows if len(counters) > 1 or (counters == {Counted()} and len(rows) >= LEAST) else []
+            heads.append(at)
+    return rows, heads
+
+
+def of_checkpoints(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the rows of which each has a line of names of its own, while the epoch never goes on.
+
+    A script that evaluates one checkpoint and ends prints so, ``160 0.25 0.9`` twice: it is no
+    course of a training.
+    """
+    if len(others) > MANY:
+        return []
+    rows, heads = _headed(others)
+    alone = len(rows) >= LEAST and len({bisect(heads, row.at) for row in rows}) == len(rows)
+    epochs = [row.counted.epoch for row in rows]
+    gaps = {after - before for before, after in pairwise(epochs)}
+    return rows if alone and min(epochs) > 1 and 0 in gaps and 1 not in gaps else []
+
+
+def without_checkpoints(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return the lines of a log without results of single checkpoints."""
+    some = {row.at for row in of_checkpoints(others)}
+    return [item for item in others if item[0] not in some] if some else others
 
 
 def _column_names(line: str) -> list[str]:

@@ -19,11 +19,12 @@ _STEMS = (
     "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogruluk"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
     "|recompens|ricompens|belohnung|nagrod"
-    "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
+    "|fitness|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
 )
 _WORDS = (
-    "acc|strata|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
-    "|metric|bce|ce|top-?[15]|success|successes"
+    "acc|strata|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits"
+    "|cost|kl|hter|eer|acer|apcer|bpcer|frr|(?-i:FAR)|(?<=_)far|min_?dcf|metric|bce|ce|top-?[15]"
+    "|success|successes"
 )
 _LOSSES = "".join(  # what else the table calls so
     f"|{re.escape(alias)}"

@@ -72,11 +72,37 @@ def tell_apart(
         begins = (np.flatnonzero(np.diff(found.passes)) + 1).tolist()
         return Apart(found.passes) if all(anew(n, WHOLE) for n in begins) else found
     uncounted = np.max(counts, axis=0) < 0
-    return found._replace(training=_also_anew(found.training, position, uncounted, anew))
+    again = _again(position, number, found.training) if alone else np.zeros_like(uncounted)
+    return found._replace(training=_also_anew(found.training, position, uncounted, again, anew))
+
+
+def _again(position: IntArray, group: IntArray, training: IntArray) -> BoolArray:
+    """Tell the rows, shape (n,), at which a start that failed in its first epoch was repeated.
+
+    Of a log of several trainings, whose epochs have one row of a kind: at the first of them a kind
+    comes again, though not in each training, as what is checked before one does.
+    """
+    found = np.zeros(len(position), dtype=np.bool_)
+    seen: set[tuple[int, int]] = set()
+    first = later = doubled = 0
+    for n, (at, kind) in enumerate(zip(position.tolist(), group.tolist(), strict=True)):
+        if n == 0 or training[n] > training[n - 1]:
+            seen, first = set(), at
+        doubled += (at, kind) in seen and at > first
+        later += at > first
+        if at == first and (at, kind) in seen:
+            found[n], seen = True, set()
+        seen.add((at, kind))
+    some = len(set(training[found].tolist())) <= training.max(initial=0)
+    return found & bool(some and doubled <= (1 - MOSTLY) * later)
 
 
 def _also_anew(
-    training: IntArray, position: IntArray, uncounted: BoolArray, anew: Callable[[int, int], bool]
+    training: IntArray,
+    position: IntArray,
+    uncounted: BoolArray,
+    again: BoolArray,
+    anew: Callable[[int, int], bool],
 ) -> IntArray:
     """Return the training of each row, shape (n,), those too that came no further than its start.
 
@@ -89,7 +115,7 @@ def _also_anew(
     for n in range(1, len(training)):
         if training[n] > training[n - 1]:
             first = int(position[n])
-        elif (position[n] <= first or uncounted[n]) and anew(n, BLOCK):
+        elif again[n] or ((position[n] <= first or uncounted[n]) and anew(n, BLOCK)):
             begins[n] = 1
             first = int(position[n])
     found = training + np.cumsum(begins)

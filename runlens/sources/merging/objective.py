@@ -12,7 +12,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
-from runlens.naming.agents import explores, tells_of_agent, won
+from runlens.naming.agents import explores, fitness, tells_of_agent, won
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
@@ -362,7 +362,7 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     ]
     best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
-    return best or min(ranks, key=ranks.__getitem__, default="")
+    return best or min(ranks, key=ranks.__getitem__, default="") or fitness(metrics)
 
 
 def _rises(rows: Columns) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from runlens.metrics import plain
 from runlens.naming import classify, words
-from runlens.naming.agents import won
+from runlens.naming.agents import fitness, won
 from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
@@ -18,12 +18,13 @@ SURE_STEPS = (
 )  # fmt: skip
 # of federated training and of evolution; within each, epochs or clients may count anew
 ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "round",
-    "rounds", "generation")  # fmt: skip
+    "rounds", "generation", "generations")  # fmt: skip
 WEAK_STEPS = (
     "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
     "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "minibatch",
     "t", *ROUNDS,
 )  # fmt: skip
+EVOLUTION = {"generation", "generations"}
 EPISODES = {"episode", "episodes"}
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
@@ -72,7 +73,7 @@ METRIC = lazy_re(
 )
 WEAK_METRIC = lazy_re(
     r"(?:^|_)(?:score|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
-    r"|recall|success_rate|fitness)\d*(?:_|$)"
+    r"|recall|success_rate|fitness|eer|hter|acer)\d*(?:_|$)"
 )
 
 _FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after
@@ -134,6 +135,8 @@ def is_log(names: Collection[str]) -> bool:
     steps = {plain(name) for name in names if is_step(name)}
     if measures_training(names) or (EPISODES & steps and any(map(won, names))):
         return bool(steps)
+    if EVOLUTION & steps and fitness(names):
+        return True
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))
 

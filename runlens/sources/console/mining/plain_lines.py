@@ -12,13 +12,20 @@ from runlens.sources.console.mining.slots import parts
 
 SHORTEST = 4  # characters between the first two numbers of a row that tell it from any other text
 _REMARK = lazy_re(r"(?<=[\d)}\]|])\s+(?:<[-=]+|[←⇐⬅])\s*[^\W\d].*$")
+# a sentence, whose NaN is no value of a name: "NaN loss detected! Skipping batch."
+_OF_NAN = lazy_re(
+    r"\b(?:nan|inf|infinite) (?:\w+ )?(?:loss|grad)(?=.*\b(?:detect|encounter|found|skip|ignor))"
+    r"|\b(?:detect|encounter|found|skip|ignor)\w* .{0,40}\b(?:nan|inf|infinite) (?:loss|grad)",
+    re.IGNORECASE,
+)
 _LETTER = lazy_re(r"[^\W\d_]")
 Line = tuple[int, str]
 
 
 def plain(lines: Sequence[Line]) -> Iterator[Line]:
     """Yield the lines of a log, each row by itself and without remarks behind it."""
-    return ((at, row) for at, line in lines for row in _rows(_without_remark(line)))
+    rows = ((at, line) for at, line in lines if not _OF_NAN.search(line))
+    return ((at, row) for at, line in rows for row in _rows(_without_remark(line)))
 
 
 def _without_remark(line: str) -> str:

@@ -1,0 +1,85 @@
+"""Rows of other layouts beside those of a known one: each at the step that it shows, or between."""
+
+from collections.abc import Container, Sequence
+
+import numpy as np
+
+from runlens.history import NOT_KNOWN, IntArray
+from runlens.metrics import naming
+from runlens.naming import classify
+from runlens.patterns import lazy_re
+from runlens.sources.console.records import Record
+from runlens.sources.console.rows import Found, Row
+from runlens.sources.console.telling import tells
+
+_LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
+_Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
+
+
+def with_others(known: Found, learned: list[Row]) -> Found:
+    """Add the rows of other layouts to those of a known one, each at the step that it shows."""
+    names = {naming(name).metric for record in known.records for name in record.names}
+    rows = [row._replace(names=_held_out(row.names, names)) for row in learned]
+    rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
+    at = np.array([record.at for record in known.records], dtype=np.int64)
+    place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
+    kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]
+    if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
+        return known
+    added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
+    return _inserted(known, added)
+
+
+def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
+    """Return names with the data of the first, where other rows have the same of the training.
+
+    ``Validation loss=0.5, accuracy=0.8`` beside rows with an accuracy of their own.
+    """
+    split = classify(names[0]).split
+    if split not in {"val", "test"}:
+        return names
+    alike = (not classify(n).split and naming(n).metric in known for n in names)
+    return tuple(f"{split}/{n}" if one else n for n, one in zip(names, alike, strict=True))
+
+
+def _inserted(known: Found, added: Sequence[_Added]) -> Found:
+    """Add records, each at the place of the known one that it names."""
+    new = [Record(at, names, some, known.records[n].epoch) for at, names, some, n in added]
+    records = [*known.records, *new]
+    order = sorted(range(len(records)), key=lambda n: records[n].at)
+    where = np.array([*range(len(known.records)), *(n for *_, n in added)], dtype=np.int64)[order]
+    taken = known.placed.taken(where)
+    return known._replace(records=[records[n] for n in order], placed=taken)
+
+
+def with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
+    """Add the gradient norms of steps that were left out: ``The grad norm is nan. Skipping...``.
+
+    Such a line stands before the row of its interval, whose other steps it says nothing of.
+    """
+    said = [at for at, line in others if "norm is " in line and _LOST_NORM.search(line)]
+    named = (naming(name).metric for record in known.records for name in record.names)
+    if not said or not known.records or "grad_norm" in named:
+        return known
+    at = np.array([record.at for record in known.records], dtype=np.int64)
+    last = len(at) - 1
+    of_record = {min(int(np.searchsorted(at, line)), last): line for line in said}
+    added = [(line, ("grad_norm",), (NOT_KNOWN,), place) for place, line in of_record.items()]
+    return _inserted(known, added)
+
+
+def _beside(known: Found, at: IntArray, row: Row) -> int:
+    """Return which of the records, at lines `at` of shape (n,), a row between them belongs to.
+
+    It is the nearest of the step that the row names, else the one before, -1 where there is none,
+    or the next where the row names its epoch.
+    """
+    alike = np.flatnonzero(known.placed.step == row.counted.step)
+    if len(alike):
+        return int(alike[np.abs(at[alike] - row.at).argmin()])
+    following = int(np.searchsorted(at, row.at))
+    same = following < len(at) and known.records[following].epoch == row.counted.epoch
+    if following == 0 and not same and row.counted.epoch >= 0:  # they tell of it later on
+        epochs = (n for n, one in enumerate(known.records) if one.epoch == row.counted.epoch)
+        return next(epochs, -1)
+    return following if same else following - 1

@@ -1,0 +1,57 @@
+"""Bars that do not say what they are of, below lines that do: ``Epoch 1/4``, ``Validating``.
+
+A logger prints so, whatever it puts before each line: its prefix is no label of a bar.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.loggers import without_logger
+from runlens.sources.console.mining.phrases import SPLIT
+from runlens.sources.console.text import Bar
+
+LONGEST = 60  # characters of a heading, behind its logger
+_OF_DATA = lazy_re(
+    r"\W*(?:(?:start|begin|runn)\w* )?(?:(?P<held>validat|evaluat|test)|train)(?:ing|ion)"
+    r"(?: (?:on|the|of|dev|val|validation|test|set|data|dataset|split|model|phase))*\W*",
+    re.IGNORECASE,
+)
+_EPOCH = lazy_re(
+    r"\W*(?:(?:start|begin)\w* )?(epoch\W{0,3}\d{1,9}(?:\s*(?:/|of)\s*\d{1,9})?)\W*", re.IGNORECASE
+)
+_Head = tuple[int, bool, str]  # line, whether held-out data follow, the epoch that it names
+
+
+def under_headings(bars: Sequence[Bar], others: Sequence[tuple[int, str]]) -> Sequence[Bar]:
+    """Return bars with what the lines above them say in their labels, `others` without loggers.
+
+    Only where some stand below a heading of held-out data and others below one of the training.
+    """
+    heads = [head for at, line in others if len(line) <= LONGEST and (head := _head(at, line))]
+    if not any(held for _, held, _ in heads):
+        return bars
+    place = [bisect_left(heads, (bar.at,)) - 1 for bar in bars]
+    held = {n >= 0 and heads[n][1] for n in place}
+    labels = [without_logger(bar.label) for bar in bars]
+    if len(held) == 1 or any(SPLIT.search(label) or "poch" in label for label in labels):
+        return bars
+    return [
+        bar._replace(label=f"{_said(heads, n)} {label}")
+        for bar, label, n in zip(bars, labels, place, strict=True)
+    ]
+
+
+def _head(at: int, line: str) -> _Head | None:
+    if said := _OF_DATA.fullmatch(line):
+        return at, bool(said["held"]), ""
+    said = _EPOCH.fullmatch(line)
+    return (at, False, said[1].replace(" of ", "/")) if said else None
+
+
+def _said(heads: Sequence[_Head], place: int) -> str:
+    """Return what the heading at a place says: held-out data, or the epoch above it."""
+    if place >= 0 and heads[place][1]:
+        return "validation"
+    return next((epoch for _, _, epoch in reversed(heads[: place + 1]) if epoch), "")
