@@ -10,6 +10,8 @@ import unicodedata
 from runlens.patterns import lazy_re
 
 _ACCENTS = lazy_re("[\u0300-\u036f]")
+# letters that no accent is set upon, so nothing is left of them without it: dotless i, d and l
+_LETTERS = str.maketrans("\u0131\u0111\u0110\u0142\u0141\u00f8\u00d8", "idDlLoO")
 _MEANINGS = {  # what is written without an alphabet of letters, or with another than the Latin one
     "train": "训练集 训练 訓練集 訓練 学習 학습 훈련 обучающ обучени тренировоч трейн",
     "val": "验证集 验证 驗證集 驗證 评估 検証 검증 валидацион валидаци",
@@ -36,7 +38,7 @@ def folded(text: str) -> str:
     'Epoca 3:perdida'
     """
     split = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", split))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", split)).translate(_LETTERS)
 
 
 _ENGLISH = {folded(word): said for said, words in _MEANINGS.items() for word in words.split()}

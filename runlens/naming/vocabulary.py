@@ -18,15 +18,19 @@ def spelled(table: dict[str, str]) -> dict[str, str]:
 # one spelling of each word; plurals and short forms of logs
 SYNONYMS = spelled({
     "train": "training trn trains trained learn trainings entrenamiento entrainement "
-             "treinamento treino",
+             "treinamento treino egitim addestramento uczenie uczaca "
+             "trening treningu treningowa treningowy",
     "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
-           "heldout holdout va validacion validacao validierung validierungs",
+           "heldout holdout va validacion validacao validierung validierungs validazione dogrulama "
+           "walidacja walidacji walidacyjna walidacyjny",
     "test": "testing tst",
-    "loss": "losses los verlust perte pertes perdida perda",
+    "loss": "losses los verlust perte pertes perdida perda perdita kayip kaybi strata "
+            "straty verlies",
     "cost": "costs",
     "objective": "obj_fn",
     "criterion": "crit",
-    "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia",
+    "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
+           "dogruluk dogrulugu dokladnosc nauwkeurigheid akurasi",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perp",

@@ -153,11 +153,16 @@ def _readings_of(
 
 
 def _printed(reader: Reader | StoreReader, source: Path) -> list[SourceReading]:
-    """Return what a console printed into a file that is called a table; nothing where it is one."""
-    from runlens.sources import console
-    from runlens.sources.tables import csv_log
+    """Return what a console printed into a file that is called a table; nothing where it is one.
 
-    if kind_of(reader) != "csv_log" or csv_log.has_bare_numbers(source):
+    A logger may write JSON Lines, with what was printed in the message of each.
+    """
+    from runlens.sources import console
+    from runlens.sources.tables import csv_log, jsonl_log
+
+    kind = kind_of(reader)
+    of_logger = kind == "jsonl_log" and jsonl_log.of_logger(source)
+    if not of_logger and (kind != "csv_log" or csv_log.has_bare_numbers(source)):
         return []
     read = console.read_all(source) if console.looks_like_log(source) else []
     return read if any(one.series for one in read) else []

@@ -1,14 +1,24 @@
 """Words and numbers of logs as others write them: other languages, C on Windows."""
 
 import re
+from collections.abc import Sequence
 
 from runlens.naming.languages import folded
 from runlens.patterns import lazy_re
 
 # what Chinese logs count, its number amid the word: "the 3rd round"
-_NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_NTH = lazy_re(
+    r"第\s*(\d{1,9}(?:\s?/\s?\d{1,9})?)\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))"
+    r"(?:[\s/,(]{0,3}共\s*(\d{1,9})\s*(?:轮|步|次|个)\)?)?"
+)
+# words of Vietnamese are written a syllable each, so that what they mean is lost name by name
+_SYLLABLES = {
+    "mất mát": "loss", "độ chính xác": "accuracy", "huấn luyện": "train", "kiểm định": "val",
+    "xác thực": "val", "kiểm tra": "test", "kiểm thử": "test", "vòng lặp": "epoch",
+}  # fmt: skip
+_OF_SYLLABLES = lazy_re("|".join(_SYLLABLES), re.IGNORECASE)
 _ORDINAL = lazy_re(r"\s*\d{1,9}(?=(?:st|nd|rd|th)\b)")  # "3rd epoch: loss 0.5"
-_EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
+_EPOCH_ABROAD = lazy_re(r"\b(?:epoca|epoque|epoche|epok[ai]?)s?\b(?=\W{0,3}\d)", re.IGNORECASE)
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
 _OF_ABROAD = lazy_re(r"(?<=epoch )(\d{1,9}) (?:von|de|sur) (?=\d)")  # "Epoche 3 von 20"
 _LOSS_OF = lazy_re(r"\b(perd(?:id)?a|perte)s? d[aeo] (?=[a-z])", re.IGNORECASE)
@@ -35,22 +45,56 @@ _OF_DATA = (
 _DATA = "|".join(f"(?P<{data}>{words})" for data, words in _ON_DATA.items())
 _HEADING = lazy_re(rf"[\W_]*(?:(?:{_OF_DATA}|{_DATA})(?:[\W_]+|$|(?=daten|set)))+", re.IGNORECASE)
 _ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*", re.IGNORECASE)
+# the server of Flower prints a tuple: round, loss, other metrics, seconds
+_OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}), [\d.]+\)")
+# decimals behind a comma, as programs print them where it is used: "Verlust: 0,5231"
+_COMMA = lazy_re(r"(?<=[\s=:|])([-+]?\d{1,6}),(\d{1,12})(?=(?: ?%)?(?:[\s;|)]|$))")
+_NO_THOUSANDS = lazy_re(r"(?<=[\s=:|])[-+]?(?:0,\d{1,12}|\d{1,6},(?:\d\d?|\d{4,12}))(?![\w,.])")
+_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
+FEWEST = 5  # lines with such numbers, beside which next to none has a point
+SELDOM = 0.1
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
+
+
+_OF_FORTRAN = lazy_re(r"(?<=\d)[dD](?=[-+]\d{1,3}\b)")  # 2.5D-01
 
 
 def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
+        line = _OF_SYLLABLES.sub(lambda said: _SYLLABLES[said[0].lower()], line)
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
     if line[:1].isdigit() and (nth := _ORDINAL.match(line)):
         line = nth[0] + line[nth.end() + len("th") :]
+    if "fit progress: (" in line:
+        line = _OF_FLOWER.sub(r"round \1: loss \2, \3", line)
     if "1.#" in line:
         line = _OF_C.sub(_of_c, line)
+    if "D" in line or "d" in line:
+        line = _OF_FORTRAN.sub("e", line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
     line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
     return _heading(line) if len(line) <= _LONGEST_HEADING else line
+
+
+def with_points(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return the lines of a log with points in its decimals, where it has commas instead.
+
+    >>> with_points([(n, f"Verlust: 0,{n}") for n in range(5)])[-1]
+    (4, 'Verlust: 0.4')
+    """
+    commas = [n for n, (_, line) in enumerate(lines) if "," in line and _NO_THOUSANDS.search(line)]
+    if len(commas) < FEWEST or any(_POINT.search(lines[n][1]) for n in commas[:FEWEST]):
+        return lines
+    if sum(_POINT.search(lines[n][1]) is not None for n in commas) > SELDOM * len(commas):
+        return lines
+    with_comma = set(commas)
+    return [
+        (at, _COMMA.sub(r"\1.\2", line) if n in with_comma else line)
+        for n, (at, line) in enumerate(lines)
+    ]
 
 
 def _heading(line: str) -> str:
@@ -73,4 +117,5 @@ def _of_c(found: re.Match[str]) -> str:
 
 
 def _numbered(found: re.Match[str]) -> str:
-    return f" {found.lastgroup} {found[1]} "
+    kind = "epoch" if found["epoch"] else "step"
+    return f" {kind} {found[1]}/{found[4]} " if found[4] else f" {kind} {found[1]} "

@@ -19,7 +19,7 @@ from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.console.abroad import in_ascii
+from runlens.sources.console.abroad import in_ascii, with_points
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -56,9 +56,9 @@ from runlens.sources.console.tables import columns, from_tables, from_tensors
 from runlens.sources.console.telling import telling, tells
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
+from runlens.sources.console.vits import VITS, vits
 from runlens.sources.console.within import within
-from runlens.sources.console.worded import FRAMEWORK as NANOGPT
-from runlens.sources.console.worded import worded
+from runlens.sources.console.worded import NANOGPT, worded
 from runlens.sources.console.yolo import yolo
 from runlens.sources.tables.names import has_twins
 from runlens.sources.trainings import of_launches
@@ -95,7 +95,7 @@ _Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, val
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
-    others = of_first_rank(others)
+    others = with_points(of_first_rank(others))
     others = [
         (at, in_ascii(line))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
@@ -240,6 +240,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (worded(others), NANOGPT),
             (json_stats(others), ""),
             (cuda_convnet(others), CUDA_CONVNET),
+            (vits(others), VITS),
         )
         rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
     return _parted(rows, others, framework)

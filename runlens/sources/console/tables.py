@@ -33,6 +33,8 @@ _STEPS = (
     "iterations",
     "nupdates",
     "totalenvinteracts",
+    "iteration",
+    "itr",
 )
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
 _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}

@@ -15,13 +15,14 @@ from runlens.sources.console.text import Text
 # parts of words, and words that mean something else within longer ones
 _STEMS = (
     "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
-    "|verlust|perte|perdida|perda|exactitud|genauigkeit|acuracia"
+    "|verlust|perte|perdida|perda|perdita|kayip|kaybi|verlies|exactitud|genauigkeit|acuracia"
+    "|accuratezza|dogrulu[kg]|dokladnosc|nauwkeurigheid|akurasi"
     "|recompens|ricompens|belohnung|nagrod"
     "|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
 )
 _WORDS = (
     "acc|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits|cost|kl"
-    "|metric|bce|ce|top-?[15]|success|successes"
+    "|metric|bce|ce|top-?[15]|success|successes|strat[ay]"
 )
 _LOSSES = "".join(  # what else the table calls so
     f"|{re.escape(alias)}"

@@ -23,7 +23,8 @@ _COUNTERS: dict[str, Kind] = {
     **dict.fromkeys(
         (
             "step", "steps", "global_step", "global step", "globalstep", "iter", "iters", "it",
-            "itr", "iteration", "iterations", "update", "updates", "num_updates", "num updates",
+            "itr", "iteration", "iterations", "iterate", "update", "updates",
+            "num_updates", "num updates",
             "round", "tick", "timestep", "timesteps", "total_timesteps", "total timesteps",
             "train step", "training step", "train_step", "train iter", "learning iteration",
             "policy update", "optimizer step", "cur_step", "current step", "comm_round",
@@ -37,6 +38,7 @@ _COUNTERS: dict[str, Kind] = {
             "epoch", "epochs", "ep", "e", "train epoch", "training epoch", "cur_epoch", "epoc",
             "epoch number", "episode", "episodes", "eps", "current epoch", "end of epoch",
             "epoch no", "epoch_num", "n_epoch", "generation", "gen", "epoca", "epoque", "epoche",
+            "game", "games",
         ),
         "epoch",
     ),
@@ -63,7 +65,7 @@ SPLIT = lazy_re(
     r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
     r"(?:(?P<train>tr(?:ai)?n(?:ing)?|learn)"
     r"|(?P<val>val(?:id(?:at(?:e|ion|ing))?)?|held[- _]?out)"
-    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?)|(?P<dev>dev))(?![A-Za-z])",
+    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?|tst)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BREAKS = lazy_re(

@@ -54,9 +54,9 @@ _DIGITS = (
 )
 _COUNTING = (
     r"(?<=epoch)|(?<=step)|(?<=iter)|(?<=batch)|(?<=Epoch)|(?<=Step)|(?<=Iter)|(?<=Batch)"
-    r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
+    r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\be)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
     r"|(?<=[Ee]poch #)|(?<=[Ee]poch#)|(?<=[Ss]tep #)|(?<=[Ss]tep#)|(?<=[Ii]teration #)"
-    r"|(?<=[Ee]pisode #)"
+    r"|(?<=[Ee]pisode #)|(?<=[Gg]ame #)"
     r"|(?<=[Ll]oss(?=\d*\.\d))|(?<=[Aa]cc(?=\d*\.\d))"  # "disc_loss0.027": no sign was printed
 )
 _NUMBER = (
@@ -65,7 +65,7 @@ _NUMBER = (
     + _DIGITS
     + r")|(?:(?<!\w)[-+])?(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF)(?!\w))"
     r"(?:(?P<thousands>[kKM])(?![A-Za-z])|[ ]?(?P<percent>%)"
-    r"|(?P<unit>m?s/(?:it|iter|step|batch|epoch|sample)|ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|dB)(?![A-Za-z/]))?"
+    r"|(?P<unit>m?s/(?:it|iter|step|batch|epoch|sample)|ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|dB)(?![A-Za-z]|/[A-Za-z]))?"
     r"(?:\s?(?:/|\bof\b)\s?(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
     r"(?:(?![\w@])(?!-[A-Za-z])(?!\.\d)|(?=(?:epoch|step|iter|batch|ep|it)s?\b))"
 )
