@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from pprint import pformat
 
 import pytest
 
 from runlens import read, read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
-from runlens.sources.console.abroad import with_points
+from runlens.sources.decimals import with_points_in_lines
 
 EPOCHS = range(1, 9)
 
@@ -123,7 +124,7 @@ def test_few_lines_with_a_point_among_commas(tmp_path: Path) -> None:
     lines = [f"epoch {n} loss {2 / n:.3f}, 0,5 of it" for n in EPOCHS]
     late = [f"Epoche {n} Verlust 0,{n}" for n in EPOCHS] + [f"x {n} y 0,5 z 0.5" for n in EPOCHS]
     assert logged(tmp_path, lines).curve("train_loss").value[-1] == 0.25
-    assert with_points([*enumerate(late)]) == [*enumerate(late)]
+    assert with_points_in_lines([*enumerate(late)]) == [*enumerate(late)]
 
 
 def test_games_of_so_many_steps(tmp_path: Path) -> None:
@@ -229,3 +230,92 @@ def test_texts_that_no_logger_wrote(tmp_path: Path, row: dict[str, str]) -> None
     (tmp_path / "data.jsonl").write_text("\n".join([json.dumps(row)] * 9))
     with pytest.raises(NothingReadable):
         read(tmp_path / "data.jsonl")
+
+
+def test_rows_of_latex(tmp_path: Path) -> None:
+    """Cells between ampersands, below a head with a rule."""
+    lines = [r"\begin{tabular}{c|cc}", r"\hline", r"Epoch & Train Loss & Val Acc (\%) \\ \hline"]
+    lines += [rf"{n} & {2 / n:.3f} & {80 + n}.5 \\[2pt]" for n in EPOCHS]
+    run = logged(tmp_path, [*lines, r"\hline", r"\end{tabular}"])
+    assert run.curve("train_loss").value[-1] == 0.25
+    assert run.curve("eval_accuracy").value[-1] == 0.885
+
+
+def test_a_head_of_data_behind_a_stamp(tmp_path: Path) -> None:
+    """AllenNLP prints its table with the name of the logger before each line, others too."""
+    lines = []
+    for n in EPOCHS:
+        stamp = f"2021-06-01 10:0{n}:00,113 - INFO - allennlp."
+        lines.append(f"{stamp}training.trainer - Epoch {n - 1}/7")
+        lines.append(f"{stamp}training.callbacks -                Training |  Validation")
+        lines.append(f"{stamp}training.callbacks - loss       |     {2 / n:.3f}  |  {3 / n:.3f}")
+        lines.append(f"{stamp}training.checkpointer - Copying weights to 'best.th'.")
+    run = logged(tmp_path, lines)
+    assert run.curve("train_loss").value[-1] == 0.25
+    assert run.curve("eval_loss").value[-1] == 0.375
+
+
+def test_lists_in_the_cells_of_a_table(tmp_path: Path) -> None:
+    """DeepXDE prints a loss for each of its conditions under one name."""
+    lines = ["Step      Train loss              Test loss               Test metric"]
+    cells = "{n:<10d}[{a:.2e}, {b:.2e}]    [{a:.2e}, 1.00e-02]    []  "
+    lines += [cells.format(n=1000 * n, a=2 / n, b=1 / n) for n in EPOCHS]
+    run = logged(tmp_path, lines)
+    assert run.curve("train_loss").step.tolist() == [1000 * n for n in EPOCHS]
+    assert run.curve("train_loss").value[-1] == 0.25
+    assert run.curve("Train loss[1]").value[-1] == 0.125
+
+
+def test_names_dealt_behind_the_data_of_their_line(tmp_path: Path) -> None:
+    """``training episodes`` are the data of all four."""
+    lines = []
+    for n in EPOCHS:
+        lines.append(f"Updates {10 * n}, num timesteps {640 * n}, FPS 8{n}0 ")
+        reward = f"mean/median reward {2 * n}.5/{n}.1, min/max reward 0.5/9.5"
+        lines += [f" Last 10 training episodes: {reward}", ""]
+    run = logged(tmp_path, lines)
+    assert run.curve("reward").value[-1] == 16.5
+    assert "Last" not in run.history.metrics
+    assert {"min reward", "max reward"} <= {*run.history.metrics}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "10:11:1{n}.111 [main] INFO o.d.o.l.ScoreIterationListener - Score at iteration {n} is {a}",
+        "Epoch #{n} Error:{a}",
+        "第{n}次迭代，训练误差：{a}",
+    ],
+)
+def test_errors_and_scores_that_are_minimised(tmp_path: Path, row: str) -> None:
+    """Encog's error is no level of a message, and the score of Deeplearning4j is a loss."""
+    run = logged(tmp_path, [row.format(n=n, a=2 / n) for n in EPOCHS])
+    assert run.curve("train_loss").value.tolist() == [2 / n for n in EPOCHS]
+
+
+def test_the_mean_of_the_last_hundred(tmp_path: Path) -> None:
+    """How many the mean is of is no measure."""
+    row = "Episode {n} | Reward {a} | Average reward (last 100): {b}"
+    run = logged(tmp_path, [row.format(n=n, a=3 * n, b=n + 0.5) for n in EPOCHS])
+    assert all(len(set(run.curve(name).value.tolist())) > 1 for name in run.history.metrics)
+
+
+def test_a_counter_in_chinese_begins_every_line(tmp_path: Path) -> None:
+    """It is no prefix of theirs; the steps are those of each game."""
+    row = "回合:{n}/40, 奖励:{a:.2f}, 步数:{took}, 探索率:0.{n:02d}"
+    lines = [row.format(n=n, a=3 * n - 50, took=100 + n * 37 % 101) for n in range(1, 41)]
+    run = logged(tmp_path, ["使用GPU训练", *lines])
+    curve = run.curve("reward")
+    assert (curve.step.tolist(), curve.value[-1]) == (list(range(1, 41)), 70)
+    assert run.state.planned_epochs == 40
+
+
+def test_a_history_with_its_data_above(tmp_path: Path) -> None:
+    """As pprint breaks it into lines."""
+    parts = {"train": 2.0, "val": 3.0}
+    history = {
+        data: {"loss": [a / n for n in EPOCHS], "acc": [0.5] * 8} for data, a in parts.items()
+    }
+    run = logged(tmp_path, [pformat(history, width=50)], "history.txt")
+    assert run.curve("train_loss").value[-1] == 0.25
+    assert run.curve("eval_loss").value[-1] == 0.375

@@ -1,7 +1,6 @@
 """Words and numbers of logs as others write them: other languages, C on Windows."""
 
 import re
-from collections.abc import Sequence
 
 from runlens.naming.languages import folded
 from runlens.patterns import lazy_re
@@ -47,12 +46,6 @@ _HEADING = lazy_re(rf"[\W_]*(?:(?:{_OF_DATA}|{_DATA})(?:[\W_]+|$|(?=daten|set)))
 _ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*", re.IGNORECASE)
 # the server of Flower prints a tuple: round, loss, other metrics, seconds
 _OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}), [\d.]+\)")
-# decimals behind a comma, as programs print them where it is used: "Verlust: 0,5231"
-_COMMA = lazy_re(r"(?<=[\s=:|])([-+]?\d{1,6}),(\d{1,12})(?=(?: ?%)?(?:[\s;|)]|$))")
-_NO_THOUSANDS = lazy_re(r"(?<=[\s=:|])[-+]?(?:0,\d{1,12}|\d{1,6},(?:\d\d?|\d{4,12}))(?![\w,.])")
-_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
-FEWEST = 5  # lines with such numbers, beside which next to none has a point
-SELDOM = 0.1
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
 
@@ -77,24 +70,6 @@ def in_ascii(line: str) -> str:
         line = _LOSS_OF.sub(r"\1 ", line)
     line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line)) if "po" in line else line
     return _heading(line) if len(line) <= _LONGEST_HEADING else line
-
-
-def with_points(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
-    """Return the lines of a log with points in its decimals, where it has commas instead.
-
-    >>> with_points([(n, f"Verlust: 0,{n}") for n in range(5)])[-1]
-    (4, 'Verlust: 0.4')
-    """
-    commas = [n for n, (_, line) in enumerate(lines) if "," in line and _NO_THOUSANDS.search(line)]
-    if len(commas) < FEWEST or any(_POINT.search(lines[n][1]) for n in commas[:FEWEST]):
-        return lines
-    if sum(_POINT.search(lines[n][1]) is not None for n in commas) > SELDOM * len(commas):
-        return lines
-    with_comma = set(commas)
-    return [
-        (at, _COMMA.sub(r"\1.\2", line) if n in with_comma else line)
-        for n, (at, line) in enumerate(lines)
-    ]
 
 
 def _heading(line: str) -> str:

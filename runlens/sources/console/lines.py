@@ -19,7 +19,7 @@ from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.console.abroad import in_ascii, with_points
+from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -95,7 +95,7 @@ _Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, val
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
-    others = with_points(of_first_rank(others))
+    others = of_first_rank(others)
     others = [
         (at, in_ascii(line))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)

@@ -38,7 +38,10 @@ _NO_NUMBER = (
     r")"
     # top 5 accuracy, mean reward over the last 100 episodes
     r"|(?P<rank>(?<=\b[Tt]op)[ -]\d{1,3}(?=[ _-](?:acc|err|prec|recall))"
-    r"|(?<=\b[Ll]ast) \d{1,6}(?= (?:episode|game|epoch|step|iteration|batche?)s?\W{0,3}[:=]))"
+    r"|(?<=\b[Ll]ast) \d{1,6}"
+    r"(?= (?:train(?:ing)? |eval(?:uation)? )?"
+    r"(?:episode|game|epoch|step|iteration|batche?)s?\W{0,3}[:=])"
+    r"|(?<=\b[Ll]ast) \d{1,6}(?=\)))"
     r"|(?P<other>"
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|(?<=@)0?\.\d+:0?\.\d+|(?<=_)0\.5:0\.95|\bmaxDets=\s*\d+"
