@@ -18,10 +18,11 @@ def spelled(table: dict[str, str]) -> dict[str, str]:
 # one spelling of each word; plurals and short forms of logs
 SYNONYMS = spelled({
     "train": "training trn trains trained learn trainings entrenamiento entrainement "
-             "treinamento treino addestramento trening treningowa egitim traning pelatihan",
+             "treinamento treino addestramento trening treningu treningowa treningowy egitim "
+             "traning pelatihan uczenie uczaca",
     "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va validacion validacao validierung validierungs validazione "
-           "walidacja walidacji walidacyjna dogrulama validatie validasi validering",
+           "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
     "test": "testing tst",
     "loss": "losses los verlust perte pertes perdida perda perdita strata straty kayip kaybi "
             "verlies forlust ztrata kerugian pierdere veszteseg",
@@ -29,7 +30,8 @@ SYNONYMS = spelled({
     "objective": "obj_fn",
     "criterion": "crit",
     "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
-           "dokladnosc dogruluk nauwkeurigheid noggrannhet presnost akurasi acuratete pontossag",
+           "dokladnosc dogruluk dogrulugu nauwkeurigheid noggrannhet presnost akurasi "
+           "acuratete pontossag",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perp",

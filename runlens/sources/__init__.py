@@ -161,13 +161,18 @@ def _readings_of(
 def _printed(reader: Reader | StoreReader, source: Path) -> list[SourceReading]:
     """Return what a console printed into a file that is called a table; nothing where it is one.
 
-    A JSON file may be a list of its lines.
+    A JSON file may be a list of its lines, and a logger may write JSON Lines, with what was printed
+    in the message of each.
     """
     from runlens.sources import console
     from runlens.sources.tables import csv_log, jsonl_log
 
-    of_csv = kind_of(reader) == "csv_log"
-    if csv_log.has_bare_numbers(source) if of_csv else not jsonl_log.is_list(source):
+    kind = kind_of(reader)
+    if kind == "csv_log":
+        printed = not csv_log.has_bare_numbers(source)
+    else:
+        printed = jsonl_log.is_list(source) or (kind == "jsonl_log" and jsonl_log.of_logger(source))
+    if not printed:
         return []
     read = console.read_all(source) if console.looks_like_log(source) else []
     return read if any(one.series for one in read) else []

@@ -1,6 +1,10 @@
-"""Numbers as they are written in most of Europe: ``0,25`` between tabs, semicolons or bars."""
+"""Numbers as they are written in most of Europe: ``0,25`` between tabs, semicolons or bars.
+
+And in lines of a log, behind their names: ``Verlust: 0,5231``.
+"""
 
 import re
+from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 
@@ -14,6 +18,13 @@ _THOUSAND = 3  # digits
 _AMID = lazy_re(r"(?<![\w.,:(\[-])([-+]?\d{1,9}),(\d{1,17})(?!,\d|\.\d|[\w:)\]])")
 _WITH_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _IN_ROWS = lazy_re(rf"(?<![^\t;|\n])( *{_NUMBER} *)(?![^\t;|\r\n])")
+
+# decimals behind a comma, as programs print them where it is used: "Verlust: 0,5231"
+_COMMA = lazy_re(r"(?<=[\s=:|])([-+]?\d{1,6}),(\d{1,12})(?=(?: ?%)?(?:[\s;|)]|$))")
+_NO_THOUSANDS = lazy_re(r"(?<=[\s=:|])[-+]?(?:0,\d{1,12}|\d{1,6},(?:\d\d?|\d{4,12}))(?![\w,.])")
+_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
+FEWEST = 5  # lines with such numbers, beside which next to none has a point
+SELDOM = 0.1
 
 
 def has_commas(text: str) -> bool:
@@ -57,3 +68,21 @@ def _in_prose(text: str) -> bool:
 
 def _pointed(cell: re.Match[str]) -> str:
     return cell[0].replace(",", ".")
+
+
+def with_points_in_lines(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return the lines of a log with points in its decimals, where it has commas instead.
+
+    >>> with_points_in_lines([(n, f"Verlust: 0,{n}") for n in range(5)])[-1]
+    (4, 'Verlust: 0.4')
+    """
+    commas = [n for n, (_, line) in enumerate(lines) if "," in line and _NO_THOUSANDS.search(line)]
+    if len(commas) < FEWEST or any(_POINT.search(lines[n][1]) for n in commas[:FEWEST]):
+        return lines
+    if sum(_POINT.search(lines[n][1]) is not None for n in commas) > SELDOM * len(commas):
+        return lines
+    with_comma = set(commas)
+    return [
+        (at, _COMMA.sub(r"\1.\2", line) if n in with_comma else line)
+        for n, (at, line) in enumerate(lines)
+    ]

@@ -6,7 +6,16 @@ from runlens.naming.languages import folded
 from runlens.patterns import lazy_re
 
 # what Chinese logs count, its number amid the word: "the 3rd round"
-_NTH = lazy_re(r"第\s*(\d{1,9})\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))")
+_NTH = lazy_re(
+    r"第\s*(\d{1,9}(?:\s?/\s?\d{1,9})?)\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))"
+    r"(?:[\s/,(]{0,3}共\s*(\d{1,9})\s*(?:轮|步|次|个)\)?)?"
+)
+# words of Vietnamese are written a syllable each, so that what they mean is lost name by name
+_SYLLABLES = {
+    "mất mát": "loss", "độ chính xác": "accuracy", "huấn luyện": "train", "kiểm định": "val",
+    "xác thực": "val", "kiểm tra": "test", "kiểm thử": "test", "vòng lặp": "epoch",
+}  # fmt: skip
+_OF_SYLLABLES = lazy_re("|".join(_SYLLABLES), re.IGNORECASE)
 _ORDINAL = lazy_re(r"\s*\d{1,9}(?=(?:st|nd|rd|th)\b)")  # "3rd epoch: loss 0.5"
 _EPOCH_ABROAD = lazy_re(
     r"\b(?:(?:epoca|epoque|epoche)s?|epok[ai]?|epocha|epoch thu|epookki)\b(?=\W{0,3}\d)"
@@ -42,18 +51,28 @@ _OF_DATA = (
 _DATA = "|".join(f"(?P<{data}>{words})" for data, words in _ON_DATA.items())
 _HEADING = lazy_re(rf"[\W_]*(?:(?:{_OF_DATA}|{_DATA})(?:[\W_]+|$|(?=daten|set)))+", re.IGNORECASE)
 _ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*", re.IGNORECASE)
+# the server of Flower prints a tuple: round, loss, other metrics, seconds
+_OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}), [\d.]+\)")
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
+
+
+_OF_FORTRAN = lazy_re(r"(?<=\d)[dD](?=[-+]\d{1,3}\b)")  # 2.5D-01
 
 
 def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
+        line = _OF_SYLLABLES.sub(lambda said: _SYLLABLES[said[0].lower()], line)
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
     if line[:1].isdigit() and (nth := _ORDINAL.match(line)):
         line = nth[0] + line[nth.end() + len("th") :]
+    if "fit progress: (" in line:
+        line = _OF_FLOWER.sub(r"round \1: loss \2, \3", line)
     if "1.#" in line:
         line = _OF_C.sub(_of_c, line)
+    if "D" in line or "d" in line:
+        line = _OF_FORTRAN.sub("e", line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
     if "po" in line or line[:5].lower() in _TURKISH:
@@ -83,4 +102,5 @@ def _of_c(found: re.Match[str]) -> str:
 
 
 def _numbered(found: re.Match[str]) -> str:
-    return f" {found.lastgroup} {found[1]} "
+    kind = "epoch" if found["epoch"] else "step"
+    return f" {kind} {found[1]}/{found[4]} " if found[4] else f" {kind} {found[1]} "

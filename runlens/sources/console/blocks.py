@@ -9,10 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 from msgspec import Struct, field
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, with_numbers
+from runlens.sources.console.mining.counting import strays
 from runlens.sources.console.pairs import NUMBER, names_metric
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
@@ -71,6 +73,8 @@ def blocks(others: Sequence[tuple[int, str]]) -> list[Row]:
     measured = sum(any(map(names_metric, block.values)) for block in found)
     if measured - len(rows) > LOST * measured:
         return []  # lines between heads, of which more than one is of each
+    if strays(np.array([row.counted.step for row in rows], dtype=np.float64)):
+        return []  # the steps that each game took
     layouts = Counter(names for names, _ in {(row.names, row.counted[:6]) for row in rows})
     if not any(layouts[row.names] > 1 for row in rows):
         return []

@@ -87,8 +87,16 @@ def _of_histories(whole: list[Any]) -> list[_Row]:
 
 
 def _columns(whole: Mapping[Any, Any]) -> dict[str, list[float]]:
-    """Return the lists of numbers, if all are as long as the first: two values at least."""
-    lists = {str(name): some for name, some in whole.items() if isinstance(some, list)}
+    """Return the lists of numbers, if all are as long as the first: two values at least.
+
+    They may stand under the data that they are of: ``{'train': {'loss': [1.5, 0.2]}, 'val': ...}``.
+    """
+    every = [
+        (f"{name}/{inner}" if inner else str(name), some)
+        for name, part in whole.items()
+        for inner, some in (part.items() if isinstance(part, dict) else [("", part)])
+    ]
+    lists = {name: some for name, some in every if isinstance(some, list)}
     lengths = {len(some) for some in lists.values()}
     if len(lengths) != 1 or min(lengths) < FEWEST:
         return {}

@@ -134,6 +134,10 @@ LAYOUTS = (
            "LOG (nnet3-train[5.5]:PrintStatsForThisPhase():nnet-training.cc:218) Average objective "
            "function for 'output' for minibatches 100-199 is -2.31 over 51200 frames.",
            {"step": 199}, "sure", {"is": "objective"}),
+    Layout("Deeplearning4j, whose score is a loss",
+           r"(?:\S{1,80} +){0,6}Score at iteration (?P<step>\d+)(?= is )",
+           "10:11:11.111 [main] INFO o.d.o.l.ScoreIterationListener - Score at iteration 10 is 2.4",
+           {"step": 10}, "sure", {"is": "loss"}),
     Layout("DiT", r"\(step=(?P<step>\d+)\)",
            "[2023-01-01 10:00:00] (step=0000100) Train Loss: 0.2, Train Steps/Sec: 1.5",
            {"step": 100}),

@@ -60,9 +60,9 @@ from runlens.sources.console.tables import columns, from_tables, from_tensors, w
 from runlens.sources.console.telling import telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
+from runlens.sources.console.vits import VITS, vits
 from runlens.sources.console.within import within
-from runlens.sources.console.worded import FRAMEWORK as NANOGPT
-from runlens.sources.console.worded import worded
+from runlens.sources.console.worded import NANOGPT, worded
 from runlens.sources.console.yolo import yolo
 from runlens.sources.tables.names import has_twins
 from runlens.sources.trainings import of_launches
@@ -179,6 +179,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (worded(others), NANOGPT),
             (json_stats(others), ""),
             (cuda_convnet(others), CUDA_CONVNET),
+            (vits(others), VITS),
         )
         rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
     return _parted(rows, others, framework)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from runlens.patterns import lazy_re
+from runlens.sources.decimals import with_points_in_lines
 from runlens.sources.reading import as_number
 
 WIDE = 300  # characters of a line: below that its rows are too few
@@ -109,9 +110,12 @@ def _run_on(data: bytes) -> list[bytes]:
 def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     """Return lines with a space before each name that stands right behind a number.
 
+    Decimals have points, whatever the program printed.
+
     >>> parted([(0, "idx: 3loss: 0.25acc: 0.5")])
     [(0, 'idx: 3 loss: 0.25 acc: 0.5')]
     """
+    others = with_points_in_lines(others)
     if not any(_GLUED.search(line) for _, line in islice(others, SAMPLE)):
         return others
     return [(at, _GLUED.sub(r"\1 ", line)) for at, line in others]

@@ -28,6 +28,7 @@ _OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
     r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of)\s?(\d{1,6})\b(?![.\d]*[%\w])",
     re.IGNORECASE,
 )
+_COUNTED = lazy_re(r"\b(\d{1,6}) epochs? / (\d{1,6}) epochs\b")  # Chainer's bar
 # of something within the training, or of no training
 _NOT_ITS = lazy_re(r"val|test|eval|local|inner|client|warm|sub|mini|best|pre", re.IGNORECASE)
 _NAMED = lazy_re(  # a setting: no word before it says of what, or another one: "batch=4 epochs=30"
@@ -36,19 +37,23 @@ _NAMED = lazy_re(  # a setting: no word before it says of what, or another one: 
     r"(?:epochs|(?:n|num|nb|max|total|number_of|train(?:ing)?)[_ -]?"
     r"(?:train_|training_|of )?epochs?"
     r"|epochs?_(?:num|max|total|number)|epoch_?count)"
-    r"['\"]?\s*(?:[:=|]\s*|\.{2,}\s*|(?<=s) )(\d{1,6})"
+    r"['\"]?(?:\s*[:=|]\s*|\t+|\s*\.{2,}\s*|(?<=s) )(\d{1,6})"
     r"(?![\w/%:-]|[.,]\d|\s*(?:/|of\b|to\b|-\s?\d))",
     re.IGNORECASE,
 )
 _STEPS = lazy_re(  # a setting, like that of epochs
     r"(?:^|[^\w\s.-]|--|[\])] |- |\btrain(?:ing|er)?[. ])\s*"
-    r"max(?:imum)?[. _-]{0,5}(?:train(?:ing)?[ _])?(?:step|iter(?:ation)?)[a-z]{0,4}"
+    r"(?:max(?:imum)?[. _-]{0,5}(?:train(?:ing)?[ _])?(?:step|iter(?:ation)?)[a-z]{0,4}"
+    r"|(?:n|num|max|total|global|comm(?:unication)?)[ _]"
+    r"(?:(?:global|comm(?:unication)?)[ _])?rounds)"
     r"['\"]?\s*[:=]\s*(\d{1,9})(?![\w/%:-]|[.,]\d)",
     re.IGNORECASE,
 )
 _FOR = lazy_re(
     r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,6}) epochs\b"
-    r"|\btraining(?: \w+)?\W{1,4}(\d{1,6}) epochs\b|\bmax: (\d{1,6}) epochs\b",
+    r"|\btraining(?: \w+)?\W{1,4}(?:(?:a )?total (?:of )?)?(\d{1,6}) epochs\b"
+    r"|\bmax: (\d{1,6}) epochs\b"
+    r"|^# epoch: (\d{1,6})$",  # Chainer's examples
     re.IGNORECASE,
 )
 _FOR_STEPS = lazy_re(  # "Training for 55000 total iterations"
@@ -168,10 +173,12 @@ def _counted(line: str) -> Iterator[tuple[int, int]]:
         begun, planned = int(said[2]), int(said[3])
         if begun <= planned and not _NOT_ITS.match(said[1] or ""):
             yield begun, planned
+    if of_chainer := _COUNTED.search(line):
+        yield int(of_chainer[1]), int(of_chainer[2])
 
 
 def _settings(line: str) -> Iterator[tuple[str, int]]:
     for said in _NAMED.finditer(line):
         yield said[0].removesuffix(said[1]), int(said[1])
     for said in _FOR.finditer(line):
-        yield "", int(said[1] or said[2] or said[3])
+        yield "", int(next(filter(None, said.groups())))

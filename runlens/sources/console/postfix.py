@@ -23,9 +23,11 @@ from runlens.sources.console.rows import Epochs
 from runlens.sources.console.text import Bar
 from runlens.sources.trainings import goes_on
 
-_EPOCH = lazy_re(r"\bepoch\W{0,3}(\d{1,9})", re.IGNORECASE)
-_OF_EPOCHS = lazy_re(r"\bepoch\W{0,3}(\d{1,9})\s*/\s*(\d{1,9})\b", re.IGNORECASE)
-_EPOCHS = lazy_re(r"\bepoch\W{0,3}\d+(?:/\d+)?", re.IGNORECASE)
+# in the label of a bar; so is the pair at its start: "[3/50] Loss_D: 0.5"
+_NAMED = r"(?:\bepoch\W{0,3}|^\s*\[(?=\d{1,9}/\d{1,9}\]))"
+_EPOCH = lazy_re(rf"{_NAMED}(\d{{1,9}})", re.IGNORECASE)
+_OF_EPOCHS = lazy_re(rf"{_NAMED}(\d{{1,9}})\s*/\s*(\d{{1,9}})\b", re.IGNORECASE)
+_EPOCHS = lazy_re(rf"{_NAMED}\d+(?:/\d+)?", re.IGNORECASE)
 _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
 # elapsed, remaining and, if it is shown, the rate
 _TIMES = lazy_re(r"^[^,]*(?:, *[\d.?]+[^,=:]*/[^,=:]*)?(?:, |$)")
@@ -72,6 +74,9 @@ def _over_passes(
     Nothing where it is no such bar: one of several labels or lengths, or where the values begin
     anew too, with the next training.
     """
+    at = {record.at for _, record in found}
+    measured = {bar.label for bar in bars if bar.at in at}
+    bars = [bar for bar in bars if bar.label in measured]  # others play games between its epochs
     kinds = {(bar.label.strip(), bar.total) for bar in bars}
     label, total = min(kinds, default=("", 0))
     counted = max((step for step, _ in found), default=0)

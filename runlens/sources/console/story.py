@@ -43,6 +43,7 @@ from runlens.sources.console.unstarted import refused
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
+MOSTLY = 0.9  # share of the records that a bar has itself: evaluations have lines of their own
 AFTERMATH = 300  # lines behind an exception that launchers, trackers and other ranks print
 HANDLED = 5  # training records after an exception that show that it was handled
 # what other ranks, launchers and clean-up raise once something else has failed
@@ -61,7 +62,8 @@ CONSEQUENCES = (
 
 # the label of a bar that has the values itself and counts the steps of the run
 _OF_STEPS = lazy_re(
-    r"(?:(?:train(?:ing)?|total|global|optimi[sz](?:er|ation))[ _])?(?:steps?|iter(?:ation)?s?)",
+    r"(?:(?:train(?:ing)?|total|global|optimi[sz](?:er|ation))[ _])?(?:steps?|iter(?:ation)?s?)"
+    r"|training progress",
     re.IGNORECASE,
 )
 _NAMED_STEP = lazy_re(
@@ -170,7 +172,7 @@ def run_bars(bars: Bars, placed: Placed, records: Records) -> Bars:
 def _agreement(bars: Bars, total: int, records: Records, placed: Placed) -> int:
     """Count the records whose step the next state of this bar shows, or that which has them."""
     some = bars.taken(bars.total == total)
-    own = bool(np.isin(records.at, some.at).all())
+    own = bool(np.isin(records.at, some.at).mean() >= MOSTLY)
     if own and not _OF_STEPS.fullmatch(next((bar.label.strip() for bar in some), "")):
         return 0  # it may count the batches of one epoch of several
     next_bar = np.searchsorted(some.at, records.at, side="left" if own else "right")

@@ -35,6 +35,8 @@ _STEPS = (
     "iterations",
     "nupdates",
     "totalenvinteracts",
+    "iteration",
+    "itr",
 )
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
 _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}

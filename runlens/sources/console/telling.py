@@ -16,13 +16,13 @@ from runlens.sources.console.text import Text
 _STEMS = (
     "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
     "|verlust|perte|perdi[dt]a|perda|kayip|kaybi|verlies|forlust|ztrata|kerugian|pierdere"
-    "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogruluk"
+    "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogrulu[kg]"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
     "|recompens|ricompens|belohnung|nagrod"
     "|fitness|mrr|ndcg|recall|precision|objective|energy|cross.?ent|success.?rate|acc@"
 )
 _WORDS = (
-    "acc|strata|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits"
+    "acc|strat[ay]|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits"
     "|cost|kl|hter|eer|acer|apcer|bpcer|frr|(?-i:FAR)|(?<=_)far|min_?dcf|metric|bce|ce|top-?[15]"
     "|success|successes"
 )

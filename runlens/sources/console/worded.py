@@ -9,7 +9,7 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.rows import Row
 
-FRAMEWORK = "nanogpt"
+NANOGPT = "nanogpt"
 LEAST = 3  # steps of one word that make a log of it
 
 _LINE = lazy_re(

@@ -42,6 +42,8 @@ FACTORY, SWIFT = "current_steps", "global_step/max_steps"
 PROGRESS = {"percentage", "remaining_time", "total_flos"}
 # what LLaMA-Factory calls otherwise than the Trainer whose numbers it writes
 RENAMED = {"accuracy": "rewards/accuracies"}
+MESSAGE = {"message", "msg", "log", "event"}  # in the rows of a logger
+SAID_WITH = {"level", "levelname", "severity", "time", "timestamp", "ts", "asctime", "stream"}
 LONGEST_STEP = 16  # digits
 _CLOCK = lazy_re(r"(?:(\d{1,9}) days?, )?(\d{1,9}):(\d\d):(\d\d)")
 _WORDS = lazy_re(r"(?:(\d{1,9})d ?)?(?:(\d{1,9})h ?)?(?:(\d{1,9})m ?)?(?:(\d{1,9})s)?")
@@ -59,6 +61,18 @@ def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOU
 
 def _named(name: str) -> bool:
     return name.endswith((*ENDINGS, whole_json.ENDING)) and name not in OF_OTHERS
+
+
+def of_logger(path: Path) -> bool:
+    """Whether each row of a file is a message of a logger, with its level or its time."""
+    try:
+        rows = _first_rows(path)
+    except Unreadable:
+        return False
+    return len(rows) >= FEWEST and all(
+        isinstance(row.get(next(iter(MESSAGE & row.keys()), "")), str) and SAID_WITH & row.keys()
+        for row in rows
+    )
 
 
 def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:

@@ -7,10 +7,12 @@ loss  top-1 |``.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.counters import begin
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, counter, split_of
 from runlens.sources.console.mining.slots import CLOCK, Slot, parts
 
@@ -18,10 +20,12 @@ MAX_HEAD = 1_000  # characters
 MAX_CELL = 60
 _EDGES = " \t|│┃║*#=-+_:>"
 _SPLITTERS = tuple(
-    lazy_re(form) for form in (r"\s*[|│┃║]\s*", r"\s*\t\s*", r"\s*[,;]\s*", r"\s{2,}", r"\s+")
+    lazy_re(form)
+    for form in (r"\s*[|│┃║]\s*", r"\s*&\s*", r"\s*\t\s*", r"\s*[,;]\s*", r"\s{2,}", r"\s+")
 )
 _PIPES, _GAP, _SPACE = _SPLITTERS[0], _SPLITTERS[-2], _SPLITTERS[-1]
 _PIPE = lazy_re(r"[|│┃║]")
+_TEX_END = lazy_re(r"\s*\\\\(?:\[[^\]]*\])?(?:\s*\\\w+)*\s*$")  # of a row of LaTeX, and a rule
 _TOKEN = lazy_re(r"\S+")
 _LETTER = lazy_re(r"[^\W\d_]")
 _TOLD = lazy_re(r"loss|reward", re.IGNORECASE)
@@ -33,6 +37,7 @@ _BEST = r"(?=\S)(?:[^\w\s%]+\s*)?(?:\(?(?:new )?(?:best|saved?|improved)\)?)?[^\
 _MARK = lazy_re(_BEST, re.IGNORECASE)  # behind a row: of the best epoch so far
 _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
 _REMARK = lazy_re(r"\W*[^\W\d](?:\D*)")  # in a column without a name
+_LISTED = lazy_re(r"\[[-+.\deE,\s]*\]")  # several numbers under one name
 _SETTING = {"True", "False", "None"}
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
@@ -66,7 +71,7 @@ def head(line: str, above: str = "") -> Head | None:
     """
     if len(line) > MAX_HEAD:
         return None
-    text = line.strip(_EDGES)
+    text = _TEX_END.sub("", line).strip(_EDGES)
     for splitter in _SPLITTERS:
         names = tuple(name.strip("`'\"*") for name in splitter.split(text))
         if len(names) > 1:
@@ -74,8 +79,15 @@ def head(line: str, above: str = "") -> Head | None:
             good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
             good = good and named[-1] not in _SETTING  # "Dynamic Loss Scaling: True"
             found = Head(splitter, names, line, _data_above(line, above, len(names)))
-            return found if good and found.sure else None
+            return found if good and found.sure else _behind_prefix(line)
     return None
+
+
+def _behind_prefix(line: str) -> Head | None:
+    """Return the names of data behind a stamp: ``12:05 - INFO - a.b -  Training | Validation``."""
+    start = begin(line)
+    found = head(line[start:]) if start else None
+    return found if found and found.of_data else None
 
 
 def _data_above(line: str, above: str, width: int) -> tuple[str, ...]:
@@ -122,7 +134,11 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
         names = names._replace(names=("", *names.names))
     if len(cells) != len(names.names):
         return None
-    names, cells = _one_by_one(names, cells)
+    return _under(*_one_by_one(names, cells))
+
+
+def _under(names: Head, cells: Sequence[str]) -> tuple[Phrase, tuple[Slot, ...]] | None:
+    """Return what cells say, each under its name; None where they are no row of numbers."""
     columns: list[Column] = []
     slots: list[Slot] = []
     data = ""
@@ -134,6 +150,9 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
             slots.append(_counting(found.slots[0]) if kind else found.slots[0])
         elif SPLIT.fullmatch(cell):
             data = split_of(cell)
+        elif _LISTED.fullmatch(cell):
+            columns += [Column(f"{name}[{n}]" if n else name) for n in range(len(found.slots))]
+            slots += found.slots
         elif found.slots and CLOCK not in "".join(found.text):
             return None
     if 2 * len(slots) < len(cells):
@@ -172,6 +191,7 @@ def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | N
 
     ``Training | Validation`` above ``loss | 0.5 | 0.6``.
     """
+    line = line[begin(line) :]
     named = _NAMED_ROW.match(line)
     found = parts(line[named.end() :]) if named else None
     if not (named and found) or len(found.slots) != len(names.names):
@@ -183,7 +203,7 @@ def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | N
 
 
 def _cells(line: str, names: Head) -> list[str]:
-    text = line.strip(" \t|│┃║>")
+    text = _TEX_END.sub("", line).strip(" \t|│┃║>")
     cells = trimmed(names.splitter.split(text), len(names.names))
     if len(cells) == len(names.names) + 1 and names.splitter not in {_GAP, _SPACE}:
         cells = cells[:-1] if _REMARK.fullmatch(cells[-1]) else cells

@@ -13,6 +13,7 @@ from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
+from runlens.sources.console.mining.dealt import dealt
 from runlens.sources.console.mining.slots import CLOCK, THING
 from runlens.sources.console.pairs import names_metric, of_last_sentence
 
@@ -23,7 +24,8 @@ _COUNTERS: dict[str, Kind] = {
     **dict.fromkeys(
         (
             "step", "steps", "global_step", "global step", "globalstep", "iter", "iters", "it",
-            "itr", "iteration", "iterations", "update", "updates", "num_updates", "num updates",
+            "itr", "iteration", "iterations", "iterate", "update", "updates",
+            "num_updates", "num updates",
             "round", "tick", "timestep", "timesteps", "total_timesteps", "total timesteps",
             "train step", "training step", "train_step", "train iter", "learning iteration",
             "policy update", "optimizer step", "cur_step", "current step", "comm_round",
@@ -37,6 +39,7 @@ _COUNTERS: dict[str, Kind] = {
             "epoch", "epochs", "ep", "e", "train epoch", "training epoch", "cur_epoch", "epoc",
             "epoch number", "episode", "episodes", "eps", "current epoch", "end of epoch",
             "epoch no", "epoch_num", "n_epoch", "generation", "gen", "epoca", "epoque", "epoche",
+            "game", "games",
         ),
         "epoch",
     ),
@@ -63,7 +66,7 @@ SPLIT = lazy_re(
     r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
     r"(?:(?P<train>tr(?:ai)?n(?:ing)?|learn)"
     r"|(?P<val>val(?:id(?:at(?:e|ion|ing))?)?|held[- _]?out)"
-    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?)|(?P<dev>dev))(?![A-Za-z])",
+    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?|tst)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BREAKS = lazy_re(
@@ -131,31 +134,15 @@ def phrase(text: tuple[str, ...], marks: tuple[str, ...]) -> Phrase:
     reader = _Reader(text, marks)
     for place in range(len(marks)):
         reader.take(place)
-    return Phrase(tuple(_dealt(reader.columns)), reader.about)
-
-
-def _dealt(columns: list[Column]) -> list[Column]:
-    """Deal out a name for several numbers: ``loss train/val = 0.5/0.6``, ``Loss/Acc: 0.5/0.8``."""
-    found = list(columns)
-    for place, column in enumerate(columns):
-        words = column.name.split()
-        word = next((word for word in words if "/" in word), "")
-        several = word.split("/")
-        listed = [f"{column.name}[{n}]" for n in range(1, len(several))]
-        if not word or [c.name for c in columns[place + 1 : place + len(several)]] != listed:
-            continue
-        rest = " ".join(other for other in words if other != word)
-        sign = "/" if all(map(SPLIT.fullmatch, several)) else " "
-        for n, part in enumerate(several):
-            name = f"{part}{sign}{rest}" if rest else part
-            found[place + n] = found[place + n]._replace(name=name)
-    return found
+    names = dealt([column.name for column in reader.columns], SPLIT.fullmatch)
+    columns = (c._replace(name=n) for c, n in zip(reader.columns, names, strict=True))
+    return Phrase(tuple(columns), reader.about)
 
 
 def segments(text: str) -> list[str]:
     """Return the pieces of a text that stand apart from one another and have a letter."""
     found = (part.strip(_MARKS) for part in _BREAKS.split(text))
-    return [word for word in found if _LETTER.search(word) and not _LEVELS.fullmatch(word)]
+    return [word for word in found if _LETTER.search(word) and not _is_level(word)]
 
 
 def split_of(text: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.phrases import SPLIT, counter, phrase
 from runlens.sources.console.mining.slots import Parts, parts
@@ -111,7 +112,7 @@ def _passes(lines: Sequence[str], begin: str) -> bool:
 
 def _counting(begin: str) -> bool:
     """Whether the last word of a beginning is that of a counter."""
-    words = _WORDS.findall(begin)
+    words = _WORDS.findall(in_english(begin))
     return bool(words) and counter(words[-1]) != ""
 
 

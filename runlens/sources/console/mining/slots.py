@@ -38,7 +38,10 @@ _NO_NUMBER = (
     r")"
     # top 5 accuracy, mean reward over the last 100 episodes
     r"|(?P<rank>(?<=\b[Tt]op)[ -]\d{1,3}(?=[ _-](?:acc|err|prec|recall))"
-    r"|(?<=\b[Ll]ast) \d{1,6}(?= (?:episode|game|epoch|step|iteration|batche?)s?\W{0,3}[:=]))"
+    r"|(?<=\b[Ll]ast) \d{1,6}"
+    r"(?= (?:train(?:ing)? |eval(?:uation)? )?"
+    r"(?:episode|game|epoch|step|iteration|batche?)s?\W{0,3}[:=])"
+    r"|(?<=\b[Ll]ast) \d{1,6}(?=\)))"
     r"|(?P<other>"
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|(?<=@)0?\.\d+:0?\.\d+|(?<=_)0\.5:0\.95|\bmaxDets=\s*\d+"
@@ -55,9 +58,9 @@ _DIGITS = (
 )
 _COUNTING = (
     r"(?<=epoch)|(?<=step)|(?<=iter)|(?<=batch)|(?<=Epoch)|(?<=Step)|(?<=Iter)|(?<=Batch)"
-    r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
+    r"|(?<=epoch-)|(?<=step-)|(?<=iter-)|(?<=Epoch-)|(?<=Step-)|(?<=Iter-)|(?<=\d/)|(?<=\bep)|(?<=\bEp)|(?<=\bit)|(?<=\bE)|(?<=\be)|(?<=\bS)|(?<=EPOCH)|(?<=STEP)|(?<=round)|(?<=Round)"
     r"|(?<=^#)|(?<=[Ee]poch #)|(?<=[Ee]poch#)|(?<=[Ss]tep #)|(?<=[Ss]tep#)|(?<=[Ii]teration #)"
-    r"|(?<=[Ee]pisode #)"
+    r"|(?<=[Ee]pisode #)|(?<=[Gg]ame #)"
     r"|(?<=[Ll]oss(?=\d*\.\d))|(?<=[Aa]cc(?=\d*\.\d))"  # "disc_loss0.027": no sign was printed
 )
 _NUMBER = (
@@ -66,7 +69,7 @@ _NUMBER = (
     + _DIGITS
     + r")|(?:(?<!\w)[-+])?(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF)(?!\w))"
     r"(?:(?P<thousands>[kKM])(?![A-Za-z])|[ ]?(?P<percent>%)"
-    r"|(?P<unit>m?s/(?:it|iter|step|batch|epoch|sample)|ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|dB)(?![A-Za-z/]))?"
+    r"|(?P<unit>m?s/(?:it|iter|step|batch|epoch|sample)|ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|dB)(?![A-Za-z]|/[A-Za-z]))?"
     r"(?:\s?(?:/|\bof\b)\s?(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
     r"(?:(?![\w@])(?!-[A-Za-z])(?!\.\d)|(?=(?:epoch|step|iter|batch|ep|it)s?\b))"
 )

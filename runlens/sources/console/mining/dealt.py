@@ -1,0 +1,36 @@
+"""One name for several numbers, dealt out among them: ``loss train/val = 0.5/0.6``."""
+
+from collections.abc import Callable, Sequence
+
+
+def dealt(names: Sequence[str], is_data: Callable[[str], object]) -> list[str]:
+    """Return the names of a line, each number of a list named after its own part of the name.
+
+    `is_data` tells the name of data from others; that of the line may stand before its parts.
+
+    >>> dealt(["Loss/Acc", "Loss/Acc[1]"], lambda word: word == "train")
+    ['Loss', 'Acc']
+    >>> dealt(["train/min/max reward", "train/min/max reward[1]"], lambda word: word == "train")
+    ['train/min reward', 'train/max reward']
+    """
+    found = list(names)
+    for place, name in enumerate(names):
+        words = name.split()
+        word = next((word for word in words if "/" in word), "")
+        several = word.split("/")
+        data = ""
+        if word and not _listed(names, place, len(several)) and is_data(several[0]):
+            data, several = f"{several[0]}/", several[1:]
+        if not word or len(several) == 1 or not _listed(names, place, len(several)):
+            continue
+        rest = " ".join(other for other in words if other != word)
+        sign = "/" if all(map(is_data, several)) else " "
+        for n, part in enumerate(several):
+            found[place + n] = f"{data}{part}{sign}{rest}" if rest else f"{data}{part}"
+    return found
+
+
+def _listed(names: Sequence[str], place: int, many: int) -> bool:
+    """Whether so many numbers go by the name at a place: the others are but counted."""
+    behind = list(names[place + 1 : place + many])
+    return behind == [f"{names[place]}[{n}]" for n in range(1, many)]
