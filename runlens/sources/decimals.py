@@ -23,6 +23,7 @@ _IN_ROWS = lazy_re(rf"(?<![^\t;|\n])( *{_NUMBER} *)(?![^\t;|\r\n])")
 _COMMA = lazy_re(r"(?<=[\s=:|])([-+]?\d{1,6}),(\d{1,12})(?=(?: ?%)?(?:[\s;|)]|$))")
 _NO_THOUSANDS = lazy_re(r"(?<=[\s=:|])[-+]?(?:0,\d{1,12}|\d{1,6},(?:\d\d?|\d{4,12}))(?![\w,.])")
 _POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
+SAMPLED_LINES = 2_000  # at the start of a log
 FEWEST = 5  # lines with such numbers, beside which next to none has a point
 SELDOM = 0.1
 
@@ -76,13 +77,9 @@ def with_points_in_lines(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int
     >>> with_points_in_lines([(n, f"Verlust: 0,{n}") for n in range(5)])[-1]
     (4, 'Verlust: 0.4')
     """
-    commas = [n for n, (_, line) in enumerate(lines) if "," in line and _NO_THOUSANDS.search(line)]
-    if len(commas) < FEWEST or any(_POINT.search(lines[n][1]) for n in commas[:FEWEST]):
+    sample = (line for _, line in lines[:SAMPLED_LINES] if "," in line)
+    commas = [line for line in sample if _NO_THOUSANDS.search(line)]
+    points = sum(_POINT.search(line) is not None for line in commas)
+    if len(commas) < FEWEST or points > SELDOM * len(commas):
         return lines
-    if sum(_POINT.search(lines[n][1]) is not None for n in commas) > SELDOM * len(commas):
-        return lines
-    with_comma = set(commas)
-    return [
-        (at, _COMMA.sub(r"\1.\2", line) if n in with_comma else line)
-        for n, (at, line) in enumerate(lines)
-    ]
+    return [(at, _COMMA.sub(r"\1.\2", line) if "," in line else line) for at, line in lines]

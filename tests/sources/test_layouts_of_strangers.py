@@ -104,7 +104,7 @@ def test_the_server_of_flower(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "ends"),
     [
-        ("Epoche {n:2d}/8 | Verlust {a:.4f} | Genauigkeit 1{n}.5 %", (2, 0.25)),
+        ("Epoche {n:2d}/8 | Verlust {a:.3f} | Genauigkeit 1{n}.5 %", (2, 0.25)),
         ("epoch {n}: loss = {a:.2f}", (2, 0.25)),
     ],
 )
@@ -319,3 +319,18 @@ def test_a_history_with_its_data_above(tmp_path: Path) -> None:
     run = logged(tmp_path, [pformat(history, width=50)], "history.txt")
     assert run.curve("train_loss").value[-1] == 0.25
     assert run.curve("eval_loss").value[-1] == 0.375
+
+
+def test_how_many_were_right(tmp_path: Path) -> None:
+    """``Epoch 3: 9412 / 10000`` is an accuracy, where each epoch has but one."""
+    lines = [f"Epoch {n}: {9000 + 50 * n} / 10000, took 5.{n} seconds" for n in EPOCHS]
+    curve = logged(tmp_path, lines).curve("train_accuracy")
+    assert (curve.step.tolist(), curve.value[-1]) == (list(EPOCHS), 0.94)
+    for others in (
+        [f"Epoch {n}: {50 * k} / 400" for n in EPOCHS for k in range(1, 9)],
+        [f"Epoch {n}: {50 * n} / {400 + n}" for n in EPOCHS],
+    ):
+        path = tmp_path / "batches.log"
+        path.write_text("\n".join(others))
+        names = {name for run in read_all(path) for name in run.history.metrics}
+        assert not {name for name in names if "accuracy" in name}

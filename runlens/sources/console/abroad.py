@@ -57,7 +57,7 @@ _OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
 
 
-_OF_FORTRAN = lazy_re(r"(?<=\d)[dD](?=[-+]\d{1,3}\b)")  # 2.5D-01
+_OF_FORTRAN = lazy_re(r"(?<=\d)D(?=[-+]\d{1,3}\b)")  # 2.5D-01
 
 
 def in_ascii(line: str) -> str:
@@ -71,7 +71,7 @@ def in_ascii(line: str) -> str:
         line = _OF_FLOWER.sub(r"round \1: loss \2, \3", line)
     if "1.#" in line:
         line = _OF_C.sub(_of_c, line)
-    if "D" in line or "d" in line:
+    if "D-" in line or "D+" in line:
         line = _OF_FORTRAN.sub("e", line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)

@@ -70,7 +70,7 @@ def of_logger(path: Path) -> bool:
     except Unreadable:
         return False
     return len(rows) >= FEWEST and all(
-        isinstance(row.get(next(iter(MESSAGE & row.keys()), "")), str) and SAID_WITH & row.keys()
+        any(isinstance(row.get(name), str) for name in MESSAGE) and SAID_WITH & row.keys()
         for row in rows
     )
 
