@@ -1,5 +1,6 @@
 """What is published: workflows and forms that GitHub takes, links, what a tag must agree with."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -88,6 +89,14 @@ def test_a_tag_must_agree_with_version_changelog_and_links(tmp_path: Path) -> No
     assert len(list(wrong(f"v{__version__}", "https://github.com/acme/fork", tmp_path))) == 1
     log.write_text("# Changelog\n\n## Unreleased\n")
     assert len(list(wrong(f"v{__version__}", here, tmp_path))) == 1
+
+
+def test_the_changelog_tells_of_this_version() -> None:
+    """Each version once, the newest first; what is not out yet may stand above it."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert [head for head in heads if head != "Unreleased"][:2] == [__version__, "0.1.0"]
+    assert len(set(heads)) == len(heads)
 
 
 def test_the_package_says_who_made_it_and_where_to_ask() -> None:

@@ -49,7 +49,7 @@ def test_overview_fits_the_terminal(tmp_path: Path) -> None:
     for seed in range(3):
         a_run(tmp_path / f"{'a-very-long-name-' * 3}{seed}", seed)
     for columns in (60, 80, 120):
-        shown = lens("diagnose", tmp_path, COLUMNS=str(columns)).stdout
+        shown = lens("diagnose", tmp_path, "--no-html", COLUMNS=str(columns)).stdout
         assert max(map(len, shown.splitlines())) <= columns
         told = [line for line in shown.splitlines() if line[:1].strip()]
         assert all(f"-{seed} " in line for seed, line in enumerate(told[:3]))
