@@ -199,7 +199,7 @@ def _lost_at_once(scene: Scene) -> Sign | None:
 
 
 def _first_point(scene: Scene) -> Sign | None:
-    """Say that the loss was no number before any update could spoil the weights."""
+    """Say that the loss was no number before any update."""
     curve = scene.run.curve("train_loss")
     if not len(curve) or scene.symptom > curve.step[0] or not scene.has("nan-loss"):
         return None

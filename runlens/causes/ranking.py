@@ -70,7 +70,7 @@ SAID = {
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 # a rule's own word for a cause that another finding of the incident has
-NO_CAUSE = {data.BATCH.kind: "One bad batch"}
+NO_CAUSE = {data.BATCH.kind: "One bad batch", rate.GONE.kind: rate.LOW.what}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 SCHEDULE = "schedule-mismatch"
 # settings of updates that do nothing about a rate that left its plan

@@ -98,7 +98,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     main = "reward" if run.task in POLICY else "train_loss"
     points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
     if points < limits.fewest:
-        none = "the log holds no curve of a training"
+        none = "no training curve is logged"
         return unmet(too_few(points, "logged value", limits.fewest) if points else none)
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
