@@ -120,7 +120,7 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         lead, *rest = (replace(one, causes=()) for one in incident.findings)
         lead = replace(lead, causes=causes, ruled_out=_undenied(scene, causes, out))
         gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
-        gone |= _needless(causes)
+        gone |= _needless(causes) | ({data.BATCH.kind} if data.swings(scene) else set())
         made_ = incident._replace(findings=(lead, *rest))
         told.append((_without(made_, gone, causes), story(scene, causes), gone))
     told.sort(key=lambda one: _order(one[0]))

@@ -39,7 +39,7 @@ def cures(
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     why = "check the length and the labels of its samples"
-    made = [*mend, *(() if lasted else (fixes.look(which, why),))]
+    made = [*mend, *(() if lasted else (fixes.look(which, why, cures="bad-batch"),))]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]
     made += () if lasted else surroundings.warmup_fix(run, at)
