@@ -10,6 +10,7 @@ from runlens.wording import loss, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
+ABOVE_BEST = "but eval loss ends at"  # how a doubt about the evaluation begins
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
@@ -71,7 +72,5 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     if len(evals) >= FEWEST_POINTS:
         last_two, lowest = float(evals[-2:].min()), float(evals.min())
         if lowest > 0 and last_two > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
-            return (
-                f"but eval loss ends at {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
-            )
+            return f"{ABOVE_BEST} {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
     return ""

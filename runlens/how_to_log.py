@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # metric -> what to do, an imperative that can stand within a sentence
 HOW_TO_LOG = {
     "train_loss": "log loss.item() of each update as train_loss",
-    "eval_loss": "evaluate on held-out data (eval_strategy and an evaluation set)",
+    "eval_loss": "evaluate on held-out data and log the loss as eval_loss",
     "grad_norm": "log the return value of clip_grad_norm_ as grad_norm",
     "learning_rate": "log scheduler.get_last_lr()[0] as learning_rate",
     "loss_scale": "log the loss scale of fp16, scaler.get_scale(), as loss_scale",
@@ -22,7 +22,7 @@ HOW_TO_LOG = {
     ),
     "reward": "log the mean reward of each update as reward",
     "reward_std": "log the spread of the rewards within a group as reward_std",
-    "len_mean": "log the mean completion length in tokens as completions/mean_length",
+    "len_mean": "log the mean completion length in tokens as len_mean",
     "entropy": "log the mean entropy of the policy as entropy",
     "kl": "log the KL to the reference as kl; TRL does where beta is above 0",
     "clip_ratio": "log the share of clipped ratios as clip_ratio",

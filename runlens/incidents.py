@@ -35,6 +35,12 @@ from runlens.rules.relations import (
 from runlens.run import Run, State
 
 MOST_SETTINGS = 1_000
+# causes of a clean end that are an interruption all the same
+FROM_OUTSIDE = frozenset({"A signal from another process", "A time limit", "Stopped by hand"})
+# how a cause says that the rate is high for its kind: that the check passed would deny it
+TOO_HIGH = dict.fromkeys(
+    ("the top of the usual range", "few models train at a rate above"), "lr-out-of-range"
+)
 EVEN = 0.5  # confidence below which a finding is no emergency
 
 
@@ -171,7 +177,8 @@ def covered(
     findings = [one for incident in made for one in incident.findings]
     for one in findings:
         if one.rule == "stopped-early" and state.sure == "certain":
-            continue  # a clean end: no kill, no crash
+            told |= _interrupted(one)
+            continue  # a clean end: no crash
         denied = {_bare(out.what).replace(" ", "-") for out in one.ruled_out}
         for slug in COVERS.get(one.rule, ()):
             if slug not in denied:
@@ -183,8 +190,8 @@ def covered(
             told.setdefault(slug, one.rule)
         blamed |= {
             slug: one.rule
-            for word, slug in SETTINGS.items()
-            if any(word in cause.evidence_for for cause in likely)
+            for word, slug in {**SETTINGS, **TOO_HIGH}.items()
+            if any(word in cause.evidence_for for cause in (causes if word in TOO_HIGH else likely))
         }
     found = {one.rule for one in findings}
     for slug, outcome in outcomes.items():
@@ -199,6 +206,12 @@ def covered(
         if slug != "stopped-early" or (state.done_share or 0.0) < 1
     }
     return kept | {slug: by for slug, by in blamed.items() if slug in outcomes.keys() - found}
+
+
+def _interrupted(end: Finding) -> dict[str, str]:
+    """Say that a clean end was an interruption, where its first cause is one."""
+    outside = any(cause.what in FROM_OUTSIDE for cause in end.causes[:1])
+    return {"killed": end.rule} if outside else {}
 
 
 def _stands(outcome: Outcome, slug: str, by: str) -> bool:

@@ -171,7 +171,7 @@ def never_a_number(run: Run) -> str:
         first = run.curve(metric).at(slice(0, 1))
         if len(first) and first.step[0] <= min(1, train.step[0]) and np.isnan(first.value[0]):
             at = step(int(first.step[0]))
-            return f"evaluation was NaN at step {at}, before training could spoil the weights"
+            return f"evaluation was NaN at step {at}, before any update"
     return ""
 
 

@@ -108,6 +108,8 @@ def of(
         if slug in asked and outcomes[slug].status in {"unmet", "error"} and not seen.held_out
     ]
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
+    if explained and seen.doubt.startswith(course.ABOVE_BEST):
+        seen = seen._replace(doubt="")  # the finding has the numbers, smoothed
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
     news = _news(infos)
     lead = infos[0].rule if infos else ""
@@ -121,7 +123,9 @@ def of(
     healthy = judged and not doubted and not unasked
     health: Health = (worst or "healthy") if healthy else "unknown"
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
-    worse = worst or any(info.rule not in NO_FAULT for info in infos)
+    rate = outcomes.get("lr-out-of-range")  # a note that would deny that there is no fault
+    noted = rate is not None and rate.status == "found"
+    worse = worst or noted or any(info.rule not in NO_FAULT for info in infos)
     none = "No serious fault was found" if worse else "No fault was found"
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)

@@ -59,7 +59,10 @@ def to_go_on_from(
     wasted = [one for one in over_all if one.end is None and one.rule in WASTED]
     onset = min((fixes.sound_until(run, one) for one in wasted), default=inf)
     if onset != inf and rules & ENDED and not fixes.checkpoint_before(run, onset - 1):
-        why = f"no checkpoint from before step {step(onset)} was found; later weights are of no use"
+        first = min(wasted, key=lambda one: one.begins)
+        told = "" if first in lead else f"{first.title.partition('. ')[0].rstrip('.')}; "
+        before = "that" if told else f"step {step(onset)}"
+        why = f"{told}no checkpoint from before {before} was found; later weights are of no use"
         if onset <= run.first_step:
             why = _from_the_start(onset)
         return fixes.action("Restart once the cause is fixed", why, kind="restart")
@@ -120,7 +123,7 @@ def _from_the_start(onset: float) -> str:
 
 def _best_weights(run: Run, finding: Finding) -> Fix:
     best = finding.keep
-    told = spoken(finding.best.metric) if finding.best else "evaluation"
+    told = _as_told(run, finding)
     kept = fixes.checkpoint_before(run, best)
     if kept:
         return fixes.weights(f"Use {kept[1]}", f"{told} was best at step {step(best)}")
@@ -147,6 +150,16 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
             return fixes.weights(f"Use {path}, last at step {step(at)}", why)
         why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"
     return fixes.weights(what, why)
+
+
+def _as_told(run: Run, finding: Finding) -> str:
+    """Name what was best; smoothed, where a single evaluation was better at another step."""
+    if not finding.best:
+        return "evaluation"
+    curve = run.curve(finding.best.metric).finite()
+    at = curve.value[curve.step == finding.best.step]
+    top = len(at) and at[0] in {curve.value.max(), curve.value.min()}
+    return f"{'' if top else 'smoothed '}{spoken(finding.best.metric)}"
 
 
 def _nearest_save(run: Run, best: float) -> int:

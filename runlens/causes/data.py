@@ -140,7 +140,7 @@ def _repeats(train: Curve, per: float) -> float:
 
 def _batch(scene: Scene) -> Signs:
     spiked = scene.has("loss-spike", "grad-spike")
-    if spiked and scene.departure is None and not scene.over_configured:
+    if spiked and scene.departure is None and not scene.over_configured and not swings(scene):
         yield _back_at_once(scene)
     if scene.has(*LOST):
         yield _lost_at_once(scene)
@@ -149,6 +149,12 @@ def _batch(scene: Scene) -> Signs:
             yield Sign(alone, STRONG, "An empty or fully masked sequence in that batch")
         if again := nan_causes.comes_back(scene.run, scene.signals):
             yield Sign(again, SETTLES, "One bad sample that comes back each epoch")
+
+
+def swings(scene: Scene) -> bool:
+    """Whether a spike is one swing of many, which no batch explains."""
+    sawtooth = scene.everywhere.get("sawtooth")
+    return sawtooth is not None and sawtooth.severity != "info" and scene.has("loss-spike")
 
 
 def _back_at_once(scene: Scene) -> Sign | None:
@@ -199,7 +205,7 @@ def _lost_at_once(scene: Scene) -> Sign | None:
 
 
 def _first_point(scene: Scene) -> Sign | None:
-    """Say that the loss was no number before any update could spoil the weights."""
+    """Say that the loss was no number before any update."""
     curve = scene.run.curve("train_loss")
     if not len(curve) or scene.symptom > curve.step[0] or not scene.has("nan-loss"):
         return None

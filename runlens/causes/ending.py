@@ -211,7 +211,7 @@ def _limit(scene: Scene) -> Signs:
         yield Sign(said, STRONG, "SIGKILL ended a process of the run")  # others then get SIGTERM
     elif said := _line(scene, _SIGNALLED):
         yield Sign(said, SETTLES, "A signal from another process")
-    elif scene.has("stopped-early") and scene.run.state.sure != "certain":
+    elif scene.lead.rule == "stopped-early" and scene.run.state.sure != "certain":
         yield Sign(
             "the log breaks off, so the run was killed without a message or is still running", HINT
         )
@@ -321,7 +321,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "If you did not stop it yourself, look for a limit in the script or in the job",
+    "If you did not stop it yourself, look for a time or step limit in the script or in the job",
 )
 CODE = Hypothesis(
     "code-error",

@@ -173,7 +173,7 @@ def _numerics(scene: Scene) -> Sign | None:
     if not scene.has(*LOST):
         return None
     if never := nan_causes.never_a_number(scene.run):
-        return Sign(never, STRONG, "NaN in the forward pass, from the initial weights on")
+        return Sign(never, STRONG, "NaN in the forward pass, with the initial weights already")
     if ratio := nan_causes.overflowing_ratio(scene.signals, scene.symptom):
         return Sign(ratio, SPEAKS, "Overflow in the probability ratio")
     norms = scene.run.curve("grad_norm").before(int(scene.symptom) + 1)
@@ -239,7 +239,7 @@ TIGHT_CLIP = Hypothesis(
     frozenset({"clip-saturation", "plateau", "not-learning"}),
     _tight,
     "the loss falls no faster with twice the median norm as limit",
-    "Run 100 steps with a limit of twice the median norm. The loss should fall faster",
+    "Run 100 steps with a limit of twice the median norm, and compare the loss curves",
     _default_limit,
 )
 NO_CLIP = Hypothesis(

@@ -92,7 +92,7 @@ def _by_length(scene: Scene) -> Sign | None:
     ran = long <= SHRANK * float(length[0]) or long >= GREW * float(length[0])
     if not rose or not ran or first >= last:
         return None
-    went = f"went from {number(float(length[0]), 3)} to {number(long, 3)}"
+    went = f"went from {number(short, 3)} to {number(long, 3)}"
     if scene.has("length-growth"):  # whose headline has the numbers
         went = "grew"
     said = f"mean length {went} while reward "

@@ -70,7 +70,7 @@ SAID = {
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 # a rule's own word for a cause that another finding of the incident has
-NO_CAUSE = {data.BATCH.kind: "One bad batch"}
+NO_CAUSE = {data.BATCH.kind: "One bad batch", rate.GONE.kind: rate.LOW.what}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 SCHEDULE = "schedule-mismatch"
 # settings of updates that do nothing about a rate that left its plan
@@ -120,7 +120,7 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         lead, *rest = (replace(one, causes=()) for one in incident.findings)
         lead = replace(lead, causes=causes, ruled_out=_undenied(scene, causes, out))
         gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
-        gone |= _needless(causes)
+        gone |= _needless(causes) | ({data.BATCH.kind} if data.swings(scene) else set())
         made_ = incident._replace(findings=(lead, *rest))
         told.append((_without(made_, gone, causes), story(scene, causes), gone))
     told.sort(key=lambda one: _order(one[0]))

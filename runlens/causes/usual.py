@@ -53,7 +53,7 @@ def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    most_ = f"even {as_rate(most.rate)} is too high for most models"
+    most_ = f"few models train at a rate above {as_rate(most.rate)}"
     said = f"{most.why}, and {most_}"
     return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
 

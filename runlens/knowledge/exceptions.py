@@ -16,7 +16,7 @@ class Meaning(NamedTuple):
 # what a TypeError says of a call, and not of a value
 OF_A_CALL = lazy_re(r"argument|positional|keyword|takes|not callable")
 WRONG_TYPE = Meaning("A value of the wrong type", "Print the type of the values in that line")
-REFUSED = Meaning("A check in the code failed", "Fix what the error message names")
+REFUSED = Meaning("A check in the code failed", "Fix the problem that the error message names")
 # builtin exceptions: https://docs.python.org/3/library/exceptions.html
 MEANINGS: dict[str, Meaning] = {
     "AssertionError": Meaning(

@@ -47,7 +47,7 @@ def do_first(top: Top, advice: Advice, options: Options) -> Iterator[Line]:
         if place == advice.carried_out:  # the diff stands below the step that it carries out
             yield from changes(advice.diff)
     if advice.otherwise:
-        yield "     If these steps do not help:"
+        yield "     If this does not help:"
         yield from changes(advice.otherwise)
     yield ""
 

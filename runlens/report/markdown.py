@@ -90,7 +90,7 @@ def _do_first(top: Top, advice: Advice) -> Iterator[str]:
     yield from _fenced(advice.diff)
     if other := advice.otherwise:
         yield ""
-        yield "If these steps do not help:"
+        yield "If this does not help:"
         yield from _fenced(other)
     yield ""
 

@@ -155,7 +155,7 @@ def _head(diagnosis: Diagnosis, options: Options) -> Line:
     done = f"step {step(reached)}" if reached or diagnosis.curves else "no step logged"
     if state.planned_steps and state.planned_steps != reached:
         of = f"of {step(state.planned_steps)}"
-        done = f"{done} {of}" if done.startswith("step") else f"no step {of} logged"
+        done = f"{done} {of}" if done.startswith("step") else f"0 {of} steps logged"
     done = f"{end_words(state)}, {done}"
     word, name = diagnosis.health.upper(), clean(diagnosis.run_name)
     name = cut(name, max(8, options.width - len(word) - len(done) - 3))

@@ -215,7 +215,7 @@ def test_overview_names_a_fault_by_its_title_where_it_began_and_how_the_run_ende
     lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()
     lines = [line for line in lines if line[:1].strip()]
     assert lines[0].endswith("Overfitting @90, train loss 0.680")
-    assert "No fault was found" in lines[1]
+    assert "No serious fault was found" in lines[1]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -250,7 +250,7 @@ def test_the_head_of_a_run_without_a_step_names_its_plan() -> None:
     """One that died before its first row."""
     state = State("crashed", "ValueError: no", "certain", planned_steps=500)
     shown = replace(SICK, state=state, last_step=0, curves={}, incidents=())
-    assert "crashed, no step of 500 logged" in render(shown, Options(80)).splitlines()[0]
+    assert "crashed, 0 of 500 steps logged" in render(shown, Options(80)).splitlines()[0]
 
 
 def test_a_setting_of_the_first_steps_is_given_no_second_value() -> None:

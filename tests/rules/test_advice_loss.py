@@ -167,7 +167,7 @@ SAID = {
             train_loss="0:3 300:1.5 500:1.4 510:5 520:1.4 900:1.2",
             learning_rate="0:2e-4 1000:0",
         ),
-        ("evidence Learning rate there 9.8", "at step 510"),
+        ("evidence Learning rate at the peak 9.8", "at step 510"),
     ),
     "A28 rate at a gradient spike": Said(
         "grad-spike",

@@ -87,7 +87,7 @@ def test_one_sample_is_no_range() -> None:
     one = {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1}
     run = drawn("one a batch", train_loss=SPIKE, config=one).run()
     said = [fix.what for fix in ask(run).findings[0].fixes]
-    assert any("(sample 509, if one process reads them)" in what for what in said)
+    assert any("(sample 509, if the run has a single process)" in what for what in said)
 
 
 def test_windows_of_a_stream_of_tokens_have_no_numbers() -> None:

@@ -187,7 +187,7 @@ def test_a_loss_that_rises_while_accuracy_rises_is_over_confidence() -> None:
     ).run()
     made = finding("hockey-stick", run)
     assert made.severity == "info"
-    assert made.title.startswith("The model gets over-confident from step")
+    assert made.title.startswith("The model became over-confident from step")
     assert "yet eval accuracy improved from" in made.title
     assert {fix.setting for fix in made.fixes} == {"", "label_smoothing_factor"}
 

@@ -53,7 +53,7 @@ def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[st
     if len(board.rows) > len(rows):
         yield f"     and {len(board.rows) - len(rows)} more: -v"
     if not ranked:
-        said = f"{spoken(board.metric)}: its level at the end, from the last points"
+        said = f"{spoken(board.metric)}: median of the last logged points"
         yield from wrapped(said, options, "     ", "     ")
     yield ""
     for effect in board.effects:

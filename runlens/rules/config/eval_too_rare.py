@@ -72,8 +72,10 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     silent = "Evaluation was off for the whole run."
     cannot = "Without evaluation you cannot see overfitting or tell which checkpoint is best."
     if made:
-        few = "A single evaluation" if len(made) == 1 else "So few evaluations"
-        cannot = f"{few} can miss where overfitting begins and which checkpoint is best."
+        few = "A single evaluation cannot show"
+        few = few if len(made) == 1 else "So few evaluations can miss"
+        which = "or which" if len(made) == 1 else "and which"
+        cannot = f"{few} where overfitting begins {which} checkpoint is best."
     most = max(planned, len(made))
     span = total if most > len(made) else max(run.last_step, run.state.done_steps) or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"
@@ -115,7 +117,7 @@ def _fix(run: Run, total: int, made: Sequence[int]) -> tuple[Fix, ...]:
         what = "Evaluate by step count" if made else f"{needs} evaluation"
         how = Fix(what, "eval_strategy", run.setting("eval_strategy"), "steps", why)
         every = (how, *(replace(one, what=f"Evaluate every {new} steps") for one in every))
-    return (*every, *_held_out(run), *_samples(run, total))
+    return (*every, *(() if made else _held_out(run)), *_samples(run, total))
 
 
 def _held_out(run: Run) -> tuple[Fix, ...]:

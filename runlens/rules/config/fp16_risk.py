@@ -57,7 +57,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:  # noqa: ARG001 - as
     old_card = bool(_NO_BF16.search(card))
     has_bf16 = bool(_HAS_BF16.search(card)) and not old_card
     if has_bf16:
-        title = f"fp16 is on although the {card} supports bf16, which does not overflow so early."
+        title = f"fp16 is on, although the {card} supports bf16, which has a far wider range."
     elif _TRAINED_IN_BF16.search(model):
         title = f"fp16 is on for {model}, which was trained in bf16."
     elif old_card:

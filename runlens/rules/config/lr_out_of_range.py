@@ -50,7 +50,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if peak and configured and hidden:
         peak = max(peak, configured)
     if not peak or peak < 0:
-        return unmet("no learning rate is logged or recorded")
+        known = configured is not None or len(signals.curve("learning_rate"))
+        return unmet(f"no learning rate {'above 0 ' if known else ''}is logged or recorded")
     usual = usual_rates(run)
     if usual is None:
         return unmet("no usual range is known for this model, optimizer and task")
@@ -68,7 +69,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     edge = usual.high if high else usual.low
     side = f"{times(peak / edge)} the top of the usual range"
     if not high:
-        side = f"{number(edge / peak, 2)} times below the usual range"
+        side = f"1/{number(edge / peak, 2)} of the bottom of the usual range"
     return found(
         advice(
             f"The peak learning rate of {rate(peak)} is {side} ({spanned}).",

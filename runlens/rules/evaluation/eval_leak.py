@@ -153,8 +153,9 @@ def _fallen(
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
             Evidence("Train loss at the end", level, where="train_loss"),
         ),
-        seen=f"The ratio of eval to train loss fell from {percent(first)} to {percent(end)} "
-        f"over {len(evals)} evaluations. A model does not learn unseen rows faster than seen ones.",
+        seen=f"The ratio of eval to train loss fell from {percent(first)} (median of the first 2 "
+        f"evaluations) to {percent(end)} (median of the last 3). A model does not learn unseen "
+        "rows faster than seen ones.",
         causes=(
             Cause(
                 "Evaluation rows are in the training set, more than once",
@@ -244,7 +245,7 @@ def _fixes() -> tuple[Fix, ...]:
     return (
         fixes.action(
             "Hash the rows of both sets and drop the duplicates from evaluation",
-            "rows seen in training say nothing about generalisation",
+            "rows seen in training say nothing about generalization",
         ),
         fixes.action("Split by source, before augmentation or packing", "", "one run"),
     )

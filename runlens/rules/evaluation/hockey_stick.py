@@ -81,7 +81,7 @@ SAID = {
     "": "The run overfits",
     "Worsening evaluation": "Eval loss got worse",
     "Exploding evaluation": "Eval loss exploded",
-    "Over-confident model": "The model gets over-confident",
+    "Over-confident model": "The model became over-confident",
 }
 
 

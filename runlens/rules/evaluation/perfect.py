@@ -70,7 +70,7 @@ def _finding(metric: str, steps: list[int], value: float, level: float) -> Findi
             ),
             fixes.look(
                 "Hash the rows of both sets and look for duplicates",
-                "rows seen in training say nothing about generalisation",
+                "rows seen in training say nothing about generalization",
             ),
             fixes.look(
                 "Print labels and predictions of one evaluation batch",

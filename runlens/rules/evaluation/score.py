@@ -72,7 +72,7 @@ class Score(NamedTuple):
         """Say by how much it improved; empty where it did not, as far as its noise lets tell."""
         if self.gain <= self.needed:
             return ""
-        values = f"{number(self.then)} to {number(self.now)} (medians of 3)"
+        values = f"{number(self.then)} to {number(self.now)} (medians of 3 evaluations)"
         return f"{spoken(self.metric)} improved from {values}"
 
     @property

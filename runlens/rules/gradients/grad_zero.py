@@ -144,7 +144,7 @@ def _finding(
         Evidence("Training loss there", why, where="train_loss"),
     ]
     if rate := signals.learning_rate_at(first):
-        rows.append(Evidence("Learning rate there", rate, where="learning_rate"))
+        rows.append(Evidence("Learning rate at that step", rate, where="learning_rate"))
     when = (
         f"from step {step(first)} on" if lasts else f"from step {step(first)} to step {step(last)}"
     )

@@ -26,6 +26,7 @@ WEAK_HANG = 30  # row of the message table: a lost connection, which a killed ra
 SILENCE = 30.0  # seconds without a record, at least: two system records of a tracker
 LONGEST = 50.0  # times the longest gap that the run had before, evaluations and saves included
 ERRORS = {"fallback", "known", "config", "data", "hardware"}
+_EPOCHS = lazy_re(r"\bepoch [\d.,]+ of [\d.,]*\d")
 _TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
 SAVE_EVERY = 100  # steps between checkpoints, in fine-tuning
 LEAST_APART = 5  # steps between checkpoints where ten minutes are fewer
@@ -174,6 +175,8 @@ def how_far(run: Run) -> str:
         begun = state.excerpt and not state.planned_steps and not stages & BEFORE_TRAINING
         before = "at an unknown step" if begun else "before the first step"
         return "at step 0" if run.history.metrics else before
+    if not state.planned_steps and (by_epoch := _EPOCHS.search(state.why)):
+        return f"at {by_epoch[0]}"  # as the state says it
     of = f" of {step(state.planned_steps)}" if state.planned_steps else ""
     return f"at step {step(done)}{of}"
 

@@ -26,7 +26,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     """Rank what filled the memory; `long` is the share of the plan after which settings fit."""
     done = onset_step(run)
     if others := _of_others(run, proof):  # what they take says nothing of the settings
-        why = f"they hold {others:.2f} GiB, without which the request would have fitted"
+        why = f"they hold {others:.2f} GiB; without them, the request would have fit"
         return (Cause("Other processes on the same card", "most likely", why, kind="memory"),)
     made: list[Cause] = []
     if _fits(proof):

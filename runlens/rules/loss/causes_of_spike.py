@@ -34,12 +34,12 @@ def cures(
     which = f"Look at the {'batches of epoch' if epochs else 'batch at step'} {step(at)}"
     which += ", where the spike began" if begun else ""
     if batch and not stream and not epochs:
-        alone = "" if run.number("num_processes") == 1 else ", if one process reads them"
+        alone = "" if run.number("num_processes") == 1 else ", if the run has a single process"
         which += f" ({_samples(batch, at, signals.steps_per_epoch)}{alone})"
     rate = fixes.learning_rate(run, signals, 1 / 2, "steps are then smaller where the loss spiked")
     mend = [fix for fix in rate if not fix.setting]  # a schedule at fault comes first
     why = "check the length and the labels of its samples"
-    made = [*mend, *(() if lasted else (fixes.look(which, why),))]
+    made = [*mend, *(() if lasted else (fixes.look(which, why, cures="bad-batch"),))]
     made += fixes.clipping(run, signals, "this bounds a single step")
     made += [fix for fix in rate if fix.setting]
     made += () if lasted else surroundings.warmup_fix(run, at)

@@ -255,11 +255,13 @@ def _evidence(
         Evidence(LONGEST, float(seen.width.max()), where="train_loss"),
     ]
     if climb is not None:
-        what = "Gradient norm over its earlier level"
+        what = "Gradient norm, relative to before the spike"
         evidence.append(Evidence(what, climb, None, "", "grad_norm", where))
     rate = signals.learning_rate_at(where)
     if rate is not None:
-        evidence.append(Evidence("Learning rate there", rate, where="learning_rate", step=where))
+        evidence.append(
+            Evidence("Learning rate at the peak", rate, where="learning_rate", step=where)
+        )
     return (*evidence, *surroundings.batch_evidence(run))
 
 

@@ -84,7 +84,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the last three quarters gained anything, and where they lie."""
     train = surroundings.judged(signals)
     if len(train) < QUARTERS:
-        return unmet(f"only {count(len(train), 'value')} of train_loss")
+        few = f"only {count(len(train), 'value')}" if len(train) else "no finite value"
+        return unmet(f"{few} of train_loss")
     if signals.partial:
         return unmet(f"the history begins at step {step(signals.begins)}: the start is missing")
     still = still_of(train.value)

@@ -51,7 +51,7 @@ from runlens.signals.noise import sigma_diff
 from runlens.signals.onsets import first_tooth
 from runlens.signals.shape import Point, Shape, Swing, confidence, shape_of
 from runlens.signals.shape.swings import FEWEST_TURNS, detrended
-from runlens.wording import loss, moved, number, percent, step, times, too_few
+from runlens.wording import loss, number, percent, step, times, too_few
 
 FEWEST_CYCLES = FEWEST_TURNS // 2
 FEWEST_POINTS = 3 * FEWEST_TURNS  # below which turning points cannot be told from noise
@@ -170,9 +170,20 @@ def _explained(run: Run, signals: Signals, late: Curve, period: float, limits: L
     return ""
 
 
-def _drift(fall: float) -> str:
-    """Say what the smoothed loss did over all teeth; ``did not change`` below what is written."""
-    return moved(-fall, loss) if loss(abs(fall)) != loss(0.0) else "did not change"
+def _drift(train: Curve, onset: float, period: float) -> str:
+    """Say what the loss did beneath the teeth: its medians over the first and the last of them."""
+    first, last = train.after(int(onset)), train.after(int(train.step[-1] - period) + 1)
+    first = first.before(int(onset + period))
+    if not len(first) or not len(last):
+        return ""
+    was, now = loss(float(median(first.value))), loss(float(median(last.value)))
+    if was == now:
+        return f"Apart from the swings, the loss stayed at {now}."
+    way = "fell" if median(last.value) < median(first.value) else "rose"
+    return (
+        f"Apart from the swings, the loss {way} from {was} to {now} (medians of the first and the "
+        f"last {number(period, 2)} steps)."
+    )
 
 
 def _finding(
@@ -208,9 +219,9 @@ def _finding(
                 "train_loss",
             ),
             Evidence("Length of a swing, in steps", period, where="train_loss"),
-            Evidence("Swings counted", float(cycles), float(FEWEST_CYCLES), "show a period"),
+            Evidence("Clear swings in a row", float(cycles), float(FEWEST_CYCLES), "show a period"),
         ),
-        seen=f"Averaged over the swings, the loss {_drift(teeth.fall)}.",
+        seen=_drift(surroundings.judged(signals), onset, period),
         causes=_causes(explained),
         fixes=_fixes(run, signals, explained, mild=severity == "info"),
         ruled_out=tuple(out),

@@ -170,9 +170,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     at = step(lost.onset)
     where = f"from step {at} on" if bad[-1] else f"at step {at}"
     where = (
-        f"{where}, at {_often(bad)} evaluations"
-        if len(bad) > 1
-        else f"at the only evaluation, at step {at}"
+        f"{where}, at {_often(bad)}" if len(bad) > 1 else f"at the only evaluation, at step {at}"
     )
     return Finding(
         severity="warning" if consequence or not blind else "critical",
@@ -180,7 +178,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         evidence=_evidence(run, lost, train_lost),
-        seen=_seen(run, train_lost, series, consequence=consequence),
+        seen=_seen(run, lost, train_lost, series, consequence=consequence),
         end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
         causes=_causes(run, lost, consequence=consequence or series is not None),
         fixes=() if consequence else _fixes(run),
@@ -190,18 +188,26 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
 
 
 def _often(bad: BoolArray) -> str:
-    """Say at how many evaluations: ``all 4``, ``3 of 4``."""
+    """Say at how many: ``both evaluations``, ``all 4 evaluations``, ``3 of 4 evaluations``."""
     hits = int(bad.sum())
-    return f"all {hits:,}" if hits == len(bad) > 1 else f"{hits:,} of {len(bad):,}"
+    every = "both" if hits == 2 else f"all {hits:,}"  # noqa: PLR2004 - both
+    return f"{every if hits == len(bad) > 1 else f'{hits:,} of {len(bad):,}'} evaluations"
 
 
 def _seen(
-    run: Run, train_lost: float, series: tuple[str, Losing] | None, *, consequence: bool
+    run: Run,
+    lost: Lost,
+    train_lost: float,
+    series: tuple[str, Losing] | None,
+    *,
+    consequence: bool,
 ) -> str:
     """Say whether training is a number meanwhile."""
     if consequence:
         kind = not_finite_name(run, train_lost)
         at = step(train_lost)
+        if lost.onset <= train_lost:
+            return f"Train loss was {kind} as well, from step {at} on."
         return f"Train loss became {kind} at step {at}, and the evaluation followed."
     if series:
         name, other = series

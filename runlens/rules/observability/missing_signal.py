@@ -24,6 +24,7 @@ from runlens import fixes, layers
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
 from runlens.how_to_log import how_to_log
 from runlens.metrics import base, quality
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.config import method
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
@@ -87,6 +88,10 @@ SIGNALS = (
 )
 
 
+# an evaluation, if under another name or not finite
+_EVALUATED = lazy_re(r"(?:eval|val|valid|validation|test)[_/:.].*(?:loss|ppl|perplexity|bpb|nll)")
+
+
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
@@ -98,7 +103,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     main = "reward" if run.task in POLICY else "train_loss"
     points = max(len(run.curve(main)), len(run.curve("learning_rate")), len(run.curve("grad_norm")))
     if points < limits.fewest:
-        none = "the log holds no curve of a training"
+        none = "no training curve is logged"
         return unmet(too_few(points, "logged value", limits.fewest) if points else none)
     wanted = [one for one in SIGNALS if run.task in one.tasks]
     missing = [one for one in wanted if not _logged(run, one)]
@@ -121,7 +126,11 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
             ),
             seen=f"The checks that need {them} could not run.",
             fixes=tuple(
-                fixes.action(_how(one, run), f"this shows {one.for_what}") for one in missing
+                fixes.action(_how(one, run), f"this shows {one.for_what}")
+                for one in missing
+                if not (
+                    "eval_loss" in one.names and any(map(_EVALUATED.match, run.history.metrics))
+                )
             ),
             confidence=Confidence(0.8, "a name that RunLens does not know would be missed"),
         )

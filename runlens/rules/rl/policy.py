@@ -73,9 +73,10 @@ def top_words(curve: Curve, at: int) -> str:
 
 
 def last_words(curve: Curve, points: int = 0) -> str:
-    """Say where a curve ends: ``0.02 at step 100, the last`` as logged, or a median of many."""
+    """Say where a curve ends: ``0.02 at step 100, the last logged point``, or a median of many."""
     if len(curve) < 2 * FEW:
-        return f"{number(float(curve.value[-1]), 3)} at step {step(curve.step[-1])}, the last"
+        last = number(float(curve.value[-1]), 3)
+        return f"{last} at step {step(curve.step[-1])}, the last logged point"
     of = f"{points} points" if points else "tenth"
     return f"{number(last_level(curve.value, points), 3)} at the end (median of the last {of})"
 
@@ -310,7 +311,7 @@ def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
     if old is None and len(run.curve("kl")):
         return (fixes.action(f"Multiply beta by {factor:g}", why, "settings only"),)
     new = fixes.two_digits(factor * old) if old else NEW_BETA
-    what = "Add a KL term" if old == 0 else "Strengthen the KL term"
+    what = "Strengthen the KL term" if old else "Add a KL term"
     return (fixes.setting(run, "beta", new, what, why),)
 
 

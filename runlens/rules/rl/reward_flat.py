@@ -227,7 +227,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         fixes=flat_advice.fixes_of_fall(run, signals, reward)
         if rise.fell
         else flat_advice.fixes_of_flat(run, signals, early=quiet.startswith("only")),
-        ruled_out=(RuledOut("An early rise that levelled off", f"the end lies {where}"),),
+        ruled_out=(RuledOut("An early rise that leveled off", f"the end lies {where}"),),
         confidence=policy.confidence(
             -rise.seen / max(rise.visible, 1e-12) if rise.fell else 1.5 if gain.tau < 0 else 1.2,
             len(reward),

@@ -151,14 +151,14 @@ def _long(run: Run, signals: Signals, limits: Limits) -> Sign | None:
     ratio = end / max(start, 1e-9)
     at_step = float(length.step[at])
     return Sign(
-        "length, relative to its start",
+        "length ratio, last to first tenth",
         "len_mean",
         at_step,
         ratio,
         limits.length,
         above=True,
         decides=False,
-        said=f"completions grew to {number(ratio, 3)} × their initial length",
+        said=f"completions grew from {number(start, 3)} to {number(end, 3)} tokens",
     )
 
 

@@ -272,9 +272,10 @@ def _fixes(run: Run, level: Level, *, none_left: bool = False) -> tuple[Fix, ...
     if level.saturated:
         return (fixes.action("Stop here, or continue with harder prompts", level.words),)
     what = "Leave out prompts that are always or never solved"
+    rare = "a rare success shows up in more groups"
     return (
         *policy.warmer(run, "completions then differ more"),
-        *policy.more_generations(run, "a rare success shows up in more groups"),
+        *(() if level.constant else policy.more_generations(run, rare)),
         fixes.action(*_credit(level), cost="one run"),
         *(() if none_left else (fixes.action(what, "they give no learning signal"),)),
     )

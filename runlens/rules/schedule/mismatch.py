@@ -48,8 +48,11 @@ def planned(run: Run, name: str, before: FloatArray, at: float) -> str:
     if not name:
         return ""
     if flat:
-        kept = f"the rate stayed at {rate(float(before[1]))} until step {step(at)}"
-        return f"The configured {name} schedule{over} was never followed, as {kept}."
+        kept = f"It stayed at {rate(float(before[1]))}."
+        return (
+            f"Before step {step(at)} the rate did not follow the configured {name} "
+            f"schedule{over} either. {kept}"
+        )
     return f"The configured scheduler, {name}{over}, gives another rate."
 
 

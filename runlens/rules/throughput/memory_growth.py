@@ -1,7 +1,7 @@
 """Memory growth: memory climbs step over step.
 
 What is seen
-    Memory of the GPU or of the process rises through most of the run and has not levelled off.
+    Memory of the GPU or of the process rises through most of the run and has not leveled off.
 Why it matters
     A leak ends in an out-of-memory error, hours after it began.
 Looks alike
@@ -123,7 +123,7 @@ def _steady(curve: Curve, limits: Limits) -> str:
     width = max(3, len(third) // 5)
     late = float(median(third[-width:]) - median(third[:width]))
     if late <= limits.late * growth:
-        return f"memory levelled off: {number(late)} of {number(growth)} GiB in the last third"
+        return f"memory leveled off: {number(late)} of {number(growth)} GiB in the last third"
     half = kept.value[len(kept) // 2 :]
     rises = int((np.diff(np.maximum.accumulate(half)) > 0).sum())
     if rises < limits.rises:
@@ -171,7 +171,7 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
             ),
             Evidence("Memory at the end, GiB", last, where=metric, step=float(curve.step[-1])),
         ),
-        seen="Memory had not levelled off at the end." + _uneven(run, signals, kind),
+        seen="Memory had not leveled off at the end." + _uneven(run, signals, kind),
         causes=_causes(kind, of_card=_of_card(run)),
         fixes=_fixes(run, kind),
         ruled_out=(

@@ -35,7 +35,9 @@ MAX_USAGE = 500  # lines of a usage: the Trainer's has 400
 _NOT_OWN = lazy_re(r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>")
 _SAVED = lazy_re(
     r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
-    r"|Saving (?:model|checkpoint) (?:at|in)|Model weights saved in"
+    r"|Saving (?:model|checkpoint) (?:at|in)"
+    r"|Saving checkpoint(?=\s+\S*\d\S*\.(?:pth?|ckpt|bin)\b)"
+    r"|Model weights saved in"
     r"|Configuration saved in|[Ss]av(?:e|ed|ing)(?: the)?(?: new)?(?: best)? model to)\s+(\S+)"
 )
 # "output/ckpt_best.pth saved !!!"

@@ -43,6 +43,11 @@ _EPOCHS = lazy_re(
 _FOR = lazy_re(
     r"\btraining for (\d[\d,]{0,15}) (?:(steps|iterations|updates)|epochs)\b", re.IGNORECASE
 )
+_ALONE = lazy_re(
+    r"^\W*(?P<key>KL (?:coef(?:f|ficient)?|beta|weight)|Beta|Rollouts per prompt)\s*[:=]\s*"
+    r"(?P<value>\d[\d.]{0,15}(?:e-?\d{1,3})?)\s*$",
+    re.IGNORECASE,
+)
 _BETAS = lazy_re(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
 _OVERRIDE = lazy_re(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
@@ -144,6 +149,9 @@ def _said(line: str) -> dict[str, Setting]:
         return {"num_train_epochs": int(epochs[1])}
     if "raining for" in line and (plan := _FOR.search(line)):
         return {"max_steps" if plan[2] else "num_train_epochs": int(plan[1].replace(",", ""))}
+    if ("eta" in line or "KL" in line or "ollouts" in line) and (alone := _ALONE.match(line)):
+        key = "num_generations" if "ollouts" in alone["key"] else "beta"
+        return {key: value(alone["value"])}
     if "betas" in line and (pair := _BETAS.search(line)):
         return {"betas": pair[1]}
     if "/train" in line and (trainer := _TRAINER.search(line)):

@@ -142,7 +142,7 @@ def do_first(top: Top, advice: Advice) -> Markup:
     right = _diff(advice.diff, "diff", "Settings for the next run") if advice.diff else None
     if advice.otherwise:
         other = _diff(advice.otherwise, "otherwise", "Settings to try second")
-        right = el("div", right, folded("If these steps do not help", "", other, class_="plain"))
+        right = el("div", right, folded("If this does not help", "", other, class_="plain"))
     class_ = "first" if right else "first one"
     return el("section", left, right, class_=class_, id="do-first", aria_labelledby="h-do-first")
 
