@@ -19,6 +19,8 @@ from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
+from runlens.sources.console.unnamed_lists import TOLD as LISTED
+from runlens.sources.console.unnamed_lists import unnamed_lists
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import is_time, minimised
 
@@ -75,6 +77,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return [Row(at, Counted(step=n), (stem,), (v,)) for n, (at, v) in enumerate(run_on, 1)]
     if tells(stem) and (of_data := _of_data(others, stem) or _two_curves(others, stem)):
         return of_data
+    if not tells(stem) and (curves := unnamed_lists(others, stem)):
+        return curves
     found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
@@ -188,7 +192,9 @@ def _two_curves(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
 def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
     """Return what is told of rows of bare numbers, which `named` are in the end."""
     two = any(row.names[0].startswith(OF_TWO[0]) and len(row.names) > 1 for row in rows[:1])
-    return OF_LINES if two else TOLD if rows == named else MINIMISED
+    listed = len(rows) > 1 and rows[0].at == rows[-1].at and not tells(rows[0].names[0])
+    said = LISTED if listed else TOLD if rows == named else MINIMISED
+    return OF_LINES if two else said
 
 
 def _from_start(lines: int) -> tuple[list[int], ...]:
