@@ -27,13 +27,20 @@ def printed(folder: Path, text: str, name: str = "log.txt") -> Run:
         f"{tuple(SHARE)}\n{tuple(OTHER)}\n{tuple(LOSS)}\n",
         f"[{SHARE}, {OTHER}, {LOSS}]",
         f"[{SHARE},\n {OTHER},\n {LOSS}]\n",
+        "\n".join(
+            [
+                f"[{', '.join(f'np.float64({n})' for n in SHARE)}]",
+                str(OTHER),
+                f"[{', '.join(f'tensor({n}, grad_fn=<NllLossBackward0>)' for n in LOSS)}]",
+            ]
+        ),
         f"array({SHARE})\narray({OTHER}, dtype=float32)\ntensor({LOSS})\n",
         "\n".join(
             f"[{' '.join(map(str, some[:7]))}\n {' '.join(map(str, some[7:]))}]"
             for some in (SHARE, OTHER, LOSS)
         ),
     ],
-    ids=["lists", "tuples", "list of lists", "over lines", "arrays", "numpy"],
+    ids=["lists", "tuples", "list of lists", "over lines", "scalars", "arrays", "numpy"],
 )
 def test_lists_without_names_are_curves(tmp_path: Path, text: str) -> None:
     """The one that falls from above 1 beside shares is the loss, and the guess is told."""
@@ -44,6 +51,29 @@ def test_lists_without_names_are_curves(tmp_path: Path, text: str) -> None:
     said = [problem.text for problem in run.problems]
     assert any("no names" in one for one in said)
     assert any('"column 3" was used' in one for one in said)
+
+
+def test_of_two_lists_that_fall_the_first_is_of_the_training(tmp_path: Path) -> None:
+    """As programs write them, one behind the other; the guess is told."""
+    held = [round(one + 0.2, 4) for one in LOSS]
+    for text in (f"{LOSS}\n{held}\n{SHARE}\n", f"{LOSS}, {held}\n"):
+        run = printed(tmp_path, text)
+        assert run.taken == {"train_loss": "column 1", "eval_loss": "column 2"}
+
+
+@pytest.mark.parametrize(
+    ("train", "held"),
+    [
+        (f"Train: {LOSS}", f"Test: {LOSS}"),
+        (f"train losses: {tuple(LOSS)}", f"val losses: {tuple(LOSS)}"),
+        (f"train_loss = {[f'float32({n})' for n in LOSS]}".replace("'", ""), f"val_loss={LOSS}"),
+    ],
+)
+def test_named_lists_tuples_and_scalars(tmp_path: Path, train: str, held: str) -> None:
+    """By their data alone too."""
+    run = printed(tmp_path, f"{train}\n{held}\n")
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("eval_loss").value.tolist() == LOSS
 
 
 def test_a_loss_without_a_name_may_become_nan(tmp_path: Path) -> None:
@@ -102,7 +132,9 @@ def test_other_lists_are_no_curves(tmp_path: Path, text: str) -> None:
     "lists",
     [
         (SHARE, OTHER),
-        (LOSS, [one + 1 for one in LOSS]),
+        (LOSS, [one + 9 for one in LOSS], SHARE),  # begins much higher
+        (LOSS, LOSS, LOSS),
+        ([one + 1 for one in SHARE], SHARE),  # rises
         (SHARE, LOSS[::-1]),
         (SHARE, [-one for one in SHARE], LOSS),
         ([0.9 - n / 50 for n in range(12)], [3 - n / 20 for n in range(12)]),  # both fall slowly
@@ -148,6 +180,13 @@ def test_totals_of_training_and_of_held_out_data(
     assert not held or run.taken["eval_loss"] == held
 
 
+def test_totals_are_read_in_any_table(tmp_path: Path) -> None:
+    """Named by their data alone, as ``train,val`` are."""
+    table = rows_of("epoch,train_all,tr_a,tr_b,val_all", EPOCHS, LOSS, SHARE, OTHER, LOSS)
+    run = printed(tmp_path, table, "mine.csv")
+    assert run.curve("train_loss").value.tolist() == run.curve("eval_loss").value.tolist() == LOSS
+
+
 @pytest.mark.parametrize(
     ("names", "back"),
     [
@@ -184,6 +223,7 @@ def test_scores_of_generations_without_a_header(tmp_path: Path) -> None:
         ([n // 3 for n in range(12)], sorted(SCORES)),  # counts on
         ([n // 3 for n in range(12)], SCORES[::-1]),
         ([n // 3 for n in range(12)], [one / 100 for one in SCORES]),
+        ([n // 3 for n in range(12)], [one - 2000 for one in SCORES]),
         ([7 * (n // 3) for n in range(12)], SCORES),
         ([0] * 12, SCORES),
         ([n // 2 for n in range(4)], SCORES[:4]),
@@ -230,3 +270,21 @@ def test_rewards_of_episodes_in_other_languages(tmp_path: Path) -> None:
     for name in ("Recompensa Episodio", "Rewards Episodi", "Nagroda epizod"):
         table = rows_of(f",{name},exploration_rates", EPOCHS, SCORES, LOSS)
         assert len(printed(tmp_path, table, "training_metrics.csv").curve("reward")) == 12
+
+
+@pytest.mark.parametrize(("first", "runs"), [(30, 3), (4, 2)])
+def test_a_start_that_logged_none_of_its_first_epochs(
+    tmp_path: Path, first: int, runs: int
+) -> None:
+    """Its rows count on, far behind those of the start before it: the head of the log tells."""
+    head = [f"using device: gpu{n}\nlayers {n}\nwidth 2{n}\nheads {n}\nstarting" for n in range(3)]
+
+    def rows(begin: int) -> list[str]:
+        return [
+            f"batch {n % 2 + 1} of epoch {n // 2 + begin}, loss {9 / (n + 2):.4f}, accuracy 0.{n}"
+            for n in range(12)
+        ]
+
+    parts = [head[0], *rows(1), head[1], *rows(1)[:6], head[2], *rows(first), ""]
+    (tmp_path / "training.log").write_text("\n".join(parts))
+    assert len(read_all(tmp_path / "training.log")) == runs

@@ -20,7 +20,7 @@ from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
 from runlens.sources.console.unnamed_lists import TOLD as LISTED
-from runlens.sources.console.unnamed_lists import unnamed_lists
+from runlens.sources.console.unnamed_lists import as_printed, unnamed_lists
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import is_time, minimised
 
@@ -54,6 +54,7 @@ _LIST = lazy_re(
     r"\s*(?:([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*)?(?:(?:\w+\.)?(?:array|tensor|Tensor)\()?"
     r"\[([^\[\]]*)\]?(?:, \w+=[^\[\]]{1,40})?[\s,)]*$"
 )
+_TUPLE = lazy_re(r"(\s*[^\W\d][^:=()\[\]]{0,80}[:=]\s*)\(([-+.\w,\s]+)\)\s*")
 _NAME = lazy_re(r"\s*([^\W\d][\w .'-]{0,60}?)\s*[:=]?\s*")  # alone in the line above a list
 _BETWEEN = lazy_re(r"[,\s]+")
 _OPENED = lazy_re(r"[^\[\]]{0,80}\[[-+.\w\s,]*")  # what goes on in the lines below
@@ -302,7 +303,12 @@ def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _list(at: int, line: str) -> _List | None:
     """Return name and numbers of a list that was printed; None for what is none."""
-    found = _LIST.match(line) if "[" in line and len(line) <= LONGEST_LIST else None
+    if len(line) > LONGEST_LIST:
+        return None
+    line = as_printed(line)
+    if tupled := _TUPLE.fullmatch(line):
+        line = f"{tupled[1]}[{tupled[2]}]"
+    found = _LIST.match(line) if "[" in line else None
     if not found:
         return None
     cells = _BETWEEN.split(found[2].strip(" ,"))
@@ -332,8 +338,9 @@ def _of_lists(found: Sequence[_List], stem: str) -> list[Row]:
     """
     telling = [one for one in found if tells(one[1])]
     data = {split_of(name) for _, name, _ in found if SPLIT.fullmatch(name)}
-    if not telling and tells(stem) and len(data) == len(found) > 1:
-        telling = [(at, f"{split_of(name)}{stem}", values) for at, name, values in found]
+    if not telling and len(data) == len(found) > 1:
+        said = stem if tells(stem) else ""
+        telling = [(at, f"{split_of(name)}{said}" if said else name, v) for at, name, v in found]
     if not telling and tells(stem):
         return [
             Row(at, Counted(step=n), (stem,), (value,))

@@ -22,6 +22,10 @@ BREAKS_OFF = "breaks off within a list: what it holds so far was read"
 TOLD = "holds lists of numbers and no names: each was read as the curve of a metric"
 _LIST = lazy_re(r"(?:\b(?:\w+\.)?(?:array|tensor|Tensor)\()?[\[(]([-+.\w,;\s]*)(?:[\])]|\Z)")
 _AROUND = lazy_re(r"(?:[\[\](),;\s]|(?:dtype|device|grad_fn)=[\w.:<>']{1,40})*")
+_SCALAR = lazy_re(
+    r"\b(?:(?:np|numpy|torch)\.)?(?:float\d*|tensor)\(([-+.\w]{1,40})"
+    r"(?:, \w+=[^(),]{1,40}(?:\(\))?>?)*\)"
+)
 _APART = lazy_re(r"[,;\s]+")
 
 
@@ -30,7 +34,7 @@ def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
 
     Lists that begin with their own numbers are rows, as are those shorter than there are of them.
     """
-    text = "\n".join(line for _, line in others)
+    text = as_printed("\n".join(line for _, line in others))
     if not stem or len(text) > LONGEST or text.lstrip()[:1] not in {"[", "(", "a", "t"}:
         return []
     lists = _lists(text)
@@ -53,6 +57,15 @@ def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         here = {n: v for n, v in zip(names, values, strict=True) if v is not None}
         rows.append(Row(others[0][0], Counted(step=step), tuple(here), tuple(here.values())))
     return rows
+
+
+def as_printed(text: str) -> str:
+    """Return a text with the numbers alone of the scalars of numpy and PyTorch in it.
+
+    >>> as_printed("[np.float64(0.5), tensor(0.25, device='cuda:0')]")
+    '[0.5, 0.25]'
+    """
+    return _SCALAR.sub(r"\1", text) if "(" in text else text
 
 
 def breaks_off(text: str) -> bool:

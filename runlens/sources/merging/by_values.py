@@ -10,17 +10,19 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray
 from runlens.naming import classify, words
-from runlens.naming.vocabulary import SPLITS
+from runlens.naming.vocabulary import EPOCH, SPLITS
 from runlens.patterns import lazy_re
 
 MEAN = frozenset(("mean", "avg", "average"))
-TOTALS = frozenset(("total", "overall", "combined"))
+TOTALS = frozenset(("total", "overall", "combined", "all"))
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
 ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
 FEWEST = 5  # values from which a curve is told from a count
 SHARE = 1.0  # what no accuracy is above
 LOW = 100  # what scores of agents leave behind, and no per cent does
+ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
+OURS = ("train_loss", "eval_loss")
 HALF = 0.5  # of what it was at first, to which nothing but a loss falls beside accuracies
 
 
@@ -49,7 +51,8 @@ def total(metrics: Mapping[str, Columns]) -> dict[str, str]:
 
 def _says_total(name: str) -> bool:
     """Whether the words of a name are those of a total and of its data, and no others."""
-    return set(words(name)) <= TOTALS | MEAN | SPLITS.keys()
+    said = set(words(name))
+    return said <= TOTALS | MEAN | SPLITS.keys() | EPOCH and (said != {"all"})
 
 
 def _sum_of_others(metrics: Mapping[str, Columns]) -> dict[str, str]:
@@ -90,30 +93,37 @@ def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:
 
 
 def _above_shares(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the loss of columns that nobody named: it falls from above 1, the others are shares.
+    """Return the losses of columns that nobody named: they fall from above 1, others are shares.
 
-    It falls to less than half, or one of the shares rises meanwhile, as an accuracy does.
+    One falls to less than half, or one of the shares rises meanwhile, as an accuracy does. Of two
+    that begin alike programs write that of the training first.
     """
     if len(metrics) < len(("loss", "accuracy")) or not all(map(_UNNAMED.fullmatch, metrics)):
         return {}
     value = {name: rows.value for name, rows in metrics.items()}
     above = [name for name, some in value.items() if np.nanmax(some, initial=0) > SHARE]
     least = min(np.nanmin(some, initial=0) for some in value.values())
-    if len(above) != 1 or least < 0 or min(map(len, value.values())) < FEWEST:
+    whole = any((np.floor(some) == some).all() for some in value.values())
+    if (
+        not 0 < len(above) <= len(OURS)
+        or least < 0
+        or whole
+        or min(map(len, value.values())) < FEWEST
+    ):
         return {}
-    loss, shares = metrics[above[0]], [metrics[name] for name in metrics if name != above[0]]
-    first, last = ends(loss)
-    measured = all((np.floor(some.value) != some.value).any() for some in (loss, *shares))
-    if not measured or not (last < HALF * first or (last < first and any(map(rises, shares)))):
-        return {}
-    return {"train_loss": above[0]}
+    risen = any(rises(metrics[name]) for name in metrics if name not in above)
+    first, last = zip(*(ends(metrics[name]) for name in above), strict=True)
+    fallen = all(b < (1 if risen else HALF) * a for a, b in zip(first, last, strict=True))
+    return (
+        dict(zip(OURS, above, strict=False)) if fallen and max(first) <= ALIKE * min(first) else {}
+    )
 
 
 def _scores_of_groups(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return the reward of two columns that nobody named: ``generation,score`` of a population.
 
-    The first counts groups of rows, one by one. The other are whole numbers above all per cent that
-    go up and down, and are higher in the end.
+    The first counts groups of rows, one by one. The others are above all per cent, go up and down,
+    and are higher in the end.
     """
     if len(metrics) != len(("group", "score")) or not all(map(_UNNAMED.fullmatch, metrics)):
         return {}
@@ -122,11 +132,11 @@ def _scores_of_groups(metrics: Mapping[str, Columns]) -> dict[str, str]:
         return {}
     counted = group[0] in {0, 1} and np.isin(np.diff(group), (0, 1)).all() and group[-1] > 1
     grouped = 2 * (group[-1] - group[0] + 1) <= len(group)
-    whole = (np.floor(score) == score).all() and score.min() >= 0 and score.max() > LOW
+    high = score.min() >= 0 and score.max() > LOW
     apart = np.sign(np.diff(score))
     name = list(metrics)[1]
     goes = {-1, 1} <= set(apart.tolist()) and rises(metrics[name])
-    return {"reward": name} if counted and grouped and whole and goes else {}
+    return {"reward": name} if counted and grouped and high and goes else {}
 
 
 def _direction(value: FloatArray) -> int:
