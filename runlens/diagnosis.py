@@ -17,10 +17,12 @@ __all__ = [
     "ENDED",
     "HEALTHS",
     "MERGED",
+    "OTHER_TASKS",
     "RANKS",
     "SCHEMA",
     "SEVERITIES",
     "UNLOGGED",
+    "UNTESTED",
     "Advice",
     "Cause",
     "Chart",
@@ -56,6 +58,8 @@ ChartKind = Literal["curves", "limit", "zoom", "boundary", "log", ""]
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 HEALTHS: tuple[Health, ...] = (*SEVERITIES, "healthy", "unknown")  # worst first
 
+OTHER_TASKS = "holds for "  # how it begins the reason of a rule for other kinds of runs
+UNTESTED = "not checked"  # how a rule begins what it could not rule out
 UNLOGGED = "not logged: "  # how the reason of a rule begins that lacks metrics
 MERGED = "merged into "  # how an outcome begins whose finding is told as part of another's
 

@@ -10,8 +10,10 @@ from dataclasses import replace
 from runlens.cause import RANKS
 from runlens.diagnosis import (
     MERGED,
+    OTHER_TASKS,
     SEVERITIES,
     UNLOGGED,
+    UNTESTED,
     Evidence,
     Finding,
     Incident,
@@ -26,11 +28,9 @@ from runlens.rules.relations import (
     DENIED_BY,
     HOLDS_BESIDE,
     NAMED_BY,
-    OTHER_TASKS,
     SETTINGS,
     SOON,
     STATES,
-    UNTESTED,
 )
 from runlens.run import Run, State
 

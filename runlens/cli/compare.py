@@ -178,7 +178,7 @@ def _board_page(board: "Leaderboard", place: str, output: str | None, how: dict[
     from runlens.cli.output import folder_page
     from runlens.report.html.leaderboard import render
 
-    folder_page(render(board, place, static=how["static"]), place, output, quiet=how["quiet"])
+    folder_page(render(board, place, static=how["static"]), [place], output, quiet=how["quiet"])
 
 
 def _report(

@@ -92,10 +92,11 @@ def command(
     from dataclasses import replace
 
     from runlens import errors
-    from runlens.cli.output import nearest_settings, short_lived
+    from runlens.cli.output import nearest_settings, runs_among, short_lived
     from runlens.settings import columns_of
 
     short_lived()
+    places = tuple(runs_among(places))
     every = how["every"] or takes_all(form)
     bytes(ARRAYS)
     diagnosed: list[tuple[Diagnosis, str]] = []
@@ -232,9 +233,9 @@ def _overview_page(
 
     if how["quiet"] and output is None:
         return
-    counts, place = counted([one for one, _ in diagnosed]), diagnosed[0][1]
-    page = render(board, place, static=how["static"], counts=counts)
-    folder_page(page, place, output, quiet=how["quiet"])
+    counts, places = counted([one for one, _ in diagnosed]), [place for _, place in diagnosed]
+    page = render(board, places[0], static=how["static"], counts=counts)
+    folder_page(page, list(dict.fromkeys(places)), output, quiet=how["quiet"])
 
 
 def _for_machines(

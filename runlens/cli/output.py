@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runlens.settings import Settings
 
 LONGEST_NAME = 80
+WRITTEN, HEAD = b'name="generator" content="RunLens"', 1_000  # in so many bytes of a page
 WIDTH = 80  # columns, of what is no terminal
 
 
@@ -80,14 +81,35 @@ def page_path(run_name: str, *places: Path) -> Path:
     return folder / f"runlens-{file_name(run_name)}.html"
 
 
-def folder_page(content: str, place: str, output: str | None, *, quiet: bool) -> None:
-    """Write the page of all runs at a place: to `output`, else named by the place."""
+def runs_among(places: Sequence[str]) -> list[str]:
+    """Return the places but for pages that this package wrote, which a `run*` of the shell names.
+
+    Raises click.UsageError where nothing else is left.
+    """
+    pages = [place for place in places if place.endswith(".html") and _is_page(Path(place))]
+    left = [place for place in places if place not in pages]
+    if pages and not left:
+        raise click.UsageError(f"{pages[0]} is a page that RunLens wrote; name the run itself")
+    for page in pages:
+        click.echo(f"runlens: {one_line(page)} is a page of RunLens, not a run; left out", err=True)
+    return left
+
+
+def _is_page(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return WRITTEN in file.read(HEAD)
+    return False
+
+
+def folder_page(content: str, places: Sequence[str], output: str | None, *, quiet: bool) -> None:
+    """Write the page of all runs at some places: to `output`, else named by their folder."""
     if output == "-":
         emit(content, output)
         return
-    folder = Path(place)
-    name = folder.resolve().name if folder.exists() else place
-    path = Path(output) if output else page_path(name, folder)
+    known = [path for place in places if (path := Path(place)).exists()]
+    shared = Path(os.path.commonpath([path.resolve() for path in known])) if known else None
+    name = shared.name if shared and len(known) == len(places) else places[0]
+    path = Path(output) if output else page_path(name, *known)
     write(path, content)
     if not quiet:
         click.echo(f"Report: {shown(path)}", err=True)

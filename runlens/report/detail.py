@@ -5,7 +5,7 @@ from functools import partial
 
 from runlens.cause import UNKNOWN
 from runlens.config_keys import written
-from runlens.diagnosis import Advice, Diagnosis, Evidence, Finding, Fix
+from runlens.diagnosis import UNTESTED, Advice, Diagnosis, Evidence, Finding, Fix
 from runlens.report.facts import (
     checks,
     covering,
@@ -23,7 +23,6 @@ from runlens.report.missing import told
 from runlens.report.once import Once, Top
 from runlens.report.terminal import Line, Options, clean, part, wrapped
 from runlens.report.values import evidence_value
-from runlens.rules.relations import UNTESTED
 from runlens.run import Setting
 from runlens.wording import step
 

@@ -9,6 +9,7 @@ from runlens.diagnosis import (
     DATED_AT_BEST,
     ENDED,
     MERGED,
+    OTHER_TASKS,
     Confidence,
     Diagnosis,
     Evidence,
@@ -18,7 +19,6 @@ from runlens.diagnosis import (
 )
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.rules.relations import OTHER_TASKS
 from runlens.run import State
 from runlens.wording import capitalised, count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words

@@ -74,8 +74,6 @@ NAMED_BY: Mapping[str, str] = {
 }
 # checks of a setting whose name in what speaks for a cause blames it
 SETTINGS: Mapping[str, str] = {"weight_decay": "weight-decay-high"}
-OTHER_TASKS = "holds for "  # how it begins the reason of a rule for other kinds of runs
-UNTESTED = "not checked"  # how a rule begins what it could not rule out
 # what a rule that did not name it as its own title may have called this finding
 DENIED_BY: Mapping[str, tuple[str, ...]] = {
     "grad-spike": ("single spike",),

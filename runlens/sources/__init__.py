@@ -49,7 +49,6 @@ _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
 # whose columns a user may name
 TABLES = {f"{__name__}.tables.jsonl_log", f"{__name__}.tables.csv_log"}
 SHOWN = 3
-SMALL_STATE = 2**18  # bytes of a state of another program: the Trainer's own may be damaged
 MOST_NAMES = 30_000  # metrics of one source: to tell what a name means takes some 0.2 ms
 
 
@@ -141,41 +140,20 @@ def _readings_of(
 ) -> list[SourceReading]:
     with np.errstate(all="ignore"):  # what is beyond float64 is infinite
         if table := _table(reader):
+            from runlens.sources import misnamed
             from runlens.sources.tables.charts import by_run
 
             read = table.read(source, columns)
-            printed = [] if read.series or read.parts else _printed(reader, source)
+            printed = [] if read.series or read.parts else misnamed.printed(kind_of(reader), source)
             return printed or [part for one in by_run(read) for part in apart(one)]
         if isinstance(reader, StoreReader):
             return reader.read_all(source)
         one = reader.read(source)
-        small = kind_of(reader) == "trainer_state" and source.stat().st_size < SMALL_STATE
-        if small and one.problems and one.empty:
-            from runlens.sources.tables import jsonl_log
+        if kind_of(reader) == "trainer_state" and one.problems and one.empty:
+            from runlens.sources import misnamed
 
-            other = jsonl_log.read(source)  # of another program, which calls it so
-            one = other if any(len(some.step) > 1 for some in other.series.values()) else one
+            one = misnamed.of_another_program(source) or one
         return apart(one) if kind_of(reader) == "wandb_dir" else [one]
-
-
-def _printed(reader: Reader | StoreReader, source: Path) -> list[SourceReading]:
-    """Return what a console printed into a file that is called a table; nothing where it is one.
-
-    A JSON file may be a list of its lines, and a logger may write JSON Lines, with what was printed
-    in the message of each.
-    """
-    from runlens.sources import console
-    from runlens.sources.tables import csv_log, jsonl_log
-
-    kind = kind_of(reader)
-    if kind == "csv_log":
-        printed = not csv_log.has_bare_numbers(source)
-    else:
-        printed = jsonl_log.is_list(source) or (kind == "jsonl_log" and jsonl_log.of_logger(source))
-    if not printed:
-        return []
-    read = console.read_all(source) if console.looks_like_log(source) else []
-    return read if any(one.series for one in read) else []
 
 
 def _sources(

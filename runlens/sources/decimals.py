@@ -4,7 +4,6 @@ And in lines of a log, behind their names: ``Verlust: 0,5231``.
 """
 
 import re
-from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 
@@ -13,19 +12,16 @@ _APART = lazy_re(r"[\t;|]")
 _NUMBER = r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?"
 _CELL = lazy_re(_NUMBER)
 _IN_ENGLISH = lazy_re(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+\.\d+.*)")  # 12,500 may be thousands
-FEWEST = 5  # numbers with a comma, none of which are thousands
-_THOUSAND = 3  # digits
-_AMID = lazy_re(r"(?<![\w.,:(\[-])([-+]?\d{1,9}),(\d{1,17})(?!,\d|\.\d|[\w:)\]])")
+FEWEST = (
+    5  # numbers with a comma, none of which are thousands, beside which next to none has a point
+)
+SELDOM = 0.1
+_AMID = lazy_re(
+    r"(?<=[ \t=:|/])([-+]?\d{1,9}),(\d{1,17})(?=(?: ?%)?(?:[\s;|)/]|,\s|[.,]?$))", re.MULTILINE
+)
+_THOUSANDS = lazy_re(r"[-+]?[1-9]\d{0,2},\d{3}")
 _WITH_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _IN_ROWS = lazy_re(rf"(?<![^\t;|\n])( *{_NUMBER} *)(?![^\t;|\r\n])")
-
-# decimals behind a comma, as programs print them where it is used: "Verlust: 0,5231"
-_COMMA = lazy_re(r"(?<=[\s=:|])([-+]?\d{1,6}),(\d{1,12})(?=(?: ?%)?(?:[\s;|)]|$))")
-_NO_THOUSANDS = lazy_re(r"(?<=[\s=:|])[-+]?(?:0,\d{1,12}|\d{1,6},(?:\d\d?|\d{4,12}))(?![\w,.])")
-_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
-SAMPLED_LINES = 2_000  # at the start of a log
-FEWEST = 5  # lines with such numbers, beside which next to none has a point
-SELDOM = 0.1
 
 
 def has_commas(text: str) -> bool:
@@ -62,24 +58,11 @@ def log_with_points(data: bytes) -> bytes:
 
 
 def _in_prose(text: str) -> bool:
-    """Whether the numbers between the words of a log have commas for points, and none a point."""
-    commas = [found[2] for found in _AMID.finditer(text) if len(found[2]) != _THOUSAND]
-    return len(commas) >= FEWEST and not _WITH_POINT.search(text)
+    """Whether the numbers between the words of a log have commas, and next to none a point."""
+    commas = [found[0] for found in _AMID.finditer(text) if not _THOUSANDS.fullmatch(found[0])]
+    points = sum(_WITH_POINT.search(line) is not None for line in text.splitlines() if "," in line)
+    return len(commas) >= FEWEST and points <= SELDOM * len(commas)
 
 
 def _pointed(cell: re.Match[str]) -> str:
     return cell[0].replace(",", ".")
-
-
-def with_points_in_lines(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
-    """Return the lines of a log with points in its decimals, where it has commas instead.
-
-    >>> with_points_in_lines([(n, f"Verlust: 0,{n}") for n in range(5)])[-1]
-    (4, 'Verlust: 0.4')
-    """
-    sample = (line for _, line in lines[:SAMPLED_LINES] if "," in line)
-    commas = [line for line in sample if _NO_THOUSANDS.search(line)]
-    points = sum(_POINT.search(line) is not None for line in commas)
-    if len(commas) < FEWEST or points > SELDOM * len(commas):
-        return lines
-    return [(at, _COMMA.sub(r"\1.\2", line) if "," in line else line) for at, line in lines]

@@ -129,6 +129,19 @@ def test_several_runs_give_an_overview_and_one_page(three: Path, tmp_path: Path)
     assert list(tmp_path.glob("*.html")) == [page]
 
 
+def test_pages_that_a_shell_names_among_the_runs_are_left_out(three: Path, tmp_path: Path) -> None:
+    """`runlens run*` finds the pages of the call before; alone such a page is wrong usage."""
+    runs = sorted(one for one in three.iterdir() if one.is_dir())
+    lens("diagnose", *runs)
+    (page,) = tmp_path.glob("*.html")
+    assert page.name == f"runlens-{three.name}.html"  # of all, not of the first
+    again = lens("diagnose", *runs, page)
+    assert "3 runs:" in again.stdout
+    assert f"{page} is a page of RunLens, not a run; left out" in again.stderr.replace("\n", "")
+    alone = lens("diagnose", page)
+    assert (alone.exit_code, "is a page that RunLens wrote" in alone.stderr) == (2, True)
+
+
 def test_run_chooses_one_and_all_gives_each_in_full(three: Path, tmp_path: Path) -> None:
     """Each with its page."""
     chosen = lens("diagnose", three, "--run", "beta")

@@ -9,7 +9,7 @@ import pytest
 from runlens import read, read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
-from runlens.sources.decimals import with_points_in_lines
+from runlens.sources.decimals import log_with_points
 
 EPOCHS = range(1, 9)
 
@@ -124,7 +124,10 @@ def test_few_lines_with_a_point_among_commas(tmp_path: Path) -> None:
     lines = [f"epoch {n} loss {2 / n:.3f}, 0,5 of it" for n in EPOCHS]
     late = [f"Epoche {n} Verlust 0,{n}" for n in EPOCHS] + [f"x {n} y 0,5 z 0.5" for n in EPOCHS]
     assert logged(tmp_path, lines).curve("train_loss").value[-1] == 0.25
-    assert with_points_in_lines([*enumerate(late)]) == [*enumerate(late)]
+    text = "\n".join(late).encode()
+    assert log_with_points(text) == text
+    counted = "".join(f"{n},{10 * n}\n" for n in EPOCHS).encode()
+    assert log_with_points(counted) == counted  # two columns of whole numbers
 
 
 def test_games_of_so_many_steps(tmp_path: Path) -> None:

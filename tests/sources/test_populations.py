@@ -32,6 +32,14 @@ def test_the_mean_fitness_of_a_generation_is_a_reward(tmp_path: Path, head: str,
     assert any(f'"{name}"' in problem.text for problem in run.problems)
 
 
+def test_a_fitness_that_falls_is_not_taken_for_a_reward(tmp_path: Path) -> None:
+    """Some evolution drives it down: nothing says which way is better."""
+    rows = "".join(f"{n},{900 - 20 * n}\n" for n in range(1, 20))
+    run = read(written(tmp_path, f"generation,mean_fitness\n{rows}", "log.csv"))
+    assert "reward" not in run.history.metrics
+    assert len(run.curve("mean_fitness")) == 19
+
+
 def test_the_fitness_of_the_fittest_where_nothing_else_is_there(tmp_path: Path) -> None:
     """In a table that counts generations, else in none."""
     body = "".join(f"{n},{9 + n}.5\n" for n in GENERATIONS)

@@ -66,6 +66,7 @@ def document(
         "head",
         el("meta", charset="utf-8"),
         _meta({"http_equiv": "Content-Security-Policy"}, policy([*first, *scripts])),
+        _meta({"name": "generator"}, "RunLens"),
         _meta({"name": "viewport"}, "width=device-width,initial-scale=1"),
         _meta({"name": "referrer"}, "no-referrer"),
         _meta({"name": "robots"}, "noindex"),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import islice
 
 from runlens.patterns import lazy_re
-from runlens.sources.decimals import with_points_in_lines
 from runlens.sources.reading import as_number
 
 WIDE = 300  # characters of a line: below that its rows are too few
@@ -139,7 +138,7 @@ def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     >>> parted([(0, "idx: 3loss: 0.25acc: 0.5")])
     [(0, 'idx: 3 loss: 0.25 acc: 0.5')]
     """
-    others = _with_shares(with_points_in_lines(others))
+    others = _with_shares(others)
     if not any(_GLUED.search(line) for _, line in islice(others, SAMPLE)):
         return others
     return [(at, _GLUED.sub(r"\1 ", line)) for at, line in others]

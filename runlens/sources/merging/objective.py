@@ -309,7 +309,11 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     ]
     best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
-    return best or min(ranks, key=ranks.__getitem__, default="") or fitness(metrics)
+    best = best or min(ranks, key=ranks.__getitem__, default="")
+    evolved = "" if best else fitness(metrics)
+    if evolved and _falls(metrics[evolved]):
+        return ""  # some evolution drives it down
+    return best or evolved
 
 
 def counts(step: IntArray, value: FloatArray) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from runlens.cause import UNKNOWN
-from runlens.diagnosis import Cause, Diagnosis, Finding, Fix, Incident, RuledOut
+from runlens.diagnosis import UNTESTED, Cause, Diagnosis, Finding, Fix, Incident, RuledOut
 from runlens.report.facts import loud, sentence, span, sure_word
 from runlens.report.html.components.evidence import evidence
 from runlens.report.html.components.proof import lead_of, proof_of
@@ -12,7 +12,6 @@ from runlens.report.html.components.tables import bullets, code, folded, section
 from runlens.report.html.element import NOTHING, Markup, cut, el, join
 from runlens.report.html.words import setting
 from runlens.report.once import Once, Top
-from runlens.rules.relations import UNTESTED
 from runlens.wording import uncapitalised
 
 ROOM = 20_000  # characters of all charts of findings, so that the page stays small

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from runlens.diagnosis import Advice, Diagnosis, Finding
+from runlens.diagnosis import UNTESTED, Advice, Diagnosis, Finding
 from runlens.report.facts import (
     GRADES,
     Certainty,
@@ -20,7 +20,6 @@ from runlens.report.html.components.tables import folded, words
 from runlens.report.html.element import NOTHING, Child, Markup, cut, el
 from runlens.report.html.words import headline
 from runlens.report.once import Top
-from runlens.rules.relations import UNTESTED
 from runlens.wording import count, uncapitalised
 from runlens.wording import step as step_words
 
