@@ -56,9 +56,9 @@ def test_lists_without_names_are_curves(tmp_path: Path, text: str) -> None:
 def test_of_two_lists_that_fall_the_first_is_of_the_training(tmp_path: Path) -> None:
     """As programs write them, one behind the other; the guess is told."""
     held = [round(one + 0.2, 4) for one in LOSS]
-    for text in (f"{LOSS}\n{held}\n{SHARE}\n", f"{LOSS}, {held}\n"):
-        run = printed(tmp_path, text)
-        assert run.taken == {"train_loss": "column 1", "eval_loss": "column 2"}
+    run = printed(tmp_path, f"{LOSS}\n{held}\n{SHARE}\n")
+    assert run.taken == {"train_loss": "column 1", "eval_loss": "column 2"}
+    assert not printed(tmp_path, f"{LOSS}, {held}\n").taken  # with no share beside them
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def _above_shares(metrics: Mapping[str, Columns]) -> dict[str, str]:
     least = min(np.nanmin(some, initial=0) for some in value.values())
     whole = any((np.floor(some) == some).all() for some in value.values())
     if (
-        not 0 < len(above) <= len(OURS)
+        not 0 < len(above) <= min(len(OURS), len(metrics) - 1)
         or least < 0
         or whole
         or min(map(len, value.values())) < FEWEST

@@ -311,7 +311,7 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
     best = best or min(ranks, key=ranks.__getitem__, default="")
     evolved = "" if best else fitness(metrics)
-    if evolved and _falls(metrics[evolved]):
+    if evolved and falls(metrics[evolved]):
         return ""  # some evolution drives it down
     return best or evolved
 
