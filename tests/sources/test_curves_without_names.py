@@ -182,7 +182,8 @@ def test_totals_of_training_and_of_held_out_data(
 
 def test_totals_are_read_in_any_table(tmp_path: Path) -> None:
     """Named by their data alone, as ``train,val`` are."""
-    table = rows_of("epoch,train_all,tr_a,tr_b,val_all", EPOCHS, LOSS, SHARE, OTHER, LOSS)
+    parts = [[one / 2 for one in LOSS], [one / 3 for one in LOSS]]
+    table = rows_of("epoch,train_all,tr_a,tr_b,val_all", EPOCHS, LOSS, *parts, LOSS)
     run = printed(tmp_path, table, "mine.csv")
     assert run.curve("train_loss").value.tolist() == run.curve("eval_loss").value.tolist() == LOSS
 
@@ -193,7 +194,7 @@ def test_totals_are_read_in_any_table(tmp_path: Path) -> None:
         ("train_total,val_total,other_x,other_y", True),  # rises
         ("train_total,train_overall,other_x,other_y", False),  # two
         ("val_total,a9,other_x,other_y", False),  # of no training
-        ("train_total,lr2,grad_norm,acc", False),  # its parts are missing
+        ("train_total,learning_rate,grad_norm,accuracy", False),  # its parts are missing
     ],
 )
 def test_other_totals_are_no_losses(tmp_path: Path, names: str, back: bool) -> None:
@@ -205,6 +206,13 @@ def test_other_totals_are_no_losses(tmp_path: Path, names: str, back: bool) -> N
 
 
 SCORES = [2100.0, 1400, 2900, 1500, 2200, 3100, 2700, 3500, 2600, 3900, 4300, 4100]
+
+
+def test_what_is_over_all_classes_is_no_total(tmp_path: Path) -> None:
+    """It lies among theirs: an accuracy that falls."""
+    some = [[round(one - n, 4) for one in OTHER[::-1]] for n in (0.05, 0.1, 0)]
+    table = rows_of("epoch,overall,c_one,c_two", EPOCHS, *some)
+    assert not printed(tmp_path, table, "metrics.csv").taken
 
 
 def test_scores_of_generations_without_a_header(tmp_path: Path) -> None:

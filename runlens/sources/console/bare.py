@@ -303,9 +303,7 @@ def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _list(at: int, line: str) -> _List | None:
     """Return name and numbers of a list that was printed; None for what is none."""
-    if len(line) > LONGEST_LIST:
-        return None
-    line = as_printed(line)
+    line = as_printed(line) if len(line) <= LONGEST_LIST else ""
     if tupled := _TUPLE.fullmatch(line):
         line = f"{tupled[1]}[{tupled[2]}]"
     found = _LIST.match(line) if "[" in line else None

@@ -3,7 +3,7 @@
 What its numbers do tells it: they are the sum of the others, they fall, they rise.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -45,8 +45,17 @@ def total(metrics: Mapping[str, Columns]) -> dict[str, str]:
         return {}
     if words(train) != ("total",) and not parts:
         return {}  # of what, in a table of counts for training and test?
+    if "total" not in words(train) and not _above_all(metrics[train], [metrics[n] for n in parts]):
+        return {}  # an accuracy over all classes lies among theirs
     held_out = of_data.get("val") or of_data.get("test")
     return {"train_loss": train, **({"eval_loss": held_out} if held_out else {})}
+
+
+def _above_all(rows: Columns, parts: Sequence[Columns]) -> bool:
+    """Whether numbers are those of a sum: none of its parts is above it."""
+    return all(
+        len(one.value) == len(rows.value) and bool((one.value <= rows.value).all()) for one in parts
+    )
 
 
 def _says_total(name: str) -> bool:
