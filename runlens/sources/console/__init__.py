@@ -147,7 +147,7 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return True
     if len(_BAR.findall(ends)) >= max(rows, PASTED):
         return True
-    alone = fewest == 1 and says_output(path.stem)
+    alone = fewest == 1 and says_output(path.stem, head)
     named = alone or of_pickle or tells(path.stem) or titled(ends)
     return _rows_in(path if named else Path(), ends, fewest) >= rows
 

@@ -19,6 +19,8 @@ from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
+from runlens.sources.console.unnamed_lists import TOLD as LISTED
+from runlens.sources.console.unnamed_lists import as_printed, unnamed_lists
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import is_time, minimised
 
@@ -52,6 +54,7 @@ _LIST = lazy_re(
     r"\s*(?:([^\W\d][^:=\[\]]{0,80}?)['\"]?\s*[:=]\s*)?(?:(?:\w+\.)?(?:array|tensor|Tensor)\()?"
     r"\[([^\[\]]*)\]?(?:, \w+=[^\[\]]{1,40})?[\s,)]*$"
 )
+_TUPLE = lazy_re(r"(\s*[^\W\d][^:=()\[\]]{0,80}[:=]\s*)\(([-+.\w,\s]+)\)\s*")
 _NAME = lazy_re(r"\s*([^\W\d][\w .'-]{0,60}?)\s*[:=]?\s*")  # alone in the line above a list
 _BETWEEN = lazy_re(r"[,\s]+")
 _OPENED = lazy_re(r"[^\[\]]{0,80}\[[-+.\w\s,]*")  # what goes on in the lines below
@@ -75,6 +78,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return [Row(at, Counted(step=n), (stem,), (v,)) for n, (at, v) in enumerate(run_on, 1)]
     if tells(stem) and (of_data := _of_data(others, stem) or _two_curves(others, stem)):
         return of_data
+    if not tells(stem) and (curves := unnamed_lists(others, stem)):
+        return curves
     found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
@@ -188,7 +193,9 @@ def _two_curves(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
 def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
     """Return what is told of rows of bare numbers, which `named` are in the end."""
     two = any(row.names[0].startswith(OF_TWO[0]) and len(row.names) > 1 for row in rows[:1])
-    return OF_LINES if two else TOLD if rows == named else MINIMISED
+    listed = len(rows) > 1 and rows[0].at == rows[-1].at and not tells(rows[0].names[0])
+    said = LISTED if listed else TOLD if rows == named else MINIMISED
+    return OF_LINES if two else said
 
 
 def _from_start(lines: int) -> tuple[list[int], ...]:
@@ -296,7 +303,10 @@ def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _list(at: int, line: str) -> _List | None:
     """Return name and numbers of a list that was printed; None for what is none."""
-    found = _LIST.match(line) if "[" in line and len(line) <= LONGEST_LIST else None
+    line = as_printed(line) if len(line) <= LONGEST_LIST else ""
+    if tupled := _TUPLE.fullmatch(line):
+        line = f"{tupled[1]}[{tupled[2]}]"
+    found = _LIST.match(line) if "[" in line else None
     if not found:
         return None
     cells = _BETWEEN.split(found[2].strip(" ,"))
@@ -326,8 +336,9 @@ def _of_lists(found: Sequence[_List], stem: str) -> list[Row]:
     """
     telling = [one for one in found if tells(one[1])]
     data = {split_of(name) for _, name, _ in found if SPLIT.fullmatch(name)}
-    if not telling and tells(stem) and len(data) == len(found) > 1:
-        telling = [(at, f"{split_of(name)}{stem}", values) for at, name, values in found]
+    if not telling and len(data) == len(found) > 1:
+        said = stem if tells(stem) else ""
+        telling = [(at, f"{split_of(name)}{said}" if said else name, v) for at, name, v in found]
     if not telling and tells(stem):
         return [
             Row(at, Counted(step=n), (stem,), (value,))

@@ -57,6 +57,9 @@ CLOSING = (
             "spaCy"),
     Closing(r"^done solving$", "done solving", "py-faster-rcnn"),
     Closing(r"(?:^|[-|:\]] )done[.!]+$", "2024-01-01 10:00:00 - INFO - Done!", "own loops"),
+    Closing(r"\bdone\b[:,.!]? final (?:[a-z]+ ){0,2}(?:loss|acc(?:uracy)?|reward|score)\b",
+            "[2024-01-01 10:00:00,000][pretrain][INFO] - done: final loss 3.21, wrote out/seed0",
+            "own loops"),
     Closing(r"\b(?:training|model) (?:has )?converged\b"
             r"|\boptimi[sz]ation (?:complete|finished|done)\b",
             "Optimization Finished!", "GCN, Theano's tutorials"),

@@ -21,6 +21,7 @@ from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.tables import of_checkpoints
 from runlens.sources.console.telling import tells
+from runlens.sources.console.unnamed_lists import BREAKS_OFF, breaks_off
 from runlens.sources.reading import as_number
 from runlens.sources.tables import whole_json
 from runlens.sources.tables.names import called_after, has_metric
@@ -50,6 +51,8 @@ def without_course(
         told = [Problem(str(path), told_of(rows, named))]
         if left := len(found) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
+        if breaks_off("\n".join(line for _, line in others)):
+            told.append(Problem(str(path), BREAKS_OFF, "the rest"))
         return placed(named), tuple(told)
     if several := of_checkpoints(others):
         return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)

@@ -8,6 +8,7 @@ from runlens.history import IntArray
 from runlens.metrics import METRICS, naming
 from runlens.naming import words
 from runlens.naming.languages import in_english
+from runlens.naming.vocabulary import SPLITS
 from runlens.patterns import lazy_re
 from runlens.sources.console.abroad import of_agent
 from runlens.sources.console.text import Text
@@ -76,9 +77,13 @@ def named_in(words: str) -> str:
     return next(filter(tells, [*map(" ".join, pairwise(said)), *said]), "")
 
 
-def says_output(stem: str) -> bool:
-    """Whether a file is called as what a program printed or found: ``out.txt``, ``results.txt``."""
-    return not OUTPUT.isdisjoint(words(stem))
+def says_output(stem: str, head: bytes) -> bool:
+    """Whether a file is called as what a program printed or found: ``out.txt``, ``results.txt``.
+
+    Or after its data, where it begins as a list: numbers alone there are the data themselves.
+    """
+    of_data = SPLITS.keys() >= set(words(stem)) and head.startswith(b"[")
+    return of_data or not OUTPUT.isdisjoint(words(stem))
 
 
 def titled(data: bytes) -> bool:

@@ -8,6 +8,7 @@ from runlens.sources.console.text import Bar
 _DECIMALS = lazy_re(r"\d+\.(\d+)$")
 _DIGITS = lazy_re(r"\d+(?:\.\d+)?")
 _EXPONENT = lazy_re(r"\d[eE][-+]?\d")
+_FOLLOWED = lazy_re(r", [-+]?\d+\.\d+(?:[eE][-+]?\d+)?,\s*$")
 EXACT = 12  # decimals
 _IN_NUMBERS = "-+.,0123456789eE"
 _NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
@@ -20,7 +21,7 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
     if others and others[-1][0] == last and not _is_number(others):
         *before, (_, line) = others
         above = [text for _, text in before[-COMPARED:]]
-        if not (_like_before(line, above) or _is_exact(line, above)):
+        if not (_like_before(line, above) or _is_exact(line, above) or _is_followed(line)):
             left = _untorn(line)
             others = [*before, (last, left)] if left.strip() else before
     if bars and bars[-1].at == last:
@@ -54,6 +55,11 @@ def _is_exact(line: str, before: list[str]) -> bool:
     last = _DECIMALS.search(line)
     exact = last is not None and len(last[1]) >= EXACT
     return exact and not any(map(_EXPONENT.search, before))
+
+
+def _is_followed(line: str) -> bool:
+    """Whether the comma behind the last number of a list is there: the number is whole."""
+    return _FOLLOWED.search(line) is not None
 
 
 def _untorn(line: str) -> str:

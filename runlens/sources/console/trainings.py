@@ -21,6 +21,7 @@ from runlens.sources.trainings import goes_on, of_launches
 FEWEST = 3  # rows of a training of which nothing but its steps says that it is one
 HEADED = 0.1  # share of the rows that go on, from which lines before them are their heading
 MOSTLY = 0.8  # share of the rows that name a counter
+FAR = 10  # times as much as a counter rises else
 EPOCHS = 4  # rows that each name another epoch from which their steps would go on
 STILL = 2  # steps at which they stand if they do not: before a sample, and behind it
 UNCERTAIN = "its steps begin anew and no epoch says why: read as trainings of their own"
@@ -71,9 +72,20 @@ def tell_apart(
     if found.passes is not None:
         begins = (np.flatnonzero(np.diff(found.passes)) + 1).tolist()
         return Apart(found.passes) if all(anew(n, WHOLE) for n in begins) else found
-    uncounted = np.max(counts, axis=0) < 0
-    again = _again(position, number, found.training) if alone else np.zeros_like(uncounted)
-    return found._replace(training=_also_anew(found.training, position, uncounted, again, anew))
+    unsaid = np.max(counts, axis=0) < 0
+    again = _again(position, number, found.training) if alone else np.zeros_like(unsaid)
+    unsaid |= _far(_filled(counts.epoch) if by_epoch else position)
+    return found._replace(training=_also_anew(found.training, position, unsaid, again, anew))
+
+
+def _far(counter: IntArray) -> BoolArray:
+    """Tell the rows, shape (n,), before which a counter left out far more than between others.
+
+    So it does where a start had no memory for its first epochs, and logged none of them.
+    """
+    apart = np.diff(counter, prepend=counter[:1])
+    far: BoolArray = apart > FAR * median(np.abs(apart[apart != 0]))
+    return far
 
 
 def _again(position: IntArray, group: IntArray, training: IntArray) -> BoolArray:
@@ -100,22 +112,22 @@ def _again(position: IntArray, group: IntArray, training: IntArray) -> BoolArray
 def _also_anew(
     training: IntArray,
     position: IntArray,
-    uncounted: BoolArray,
+    unsaid: BoolArray,
     again: BoolArray,
     anew: Callable[[int, int], bool],
 ) -> IntArray:
     """Return the training of each row, shape (n,), those too that came no further than its start.
 
     Where a start failed in its first epoch, the next one counts the same: only the log tells. So it
-    does of a row that names no counter. Where most of such trainings would be a single row, the
-    beginning that comes again is but the heading of a sample.
+    does of a row that names no counter, or one far off. Where most of such trainings would be a
+    single row, the beginning that comes again is but the heading of a sample.
     """
     first = int(position[0]) if len(position) else 0
     begins = np.zeros(len(training), dtype=np.int64)
     for n in range(1, len(training)):
         if training[n] > training[n - 1]:
             first = int(position[n])
-        elif again[n] or ((position[n] <= first or uncounted[n]) and anew(n, BLOCK)):
+        elif again[n] or ((position[n] <= first or unsaid[n]) and anew(n, BLOCK)):
             begins[n] = 1
             first = int(position[n])
     found = training + np.cumsum(begins)

@@ -9,14 +9,14 @@ from types import MappingProxyType
 
 import numpy as np
 
-from runlens.arrays import median
-from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
+from runlens.history import Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
 from runlens.naming.agents import explores, fitness, tells_of_agent, won
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.merging.by_values import ends, falls, of_unnamed, rises, total
 from runlens.wording import listed
 
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
@@ -47,9 +47,6 @@ LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and
 # a loss, written again, and what it is multiplied by
 OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
 MEAN = frozenset(("mean", "avg", "average"))
-STEADY = 0.75  # share of the points from which a column that nobody named goes one way
-_UNNAMED = lazy_re(r"column \d+")
-ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
 FEWEST = 5  # values from which a curve is told from a count
 
 
@@ -105,13 +102,15 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
         taken["train_loss"] = train
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
-    taken = taken or _by_data(metrics, known) or _total(metrics) or _only_loss(metrics, known)
-    return taken or _sum_of_others(metrics) or _by_course(metrics) or _wrong_answers(metrics, known)
+    measured = bool((OTHER_MEASURES | MEASURES) & metrics.keys())
+    taken = taken or _by_data(metrics, known) or ({} if measured else total(metrics))
+    taken = taken or _only_loss(metrics, known) or ({} if measured else of_unnamed(metrics))
+    return taken or _wrong_answers(metrics, known)
 
 
 def _explores_less(metrics: Mapping[str, Columns]) -> bool:
     """Whether an agent tries less at random from point to point; a budget of privacy rises."""
-    return any(explores(name) and _falls(rows) for name, rows in metrics.items())
+    return any(explores(name) and falls(rows) for name, rows in metrics.items())
 
 
 def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
@@ -142,7 +141,7 @@ def _is_driven_up(name: str, metrics: Mapping[str, Columns]) -> bool:
     if not DRIVEN_UP & said or NEGATED & said or name.startswith("-"):
         return False
     value = metrics[name].value
-    return _rises(metrics[name]) or bool((value[np.isfinite(value)] < 0).all())
+    return rises(metrics[name]) or bool((value[np.isfinite(value)] < 0).all())
 
 
 def _is_perplexity(metrics: Mapping[str, Columns], loss: str, ppl: str) -> bool:
@@ -232,7 +231,7 @@ def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
     """Whether a held-out loss of a named kind begins where a training loss without one does."""
     if not train:
         return False
-    one, other = _ends(train)[0], _ends(held_out)[0]
+    one, other = ends(train)[0], ends(held_out)[0]
     return bool(one > 0 and one / LEVELS <= other <= one * LEVELS)
 
 
@@ -246,38 +245,12 @@ def _by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> di
     named = {
         known[name].split: name
         for name, rows in metrics.items()
-        if len(words(name)) == 1 and not known[name].quantity and _falls(rows)
+        if len(words(name)) == 1 and not known[name].quantity and falls(rows)
     }
     held_out = named.get("val") or named.get("test")
     if "train" not in named or not held_out:
         return {}
     return {"train_loss": named["train"], "eval_loss": held_out}
-
-
-def _total(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the loss that is called the total alone: it falls, beside its parts or nothing."""
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
-        return {}
-    named = [name for name in metrics if words(name) == ("total",) and _falls(metrics[name])]
-    parts = [name for name in metrics if name not in named and not classify(name).quantity]
-    return {"train_loss": named[0]} if len(named) == 1 and len(parts) != 1 else {}
-
-
-def _sum_of_others(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the total that no name says: of letters, or columns that nobody named, ``T: 12.3``.
-
-    It is the sum of the others in nearly every row, but for what rounding leaves.
-    """
-    parts = [n for n in metrics if (len(n) == 1 and n.isalpha()) or _UNNAMED.fullmatch(n)]
-    if (OTHER_MEASURES | MEASURES) & metrics.keys() or len(parts) < len(("total", "one", "other")):
-        return {}
-    step = metrics[parts[0]].step
-    if len(step) < FEWEST or any(not np.array_equal(metrics[n].step, step) for n in parts):
-        return {}
-    value = np.stack([metrics[name].value for name in parts])
-    apart = np.abs(value.sum(axis=0) - 2 * value)
-    sums = ((value > 0) & (apart <= ROUNDED * value)).mean(axis=1) >= NEARLY
-    return {"train_loss": parts[int(sums.argmax())]} if sums.any() else {}
 
 
 def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
@@ -295,7 +268,7 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
         named = [n for n in named if not MEAN & set(words(n)) or _without_mean(n) not in said]
     alone = len(named) == 1 and not known[named[0]].quantity
     plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
-    goes = alone and (_falls(metrics[named[0]]) or np.isnan(metrics[named[0]].value).any())
+    goes = alone and (falls(metrics[named[0]]) or np.isnan(metrics[named[0]].value).any())
     if not (plain or goes) or PARTS & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
@@ -303,26 +276,6 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
 
 def _without_mean(name: str) -> tuple[str, ...]:
     return tuple(word for word in words(name) if word not in MEAN)
-
-
-def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the loss of two columns that nobody named: it falls, and the other rises to a share.
-
-    No learning rate is written with so many digits at its start, and an error and an accuracy are
-    1 together.
-    """
-    value = [rows.value for rows in metrics.values()]
-    unnamed = all(map(_UNNAMED.fullmatch, metrics)) and len(value) == len(("loss", "accuracy"))
-    if not unnamed or len(value[0]) != len(value[1]) or len(value[0]) < FEWEST:
-        return {}
-    sign = [_direction(some) for some in value]
-    if sorted(sign) != [-1, 1] or np.ptp(value[0] + value[1]) < min(map(np.ptp, value)):
-        return {}
-    loss, share = (value[sign.index(way)] for way in (-1, 1))
-    first = float(loss[0])
-    if loss.min() <= 0 or share.min() < 0 or share.max() > 100 or first == float(f"{first:.1e}"):  # noqa: PLR2004 - percent
-        return {}
-    return {"train_loss": list(metrics)[sign.index(-1)]}
 
 
 def _wrong_answers(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
@@ -338,12 +291,6 @@ def _wrong_answers(metrics: Mapping[str, Columns], known: Mapping[str, Meaning])
         if mine:
             taken[ours] = min(mine, key=lambda name: (known[name].split == "test", wrong[name]))
     return taken
-
-
-def _direction(value: FloatArray) -> int:
-    """Return 1 for values that rise from point to point, -1 where they fall, 0 for all others."""
-    gaps = np.diff(value)
-    return next((way for way in (-1, 1) if (np.sign(gaps) == way).mean() >= STEADY), 0)
 
 
 def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
@@ -364,29 +311,9 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
     best = best or min(ranks, key=ranks.__getitem__, default="")
     evolved = "" if best else fitness(metrics)
-    if evolved and _falls(metrics[evolved]):
+    if evolved and falls(metrics[evolved]):
         return ""  # some evolution drives it down
     return best or evolved
-
-
-def _rises(rows: Columns) -> bool:
-    """Whether a curve ends above its beginning: a bound that is driven up is no loss."""
-    first, last = _ends(rows)
-    return last > first
-
-
-def _falls(rows: Columns) -> bool:
-    first, last = _ends(rows)
-    return last < first
-
-
-def _ends(rows: Columns) -> tuple[float, float]:
-    """Return the medians of the first and of the last fifth of a curve, NaN of a short one."""
-    value = rows.value[np.isfinite(rows.value)]
-    fifth = max(1, len(value) // 5)
-    if len(value) < 2:  # noqa: PLR2004 - one value goes nowhere
-        return NOT_KNOWN, NOT_KNOWN
-    return float(median(value[:fifth])), float(median(value[-fifth:]))
 
 
 def counts(step: IntArray, value: FloatArray) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from runlens.history import History
 from runlens.run import Configured
 from runlens.sources.merging import settings
+from runlens.sources.merging.round_end import axis_of
 from runlens.sources.merging.state import STOPPED, Plan
 from runlens.sources.reading import SourceReading
 
@@ -29,6 +30,7 @@ def planned(
         updates = settings.whole(config.get("total_timesteps"))  # what its rows count
     ended = [r.hints.ended_step for r in readings if _of_this_run(r, updates)]
     last = max([*logged, *done, *(step for step in ended if step is not None)], default=0)
+    last = last if done else _closed(readings, history, last, updates)
     passed = max(done_epochs, default=None)
     counts_epochs = passed is not None and last <= passed
     if counts_epochs and updates and not steps and last < STOPPED * updates:
@@ -40,6 +42,19 @@ def planned(
         passed,
         None if _other_unit(planned_epochs, passed) else planned_epochs,
     )
+
+
+def _closed(
+    readings: Sequence[SourceReading], history: History, last: int, planned: int | None
+) -> int:
+    """Return the last step of a run that says it is done: the plan, if its next row came no sooner.
+
+    Of steps counted from 0 and logged each fifth, the last row of 20 is at 15.
+    """
+    rows = axis_of(history)
+    if not (planned and rows and any(reading.hints.closing for reading in readings)):
+        return last
+    return planned if last == rows.last < planned <= last + rows.spacing else last
 
 
 def _other_unit(planned: float | None, done: float | None) -> bool:

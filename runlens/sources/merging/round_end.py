@@ -32,7 +32,7 @@ class Axis(NamedTuple):
 
 def round_end(history: History, done_epochs: float | None) -> str:
     """Return the round number at which a run ended, in words: "epoch 300"; "" where it is none."""
-    axis = _axis(history)
+    axis = axis_of(history)
     if done_epochs is not None and not isfinite(done_epochs):
         return ""
     whole = done_epochs is not None and abs(done_epochs - round(done_epochs)) <= WHOLE
@@ -51,7 +51,7 @@ def round_end(history: History, done_epochs: float | None) -> str:
     return f"step {step(found)}" if found else ""
 
 
-def _axis(history: History) -> Axis | None:
+def axis_of(history: History) -> Axis | None:
     """Return the axis of the metric with the most points; None where there are too few."""
     curves = [history.curve(name).step for name in history.metrics]
     steps = max(curves, key=len, default=np.array([], dtype=np.int64))

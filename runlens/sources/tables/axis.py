@@ -31,10 +31,13 @@ def axis_of(table: Table, main: Column) -> Axis:
     columns = sorted((key, name) for name in table.columns if (key := counter(name)))
     outer = _outer(table, [name for _, name in columns], main)
     exact = any(counts(table.columns[name].value) for _, name in columns)
+    anew = [] if outer else _counted_anew(table, [name for _, name in columns], main)
     within: Axis | None = None
     for _, name in columns:
         step = _dense(table, name)
         if step is None or (exact and _falls(step[main.row])):
+            continue
+        if anew and name not in anew and _of_each(step[main.row]):
             continue
         begun = _within(table, step, outer, main)
         if len(begun) and plain(name) not in EPOCHS:
@@ -68,6 +71,18 @@ def _finer(table: Table, counters: Sequence[str], name: str, main: Column) -> Ax
 def _falls(step: IntArray) -> bool:
     """Whether steps fall again and again: beside ``Episode``, ``Steps`` are those of each."""
     return bool(np.count_nonzero(np.diff(step) < 0) > LAG)
+
+
+def _counted_anew(table: Table, counters: Sequence[str], main: Column) -> list[str]:
+    """Return the counters that go on row by row in each of several launches."""
+    dense = {name: step for name in counters if (step := _dense(table, name)) is not None}
+    return [name for name, step in dense.items() if appended(step[main.row])]
+
+
+def _of_each(step: IntArray) -> bool:
+    """Whether steps stand still mostly, and fall: beside ``episode``, those of an episode."""
+    apart = np.diff(step)
+    return bool((apart < 0).any() and np.mean(apart == 0) >= FEW)
 
 
 def counts(value: FloatArray) -> bool:

@@ -10,9 +10,12 @@ ECHOED = 0.3  # share of rows that do not go on, where each is written twice or 
 
 
 def appended(step: IntArray) -> bool:
-    """Whether epochs go on one by one and begin anew: of trainings that were appended."""
+    """Whether epochs go on one by one and begin anew: of trainings that were appended.
+
+    One may have come to its first row alone.
+    """
     gaps = np.diff(step)
-    back = gaps < 0
+    back = (gaps < 0) | ((gaps == 0) & (step[1:] == step.min(initial=step.max(initial=0))))
     return bool(back.any() and (gaps[~back] == 1).all() and LAG * back.sum() < len(step))
 
 

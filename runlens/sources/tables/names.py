@@ -67,6 +67,7 @@ TRAININGS = {
 # columns of a long table: what names the metric of a row, and what holds its number
 LABELS = {"metric", "metric_name", "tag", "key", "name", "variable", "series"}
 VALUES = {"value", "metric_value"}
+TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
@@ -156,8 +157,8 @@ def has_twins(names: Iterable[str]) -> bool:
 
 
 def _by_data(names: Iterable[str]) -> bool:
-    """Whether columns are named by their data alone: ``epoch,train,test``."""
-    splits = {classify(name).split for name in names if len(words(name)) == 1}
+    """Whether columns are named by their data alone, or its total: ``epoch,train,test``."""
+    splits = {classify(name).split for name in names if len(set(words(name)) - TOTALS) == 1}
     return "train" in splits and not splits.isdisjoint({"val", "test"})
 
 

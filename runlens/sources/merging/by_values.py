@@ -1,0 +1,175 @@
+"""The loss or the reward of a run whose names say no more than that they are a total, or nothing.
+
+What its numbers do tells it: they are the sum of the others, they fall, they rise.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.history import NOT_KNOWN, Columns, FloatArray
+from runlens.naming import classify, words
+from runlens.naming.vocabulary import EPOCH, SPLITS
+from runlens.patterns import lazy_re
+
+MEAN = frozenset(("mean", "avg", "average"))
+TOTALS = frozenset(("total", "overall", "combined", "all"))
+STEADY = 0.75  # share of the points from which a column that nobody named goes one way
+_UNNAMED = lazy_re(r"column \d+")
+ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
+FEWEST = 5  # values from which a curve is told from a count
+SHARE = 1.0  # what no accuracy is above
+LOW = 100  # what scores of agents leave behind, and no per cent does
+ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
+OURS = ("train_loss", "eval_loss")
+HALF = 0.5  # of what it was at first, to which nothing but a loss falls beside accuracies
+
+
+def of_unnamed(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the loss, or the reward, of a run that names neither, by the numbers alone."""
+    taken = _sum_of_others(metrics) or _by_course(metrics)
+    return taken or _above_shares(metrics) or _scores_of_groups(metrics)
+
+
+def total(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the losses that are called the total alone, with or without their data.
+
+    That of the training falls, beside its parts or nothing: ``train_total, train_nce, val_total``.
+    """
+    named = [name for name in metrics if TOTALS & set(words(name)) and _says_total(name)]
+    of_data = {classify(name).split: name for name in named}
+    train = of_data.get("train") or of_data.get("")
+    parts = [name for name in metrics if name not in named and not classify(name).quantity]
+    if not train or len(of_data) != len(named) or len(parts) == 1 or not falls(metrics[train]):
+        return {}
+    if words(train) != ("total",) and not parts:
+        return {}  # of what, in a table of counts for training and test?
+    if "total" not in words(train) and not _above_all(metrics[train], [metrics[n] for n in parts]):
+        return {}  # an accuracy over all classes lies among theirs
+    held_out = of_data.get("val") or of_data.get("test")
+    return {"train_loss": train, **({"eval_loss": held_out} if held_out else {})}
+
+
+def _above_all(rows: Columns, parts: Sequence[Columns]) -> bool:
+    """Whether numbers are those of a sum: none of its parts is above it."""
+    return all(
+        len(one.value) == len(rows.value) and bool((one.value <= rows.value).all()) for one in parts
+    )
+
+
+def _says_total(name: str) -> bool:
+    """Whether the words of a name are those of a total and of its data, and no others."""
+    said = set(words(name))
+    return said <= TOTALS | MEAN | SPLITS.keys() | EPOCH and (said != {"all"})
+
+
+def _sum_of_others(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the total that no name says: of letters, or columns that nobody named, ``T: 12.3``.
+
+    It is the sum of the others in nearly every row, but for what rounding leaves.
+    """
+    parts = [n for n in metrics if (len(n) == 1 and n.isalpha()) or _UNNAMED.fullmatch(n)]
+    if len(parts) < len(("total", "one", "other")):
+        return {}
+    step = metrics[parts[0]].step
+    if len(step) < FEWEST or any(not np.array_equal(metrics[n].step, step) for n in parts):
+        return {}
+    value = np.stack([metrics[name].value for name in parts])
+    apart = np.abs(value.sum(axis=0) - 2 * value)
+    sums = ((value > 0) & (apart <= ROUNDED * value)).mean(axis=1) >= NEARLY
+    return {"train_loss": parts[int(sums.argmax())]} if sums.any() else {}
+
+
+def _by_course(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the loss of two columns that nobody named: it falls, and the other rises to a share.
+
+    No learning rate is written with so many digits at its start, and an error and an accuracy are
+    1 together.
+    """
+    value = [rows.value for rows in metrics.values()]
+    unnamed = all(map(_UNNAMED.fullmatch, metrics)) and len(value) == len(("loss", "accuracy"))
+    if not unnamed or len(value[0]) != len(value[1]) or len(value[0]) < FEWEST:
+        return {}
+    sign = [_direction(some) for some in value]
+    if sorted(sign) != [-1, 1] or np.ptp(value[0] + value[1]) < min(map(np.ptp, value)):
+        return {}
+    loss, share = (value[sign.index(way)] for way in (-1, 1))
+    first = float(loss[0])
+    if loss.min() <= 0 or share.min() < 0 or share.max() > 100 or first == float(f"{first:.1e}"):  # noqa: PLR2004 - percent
+        return {}
+    return {"train_loss": list(metrics)[sign.index(-1)]}
+
+
+def _above_shares(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the losses of columns that nobody named: they fall from above 1, others are shares.
+
+    One falls to less than half, or one of the shares rises meanwhile, as an accuracy does. Of two
+    that begin alike programs write that of the training first.
+    """
+    if len(metrics) < len(("loss", "accuracy")) or not all(map(_UNNAMED.fullmatch, metrics)):
+        return {}
+    value = {name: rows.value for name, rows in metrics.items()}
+    above = [name for name, some in value.items() if np.nanmax(some, initial=0) > SHARE]
+    least = min(np.nanmin(some, initial=0) for some in value.values())
+    whole = any((np.floor(some) == some).all() for some in value.values())
+    if (
+        not 0 < len(above) <= min(len(OURS), len(metrics) - 1)
+        or least < 0
+        or whole
+        or min(map(len, value.values())) < FEWEST
+    ):
+        return {}
+    risen = any(rises(metrics[name]) for name in metrics if name not in above)
+    first, last = zip(*(ends(metrics[name]) for name in above), strict=True)
+    fallen = all(b < (1 if risen else HALF) * a for a, b in zip(first, last, strict=True))
+    return (
+        dict(zip(OURS, above, strict=False)) if fallen and max(first) <= ALIKE * min(first) else {}
+    )
+
+
+def _scores_of_groups(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the reward of two columns that nobody named: ``generation,score`` of a population.
+
+    The first counts groups of rows, one by one. The others are above all per cent, go up and down,
+    and are higher in the end.
+    """
+    if len(metrics) != len(("group", "score")) or not all(map(_UNNAMED.fullmatch, metrics)):
+        return {}
+    group, score = (rows.value for rows in metrics.values())
+    if len(group) != len(score) or len(score) < FEWEST or not np.isfinite(score).all():
+        return {}
+    counted = group[0] in {0, 1} and np.isin(np.diff(group), (0, 1)).all() and group[-1] > 1
+    grouped = 2 * (group[-1] - group[0] + 1) <= len(group)
+    high = score.min() >= 0 and score.max() > LOW
+    apart = np.sign(np.diff(score))
+    name = list(metrics)[1]
+    goes = {-1, 1} <= set(apart.tolist()) and rises(metrics[name])
+    return {"reward": name} if counted and grouped and high and goes else {}
+
+
+def _direction(value: FloatArray) -> int:
+    """Return 1 for values that rise from point to point, -1 where they fall, 0 for all others."""
+    gaps = np.diff(value)
+    return next((way for way in (-1, 1) if (np.sign(gaps) == way).mean() >= STEADY), 0)
+
+
+def rises(rows: Columns) -> bool:
+    """Whether a curve ends above its beginning: a bound that is driven up is no loss."""
+    first, last = ends(rows)
+    return last > first
+
+
+def falls(rows: Columns) -> bool:
+    """Whether a curve ends below its beginning."""
+    first, last = ends(rows)
+    return last < first
+
+
+def ends(rows: Columns) -> tuple[float, float]:
+    """Return the medians of the first and of the last fifth of a curve, NaN of a short one."""
+    value = rows.value[np.isfinite(rows.value)]
+    fifth = max(1, len(value) // 5)
+    if len(value) < 2:  # noqa: PLR2004 - one value goes nowhere
+        return NOT_KNOWN, NOT_KNOWN
+    return float(median(value[:fifth])), float(median(value[-fifth:]))
