@@ -290,6 +290,15 @@ def _shown(run: Run, metric: str) -> tuple[str, ...]:
 HEALTHY = "0:2.2 300:1.3 900:0.9"
 BAD = (
     drawn(
+        "batches with a NaN loss were skipped",
+        (300, 300),
+        severity="info",
+        train_loss=HEALTHY,
+        events=(
+            Event("message", 300, text="NaN loss, skipped", data={"row": SKIPPED, "class": "num"}),
+        ),
+    ),
+    drawn(
         "after a climbing norm",
         (500, 500),
         severity="critical",
