@@ -13,8 +13,8 @@ from runlens.run import Run
 from runlens.signals import noise, phases
 from runlens.signals.inputs import Inputs
 from runlens.signals.noise import Levels
-from runlens.signals.shape import EXACT, Shape, kendall
-from runlens.signals.trend import Trend, trend
+from runlens.signals.shape import Shape
+from runlens.signals.trend import Trend, ranked, trend
 
 Kept = TypeVar("Kept")
 
@@ -71,10 +71,9 @@ class Signals:
     def learns(self) -> bool:
         """Whether the training loss fell beyond chance over the run."""
         fell = self.shape("train_loss").fell_overall()
-        tau, by_order = kendall(self.curve("train_loss").value[:EXACT])
-        few = len(self.curve("train_loss")) <= EXACT and tau < 0  # their noise is not known
-        chance = min(fell.chance, by_order / 2) if few else fell.chance
-        return fell.effect.change < 0 and chance < NO_CHANCE
+        tau, by_order = ranked(self.curve("train_loss").value)
+        by_rank = by_order / 2 if tau < 0 else 1.0  # the ends of a noisy curve hide its order
+        return fell.effect.change < 0 and min(fell.chance, by_rank) < NO_CHANCE
 
     def interval(self, metric: str) -> int:
         """Return the usual number of steps between two points of a metric; at least 1."""

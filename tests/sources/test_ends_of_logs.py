@@ -30,7 +30,7 @@ def test_a_log_that_ends_within_the_plan_was_copied_or_cut(tmp_path: Path) -> No
     assert (state.settled, state.sure, state.done_epochs) == ("unknown", "guess", 37)
     (found,) = [one for one in diagnose(path).findings if one.rule == "stopped-early"]
     assert found.severity == "info"
-    assert found.title.startswith("The log ends at step 37, at 41\u202f% of the plan")
+    assert found.title.startswith("The log ends at epoch 37 of 90, at 41\u202f% of the plan")
 
 
 def test_a_watch_goes_on_where_a_log_ends_within_the_plan(tmp_path: Path) -> None:
@@ -49,9 +49,11 @@ def test_a_training_behind_which_another_begins_is_over(tmp_path: Path) -> None:
     assert last.state.settled == "unknown"
 
 
-def test_a_log_of_powershell_within_a_folder_is_found(tmp_path: Path) -> None:
-    """PowerShell's redirection writes UTF-16."""
+@pytest.mark.parametrize("above", [0, 6_000, 9_001])
+def test_a_log_of_powershell_within_a_folder_is_found(tmp_path: Path, above: int) -> None:
+    """PowerShell's redirection writes UTF-16; much may stand above the rows."""
     rows = "\n".join(f"Epoch {n}/9 - loss: {2 / n:.4f}" for n in range(1, 10))
+    rows = "this CPU can do more\n" * above + rows
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "train_output.txt").write_text(rows, encoding="utf-16")
     (run,) = read_all(tmp_path / "run")

@@ -61,7 +61,9 @@ SINGLE = 1e-7  # relative error of a number in single precision
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the smooth loss stays at zero up to the end, and by what kind of zero."""
     curve = signals.curve("train_loss")
-    never = len(curve) > 1 and not curve.value.any()  # whatever is trained: it counts nothing
+    evals = signals.curve("eval_loss").value
+    twice = len(curve) > 1 or (len(evals) > 0 and not evals.any())
+    never = len(curve) > 0 and twice and not curve.value.any()  # whatever is trained: of no use
     outcome = _of_the_loss(run, signals, limits, never=never)
     part = "" if outcome.findings else dead_part.of(run, signals, limits.fewest)
     return found(dead_part.finding(signals, part)) if part else outcome
@@ -175,6 +177,8 @@ def _finding(
 def _title(curve: Curve, at: int) -> str:
     value, onset = curve.value, step(float(curve.step[at]))
     end = float(median(value[at:]))
+    if len(curve) == 1:
+        return f"Train loss was {number(end)} at its only point, step {onset}"
     if at == 0:
         return f"Train loss was {number(end)} at all {len(curve):,} points from step {onset} on"
     jumps = not value[at:].any()
@@ -233,6 +237,14 @@ BAD = (
         task="other",
         severity="critical",
         train_loss="0:0 10:0",
+    ),
+    drawn(
+        "one row, and an evaluation that is zero as well",
+        (0, 0),
+        noise=0,
+        severity="critical",
+        train_loss="0:0 1:0",
+        eval_loss="0:0 1:0",
     ),
     drawn(
         "a part that only evaluations have",

@@ -134,13 +134,14 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         with path.open("rb") as handle:
             head = handle.read(MAX_LOG if path.suffix.lower() == NOTEBOOK else SNIFFED)
             size = handle.seek(0, 2)
-            handle.seek(max(len(head), size - SNIFFED))
-            ends = head + b"\n" * (size > 2 * SNIFFED) + handle.read(SNIFFED)
+            handle.seek(max(len(head), (size - SNIFFED) & ~1))  # whole characters of UTF-16
+            end = handle.read()
     except OSError:
         return True  # reading it will say what is wrong
     if path.name == "debug.log" and _WANDB_CLIENT.search(head):
         return False
-    ends = ends if (decoded := utf8(head)) is head else decoded
+    wide = head[:2] if (text := utf8(head)) is not head else b""
+    ends = text + b"\n" * (size > 2 * SNIFFED) + utf8(wide + end)
     of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
