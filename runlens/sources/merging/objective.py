@@ -28,6 +28,8 @@ OTHER_MEASURES = frozenset((
 ))  # fmt: skip
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
 OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is none of one
+# names that stand beside the loss of a critic, and of no other
+REWARDS = {("rewards",), ("reward",), ("episode", "rewards"), ("episode", "reward")}
 MEASURES = frozenset(("train_loss", "train_loss_epoch", "eval_loss", "reward"))
 TIMED = {"time", "data_time"}  # of an iteration, and of it what the data loader took: detectron2
 NORMED = {"train_loss", "learning_rate", "norm"}  # as nanoGPT's followers print an update
@@ -300,8 +302,10 @@ def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
 def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_agent: bool) -> str:
     """Return the name of what an agent is judged by, "" where there is none."""
     by_loss = any("loss" in words(name) for name in metrics)  # of parts too: spaCy's "LOSS NER"
-    if "reward" in metrics or (by_loss and not of_agent):
+    if "reward" in metrics:
         return ""
+    if by_loss and not of_agent:
+        return next((name for name in metrics if words(name) in REWARDS), "")
     found = [
         name
         for name, meaning in known.items()

@@ -71,7 +71,7 @@ BATCH = 20_000  # rows that are held as text
 SHOWN = 40  # characters of a cell in a message
 NOT_LOGGED = {"", "na", "n/a", "none", "null", "-", "--"}
 _HISTORY = lazy_re(
-    r"(?:.*[_-])?(?:history|loss(?:es)?)(?:[_-].*)?\.[ct]sv$"
+    r"(?:.*[_-])?(?:history|loss(?:es)?|rewards?|returns?)(?:[_-].*)?\.[ct]sv$"
     r"|(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test)[_-](?:metrics|progress|log)\.[ct]sv$"
 )
 # file names that say which split the whole table is of
