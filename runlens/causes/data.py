@@ -54,7 +54,7 @@ def _memorised(scene: Scene) -> Signs:
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
         done = f"the run made {number(passes, 3)} passes over the data"
-        at = f", and evaluation was best after {number(best, 3)} passes" if best is not None else ""
+        at = f", and evaluation was best after {_passes(best)}" if best is not None else ""
         early = best is not None and best < ONE_PASS  # no row had been seen twice by then
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS and not early else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
@@ -136,6 +136,10 @@ def _repeats(train: Curve, per: float) -> float:
     one, other = rest[:-lag], rest[lag:]
     alive = len(one) >= lag and np.ptp(one) and np.ptp(other)
     return float(np.corrcoef(one, other)[0, 1]) if alive else 0.0
+
+
+def _passes(done: float) -> str:
+    return "1 pass" if done == 1 else f"{number(done, 3)} passes"
 
 
 def _batch(scene: Scene) -> Signs:

@@ -134,7 +134,8 @@ class Top(NamedTuple):
         facts: list[tuple[str, str]] = []
         if faults:
             lead = faults[0].findings[0]
-            facts.append(("When", sentence(span(lead))))
+            if diagnosis.curves or lead.onset.step:  # else the headline says all that is known
+                facts.append(("When", sentence(span(lead))))
             name, signs, to_find_out = why(lead.causes, brief=brief)
             if any(_tells_how(what, to_find_out) for what, _ in diagnosis.do_first.steps):
                 to_find_out = ""  # it is a step below

@@ -391,3 +391,15 @@ def test_lightning_writes_a_point_behind_nan(tmp_path: Path) -> None:
     value = run.curve("train_loss").value
     assert value[:2].tolist() == [2.5, np.inf]
     assert np.isnan(value[2:]).all()
+
+
+@pytest.mark.parametrize("names", ["loss: {a:.3f} val_loss: {b:.3f}", "val_loss: {b:.3f}"])
+def test_epochs_from_0_are_over_when_they_log_all(tmp_path: Path, names: str) -> None:
+    """Five are done at the last of 0 to 4; what is evaluated before the first is at none."""
+    first = "Epoch 0/4 " + names
+    rest = "Epoch {n}/4 loss: {a:.3f} val_loss: {b:.3f}"
+    lines = [
+        (first if n == 0 else rest).format(n=n, a=2 / (n + 1), b=3 / (n + 1)) for n in range(5)
+    ]
+    epoch = _run(tmp_path, "\n".join(lines)).curve("eval_loss").epoch.tolist()
+    assert epoch == ([1, 2, 3, 4, 5] if "{a" in names else [0, 1, 2, 3, 4])

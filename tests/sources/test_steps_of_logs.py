@@ -99,7 +99,7 @@ def test_parts_of_a_history_have_steps_of_their_own(tmp_path: Path) -> None:
     run = read(tmp_path / "history.json")
     assert run.curve("policy_loss").step.tolist() == [50 * n for n in range(1, 9)]
     assert run.curve("eval_rewards").step.tolist() == [100, 200, 400]
-    assert run.curve("rewards").step.tolist() == [10 * n for n in range(1, 41)]
+    assert run.curve("reward").step.tolist() == [10 * n for n in range(1, 41)]
     assert any("lr (5 values)" in problem.lost for problem in run.problems)
 
 

@@ -132,7 +132,10 @@ def _placed(rows: list[Row]) -> Found:
     names = [row.names for row in rows]
     launch = launches(step, names, _jitter(step, names))
     first = 0 if any(row.counted.epoch == 0 for row in rows) else 1
-    records = [Record(row.at, row.names, row.values, _epoch(row.counted, first)) for row in rows]
+    over = _trained_in_the_first(rows) if first == 0 else 0
+    records = [
+        Record(row.at, row.names, row.values, _epoch(row.counted, first, over)) for row in rows
+    ]
     more = _counts_to_the_last(rows)
     planned = [_planned(row.counted, more) for row in rows]
     known = next((number for number in reversed(planned) if number > 0), None)
@@ -213,12 +216,18 @@ def _planned(counted: Counted, more: int) -> int:
     return counted.steps
 
 
-def _epoch(counted: Counted, first: int) -> float:
+def _trained_in_the_first(rows: Sequence[Row]) -> int:
+    """Return 1 where all that an epoch logs stands at 0 too: it is over then, no start; else 0."""
+    logged = [{row.names for row in rows if row.counted.epoch == epoch} for epoch in (0, 1)]
+    return int(logged[0] >= logged[1] > set())
+
+
+def _epoch(counted: Counted, first: int, over: int) -> float:
     if counted.epoch < 0:
         return NOT_KNOWN
     if counted.batches > 0 and counted.batch >= 0:
         return counted.epoch - first + counted.batch / counted.batches
-    return float(counted.epoch)
+    return float(counted.epoch + over)
 
 
 def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
