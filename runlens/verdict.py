@@ -209,8 +209,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
             return f"{QUIET} {until}. {told}, but {few}.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
     if told := _beside(run, signals):
-        return f"{QUIET} {until}. {told}", _columns(run, "has the columns")
-    return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run, "has")
+        return f"{QUIET} {until}. {told}", _columns(run)
+    return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run)
 
 
 def _beside(run: Run, signals: Signals) -> str:
@@ -264,7 +264,7 @@ def _written(name: str) -> str:
     return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
-def _columns(run: Run, has: str) -> str:
+def _columns(run: Run) -> str:
     """Name the columns that were read, with their ranges, and what settles which is the loss."""
     curves = {name: run.curve(name).finite() for name in run.history.metrics}
     told = {
@@ -289,12 +289,12 @@ def _columns(run: Run, has: str) -> str:
         return ""
     if len(told) == 1:
         named = quote(f"{ours}={likely[0]}")
-        return f"The log has one column, {shown[0]}. If it is {what}, pass --column {named}."
+        return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
     unshown = len(told) - len(shown)
     named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
     named = quote(f"{ours}={likely[0] if 'loss' in words(likely[0]) else 'NAME'}")
     which = f"If one of them is {what}, pass --column {named}."
-    return f"The log {has} {named_all}. {which}"
+    return f"The run logged {named_all}. {which}"
 
 
 def _not_finite(curve: Curve) -> str:

@@ -136,12 +136,12 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
     if near:
         where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
-        why = f"{told} was best {where}; one was saved every {every:g} steps"
+        why = f"{told} was best {where}; the run saved one every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
     what = f"Use a checkpoint from step {step(best)}, if one was saved"
     saves = f" (save_steps is {every:g})" if every and best % every else ""
     there = f"{told} was best there; " if finding.best else ""
-    why = f"{there}none was found here{saves}; if none was saved, retrain up to that step"
+    why = f"{there}otherwise retrain up to that step; no checkpoint was found{saves}"
     if after := sorted((at, path) for at, path in run.checkpoints if at > best):
         at, path = after[0]
         if path == BEST_SAVED:

@@ -164,7 +164,7 @@ def test_a_column_that_is_called_a_loss_is_named_first() -> None:
     curves |= {"loss_target": "0:3 90:2", "vicreg_loss": "0:3 90:2"}
     said = of(drawn("columns", noise=0.0, **curves).run()).second
     assert (
-        "has the columns loss_target (2.000 to 3.000), vicreg_loss (2.000 to 3.000), column_a"
+        "The run logged loss_target (2.000 to 3.000), vicreg_loss (2.000 to 3.000), column_a"
         in said
     )
     assert "--column train_loss=loss_target" in said

@@ -53,8 +53,10 @@ def _memorised(scene: Scene) -> Signs:
     passes = scene.all_passes
     if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
         best = scene.passes
-        done = f"the run made {number(passes, 3)} passes over the data"
-        at = f", and evaluation was best after {_passes(best)}" if best is not None else ""
+        done = f"the run made {_passes(passes)} over the data"
+        found = scene.rules.get("hockey-stick")
+        what = "eval loss" if found and found.best else "evaluation"  # a score was best elsewhere
+        at = f", and {what} was best after {_passes(best)}" if best is not None else ""
         early = best is not None and best < ONE_PASS  # no row had been seen twice by then
         yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS and not early else SPEAKS)
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
@@ -65,7 +67,7 @@ def _memorised(scene: Scene) -> Signs:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
-        yield Sign(f"the run made {number(passes, 3)} passes over the data", STRONG)
+        yield Sign(f"the run made {_passes(passes)} over the data", STRONG)
 
 
 def _around_the_turn(scene: Scene) -> tuple[float, float]:

@@ -71,6 +71,7 @@ NAMED_BY: Mapping[str, str] = {
     "clip-too-tight": "clip-saturation",
     "precision": "fp16-risk",
     "length-limit": "completions-clipped",
+    "reward-function": "reward-hacking",
 }
 # checks of a setting whose name in what speaks for a cause blames it
 SETTINGS: Mapping[str, str] = {"weight_decay": "weight-decay-high"}

@@ -163,7 +163,7 @@ DATA = (
         ({"steps_per_epoch": 450}, "2 : the run made 2 passes"),
         ({"steps_per_epoch": 500}, "2 : the run made 1.8 passes"),
         ({"steps_per_epoch": 500}, "best after 0.6"),
-        ({"steps_per_epoch": 900}, "2 : the run made 1 passes"),
+        ({"steps_per_epoch": 900}, "2 : the run made 1 pass"),
         ({"train_loss": "0:2 40:1", "eval_loss": "0:1 200:3"}, "2 : train loss fell to 1.000"),
         ({"steps_per_epoch": 1000}, "out: no row was seen twice: 90"),
         ({"train_loss": "0:2 300:1 900:1.2", "eval_loss": "0:2 300:1 900:3"}, "out: train loss"),

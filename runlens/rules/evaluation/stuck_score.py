@@ -203,11 +203,11 @@ def _same(metric: str, evals: Curve) -> Finding:
         f"from step {step(float(evals.step[0]))} on, the same to the last digit."
     )
     seen = (
-        "Weights that change also change some answers. Either they do not change, or all answers "
-        "are the same."
+        "If the weights had changed, some answers would have. Either the weights do not change, or "
+        "the model gives one answer for every input."
     )
     evidence = (
-        Evidence("Evaluations of one value", float(len(evals)), FROZEN, "no chance", metric),
+        Evidence("Evaluations with the same value", float(len(evals)), FROZEN, "no chance", metric),
     )
     first = fixes.look(
         "Count how often each class is predicted in one evaluation",

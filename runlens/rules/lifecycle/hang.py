@@ -63,7 +63,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             return passed(f"{duration(end.silent)} of silence at the end")
         return found(_finding(run, signals, end, limits))
     if end.kind == "unknown" and not len(run.curve("heartbeat")) and not run.speaks:
-        return unmet("no log and no system records: a hang leaves no other trace")
+        return unmet("no console output and no system records: a hang leaves no other trace")
     return passed("no watchdog message and no long silence at the end")
 
 

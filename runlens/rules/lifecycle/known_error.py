@@ -55,7 +55,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     messages = [one for one in run.messages(*CLASSES) if not TOLD_ONLY.search(one.text)]
     if not messages:
         if not run.speaks and not run.events_of("message"):
-            return unmet("no log to look at; keep the console output (tee train.log)")
+            return unmet("no console output was found; keep it (tee train.log)")
         return passed("no line of the log is a known error")
     end = ending(run, signals)
     ended = end.kind in {"crashed", "hang"}

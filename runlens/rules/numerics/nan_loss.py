@@ -267,7 +267,9 @@ def _of_skipped(run: Run, metric: str, skipped: list[Event], limits: Limits) -> 
         metric=metric or "train_loss",
         onset=Moment(onset),
         evidence=(
-            Evidence("Log lines on a skipped batch", float(many), 1.0, "a loss is a number"),
+            Evidence(
+                "Log lines that report a skipped batch", float(many), 1.0, "a loss is a number"
+            ),
             Evidence("First of them", said.text, where=said.where, step=onset),
         ),
         seen="The weights were not updated with these batches.",

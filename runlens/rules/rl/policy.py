@@ -258,7 +258,7 @@ def blind_critic(signals: Signals) -> str:
     if share > BLIND or abs(size) < LARGE_REWARD:
         return ""
     loss = signals.curve("value_loss").value
-    told = f", value loss {number(float(median(loss)), 3)}" if len(loss) else ""
+    told = f" and a value loss of {number(float(median(loss)), 3)}" if len(loss) else ""
     part = number(round(share, 2) + 0.0)  # no minus before a 0
     return f"explained variance is {part} at rewards of {number(size, 3)}{told}"
 

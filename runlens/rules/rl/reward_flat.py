@@ -214,6 +214,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to step {step(float(reward.step[-1]))}. "
         f"{_ends(gain, rise, len(reward))}.",
+        heading="Falling reward" if rise.fell else "",
         metric="reward",
         onset=Moment(onset),
         evidence=(

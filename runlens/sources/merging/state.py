@@ -291,7 +291,7 @@ def _broken_off(
     if any(hint.no_exit_record for hint in hints):
         return (
             "stopped_early",
-            f"the tracker's file has no exit record; its last row is at {plan.words}",
+            f"no exit was recorded; the last row is at {plan.words}",
             "likely",
         )
     if followed := [r.path.name for r in readings if r.hints.followed]:
