@@ -56,9 +56,7 @@ MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four i
 HEAD = 48 * 2**20  # of them from the start of the file, the others from its end
 MARKDOWN = ".md"
 NOTEBOOK = ".ipynb"  # its pictures stand between what it printed
-FEW_DICTS = (
-    20  # rows printed as dicts beside which others are looked for: a run has more of its own
-)
+FEW_DICTS = 20  # rows of dicts beside which others are looked for: a run has more of its own
 FEWEST_BARE = 5  # bare numbers from which they are a curve, whatever lies beside them
 PASTED = 20  # rows from which Markdown is a log that was pasted, and no text with an example
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
@@ -140,8 +138,8 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return True  # reading it will say what is wrong
     if path.name == "debug.log" and _WANDB_CLIENT.search(head):
         return False
-    wide = head[:2] if (text := utf8(head)) is not head else b""
-    ends = text + b"\n" * (size > 2 * SNIFFED) + utf8(wide + end)
+    end = utf8(head[:2] + end) if (text := utf8(head)) is not head else end
+    ends = text + b"\n" * (size > 2 * SNIFFED) + end
     of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
