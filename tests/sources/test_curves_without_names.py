@@ -296,3 +296,26 @@ def test_a_start_that_logged_none_of_its_first_epochs(
     parts = [head[0], *rows(1), head[1], *rows(1)[:6], head[2], *rows(first), ""]
     (tmp_path / "training.log").write_text("\n".join(parts))
     assert len(read_all(tmp_path / "training.log")) == runs
+
+
+def test_histories_a_line_each_in_json(tmp_path: Path) -> None:
+    """Each line is that of one training."""
+    lines = (f'{{"loss": {LOSS[n:]}, "val_loss": {OTHER[n:]}}}\n' for n in (0, 1))
+    (tmp_path / "history.json").write_text("".join(lines))
+    runs = read_all(tmp_path / "history.json")
+    assert [len(run.curve("train_loss")) for run in runs] == [12, 11]
+
+
+def test_one_table_whose_rows_name_the_measure(tmp_path: Path) -> None:
+    """Its head names the data; a row of other numbers, and one with words, say nothing."""
+    table = "Training | Validation\nloss | 0.54 | 0.63\naccuracy | 0.72 | 0.66\n"
+    run = printed(tmp_path, f"epoch 0 starts\n{table}loss | 0.5 | 0.6 | 0.7\nbest | a 1 | b 2\n")
+    assert run.curve("train_loss").value.tolist() == [0.54]
+    assert run.curve("eval_accuracy").value.tolist() == [0.66]
+
+
+def test_settings_alone_in_their_lines(tmp_path: Path) -> None:
+    """As trainers of policies print them above their rows."""
+    rows = "".join(f"step {n} reward {n / 9:.3f}\n" for n in range(1, 13))
+    run = printed(tmp_path, f"KL coef: 0.02\nRollouts per prompt: 4\n{rows}")
+    assert (run.number("beta"), run.number("num_generations")) == (0.02, 4)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from runlens.metrics import plain
 from runlens.naming import classify, words
-from runlens.naming.agents import fitness, won
+from runlens.naming.agents import won
 from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
@@ -24,7 +24,6 @@ WEAK_STEPS = (
     "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "minibatch",
     "t", *ROUNDS,
 )  # fmt: skip
-EVOLUTION = {"generation", "generations"}
 EPISODES = {"episode", "episodes"}
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
@@ -136,8 +135,6 @@ def is_log(names: Collection[str]) -> bool:
     steps = {plain(name) for name in names if is_step(name)}
     if measures_training(names) or (EPISODES & steps and any(map(won, names))):
         return bool(steps)
-    if EVOLUTION & steps and fitness(names):
-        return True
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))
 
