@@ -26,7 +26,6 @@ Row = dict[str, Any]
 DEEPEST = 3
 PAIR, TRIPLE = 2, 3  # numbers of a point, and with its time before it
 WIDEST = 12  # numbers of a row without names: more are data
-LONGEST_NUMBER = 15  # digits
 WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
