@@ -216,7 +216,7 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
 def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
-    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimise.
+    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
     Where no name says it, a column that falls for good is told: so does a loss.
     """
     told = []

@@ -163,7 +163,7 @@ VERB = re.compile(
     r"rose|fell|went|came|began|stayed|ended|ran|hung|crashed|stopped|grew|collapsed|became|"
     r"diverged|spiked|swings|drops|widens|overfits|blew|broke|upset|climbed|jumped|reached|says?|"
     r"show|gives?|comes?|lay|means|falls|rises|follows?|reads?|writes?|wrote|overflow|skips|"
-    r"logs?|got|gets?|slowed|runs|finished|memorised|concerns|took|kept|stands|would|lose|need|"
+    r"logs?|got|gets?|slowed|runs|finished|memorized|concerns|took|kept|stands|would|lose|need|"
     r"cuts|clips|delay|separates|pulls|starts|left|sees|counts|fails|memorises|look|names|bounds|recovered|repeats|"
     r"averages|restores|lies|lie|grow|made|halves|keeps|shows|holds|lets|frees|defaults|updates|check|uses?|"
     r"confirms|rules|suits|gave|mean|limits|explains|swung|cost|ends|hint|prove|changes|"

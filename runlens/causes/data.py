@@ -47,7 +47,7 @@ def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("epoch-staircase"):
         yield Sign(
-            "the loss drops at each new epoch, as the model has memorised rows it saw before",
+            "the loss drops at each new epoch, as the model has memorized rows it saw before",
             SETTLES,
         )
     passes = scene.all_passes
@@ -77,7 +77,7 @@ def _around_the_turn(scene: Scene) -> tuple[float, float]:
 
 
 def _both_rose(scene: Scene) -> str:
-    """Say that train loss rose with eval loss after the turn: what is memorised goes on falling."""
+    """Say that train loss rose with eval loss after the turn: what is memorized goes on falling."""
     evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
     if not train or not len(evals) or not scene.has("hockey-stick"):
         return ""
@@ -102,13 +102,13 @@ def rose_together(scene: Scene, rate: float | None) -> Sign | None:
 def _one_pass(scene: Scene) -> str:
     flat = scene.everywhere.get("not-learning")
     if flat is not None and flat.severity != "info":
-        return "train loss did not fall: nothing was memorised"
+        return "train loss did not fall: nothing was memorized"
     if rose := _both_rose(scene):
         return rose
     if low := _evaluation_low(scene):
-        return f"{low} as well: memorising training rows does not lower it"
+        return f"{low} as well: memorizing training rows does not lower it"
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
-        return f"eval loss ended {number(far, 2)} times above its minimum: memorising adds far less"
+        return f"eval loss ended {number(far, 2)} times above its minimum: memorizing adds far less"
     passes = scene.all_passes
     if passes is None or passes >= ONE_PASS or scene.has("epoch-staircase"):
         return ""

@@ -201,7 +201,7 @@ def _at_limit(scene: Scene) -> Sign | None:
 
 
 def _runs_on(scene: Scene) -> str:
-    """Say that completions grew towards the limit, or that exploration had stopped as well."""
+    """Say that completions grew toward the limit, or that exploration had stopped as well."""
     grew = scene.rules.get("length-growth")
     if grew and scene.lead.rule == "length-growth":
         return "completions were far below it, and grew"

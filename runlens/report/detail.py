@@ -53,7 +53,7 @@ def do_first(top: Top, advice: Advice, options: Options) -> Iterator[Line]:
 
 
 def changes(lines: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """Yield the lines of a diff, in its colours."""
+    """Yield the lines of a diff, in its colors."""
     for sign, text in lines:
         # where a change is made, which is no line of its file
         heads = sign == " " and text[:1] not in {" ", ")"} and text[-1:] not in {"(", ":", "{"}

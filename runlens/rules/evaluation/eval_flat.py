@@ -11,7 +11,7 @@ Why it matters
 Looks alike
     Evaluation at its noise floor, with training loss at the same level, is healthy. A first one
     after most of the fall shows only the flat end: info. Where the data had been seen more than
-    once before it, memorisation explains it too: info; one that climbs is overfitting. Where a
+    once before it, memorization explains it too: info; one that climbs is overfitting. Where a
     score of the set (F1, word error rate) improves beyond its noise since the first evaluation, the
     set is learned after all, unless training gains four times that. Single-batch evaluations prove
     nothing by one value.
@@ -190,7 +190,7 @@ def _finding(
     ruled_out.append(RuledOut("Evaluation rows from the training set", "it would fall with them"))
     if not heart and pair.epochs:
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
-        ruled_out.append(RuledOut("Memorised before the first evaluation", why))
+        ruled_out.append(RuledOut("Memorized before the first evaluation", why))
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
         title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
@@ -245,7 +245,7 @@ def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) ->
         made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
-        made.append(Cause("Training data memorised", _rank(made), why, kind="memorised"))
+        made.append(Cause("Training data memorized", _rank(made), why, kind="memorised"))
     if not above > ABOVE:
         made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
     made.append(Cause("Evaluation data of another distribution", "likely", kind="evaluation"))
@@ -375,7 +375,7 @@ GOOD = (
         steps_per_epoch=40,
     ),
     drawn(
-        "memorises its rows, epochs unknown",
+        "memorizes its rows, epochs unknown",
         noise=0.004,
         train_loss="0:0.7 100:0.08 600:0.003",
         eval_loss="0:1 100:1.15 600:1.27",

@@ -19,10 +19,10 @@ Limits
     below this share of training loss. tau: the ratio must fall with a
     Kendall below its negative: a constant factor is no leak. begins:
     the onset is the first evaluation from which on the ratio stays below. gone: training loss
-    below this share of its start counts as memorised, after epochs passes;
+    below this share of its start counts as memorized, after epochs passes;
     beside: evaluation loss within this share of it; slow: an evaluation loss of
     which more than this share, and than as_zero, of its first look is
-    left at the end, was not memorised later on. Weakly grounded.
+    left at the end, was not memorized later on. Weakly grounded.
 Fixes
     Hash the rows of both sets and drop the overlap; split by source before any augmentation.
 """
@@ -197,7 +197,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
     start = float(signals.curve("train_loss").value[0])
     return Finding(
         severity="info",
-        title=f"Evaluation rows are memorised with the training set from step {step(onset)} on. "
+        title=f"Evaluation rows are memorized with the training set from step {step(onset)} on. "
         f"{spoken(metric).capitalize()} ended at {loss(final)}, smoothed train loss at "
         f"{loss(level)}.",
         metric=metric,

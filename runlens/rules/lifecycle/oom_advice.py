@@ -226,7 +226,7 @@ def _evaluation(run: Run) -> tuple[Fix, ...]:
 
 
 def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
-    """Quantise the frozen weights, or Adam's states where all weights are trained."""
+    """Quantize the frozen weights, or Adam's states where all weights are trained."""
     if run.adapted:
         if run.flag("load_in_4bit") or run.adapter == "qlora":
             return ()

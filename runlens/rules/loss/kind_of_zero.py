@@ -1,7 +1,7 @@
-"""What kind of zero a training loss has come to: masked, read off the input, memorised.
+"""What kind of zero a training loss has come to: masked, read off the input, memorized.
 
 Whether it came soon is told by the same step that the report names as the onset: in its first
-pass over the data no model can have memorised them.
+pass over the data no model can have memorized them.
 """
 
 from math import inf

@@ -206,7 +206,7 @@ def _finding(
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen="The swings did not get smaller towards the end of the run.",
+        seen="The swings did not get smaller toward the end of the run.",
         fixes=_fixes(run, signals, float(onset)),
         ruled_out=out,
         confidence=surroundings.confidence(

@@ -5,7 +5,7 @@ What is seen
     run; or it is exactly 0.0 from the first point. Or a part of it is, which evaluations have.
 Why it matters
     Language has an entropy: a loss of zero means that the answer stands in the input, that the
-    labels are all masked, or that the training set is memorised. The number looks perfect
+    labels are all masked, or that the training set is memorized. The number looks perfect
     and the model is not.
 Looks alike
     A NaN that the logger shows as 0.0 comes with a gradient norm of NaN: hidden-nan. Preference
@@ -13,7 +13,7 @@ Looks alike
     most of the input (correcting a text, copying) has a floor near zero: it is reached slowly, the
     evaluation loss is as low, and scores of its answers are not full; it passes. A classifier on
     separable data reaches zero together with its evaluations: said as info. So is a test that
-    overfits one or two batches on purpose, and memorising where the evaluation loss rises: there
+    overfits one or two batches on purpose, and memorizing where the evaluation loss rises: there
     the evaluation loss tells it, and better (hockey-stick). Zeros of a logger that rounds are
     those of a small loss.
 Limits
@@ -26,7 +26,7 @@ Limits
     simulated healthy curves.
 Fixes
     Masked: print the labels that are not -100. Leaked: look for the target in the prompt and
-    for evaluation data in the training set. Memorised: evaluate, and stop where the evaluation
+    for evaluation data in the training set. Memorized: evaluate, and stop where the evaluation
     loss is best; no duplicates, dropout 0.05, more data.
 """
 
@@ -291,7 +291,7 @@ BAD = (
         steps_per_epoch=50,
     ),
     drawn(
-        "memorised, evaluation worse",
+        "memorized, evaluation worse",
         (380, 480),
         severity="info",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.01 1000:0.003",
@@ -314,7 +314,7 @@ BAD = (
         eval_loss="50:4 300:3.1 600:3.1",
     ),
     drawn(
-        "nearly memorised, never evaluated",
+        "nearly memorized, never evaluated",
         severity="info",
         train_loss="0:3.4 200:1.5 500:0.3 700:0.1 1000:0.06",
         steps_per_epoch=50,
@@ -328,7 +328,7 @@ BAD = (
         steps_per_epoch=150,
     ),
     drawn(
-        "memorised, rounded to four digits",
+        "memorized, rounded to four digits",
         (380, 480),
         severity="warning",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.0001 510:0 1000:0",

@@ -10,7 +10,7 @@ Why it matters
     the place of a NaN loss, and that mean is zero after each log. The run looks as if it had
     learned everything; its weights are NaN.
 Looks alike
-    A memorised training set falls to 0.0 gradually, its gradient norm stays a number that
+    A memorized training set falls to 0.0 gradually, its gradient norm stays a number that
     varies. Labels that are all masked give 0.0 from the first point with a gradient norm of
     zero, and finite evaluations. RL losses are zero where no group has an advantage: there only
     a gradient norm of NaN counts. A preference loss that saturates does not jump to 0.0. Zeros
@@ -205,7 +205,7 @@ def _finding(
         fixes=_fixes(run, tree.fixes, signs),
         ruled_out=(
             *tree.ruled_out,
-            RuledOut("Memorised data", "the fall to zero took one point, not many"),
+            RuledOut("Memorized data", "the fall to zero took one point, not many"),
         ),
         confidence=confidence,
         chart=Chart(
@@ -336,7 +336,7 @@ GOOD = (
     drawn("comes back once", train_loss="0:2.2 400:1.2 410:0 420:1.2 430:0 440:1.2 900:1"),
     drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
     drawn(
-        "memorised and rounded",
+        "memorized and rounded",
         train_loss="0:2 300:0.02 400:0.001 450:0 900:0",
         grad_norm="0:1 300:0.05 900:0.004",
     ),

@@ -143,7 +143,7 @@ def _for_input(onset: float) -> tuple[Fix, ...]:
             "the environment or its sensors made the first one",
         ),
         fixes.action(
-            "Skip observations that are not finite, and clip the others, before normalising",
+            "Skip observations that are not finite, and clip the others, before normalizing",
             "a running mean stays NaN after a single one",
             cures="bad-batch",
         ),

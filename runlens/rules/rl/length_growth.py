@@ -152,7 +152,7 @@ def _pays(gain: policy.Gain, limits: Limits) -> bool:
 def _fixes(run: Run) -> tuple[Fix, ...]:
     made = []
     if run.task == "grpo" and run.setting("loss_type") not in UNBIASED:
-        what, why = "Use a loss without length bias", "the present loss favours long completions"
+        what, why = "Use a loss without length bias", "the present loss favors long completions"
         made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
     return (
         *made,

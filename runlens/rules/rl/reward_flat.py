@@ -26,7 +26,7 @@ Limits
     150 simulated rewards of 300 points each: a rise by one standard deviation is called flat in
     0.7 %, by two in none; 89 % of the flat ones are found.
 Fixes
-    Normalised rewards where the value function explains nothing; a look at the sign of reward and
+    Normalized rewards where the value function explains nothing; a look at the sign of reward and
     advantage where it falls; two to three times the learning rate where KL shows that nothing
     moved; 16 completions per prompt; half of beta; prompts that are sometimes solved.
 """

@@ -23,7 +23,7 @@ Limits
     near: share of the run within which a drop of an RL run is the begin of its updates.
     Measured: 0.03 % false alarms, power 99.9 % for drops of 40 to 80 %.
 Fixes
-    Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
+    Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenize; log less.
 """
 
 import numpy as np

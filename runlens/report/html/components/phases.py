@@ -20,7 +20,7 @@ FILLS = {
     "gone": "#b3261e",
 }
 LEGEND = (
-    "Blue falls, orange rises, grey is flat, violet swings, black (white on dark) repeats one "
+    "Blue falls, orange rises, gray is flat, violet swings, black (white on dark) repeats one "
     "value, red is NaN or infinite."
 )
 
