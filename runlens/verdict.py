@@ -117,7 +117,8 @@ def of(
         seen, news = Seen("", improved=False), unlearned[0]  # it has the numbers
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
-        quiet = DOUBT if doubted else ""  # what was found is told above
+        sure = bool(infos[0].heading)  # over-confident: its score got better
+        quiet = DOUBT if doubted and not sure else ""  # what was found is told above
         return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked

@@ -142,7 +142,8 @@ def too_few(amount: int, noun: str, needed: int, *, of: str = "") -> str:
     """Return ``only 3 rewards; 8 needed``, or ``no finite reward; 8 needed``."""
     none = f"no {noun}" if of else f"no finite {noun}"
     many = f"only {count(amount, noun)}" if amount else none
-    return f"{many}{f' {of}' if of else ''}; {needed} needed"
+    behind = f" {of}" if of and amount != 1 else ""  # a single one may be all there is
+    return f"{many}{behind}; {needed} needed"
 
 
 def moved(change: float, written: Callable[[float], str] = number) -> str:

@@ -201,13 +201,13 @@ def _lost_at_once(scene: Scene) -> Sign | None:
     if len(norm) < FEWEST_A_PASS:
         weight = SPEAKS if scene.signals.interval("train_loss") <= BUILD_UP else HINT
         said = f"train loss was {loss(float(train[-1]))} at step {step(float(losses.step[-1]))}"
-        return Sign(f"{said}, so nothing was building up", weight)
+        return Sign(f"{said}, so it had not been rising", weight)
     if norm[-1] > FLAT_NORM * median(norm):
         return None
     said = f"at step {step(float(norms.step[-1]))} the gradient norm was "
     said += f"{number(float(norm[-1]))} and the loss "
     said += loss(float(train[-1]))
-    return Sign(f"{said}, so nothing was building up", STRONG)
+    return Sign(f"{said}, so it had not been rising", STRONG)
 
 
 def _first_point(scene: Scene) -> Sign | None:
@@ -309,7 +309,7 @@ ORDER = Hypothesis(
 )
 BATCH = Hypothesis(
     "bad-batch",
-    "One or a few odd batches",
+    "Single odd batches",
     frozenset({"loss-spike", "grad-spike", "divergence"}) | LOST,
     _batch,
     "the same step fails with another batch",

@@ -240,7 +240,8 @@ def _code(scene: Scene) -> Signs:
     what, frame, stage = (
         str(raised.data.get(key) or "") for key in ("exception", "frame", "stage")
     )
-    where = f"the traceback ends at {frame}" if ".py:" in frame else ""
+    called = "()" if " in " in frame and not frame.endswith((">", ")")) else ""
+    where = f"the traceback ends at {frame}{called}" if ".py:" in frame else ""
     during = "" if stage == "the forward pass" and frame.endswith(" in forward") else _during(stage)
     place = f"{where}{',' if during else ''}{during}" if where else ""
     place = place or (f"the error came up{during}" if during else "")
@@ -321,7 +322,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "If you did not stop it yourself, look for a time or step limit in the script or in the job",
+    "If you did not stop it yourself, find out what did: the job scheduler, a notebook or a script",
 )
 CODE = Hypothesis(
     "code-error",

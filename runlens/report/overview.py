@@ -134,7 +134,7 @@ def _in_short(diagnosis: Diagnosis) -> str:
         told = said.removeprefix(UNJUDGED).lstrip("., ").removeprefix("because ")
         return f"{told[:1].upper()}{told[1:]}"
     lead = faults[0].findings[0]
-    at = f" @{step(lead.onset.step)}" if lead.onset.step is not None else ""
+    at = f" at step {step(lead.onset.step)}" if lead.onset.step is not None else ""
     name = _main(diagnosis)
     value = diagnosis.curves[name].value[-1:] if name else ()
     ended = f", {_spoken(name)} {value_of(name, value[0])}" if name and value else ""

@@ -71,10 +71,7 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
-DIFFERS = {
-    True: "Template, tokenizer or label mask differs between training and evaluation",
-    False: "Preprocessing or labels differ between training and evaluation",
-}
+APART = "between training and evaluation"
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
 
@@ -229,8 +226,11 @@ def _moved(evals: Curve) -> str:
 
 def _differs(run: Run) -> str:
     """Say what may differ between training and evaluation, in the words of the task."""
-    text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
-    return DIFFERS[text]
+    if run.task == "pretrain":
+        return f"The tokenizer or the preparation of the text differs {APART}"
+    if run.task in LANGUAGE_TASKS | PREFERENCE_TASKS:
+        return f"The template, tokenizer or label mask differs {APART}"
+    return f"Preprocessing or labels differ {APART}"
 
 
 def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:
@@ -258,16 +258,18 @@ def _rank(made: list[Cause]) -> Rank:
 
 def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
     text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
+    plain = run.task == "pretrain"  # of text without a template, and no label is masked
+    label = "" if plain else " with its label mask" if text else " with its label"
+    differ = "tokens or separators" if plain else "template or mask" if text else "scaling or label"
     look = fixes.look(
-        f"Print one {'decoded ' if text else ''}evaluation sample with its "
-        f"label{' mask' if text else ''} next to a training sample",
-        f"a {'template or mask' if text else 'scaling or label'} that differs is visible at once",
+        f"Print one {'decoded ' if text else ''}evaluation sample{label} next to a training sample",
+        f"{'' if plain else 'a '}{differ} that differ{'' if plain else 's'} can be seen at once",
     )
-    active = "adapter active" if text else "evaluation mode on"
+    active = "adapter active, " if run.adapted else "" if text else "evaluation mode on, "
     weights = fixes.look(
-        f"Check that evaluation uses the trained weights ({active}, no cached outputs, no second "
+        f"Check that evaluation uses the trained weights ({active}no cached outputs, no second "
         "copy of the model)",
-        "identical digits mean identical weights",
+        "the same loss to the last digit means that the weights were the same" if frozen else "",
     )
     split = fixes.action(
         "Make the evaluation set a random split of the training data",

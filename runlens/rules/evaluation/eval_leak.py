@@ -54,7 +54,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.trend import kendall
-from runlens.wording import loss, percent, step, times, too_few
+from runlens.wording import loss, number, percent, step, times, too_few
 
 MANY_TIMES = 2.0  # from here on a ratio reads better as times than as percent
 LIKE_ONE_FACTOR = 0.15  # a ratio this close to 1 / accumulation steps is that factor
@@ -197,9 +197,8 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
     start = float(signals.curve("train_loss").value[0])
     return Finding(
         severity="info",
-        title=f"Evaluation rows are memorized with the training set from step {step(onset)} on. "
-        f"{spoken(metric).capitalize()} ended at {loss(final)}, smoothed train loss at "
-        f"{loss(level)}.",
+        title=f"{spoken(metric).capitalize()} fell to almost 0 together with train loss, from step "
+        f"{step(onset)} on. It ended at {loss(final)}, smoothed train loss at {loss(level)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -209,7 +208,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
             ),
             Evidence("Passes over the training data", epochs),
         ),
-        seen=f"Within {epochs:.1f} epochs train loss fell from a median of {loss(start)} to "
+        seen=f"Within {number(epochs, 2)} epochs train loss fell from a median of {loss(start)} to "
         f"{loss(level)}, and eval loss fell with it.",
         causes=(
             Cause(

@@ -57,7 +57,7 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         )
     made += fixes.shorter(run, signals, onset, metric_words(score) if score else "evaluation")
     if fixes.never_better(signals):
-        why = "the best evaluation is hardly better than the one before training"
+        why = "no later evaluation was much better than the first"
         made.append(
             fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
         )

@@ -22,7 +22,7 @@ SEEN: dict[Kind, str] = {
     "rehearsed": "After so many passes the training set is memorized, or its text is very "
     "regular. An evaluation would tell which.",
     "separable": "The classes are separable, and training and evaluation are both solved.",
-    "sanity": "The model can overfit a few batches, as such a test should show.",
+    "sanity": "The model can overfit a few batches, which is what such a test should show.",
 }
 
 OF_KIND: dict[Kind, tuple[str, str]] = {  # what brought it there, and the kind of that cause

@@ -43,14 +43,6 @@ class Chance(NamedTuple):
     lowest: float  # below `level` where the framework may divide by more tokens than it predicts
     name: str  # "ln 4 = 1.386"
 
-    @property
-    def distance(self) -> str:
-        """What a distance from it is called, with the range where it is one."""
-        low, high = loss(self.lowest), loss(self.level)
-        return "Distance from " + (
-            "the loss at chance" if low == high else f"chance ({low} to {high})"
-        )
-
 
 def of_run(run: Run) -> Chance | None:
     """Return the loss at chance, or None where the run does not say what it chooses from."""

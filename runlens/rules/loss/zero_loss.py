@@ -52,7 +52,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unles
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.wording import count, loss, number, step, too_few
+from runlens.wording import capitalised, count, loss, number, step, too_few
 
 DECIMALS = 6  # at most, to which a logger rounds
 SINGLE = 1e-7  # relative error of a number in single precision
@@ -160,7 +160,7 @@ def _finding(
     onset = float(curve.step[at])
     return Finding(
         severity=zero.severity,
-        title=f"{_title(curve, at)}. {zero.why[0].upper()}{zero.why[1:]}.",
+        title=" ".join(f"{capitalised(one)}." for one in (_title(curve, at), zero.why) if one),
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, curve, at, zero, level),

@@ -198,7 +198,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(float(onset)),
         evidence=_evidence(run, signals, curve, at, onset, told, limits),
-        seen="No real loss drops to exactly 0 at once. The logger wrote 0 for NaN."
+        seen="No real loss drops to exactly 0 in one step. The logger wrote 0 for NaN."
         if not signs.against
         else "In a log, masked labels and a filtered NaN look the same. The finite evaluations "
         "suggest masked labels.",

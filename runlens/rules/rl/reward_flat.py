@@ -256,7 +256,7 @@ def _seen(gain: Gain, rise: Rise) -> str:
         told = f"A rise smaller than {visible} would be lost in the noise of the reward."
         # by its thirds it is noise, by the numbers of the headline it would be none
         return told if gain.end - gain.start < rise.visible else ""
-    return f"Noise explains a fall of up to {visible}, so the policy got worse."
+    return f"Noise explains a fall of {visible} at most, and this one is larger."
 
 
 BAD = (

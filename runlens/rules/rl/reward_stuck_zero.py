@@ -249,14 +249,15 @@ def _finding(
 def _where(stuck: Stuck, onset: float) -> str:
     """Say that the reward stayed at its level, or how often it was there."""
     level = number(stuck.level)
-    stays = f"stayed {'at' if stuck.exact else 'near'} {level} from step {step(onset)} on,"
-    return stays if stuck.stays else f"was {level}"
+    near = "" if stuck.exact else "near "
+    stays = f"stayed {near or 'at '}{level} from step {step(onset)} on,"
+    return stays if stuck.stays and stuck.hit.all() else f"was {near}{level}"
 
 
 def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
     return (
         Evidence(
-            f"Share of points with reward {number(stuck.level)}",
+            f"Share of points with {metric.partition(':')[2] or 'reward'} {number(stuck.level)}",
             float(stuck.hit.mean()),
             stuck.needed,
             "nothing to learn from",

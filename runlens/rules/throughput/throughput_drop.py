@@ -88,7 +88,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(slower)
     if made is None:
         return unmet(
-            f"throughput, step time or timestamps were logged fewer than {limits.fewest} times"
+            f"throughput, step time and timestamps: each logged fewer than {limits.fewest} times"
         )
     drop = _slowest(made, limits)
     share = drop.rate / drop.base
