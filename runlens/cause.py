@@ -10,6 +10,7 @@ from runlens.records import NamedTuple
 Rank = Literal["most likely", "likely", "possible", "unlikely"]
 RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 
+INTERRUPTED = "Interrupted (Ctrl-C or SIGINT)"
 UNKNOWN = "unknown"
 # kind -> what it means
 KINDS: dict[str, str] = {

@@ -18,6 +18,7 @@ IDLE: dict[str, tuple[tuple[frozenset[str], tuple[str, ...]], ...]] = {
     "grad-zero": ((STUCK, (FROZEN, BATCH, SAMPLES, RANGE)),),
     "grad-explosion": ((STUCK, (FROZEN,)),),
     "divergence": ((STUCK, (FROZEN,)),),
+    "hockey-stick": ((frozenset({"zero-loss"}), ("Train for fewer epochs",)),),
     "reward-stuck-zero": (
         (frozenset({"entropy-high"}), ("Lower the learning rate", "Check that better")),
         (frozenset({"zero-reward-std"}), ("Generate more completions",)),

@@ -118,7 +118,9 @@ def of(
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
         sure = bool(infos[0].heading)  # over-confident: its score got better
-        quiet = DOUBT if doubted and not sure else ""  # what was found is told above
+        quiet = DOUBT if doubted else ""  # what was found is told above
+        if sure and not seen.improved:
+            return Verdict(second, "", worst or "unknown")
         return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
@@ -293,8 +295,11 @@ def _columns(run: Run) -> str:
         return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
     unshown = len(told) - len(shown)
     named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
-    named = quote(f"{ours}={likely[0] if 'loss' in words(likely[0]) else 'NAME'}")
-    which = f"If one of them is {what}, pass --column {named}."
+    nameless = likely[0].startswith(NAMELESS)
+    shows = nameless or "loss" in words(likely[0])
+    named = quote(f"{ours}={likely[0] if shows else 'NAME'}")
+    such = "pass for example" if nameless else "pass"
+    which = f"If one of them is {what}, {such} --column {named}."
     return f"The run logged {named_all}. {which}"
 
 

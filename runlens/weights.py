@@ -125,7 +125,7 @@ def _before(run: Run, onset: float, seen: float, *, sound: bool) -> Fix:
         return fixes.action("Start over once the cause is fixed", why, kind="restart")
     what = "Do not use the final weights" if over else "Do not resume from the latest weights"
     if sound:
-        what = "Do not train on from the latest weights"
+        what = "Do not continue from the latest weights"
     why = f"{then}no checkpoint from before step {step(onset)} was found"
     return fixes.action(what, why)
 
@@ -214,7 +214,8 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
-        why = "nothing is lost: the run ended before the first step"
+        known = not run.state.excerpt  # else there may have been steps before what is shown
+        why = "nothing is lost: the run ended before the first step" if known else why
     elif lost and run.checkpoints:
         why = (
             f"no checkpoint predates step {step(at)}, where {lost} is far above all earlier values"

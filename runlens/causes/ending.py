@@ -1,5 +1,6 @@
 """Ends as a cause: memory, machine, limits, a person, the code, a resume."""
 
+from runlens.cause import INTERRUPTED
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -224,7 +225,7 @@ def _person(scene: Scene) -> Signs:
         said = f"early stopping ended it at step {step(stops[-1].step)}"
         yield Sign(said, LEADS, "Early stopping, as configured")
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
-        yield Sign(said, SETTLES, "Stopped by hand")
+        yield Sign(said, SETTLES, INTERRUPTED)
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the trainer wrote its closing summary, so it was not killed"
         if scene.lead.rule in ENDED:  # it is no cause of what began before

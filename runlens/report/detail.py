@@ -176,7 +176,8 @@ def _end_in_words(diagnosis: Diagnosis) -> str:
         one for one in diagnosis.events if one.kind in {"message", "early_stop"}
     ]
     if head and any(one.text.rstrip(".") == head.rstrip(".") for one in told or ()):
-        return f'the log says "{head}"{at}{where}'
+        at = at if diagnosis.curves or diagnosis.last_step else ""
+        return f'the log says "{head}"{at}{where if at else ""}'
     return why
 
 

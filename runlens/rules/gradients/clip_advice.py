@@ -66,7 +66,7 @@ def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
         told = "Adam rescales its gradients, so clipping has done little harm"
         return f"The loss still fell. {told}."
     if learns:
-        return "With Adam, clipping does little harm as long as the loss falls."
+        return "With Adam, clipping alone does little harm."
     told = meanwhile(learns=learns, fell=fell)
     return f"While gradients were clipped, the loss {told}."
 

@@ -91,7 +91,9 @@ def with_marks(
         if not (math.isfinite(mark.value) and math.isfinite(mark.step)):
             continue
         index = min(range(len(made)), key=lambda at: _misfit(mark, made[at], metric))
-        made[index] = made[index]._replace(marks=(*made[index].marks, mark))
+        there = made[index].marks
+        if all((one.step, one.value) != (mark.step, mark.value) for one in there):  # named once
+            made[index] = made[index]._replace(marks=(*there, mark))
     return tuple(made)
 
 
