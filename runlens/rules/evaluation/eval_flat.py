@@ -71,7 +71,11 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
-APART = "between training and evaluation"
+MASK, APART = "The template, tokenizer or label mask differs", "between training and evaluation"
+DIFFERS: dict[str, str] = {
+    **dict.fromkeys(LANGUAGE_TASKS | PREFERENCE_TASKS, MASK),
+    "pretrain": "The tokenizer or the preparation of the text differs",
+}
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
 
@@ -226,11 +230,7 @@ def _moved(evals: Curve) -> str:
 
 def _differs(run: Run) -> str:
     """Say what may differ between training and evaluation, in the words of the task."""
-    if run.task == "pretrain":
-        return f"The tokenizer or the preparation of the text differs {APART}"
-    if run.task in LANGUAGE_TASKS | PREFERENCE_TASKS:
-        return f"The template, tokenizer or label mask differs {APART}"
-    return f"Preprocessing or labels differ {APART}"
+    return f"{DIFFERS.get(run.task, 'Preprocessing or labels differ')} {APART}"
 
 
 def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:
@@ -377,7 +377,7 @@ GOOD = (
         steps_per_epoch=40,
     ),
     drawn(
-        "memorizes its rows, epochs unknown",
+        "memorises its rows, epochs unknown",
         noise=0.004,
         train_loss="0:0.7 100:0.08 600:0.003",
         eval_loss="0:1 100:1.15 600:1.27",

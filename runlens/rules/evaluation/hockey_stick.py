@@ -281,7 +281,7 @@ BAD = (
         eval_accuracy="50:0.7 200:0.8 600:0.9",
     ),
     drawn(
-        "accuracy rises at first and then stands, the training set is memorized",
+        "accuracy rises at first and then stands, the training set is memorised",
         (100, 200),
         {"train_loss": 0.02, "eval_loss": 0.002},
         task="classification",
@@ -333,7 +333,7 @@ BAD = (
         eval_bleu="50:28 200:31 600:31",
     ),
     drawn(
-        "a hump of early evaluations that falls back by half, the training set is memorized",
+        "a hump of early evaluations that falls back by half, the training set is memorised",
         (150, 150),
         0.002,
         severity="info",

@@ -291,7 +291,7 @@ BAD = (
         steps_per_epoch=50,
     ),
     drawn(
-        "memorized, evaluation worse",
+        "memorised, evaluation worse",
         (380, 480),
         severity="info",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.01 1000:0.003",
@@ -314,7 +314,7 @@ BAD = (
         eval_loss="50:4 300:3.1 600:3.1",
     ),
     drawn(
-        "nearly memorized, never evaluated",
+        "nearly memorised, never evaluated",
         severity="info",
         train_loss="0:3.4 200:1.5 500:0.3 700:0.1 1000:0.06",
         steps_per_epoch=50,
@@ -328,7 +328,7 @@ BAD = (
         steps_per_epoch=150,
     ),
     drawn(
-        "memorized, rounded to four digits",
+        "memorised, rounded to four digits",
         (380, 480),
         severity="warning",
         train_loss="0:4.2 200:0.5 400:0.02 500:0.0001 510:0 1000:0",

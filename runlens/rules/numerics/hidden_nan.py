@@ -336,7 +336,7 @@ GOOD = (
     drawn("comes back once", train_loss="0:2.2 400:1.2 410:0 420:1.2 430:0 440:1.2 900:1"),
     drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
     drawn(
-        "memorized and rounded",
+        "memorised and rounded",
         train_loss="0:2 300:0.02 400:0.001 450:0 900:0",
         grad_norm="0:1 300:0.05 900:0.004",
     ),

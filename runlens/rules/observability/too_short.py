@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Fix, Moment, Outcome
-from runlens.knowledge.dialects import place_of
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -88,10 +87,9 @@ def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
     apart = run.number("logging_steps") or signals.interval(metric)
     if apart <= often:
         return ()
-    what, why = "Log more often", "this shows the trend sooner"
-    if place_of(run, "logging_steps") is None:  # a loop of one's own has no such setting
-        return (fixes.action(what, why),)
-    return (fixes.setting(run, "logging_steps", often, what, why),)
+    return (
+        fixes.setting(run, "logging_steps", often, "Log more often", "this shows the trend sooner"),
+    )
 
 
 BAD = (

@@ -30,4 +30,4 @@ def seen(gain: Gain, rise: Rise) -> str:
         told = f"A rise smaller than {visible} would be lost in the noise of the reward."
         # by its thirds it is noise, by the numbers of the headline it would be none
         return told if gain.end - gain.start < rise.visible else ""
-    return f"Noise explains a fall of {visible} at most, and this one is larger."
+    return f"Noise explains a fall of at most {visible}. This one is larger: the policy got worse."
