@@ -18,7 +18,7 @@ from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import capitalised, count, listed, loss, step
+from runlens.wording import DOUBT, capitalised, count, listed, loss, step
 
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
@@ -29,7 +29,6 @@ NAMED = {
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
-DOUBT = "It is not clear whether the run learned anything"
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 # evaluation over training loss from which most of what was learned does not carry over
 PARTED = 2.0

@@ -11,6 +11,7 @@ from runlens.patterns import lazy_re
 NARROW = "\u202f"  # narrow no-break space, before a percent sign
 MINUS = "\u2212"
 SMALL_LOSS = 10.0
+DOUBT = "It is not clear whether the run learned anything"  # of a quiet run
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 # a progress bar before the words of a line
 _BAR = lazy_re(r"^.*\d+%\|.*?\|\s*\d+/\d+\s*\[[^\]]*\]\s*(?=\S)")

@@ -12,8 +12,7 @@ from runlens.report.terminal import Options, characters, clean, cut, wrapped
 from runlens.report.text import MAIN, SHOWN_PROBLEMS
 from runlens.report.values import counted, value_of, worst_first
 from runlens.run import LAST_TRAINING, RL_TASKS, WHOLE_FILE, Setting
-from runlens.verdict import DOUBT
-from runlens.wording import count, listed, step
+from runlens.wording import DOUBT, count, listed, step
 
 SHOWN_SETTINGS, SHOWN_RUNS = 4, 2  # that differ in an overview, and runs named with a value
 TOLD = (WHOLE_FILE, LAST_TRAINING)  # lost, and said of one run among several

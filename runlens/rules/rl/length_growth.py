@@ -158,7 +158,9 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
         *made,
         *policy.leave_out_cut(run),
         fixes.action("Add a penalty for overlong answers to the reward", cost="one run"),
-        fixes.look("Read the longest of the recent completions", "filler and repetition show there"),
+        fixes.look(
+            "Read the longest of the recent completions", "filler and repetition show there"
+        ),
     )
 
 
