@@ -1,9 +1,11 @@
 """How a reward that did not rise is told."""
 
 from runlens.rules.rl import policy
-from runlens.rules.rl.policy import FEW, Gain
+from runlens.rules.rl.policy import Gain
 from runlens.rules.rl.rise import Rise
 from runlens.wording import number
+
+FEW = 8  # points of which a tenth, of a few, is a single one
 
 
 def leveled(gain: Gain, rise: Rise) -> bool:

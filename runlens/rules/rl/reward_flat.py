@@ -55,7 +55,6 @@ from runlens.signals.noise import MEDIAN_LOSS
 from runlens.signals.shape import EXACT, kendall
 from runlens.wording import number, percent, step, too_few
 
-FEW = 8  # points of which a tenth, of a few, is a single one
 FEWEST = 6  # points of a part of the reward: two thirds of three
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 HELD = 0.5  # of what had been gained at the best: what lost more is reward-collapse's, or flat
