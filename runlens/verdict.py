@@ -18,7 +18,7 @@ from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import capitalised, count, listed, loss, step
+from runlens.wording import DOUBT, capitalised, count, listed, loss, step
 
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
@@ -29,7 +29,6 @@ NAMED = {
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
-DOUBT = "It is not clear whether the run learned anything"
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 # evaluation over training loss from which most of what was learned does not carry over
 PARTED = 2.0
@@ -117,7 +116,10 @@ def of(
         seen, news = Seen("", improved=False), unlearned[0]  # it has the numbers
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
+        sure = bool(infos[0].heading)  # over-confident: its score got better
         quiet = DOUBT if doubted else ""  # what was found is told above
+        if sure and not seen.improved:
+            return Verdict(second, "", worst or "unknown")
         return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
@@ -216,7 +218,7 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
 def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
-    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimise.
+    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
     Where no name says it, a column that falls for good is told: so does a loss.
     """
     told = []
@@ -292,8 +294,11 @@ def _columns(run: Run) -> str:
         return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
     unshown = len(told) - len(shown)
     named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
-    named = quote(f"{ours}={likely[0] if 'loss' in words(likely[0]) else 'NAME'}")
-    which = f"If one of them is {what}, pass --column {named}."
+    nameless = likely[0].startswith(NAMELESS)
+    shows = nameless or "loss" in words(likely[0])
+    named = quote(f"{ours}={likely[0] if shows else 'NAME'}")
+    such = "pass for example" if nameless else "pass"
+    which = f"If one of them is {what}, {such} --column {named}."
     return f"The run logged {named_all}. {which}"
 
 

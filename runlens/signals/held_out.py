@@ -188,7 +188,7 @@ def _stands_out(value: FloatArray, first: int, last: int, least: float) -> bool:
 def steady_data_term(run: Run, signals: Signals, after: float) -> str:
     """Say which logged data term did not rise from step `after` on; "" where none is logged.
 
-    What then lifts the sum is a penalty, a regulariser or its weight.
+    What then lifts the sum is a penalty, a regularizer or its weight.
     """
     for metric in run.history.metrics:
         if metric.startswith("eval") or not DATA_TERM.search(metric):

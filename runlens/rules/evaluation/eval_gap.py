@@ -4,7 +4,7 @@ What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
     grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind.
 Why it matters
-    Training gains that do not carry over are the first sign of memorisation; overfitting
+    Training gains that do not carry over are the first sign of memorization; overfitting
     follows where nothing changes.
 Looks alike
     A gap of the same size from the first look on is an offset: another reduction, another mask,
@@ -230,8 +230,8 @@ def _from_best(evals: Curve) -> str:
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
     best = float(evals.step[int(np.argmin(evals.value))])
     made = list(fixes.shorter(run, signals, best)) if best < evals.step[-1] else []
-    made += fixes.more_decay(run, "this regularises the model")
-    made += fixes.smaller_rank(run, "less room to memorise samples")
+    made += fixes.more_decay(run, "this regularizes the model")
+    made += fixes.smaller_rank(run, "less room to memorize samples")
     look = "Compare the sources of training and evaluation data; take both from the same source"
     made.append(fixes.look(look, "a domain shift leaves a gap regardless of training"))
     return tuple(made)

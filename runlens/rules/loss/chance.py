@@ -26,7 +26,7 @@ PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
 TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below, at 0.5 to 4
 READS_BELOW = 4.0  # nats per token, of the same range: what a trained model ends below on any text
-NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialised head"
+NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialized head"
 EXACT = 5e-4  # share of a level by which its first four digits are those of another
 FAR = 4.0  # deviations of the second half: beyond it 1 of 16,000 points lies by chance
 EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32
@@ -42,14 +42,6 @@ class Chance(NamedTuple):
     level: float
     lowest: float  # below `level` where the framework may divide by more tokens than it predicts
     name: str  # "ln 4 = 1.386"
-
-    @property
-    def distance(self) -> str:
-        """What a distance from it is called, with the range where it is one."""
-        low, high = loss(self.lowest), loss(self.level)
-        return "Distance from " + (
-            "the loss at chance" if low == high else f"chance ({low} to {high})"
-        )
 
 
 def of_run(run: Run) -> Chance | None:

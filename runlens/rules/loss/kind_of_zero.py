@@ -1,7 +1,7 @@
-"""What kind of zero a training loss has come to: masked, read off the input, memorised.
+"""What kind of zero a training loss has come to: masked, read off the input, memorized.
 
 Whether it came soon is told by the same step that the report names as the onset: in its first
-pass over the data no model can have memorised them.
+pass over the data no model can have memorized them.
 """
 
 from math import inf
@@ -84,7 +84,7 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     """Tell the kind of zero from index `at` on; a text says why it is none to report."""
     norm = run.curve("grad_norm").after(int(curve.step[at])).value
     if (curve.value[at:] == 0).mean() >= NEARLY_ALL and not norm.any():
-        told = "the gradient norm is 0 as well" if len(norm) else "nothing is left to learn from"
+        told = "the gradient norm is 0 as well" if len(norm) else ""
         return Zero("masked", "critical", told)
     per_epoch, evals = signals.steps_per_epoch, signals.curve("eval_loss").value
     rows = run.task == "classification" and per_epoch == 1  # or a row an epoch, in a log by epochs
@@ -130,8 +130,8 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
 def _on_both(signals: Signals, when: Reached, limits: Limits) -> Zero | str:
     """Judge a language task whose evaluation loss is low as well."""
     evals = signals.curve("eval_loss").value
-    low = f"eval loss was {loss(float(evals[-1]))}"
-    why = f"{low}, and {when.words}"
+    low = f"eval loss ended at {loss(float(evals[-1]))}"
+    why = f"{when.words}, and {low}"
     nothing_left = float(median(evals[-3:])) <= limits.as_zero
     if when.soon and nothing_left:
         return Zero("leaked", "critical", why)
@@ -168,7 +168,7 @@ def _memorised(signals: Signals, when: Reached, limits: Limits) -> Zero:
     """Judge a language task by the passes over the data; its evaluation loss is high or unknown."""
     evals = signals.curve("eval_loss").value
     if len(evals):
-        why = f"eval loss ended at {loss(float(evals[-1]))}, and {when.words}"
+        why = f"{when.words}, and eval loss ended at {loss(float(evals[-1]))}"
         return Zero("memorised", "warning", why)
     if when.epoch is None:
         return Zero("memorised", "warning", "no evaluation is logged")
@@ -190,7 +190,7 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
             return Zero("leaked", "warning", f"{why} within the first epoch")
         return Zero("separable", "info", why, harmless=True)
     if low <= limits.near_zero:
-        why = f"eval loss was {loss(float(evals[-1]))}, and {when.words}"
+        why = f"{when.words}, and eval loss ended at {loss(float(evals[-1]))}"
         nothing_left = low <= limits.as_zero and when.soon
         if nothing_left:
             return Zero("leaked", "critical", why)

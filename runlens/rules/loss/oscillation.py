@@ -201,12 +201,12 @@ def _finding(
         severity=severity,
         # of an evaluation alone, whose score or loss gets better across its swings, or stays
         harmless=steady or (not swing and held_out.improving(run, signals, onset) != ""),
-        title=f"{name.capitalize()} swung without a trend from step {step(onset)} on, mostly "
+        title=f"{name.capitalize()} swung widely from step {step(onset)} on, mostly "
         f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen="The swings did not get smaller towards the end of the run.",
+        seen="The swings did not get smaller toward the end of the run.",
         fixes=_fixes(run, signals, float(onset)),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -250,7 +250,7 @@ def _severity(
         out.append(RuledOut("Noise of single batches", f"{metric} swings as well"))
     loud = swing is not None and len(out) > 1 and run.task != "other"
     if upset:
-        out.append(RuledOut("Batch noise", upset))
+        out.append(RuledOut("Noise of single batches", upset))
     return ("warning" if loud or upset else "info"), tuple(out)
 
 

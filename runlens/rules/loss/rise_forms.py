@@ -165,7 +165,7 @@ def _wandering(value: FloatArray) -> float:
 
 
 def _scatter(value: FloatArray) -> float:
-    """Return the noise of few points: of neighbours, or about a line, without the largest change.
+    """Return the noise of few points: of neighbors, or about a line, without the largest change.
 
     One jump and one ramp leave at least one of the two alone; it errs to the small side.
     """

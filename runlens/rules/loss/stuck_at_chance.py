@@ -90,7 +90,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if at is None and (same := one_answer.frozen(run, signals)):
         return found(one_answer.finding(same))
     if at is None:
-        return unmet("the number of classes or the size of the vocabulary is not recorded")
+        return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
@@ -225,7 +225,7 @@ def _finding(
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
         Evidence(
-            at.distance,
+            "Distance from the loss at chance",
             distance,
             slack,
             f"chance is {at.name}; 1 % counts as chance",

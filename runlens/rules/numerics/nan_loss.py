@@ -143,7 +143,7 @@ def _for_input(onset: float) -> tuple[Fix, ...]:
             "the environment or its sensors made the first one",
         ),
         fixes.action(
-            "Skip observations that are not finite, and clip the others, before normalising",
+            "Skip observations that are not finite, and clip the others, before normalizing",
             "a running mean stays NaN after a single one",
             cures="bad-batch",
         ),
@@ -187,7 +187,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
 
 def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     curve, what = lost.curve, "loss" if of_loss else "value"
-    text = "" if lost.bad.all() else f"No finite {what} was logged after that."
+    text = "" if lost.bad.all() else f"No finite {what} was logged from there on."
     if fatal < 0:
         survived = ", so the weights survived" if of_loss else ""
         text = f"Finite {'losses' if of_loss else 'values'} were logged after it{survived}."

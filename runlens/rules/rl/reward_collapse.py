@@ -20,7 +20,7 @@ Limits
     open, Student's t), where the shape tells no fall; up to hint: info. wandering: autocorrelation
     from which it is said as info, unless the fall is far noise scales: of 1,350 simulated rewards
     that wander (0.9 to 0.99) none fell by more than 25.
-    Measured on 131 labelled runs of RL: collapsed runs fall by 8 noise scales and more, others
+    Measured on 131 labeled runs of RL: collapsed runs fall by 8 noise scales and more, others
     seldom by more than 2.7 where that is half of their rise. Of simulated flat rewards that
     wander (autocorrelation 0.9) 4 % are found at 200 points, 28 % at 50: see the confidence. A fall
     of 12 points and more within the last tenth, by the phases of the shape, counts by itself.

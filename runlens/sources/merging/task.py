@@ -252,7 +252,7 @@ def _by_objective(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
 
 
 def _by_contrast(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
-    """Tell a loss of pairs by its name: an accuracy beside it is one of pairs, or of neighbours."""
+    """Tell a loss of pairs by its name: an accuracy beside it is one of pairs, or of neighbors."""
     for key in OBJECTIVE_KEYS:
         text = text_of(config, key) or text_of(config, f"{key}._target_")  # Hydra's
         if any(one in text.lower().replace("_", "") for one in CONTRASTIVE):
