@@ -56,6 +56,7 @@ HIGHER = frozenset({
 })  # fmt: skip
 ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
 NAMELESS = "column "  # how readers call a column without a name
+STILL = 0.01  # of its first value: losses of networks that compete swing by more
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 NO_LOSS = lazy_re(
     r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
@@ -64,7 +65,7 @@ NO_LOSS = lazy_re(
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 ADVERSARIES = lazy_re(
-    r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen)(?:[\W_]|$)|discr|generat", re.IGNORECASE
+    r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
 )
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 
@@ -210,9 +211,25 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
             few = f"{points} points are too few to call it a trend"
             return f"{QUIET} {until}. {told}, but {few}.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
+    if told := _thrown_back(run, signals):
+        return f"{DOUBT} {until}. {told}", _columns(run)
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run)
     return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run)
+
+
+def _thrown_back(run: Run, signals: Signals) -> str:
+    """Say which column whose name says what is better lost most of its gain; "" for none."""
+    for name in run.history.metrics:
+        sign, value = _better(name), signals.curve(name).value
+        adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
+        if not sign or len(value) < course.FEWEST_POINTS or adversary:
+            continue
+        first, last = course.ends(value, rewards=True)
+        if (best := course.thrown_back(value, sign, first, last)) is not None:
+            ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
+            return f"{capitalised(_written(name))} {ends} (median of the last tenth)."
+    return ""
 
 
 def _beside(run: Run, signals: Signals) -> str:
@@ -331,6 +348,15 @@ def _sentence(run: Run, signals: Signals, seen: Seen, unasked: Sequence[str], qu
     return " ".join(f"{part}." for part in parts if part)
 
 
+def _still_adversaries(signals: Signals) -> str:
+    """Say that neither network of an adversarial pair moved; "" where one did, or is not logged."""
+    pair = {name: signals.curve(name).value for name in ("d_loss", "g_loss")}
+    for value in pair.values():
+        if len(value) < course.FEWEST_POINTS or np.ptp(value) > STILL * abs(float(value[0])):
+            return ""
+    return listed([f"{spoken(name)} stayed at {loss(value[-1])}" for name, value in pair.items()])
+
+
 def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better.
 
@@ -339,12 +365,18 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
     metric = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
     if metric is None:
-        return Seen("", improved=True)
+        still = _still_adversaries(signals)
+        return Seen(still, improved=not still)
     curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
     value = curve.value
     first, last = course.ends(value, rewards=reward)
     span = course.span(curve, first, last)
     doubt = course.doubt(signals, metric, first, last)
+    means = course.by_means(value) if reward and loss(first) == loss(last) else None
+    if means and loss(means[0]) != loss(means[1]):
+        moved = "rose" if means[1] > means[0] else "fell"
+        both = f"from {loss(means[0])} to {loss(means[1])} (means of the first and the last tenth)"
+        return Seen(f"{name} {moved} {both}", improved=moved == "rose", doubt=doubt)
     if loss(first) == loss(last):  # a change that cannot be written is none
         still = "" if float(np.ptp(value)) else " on all points"
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)

@@ -32,7 +32,11 @@ LISTED = (
     Listed("nan-eval", "NaN evaluation", "NUM"),
     Listed("loss-scale-collapse", "Loss scale collapse", "NUM"),
     Listed(
-        "divergence", "Divergence", "LOS", ("train_loss|g_loss",), LOSS_TASKS | {"gan-diffusion"}
+        "divergence",
+        "Divergence",
+        "LOS",
+        ("train_loss|g_loss|reward",),
+        LOSS_TASKS | {"gan-diffusion", "rl"},
     ),
     Listed("loss-spike", "Loss spike", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("plateau", "Plateau", "LOS", ("train_loss",), LOSS_TASKS),

@@ -118,3 +118,11 @@ def test_a_batch_as_high_as_the_noise_is_no_jump_behind_the_best() -> None:
         at, _ = _onset(value, int(np.argmin(course)), best, 0.8 - best, left=False)
         right += abs(at - 151) <= 9
     assert right >= 30
+
+
+def test_a_likelihood_that_is_lost_many_times_over() -> None:
+    """A loss below 0 has no level, but its own fall: five times that is no wandering."""
+    falls = "0:-1500 400:-3800 500:-3800"
+    for end, status in (("600:2e4 900:1e6", "found"), ("600:-3000 900:-1000", "unmet")):
+        case = drawn("nll", task="other", noise=0.01, train_loss=f"{falls} {end}")
+        assert ask(case.run()).status == status

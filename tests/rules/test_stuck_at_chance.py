@@ -145,3 +145,12 @@ def test_the_mean_of_a_wild_beginning_is_no_onset() -> None:
     (found,) = ask(run).findings
     assert found.onset.step is not None
     assert abs(found.onset.step - 98) <= 10
+
+
+def test_a_contrastive_loss_at_ln_of_a_usual_batch() -> None:
+    """CLIP's is ln N, SimCLR's ln(2N - 1); other levels are those of a temperature."""
+    for level, status in ((log(256), "found"), (log(127), "found"), (5.40, "unmet")):
+        curve = f"0:{level} 900:{level}"
+        case = drawn("pairs", task="contrastive", noise=0.0005, train_loss=curve)
+        run = case.run()
+        assert examine(RULE, run, Signals(run)).status == status

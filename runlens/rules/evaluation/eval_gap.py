@@ -53,10 +53,13 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, u
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
+from runlens.signals.noise import sigma_diff
 from runlens.signals.trend import kendall
 from runlens.wording import count, loss, number, percent, step, too_few
 
 PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
+NOTHING = 0.1  # of the gap at the end: so little at first is no offset
+ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
 FEW = 6  # evaluations below which a sentence says how few they are
 
 
@@ -107,11 +110,20 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         behind = _behind(signals, metric, evals, (end, needed), apart)
         return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
-    if len(gap) < limits.fewest or kendall(gap) < limits.tau or end - start < limits.widened * end:
+    steady = kendall(gap) >= limits.tau or _opened(gap, start, end)
+    if len(gap) < limits.fewest or not steady or end - start < limits.widened * end:
         if apart.far(limits):
             return found(_behind(signals, metric, evals, (end, needed), apart))
         return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
     return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
+
+
+def _opened(gap: FloatArray, start: float, end: float) -> bool:
+    """Whether a gap that is wide at the end was hardly there at first: it was no offset.
+
+    It may have opened early and stayed, which has no trend over the whole run.
+    """
+    return start < NOTHING * end and end - start > ERRORS * sigma_diff(gap)
 
 
 class Accuracies(NamedTuple):
@@ -238,6 +250,14 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
 
 
 BAD = (
+    drawn(
+        "opened early and stayed",
+        (150, 500),
+        noise={"train_loss": 0.01, "eval_loss": 0.05},
+        severity="info",
+        train_loss="0:3.5 200:3.3 500:0.1 3000:0.07",
+        eval_loss="50:3.4 200:3.3 500:2.2 3000:2.2",
+    ),
     drawn(
         "parts slowly",
         (150, 350),

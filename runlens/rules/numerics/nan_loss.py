@@ -8,7 +8,8 @@ Why it matters
     One NaN in the loss makes every weight NaN at the next update. All steps after it are paid
     for nothing and every checkpoint saved after it is unusable.
 Looks alike
-    A NaN at step 0 alone is a placeholder logged before the first update. A NaN evaluation is
+    A NaN at step 0 alone is a placeholder logged before the first update, as are those of an agent
+    that fills its replay buffer before it. A NaN evaluation is
     nan-eval. A gradient norm that is NaN while the loss is finite is nan-grad. A log line that
     speaks of NaN while the logged numbers go on finite is about another loss. Single points of a
     series beside the loss (a margin, a reward) that was a number again: info.
@@ -331,11 +332,25 @@ BAD = (
         train_loss="0:0.69 600:0.4",
         dpo_chosen="0:0 290:0.1 300:nan 600:nan",
     ),
+    drawn(
+        "an agent's, and once again",
+        (500, 500),
+        task="rl",
+        severity="critical",
+        train_loss="0:nan 10:2 490:1.4 500:nan 900:nan",
+        reward="0:1 900:9",
+    ),
     drawn("last point", (600, 600), severity="critical", train_loss="0:2 590:1 600:nan"),
 )
 GOOD = (
     drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
     drawn("placeholder at step 0", train_loss="0:nan 10:2.2 900:1"),
+    drawn(
+        "a replay buffer is filled first",
+        task="rl",
+        train_loss="0:nan 40:nan 50:2.2 900:1",
+        reward="0:1 900:9",
+    ),
     drawn("norm only", train_loss=HEALTHY, grad_norm="0:1 400:nan 410:1 900:1"),
     drawn("evaluation only", train_loss=HEALTHY, eval_loss="50:nan 900:nan"),
     drawn(

@@ -51,7 +51,7 @@ from runlens.rules.rl.rise import Rise, by_thirds
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import MEDIAN_LOSS
+from runlens.signals.noise import MEDIAN_LOSS, inflation
 from runlens.signals.shape import EXACT, kendall
 from runlens.wording import number, percent, step, too_few
 
@@ -136,10 +136,11 @@ def _left_behind(run: Run, signals: Signals, limits: Limits) -> reward_parts.Par
 
 def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     """Whether the end lies clearly above the very first points, which a tenth may hide."""
-    count = len(value)
-    tail = max(3, count // 10)
+    count, tail = len(value), max(3, len(value) // 10)
+    held = value[count // 2 :]
+    memory = inflation(held - held.mean())  # means of many episodes wander, as does their start
     for head in {3, max(3, count // 50), max(3, count // 20)}:
-        error = MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
+        error = memory * MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
         rise = gain.end - policy.level(value, slice(head))
         if rise > limits.early * error and _held(value, gain, head):
             return True
@@ -173,8 +174,7 @@ def _severity(
     few = len(value) < limits.loud_from
     if few and not (_sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"
-    share = run.state.done_share
-    if share is not None and share < limits.done:
+    if (share := run.state.done_share) is not None and share < limits.done:
         return "info", f"only {percent(share)} of the plan was done"
     return "warning", ""
 
