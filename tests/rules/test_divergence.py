@@ -118,3 +118,11 @@ def test_a_batch_as_high_as_the_noise_is_no_jump_behind_the_best() -> None:
         at, _ = _onset(value, int(np.argmin(course)), best, 0.8 - best, left=False)
         right += abs(at - 151) <= 9
     assert right >= 30
+
+
+def test_a_loss_that_grows_by_decades_outgrows_its_noise() -> None:
+    """0.15 at best and 1e290 at the end: its scatter grows as fast, and excuses nothing."""
+    value = np.concatenate([np.linspace(0.3, 0.15, 12), 0.15 * 10 ** np.arange(0, 290, 10.5)])
+    history = History({"train_loss": columns(np.arange(len(value)), value)})
+    (found,) = ask(Run("decades", "decades", history, task="other")).findings
+    assert found.severity == "critical"
