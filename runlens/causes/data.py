@@ -25,7 +25,13 @@ from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate
 
 ONE_PASS = 1.0
+A_FEW = 2.0  # passes: by then each row was repeated once, so few rows or many passes are no news
+MEMORISED_SOON = (
+    "The training rows are memorized within two passes: "
+    "too few for this model, or their labels are noisy"
+)
 FEW_SPIKES = 3
+FORGOTTEN = 1000  # updates after which Adam's mean of squares has lost a batch: 1 / (1 - beta2)
 PAIR = 2  # spikes
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
@@ -57,8 +63,10 @@ def _memorised(scene: Scene) -> Signs:
         found = scene.rules.get("hockey-stick")
         what = "eval loss" if found and found.best else "evaluation"  # a score was best elsewhere
         at = f", and {what} was best after {_passes(best)}" if best is not None else ""
-        early = best is not None and best < ONE_PASS  # no row had been seen twice by then
-        yield Sign(done + at, SETTLES if passes >= 2 * ONE_PASS and not early else SPEAKS)
+        if not len(train):
+            at += ", but no training loss is there to show it"
+        proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
+        yield Sign(done + at, SETTLES if proved else SPEAKS, *_soon(best, train))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     shape = scene.signals.shape("train_loss")
     if seen_twice and len(evals) and shape and scene.has("hockey-stick", "eval-gap"):
@@ -68,6 +76,11 @@ def _memorised(scene: Scene) -> Signs:
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
         yield Sign(f"the run made {_passes(passes)} over the data", STRONG)
+
+
+def _soon(best: float | None, train: Curve) -> tuple[str, ...]:
+    """Name the cause of a turn so early that the number of passes says nothing about the rows."""
+    return (MEMORISED_SOON,) if len(train) and best is not None and best <= A_FEW else ()
 
 
 def _around_the_turn(scene: Scene) -> tuple[float, float]:
@@ -176,7 +189,8 @@ def _back_at_once(scene: Scene) -> Sign | None:
         return None  # the loss was rising before it
     counted = {one.what: one.value for one in seen.evidence}
     few, lasted = "the curve recovered", float(counted.get(LONGEST, 1))
-    if lasted > A_SPELL * len(scene.curve(seen.metric)):
+    steps = lasted * scene.signals.interval(seen.metric)
+    if lasted > A_SPELL * len(scene.curve(seen.metric)) or (lasted > POINTS and steps > FORGOTTEN):
         return None  # no batch does harm for so long
     if lasted <= POINTS:
         few += " quickly"
@@ -292,7 +306,7 @@ def _evaluates_alike(scene: Scene, at: int) -> str:
 
 MEMORISED = Hypothesis(
     "memorised",
-    "Too many passes over too few rows",
+    "Too many passes over the data",
     OVERFIT,
     _memorised,
     "eval loss rises as early on ten times the rows",

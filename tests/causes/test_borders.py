@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from runlens.causes import HYPOTHESES
+from runlens.causes.data import MEMORISED_SOON
 from runlens.causes.scene import Scene
 from runlens.diagnosis import Moment
 from runlens.rules.rule import drawn, message
@@ -18,6 +19,7 @@ LEVEL = "0:2 900:2"
 LOST = "0:2 490:2 500:nan 900:nan"
 BLOWN = "divergence 400 critical"
 LORA = {"lora_r": 16}
+ALONE = {"eval_loss": "0:2 300:1 900:2", "moves": "gone train_loss"}
 ADAM = {"optim": "adamw_torch"}
 
 
@@ -158,12 +160,14 @@ DATA = (
     *held(
         "memorised",
         "hockey-stick 300 critical",
-        ({"steps_per_epoch": 300}, "4 : the run made 3 passes"),
-        ({"steps_per_epoch": 301}, "2 : the run made 2.99 passes"),  # best within the first
-        ({"steps_per_epoch": 450}, "2 : the run made 2 passes"),
-        ({"steps_per_epoch": 500}, "2 : the run made 1.8 passes"),
+        ({"steps_per_epoch": 149}, "4 : the run made 6.04 passes"),
+        ({"steps_per_epoch": 150}, f"2 {MEMORISED_SOON}: the run made 6 passes"),
+        ({"steps_per_epoch": 300}, f"2 {MEMORISED_SOON}: the run made 3 passes"),
+        ({"steps_per_epoch": 500}, f"2 {MEMORISED_SOON}: the run made 1.8 passes"),
+        ({**ALONE, "steps_per_epoch": 149}, "2 : the run made 6.04 passes over the data"),
+        ({**ALONE, "steps_per_epoch": 149}, "but no training loss is there to show it"),
         ({"steps_per_epoch": 500}, "best after 0.6"),
-        ({"steps_per_epoch": 900}, "2 : the run made 1 pass"),
+        ({"steps_per_epoch": 900}, f"2 {MEMORISED_SOON}: the run made 1 pass"),
         ({"train_loss": "0:2 40:1", "eval_loss": "0:1 200:3"}, "2 : train loss fell to 1.000"),
         ({"steps_per_epoch": 1000}, "out: no row was seen twice: 90"),
         ({"train_loss": "0:2 300:1 900:1.2", "eval_loss": "0:2 300:1 900:3"}, "out: train loss"),

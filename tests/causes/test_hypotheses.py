@@ -542,6 +542,15 @@ def test_every_hypothesis_is_of_the_vocabulary() -> None:
             ),
         ),
         (
+            "bad-batch",  # twice as long as the optimizer remembers one
+            drawn(
+                "a hump",
+                noise=0.02,
+                train_loss="0:1.6 1500:0.5 20000:0.5 20010:2 21900:2 21910:0.5 40000:0.5",
+                learning_rate="0:1e-3 40000:1e-3",
+            ),
+        ),
+        (
             "bad-batch",  # the last norm of a log is not known to be over
             drawn("at the end", train_loss=FALLS, grad_norm="0:1 890:1 900:900"),
         ),
@@ -560,6 +569,18 @@ def test_every_hypothesis_is_of_the_vocabulary() -> None:
 def test_what_excludes_a_cause_is_seen(kind: str, case: Case) -> None:
     """Each has the symptom, and a sign by which it cannot be that cause."""
     assert kind not in {cause.kind for cause in diagnose(case.run()).causes[:1]}
+
+
+@pytest.mark.parametrize(("until", "first"), [(20_900, "bad-batch"), (21_100, UNKNOWN)])
+def test_a_batch_is_forgotten_after_a_thousand_updates(until: int, first: str) -> None:
+    """Adam's mean of squares spans 1 / (1 - 0.999) updates: what lasts longer is of no batch."""
+    run = drawn(
+        "spike",
+        noise=0.02,
+        train_loss=f"0:1.6 1500:0.5 20000:0.5 20010:2 {until}:2 {until + 10}:0.5 40000:0.5",
+        learning_rate="0:1e-3 40000:1e-3",
+    ).run()
+    assert diagnose(run).causes[0].kind == first
 
 
 def test_a_rate_above_the_usual_is_not_too_low() -> None:

@@ -188,7 +188,7 @@ def test_where_nothing_is_known_an_experiment_is_named(
     [
         ("Learning rate too high", "a learning rate that is too high would fit"),
         ("Warm-up missing or too short", "a warm-up that is missing or too short would fit"),
-        ("Too many passes over too few rows", "too many passes over too few rows would fit"),
+        ("Too many passes over the data", "too many passes over the data would fit"),
         ("An odd batch", "an odd batch would fit"),
     ],
 )
