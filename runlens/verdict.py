@@ -12,6 +12,7 @@ from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Ve
 from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
+from runlens.naming.direction import better
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.loss.falls import only_noise
@@ -45,16 +46,6 @@ SYSTEM = (
     "eval_samples",
     "eval_steps",
 )  # of the machine, no learning
-# words of a name that say which way is better, in the spelling of `naming.words`
-LOWER = frozenset({
-    "loss", "nll", "logloss", "ppl", "mse", "mae", "rmse", "error", "recon", "fid", "kid", "lpips",
-    "wer", "cer", "eer", "hter", "acer",
-})  # fmt: skip
-HIGHER = frozenset({
-    "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
-    "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
-})  # fmt: skip
-ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
 NAMELESS = "column "  # how readers call a column without a name
 STILL = 0.01  # of its first value: losses of networks that compete swing by more
 CLEAR = 0.01  # chance that a column falls as it does without a trend
@@ -240,7 +231,7 @@ def _beside(run: Run, signals: Signals) -> str:
     """
     told = []
     for name in run.history.metrics:
-        sign, value = _better(name), signals.curve(name).value
+        sign, value = better(name), signals.curve(name).value
         if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
             continue
         if not sign or (sign < 0 and run.task in RL_TASKS):
@@ -252,12 +243,6 @@ def _beside(run: Run, signals: Signals) -> str:
         told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
     what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
     return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
-
-
-def _better(name: str) -> float:
-    """Return -1 for a column that should fall, 1 for one that should rise, 0 where nobody knows."""
-    said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
-    return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0
 
 
 def _falling(run: Run, signals: Signals) -> list[str]:
@@ -292,7 +277,7 @@ def _columns(run: Run) -> str:
         if len(curve) > 1
         and not name.startswith(SYSTEM)
         and not NO_LOSS.search(name)
-        and _better(name) <= 0
+        and better(name) <= 0
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }

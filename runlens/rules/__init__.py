@@ -44,7 +44,7 @@ LISTED = (
         "not-learning",
         "Not learning",
         "LOS",
-        ("train_loss",),
+        ("train_loss|train_accuracy|eval_accuracy",),
         TUNED | {"asr", "classification", "contrastive", "other", "regression"},
     ),
     Listed(
@@ -72,7 +72,7 @@ LISTED = (
         LANGUAGE_TASKS | {"asr", "classification", "other"},
     ),
     Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
-    Listed("hockey-stick", "Overfitting", "EVL", ("eval_loss",), LOSS_TASKS),
+    Listed("hockey-stick", "Overfitting", "EVL", tasks=LOSS_TASKS),
     Listed("eval-flat", "Evaluation flat", "EVL", tasks=LOSS_TASKS),
     Listed(
         "eval-gap",

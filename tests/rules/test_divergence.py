@@ -126,3 +126,11 @@ def test_a_likelihood_that_is_lost_many_times_over() -> None:
     for end, status in (("600:2e4 900:1e6", "found"), ("600:-3000 900:-1000", "unmet")):
         case = drawn("nll", task="other", noise=0.01, train_loss=f"{falls} {end}")
         assert ask(case.run()).status == status
+
+
+def test_a_loss_that_grows_by_decades_outgrows_its_noise() -> None:
+    """0.15 at best and 1e290 at the end: its scatter grows as fast, and excuses nothing."""
+    value = np.concatenate([np.linspace(0.3, 0.15, 12), 0.15 * 10 ** np.arange(0, 290, 10.5)])
+    history = History({"train_loss": columns(np.arange(len(value)), value)})
+    (found,) = ask(Run("decades", "decades", history, task="other")).findings
+    assert found.severity == "critical"

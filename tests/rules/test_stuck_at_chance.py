@@ -154,3 +154,17 @@ def test_a_contrastive_loss_at_ln_of_a_usual_batch() -> None:
         case = drawn("pairs", task="contrastive", noise=0.0005, train_loss=curve)
         run = case.run()
         assert examine(RULE, run, Signals(run)).status == status
+
+
+def test_one_answer_of_a_model_of_nan_is_left_to_the_nan() -> None:
+    """Its accuracy is that of one class at each evaluation; why is told by nan-loss."""
+    run = drawn(
+        "lost",
+        noise={},
+        task="classification",
+        train_loss="0:1.8 200:0.6 210:nan 900:nan",
+        eval_loss="50:1.7 200:1.62 250:nan 900:nan",
+        eval_accuracy="50:0.198 900:0.198",
+    ).run()
+    outcome = ask(run)
+    assert "nan-loss" in outcome.yields_to

@@ -3,7 +3,8 @@
 What is seen
     Evaluation loss begins beside training loss and then falls away below it; or training learns
     its set over several epochs and evaluation loss goes to the same near-zero level. Or accuracy
-    is 1 at each evaluation while training loss stays far from 0.
+    is 1 at each evaluation while training loss stays far from 0, or has a tenth of the errors of
+    training from the first evaluation on.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.

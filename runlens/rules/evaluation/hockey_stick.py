@@ -2,6 +2,7 @@
 
 What is seen
     Evaluation loss falls, reaches its best, and climbs from there on, while training loss lies low.
+    Where none is logged, a score that comes down for good as far from its best says the same.
 Why it matters
     From there on the model memorizes its training set; the last checkpoint is worse than that one.
 Looks alike
@@ -49,7 +50,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
-from runlens.rules.evaluation import overfit_advice, worsened
+from runlens.rules.evaluation import lost_score, overfit_advice, worsened
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.climbs import (
     agreed,
@@ -101,7 +102,10 @@ class Limits(Struct, frozen=True):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of each evaluation curve with its bottom."""
-    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    if outcome.status == "unmet" and (lost := lost_score.of(run, signals)):
+        return found(lost)
+    return outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -387,7 +391,6 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="evaluation"),
-    needs=("eval_loss",),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

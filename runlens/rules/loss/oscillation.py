@@ -161,8 +161,11 @@ def _gained(metric: str, value: FloatArray, limits: Limits) -> bool:
     tenth, scale = max(3, len(value) // 10), mad(value)
     fall = float(median(value[:tenth]) - median(value[-tenth:]))
     error = MEDIAN_LOSS * scale * float(np.sqrt(2 / tenth))
-    gain = fall if metric == "eval_loss" else -fall
-    return gain > max(limits.fell * scale, limits.sure * error)
+    sign = 1 if metric == "eval_loss" else -1
+    gain = sign * fall
+    first, rest = sign * float(value[0]), sign * value[1:]
+    at_once = first - rest.max() > np.ptp(rest)  # in the first epoch, and never lost again
+    return bool(at_once) or gain > max(limits.fell * scale, limits.sure * error)
 
 
 def _finding(

@@ -51,8 +51,17 @@ from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.rules.loss import chance, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
-from runlens.rules.relations import Relations
-from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.relations import NAN, Relations
+from runlens.rules.rule import (
+    LANGUAGE_TASKS,
+    PREFERENCE_TASKS,
+    Rule,
+    drawn,
+    found,
+    passed,
+    unless,
+    unmet,
+)
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import smooth
@@ -89,7 +98,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
     if at is None and (same := one_answer.frozen(run, signals)):
-        return found(one_answer.finding(same))
+        return unless(
+            NAN, "the loss became NaN: its weights answer alike", one_answer.finding(same)
+        )
     if at is None:
         return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]

@@ -44,6 +44,17 @@ def launch_near(run: Run, signals: Signals, at: float) -> int | None:
     return near[0] if near else None
 
 
+def begins_anew(run: Run, signals: Signals, at: float, top: float | None = None) -> bool:
+    """Whether a launch, or a restart of the learning rate, lies within three points of a rise.
+
+    It begins at a step; a slow one has its `top` later.
+    """
+    reach = NEAR_POINTS * signals.interval("train_loss")
+    last = at if top is None else top
+    warm = any(at - reach <= start <= last + reach for start in signals.restarts)
+    return warm or launch_near(run, signals, at) is not None
+
+
 def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
     """Whether a whole epoch lies within some logged points of a step; the start is none."""
     per_epoch = signals.steps_per_epoch
