@@ -212,7 +212,7 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
 def _thrown_back(run: Run, signals: Signals) -> str:
     """Say which column whose name says what is better lost most of its gain; "" for none."""
     for name in run.history.metrics:
-        sign, value = _better(name), signals.curve(name).value
+        sign, value = better(name), signals.curve(name).value
         adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
         if not sign or len(value) < course.FEWEST_POINTS or adversary:
             continue

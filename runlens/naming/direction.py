@@ -10,6 +10,7 @@ LOWER = frozenset({
 })  # fmt: skip
 HIGHER = frozenset({
     "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
+    "ndcg", "mrr",
     "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
 })  # fmt: skip
 ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
@@ -18,4 +19,5 @@ ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is 
 def better(name: str) -> float:
     """Return -1 for a column that should fall, 1 for one that should rise, 0 where nobody knows."""
     said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
+    said |= {word.rstrip("0123456789") for word in said}  # of the first so many, `ndcg20`
     return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0

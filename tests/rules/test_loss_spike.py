@@ -168,8 +168,9 @@ def test_of_an_unknown_task_a_spike_that_fades_is_told() -> None:
     """One high point may be an odd batch; ten that fall back in order are none."""
     falls = "0:3 500:1.4"
     fading = f"{falls} 510:4.2 520:3.6 530:3.1 540:2.7 550:2.4 560:2.1 570:1.8 600:1.4 1500:1.1"
+    short = f"{falls} 510:4.2 520:2 530:1.7 540:1.5 550:1.38 1500:1.1"  # two of them are high
     single = f"{falls} 510:4.2 520:1.4 1500:1.1"
-    for curve, status in ((fading, "found"), (single, "passed")):
+    for curve, status in ((fading, "found"), (short, "found"), (single, "passed")):
         assert ask(drawn("fades", task="other", train_loss=curve).run()).status == status
 
 

@@ -52,6 +52,12 @@ def test_an_error_without_bounds_is_judged_by_its_own_level() -> None:
         assert overfits(run).status == status
 
 
+def test_a_score_of_the_first_so_many_is_known() -> None:
+    """`ndcg@20` is an ndcg, whatever stands behind it."""
+    ranks = {"train_loss": [1, 0.5, 0.3, 0.2, 0.1], "ndcg@20": [0.01, 0.48, 0.46, 0.43, 0.4]}
+    assert overfits(run_of(**ranks)).status == "found"  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "curves",
     [

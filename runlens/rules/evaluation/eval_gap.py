@@ -54,13 +54,14 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.noise import sigma_diff
-from runlens.signals.trend import kendall
+from runlens.signals.trend import kendall, ranked
 from runlens.wording import count, loss, number, percent, step, too_few
 
 PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
 NOTHING = 0.1  # of the gap at the end: so little at first is no offset
 ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
 FEW = 6  # evaluations below which a sentence says how few they are
+ORDER = 0.05  # one-sided: four evaluations that only fall are 1 in 24
 
 
 class Limits(Struct, frozen=True):
@@ -222,9 +223,15 @@ def _finding(
 
 
 def _falls_on(signals: Signals, metric: str) -> bool:
-    """Whether evaluation still falls at the end: then what training gains does carry over."""
-    shape = signals.shape(metric)
-    return bool(shape) and shape.phases[-1].kind == "fall"
+    """Whether evaluation still falls at the end: then what training gains does carry over.
+
+    Its last phase does; or it ends at its lowest, and its order is that of a fall.
+    """
+    shape, value = signals.shape(metric), signals.curve(metric).value
+    if shape and shape.phases[-1].kind == "fall":
+        return True
+    tau, by_chance = ranked(value)
+    return bool(value[-1] == value.min()) and tau < 0 and by_chance / 2 < ORDER
 
 
 def _answers_hold(signals: Signals, metric: str, onset: float, limits: Limits) -> bool:

@@ -31,6 +31,7 @@ SHORT = 20  # points below which a spike of several cannot be told from a stage 
 BACK = 0.5  # of its height that a spike has left when it is over
 DECADE = 1.0  # in orders of magnitude: the least that such a form rises
 IN_ORDER = -0.8  # Kendall's tau: nearly each of its points is lower than the one before
+CLEAR = 2.0  # noise scales above the base: one point in 40
 FEWEST_THROWN = 3  # points of the form over orders of magnitude: fewer are a tall spike, or none
 
 
@@ -127,11 +128,17 @@ def tall(value: FloatArray, ratio: float, limits: Limits, *, sharp: bool) -> See
 def fading(value: FloatArray, limits: Limits) -> Seen:
     """Return tall spikes of several points whose height is lost bit by bit."""
     seen = tall(value, limits.ratio, limits, sharp=False)
-    spans = zip(seen.first.astype(int).tolist(), seen.width.astype(int).tolist(), strict=True)
-    fades = [
-        size >= FEWEST_THROWN and ranked(value[at : at + size])[0] <= IN_ORDER for at, size in spans
-    ]  # spikes are few
+    high = seen.base + CLEAR * sigma_diff(value)
+    tops = zip(summits(value, seen).tolist(), seen.width.astype(int).tolist(), high, strict=True)
+    fades = [_fades(value[top:], size, least) for top, size, least in tops]  # spikes are few
     return seen.kept(np.array(fades, dtype=bool))
+
+
+def _fades(value: FloatArray, size: int, least: float) -> bool:
+    """Whether values fall from a summit on: three one by one, all clear of the noise, or more."""
+    first = value[:FEWEST_THROWN]
+    at_once = len(first) == FEWEST_THROWN and bool((np.diff(first) < 0).all() and first[-1] > least)
+    return at_once or (size >= FEWEST_THROWN and ranked(value[:size])[0] <= IN_ORDER)
 
 
 def far_out(value: FloatArray, limits: Limits) -> Seen:
