@@ -268,7 +268,7 @@ SAID = {
             steps_per_epoch=100,
         ),
         (
-            "labels are noisy | the run made 6 passes over the data, and evaluation was best after 2 passes",
+            "noisy | the run made 6 passes over the data, and evaluation was best after 2 passes",
             "fix num_train_epochs: 6 -> 2",
             "fix load_best_model_at_end: None -> True",
             "fix early_stopping_patience: None -> 3",
