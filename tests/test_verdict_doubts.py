@@ -103,8 +103,9 @@ def test_episodes_that_fail_more_often_are_told() -> None:
     ],
 )
 def test_an_accuracy_that_was_lost_is_told(target: str, lost: bool) -> None:
-    """The loss is of the source alone, and falls."""
-    adapted = run("other", train_loss="0:1.6 900:0.25", target_acc=target)
+    """The losses are of the source alone, and fall."""
+    falls = "0:1.6 900:0.25"
+    adapted = run("other", train_loss=falls, eval_loss=falls, target_acc=target)
     told = diagnose(adapted).verdict
     assert ("target acc was 6" in told.sentence) == lost
     assert (told.health == "healthy") != lost
