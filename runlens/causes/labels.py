@@ -94,7 +94,9 @@ def masked(scene: Scene) -> str:
     if not len(exact) or np.mean(exact == 0) < MOSTLY_ALIVE or norm.any():
         return ""
     both = "loss and gradient norm are" if len(norm) else "the loss is"
-    also = "" if len(norm) else "; a hidden NaN would look the same, as no gradient norm is logged"
+    also = "; a hidden NaN would look the same, as no gradient norm is logged"
+    if len(norm) or len(scene.curve("eval_loss")):  # the Trainer hides no NaN of an evaluation
+        also = ""
     return f"{both} exactly 0 from step {step(scene.symptom)} on{also}"
 
 

@@ -20,6 +20,7 @@ from runlens.wording import loss, number, percent, step, times
 TIGHT, FAR_TIGHT = 2.0, 5.0  # median norm over the limit
 CLIMBED = 3.0  # gradient norm over its level before: the steps grew
 SUMMED = 100.0  # norm over limit that no rate explains: a sum, or a loss scale
+LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss above it is a sum
 LARGE_LAYER = 100.0  # norm of one parameter that common guides call large
 LOOSE = 5.0  # a limit above bounds nothing: 0.3 to 1.0 is usual
 SLOW_MOMENTUM, NO_DAMPING = UNUSUAL["momentum"].below, 0.995  # 100 and 200 steps of memory
@@ -218,7 +219,9 @@ def _small_batch(scene: Scene) -> Signs:
 
 def _summed(scene: Scene) -> Signs:
     limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm").value
-    if limit and len(norm) and float(median(norm)) >= SUMMED * limit:
+    level = scene.curve("train_loss").value
+    mean = len(level) and abs(float(median(level))) <= LARGEST_CHANCE
+    if limit and len(norm) and float(median(norm)) >= SUMMED * limit and not mean:
         said = f"the median gradient norm is {times(float(median(norm)) / limit)} max_grad_norm"
         yield Sign(
             f"{said}, typical of a loss summed over tokens or of targets that are not scaled",

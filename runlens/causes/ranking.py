@@ -82,7 +82,6 @@ SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
     "flash attention, then on other batches: what keeps them finite is the cause"
 )
-LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss above it is a sum
 MOST = 4  # causes that are told
 SAME = 40  # characters at the front of a line by which it is known again
 SIGNS = 3  # of a cause
@@ -290,7 +289,7 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     experiment = first.experiment if first else KEEP_THE_LOG
     if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
         experiment = SEPARATES_NAN
-    elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
+    elif not asked and scene.curve("train_loss").value.min(initial=inf) > optimiser.LARGEST_CHANCE:
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     hint = _hinted(fits) if fits else "nothing in the logs points to one cause"
