@@ -15,6 +15,8 @@ from runlens.signals import held_out
 from runlens.wording import loss, number, percent, step
 
 FEWEST_EVALS = 3
+FEWEST_ALIKE = 3  # losses, of which each is the same
+FLOAT32_DIGITS = 6  # that a float32 always keeps: two batches do not agree in as many
 MOST_TRAINED = 0.5  # of all parameters; below it most of the model stays as it is
 APART = 0.2  # of train loss by which the first evaluation lies above it
 BESIDE = 2  # logged losses on each side that the first evaluation is held against
@@ -44,10 +46,22 @@ def _frozen(scene: Scene) -> Signs:
         again := repeats.words(scene.signals, scene.curve("train_loss"))
     ):
         yield Sign(again, LEADS, "No update is kept: weights are not updated, or reset each epoch")
+    if same := _same(scene):
+        yield Sign(same, LEADS, "No weight is updated, or one stored value is written each time")
     if scene.has("reward-flat") and (still := policy.unmoved(scene.signals)):
         yield Sign(still, LEADS, "No update moves the policy")
     yield _still(scene)
     yield _part(scene)
+
+
+def _same(scene: Scene) -> str:
+    """Say that a loss that is told by all its digits never changed: no two batches agree so."""
+    train = scene.curve("train_loss")
+    digits = f"{float(train.value[0]):.15g}".strip("-0.").replace(".", "") if len(train) else ""
+    if len(train) < FEWEST_ALIKE or np.ptp(train.value) or len(digits) < FLOAT32_DIGITS:
+        return ""
+    value = f"{float(train.value[0]):.10g}"
+    return f"train loss is {value} at all {len(train)} points, to the last digit"
 
 
 def _still(scene: Scene) -> Sign | None:

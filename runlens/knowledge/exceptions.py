@@ -26,6 +26,10 @@ MEANINGS: dict[str, Meaning] = {
         "An attribute that the object does not have",
         "Set the attribute before that line, or correct its name",
     ),
+    "FileExistsError": Meaning(
+        "A file or folder of that name exists already",
+        "Choose another name, or pass the option that resumes from it or overwrites it",
+    ),
     "IndexError": Meaning(
         "An index beyond the end", "Print the index and the length before that line"
     ),
@@ -59,6 +63,7 @@ MISSING = Meaning(
 )
 _MISSING = lazy_re(
     r"\b(?:does not|doesn't) exist\b|\bno such file\b|\bfile not found\b"
+    r"|\bno (?:\S+ )?files? (?:(?:was|were) )?found (?:in|at|under|for) \S*[/\\]"
     r"|\bthere is no (?!\w+://)\S*[/\\]\S"
     r"|\b(?:cannot|can't|could not|couldn't|unable to) (?:open|find) (?:the )?"
     r"(?:file |folder |directory )?(?!\w+://)\S*[/\\]\S",

@@ -259,6 +259,9 @@ DATA = (
         ({"train_loss": "0:6 190:6.01"}, ""),
         ({"train_loss": "0:6 200:5.9"}, ""),
         ({"train_loss": "0:6 200:6.01", "grad_norm": "0:1 200:1"}, ""),
+        ({"train_loss": "0:958.344 20:958.344"}, "6 No weight is updated, or one stored value"),
+        ({"train_loss": "0:958.344 10:958.344"}, ""),  # two of them
+        ({"train_loss": "0:958.34 20:958.34"}, ""),  # two prints of five digits may agree
     ),
     *held(
         "labels-wrong",

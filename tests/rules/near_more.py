@@ -318,6 +318,12 @@ MORE: dict[str, tuple[Case, ...]] = {
     ),
     "hockey-stick": (
         drawn(
+            "training came down from its hump alone",
+            noise=0.0,
+            train_loss="0:1 300:1.5 900:1.2",
+            eval_loss="50:1.9 300:1.2 900:1.9",
+        ),
+        drawn(
             "accuracy alone",
             noise=0.003,
             task="classification",

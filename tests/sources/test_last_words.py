@@ -244,6 +244,7 @@ def test_nothing_said_has_no_last_words() -> None:
         ("the folder out/run_7 does not exist.", "out/run_7"),
         ("user 7 does not exist", ""),
         ("the file in/b.txt is too long", ""),
+        ("No npz files found in ../data/prepared", "../data/prepared"),
     ],
 )
 def test_the_path_that_an_error_misses(said: str, path: str) -> None:

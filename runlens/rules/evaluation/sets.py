@@ -159,9 +159,9 @@ def bottom_of(evals: Curve) -> Bottom:
 def train_around(signals: Signals, step: float) -> Train | None:
     """Return training loss up to `step` and at the end; None below 3 points."""
     train = signals.curve("train_loss")
-    width = max(3, len(train) // 20)
-    if len(train) < width:
+    if len(train) < 3:  # noqa: PLR2004 - a start, a turn and an end
         return None
+    width = min(max(3, len(train) // 20), len(train) // 3)  # the ends share no point
     upto = train.before(int(step) + 1).value[-width:]
     then = upto if len(upto) else train.value[:1]
     error = 2 * MEDIAN_LOSS * signals.sigma("train_loss") / width**0.5

@@ -14,8 +14,8 @@ from runlens.signals import Signals
 USUAL_EPOCHS = 3  # num_train_epochs of TrainingArguments, transformers 5.23.0
 SEEN: dict[Kind, str] = {
     "masked": "From there on no batch had a token to learn from.",
-    "leaked": "No model memorizes its data so soon. Either the answer is in the input, or all "
-    "answers are the same.",
+    "leaked": "No model memorizes its data so soon. The answer is in the input, the rows follow "
+    "one template, or all answers are the same.",
     "shared": "Nothing is left to learn, not even on the evaluation set. Either it holds rows of "
     "the training set, or the task has one exact answer.",
     "memorised": "The training set is memorized, so later steps add nothing.",
@@ -27,7 +27,7 @@ SEEN: dict[Kind, str] = {
 
 OF_KIND: dict[Kind, tuple[str, str]] = {  # what brought it there, and the kind of that cause
     "masked": ("All labels masked with -100", "labels-masked"),
-    "leaked": ("The target is in the input", "leak"),
+    "leaked": ("The input gives the answer away", "leak"),
     "shared": ("Training and evaluation share their data", "leak"),
     "rehearsed": ("Too many passes over too little data", "memorised"),
     "memorised": ("Too many passes over too little data", "memorised"),

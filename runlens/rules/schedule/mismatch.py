@@ -31,11 +31,13 @@ class Mismatch(NamedTuple):
 
 
 def back(rate: Curve, first: int, more: int) -> str:
-    """Say that the rate came back by itself after the leap behind point `first`; empty if not."""
+    """Say whether the rate came back after the leap behind point `first`, and rose again."""
     low = np.flatnonzero(rate.value[first + 2 :] <= rate.value[first])
-    if not len(low) or int(low[0]) * TENTH >= len(rate):
-        return ""
-    told = f" and returned to its old value at step {step(float(rate.step[first + 2 + low[0]]))}"
+    told = ""
+    if len(low) and int(low[0]) * TENTH < len(rate):
+        told = (
+            f" and returned to its old value at step {step(float(rate.step[first + 2 + low[0]]))}"
+        )
     if more == 1:
         return f"{told}. It jumped once more"
     return f"{told}. It jumped {more:,} more times" if more else told
