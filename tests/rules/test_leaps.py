@@ -23,5 +23,5 @@ from runlens.rules.schedule.mismatch import back
 def test_what_a_leap_was_followed_by(rates: list[float], more: int, said: str) -> None:
     """The tooth of a schedule that comes back slowly is counted as well."""
     steps = np.arange(len(rates))
-    curve = Curve(steps, np.array(rates), steps * 1.0, steps * 1.0)
+    curve = Curve(steps, np.array(rates), steps.astype(np.float64), steps.astype(np.float64))
     assert back(curve, 0, more) == said
