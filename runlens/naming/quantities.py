@@ -71,7 +71,7 @@ OBJECTIVES = _ordered(
     "nll | nll loss | ce | ce loss | bce | bce loss | logloss | ctc | ctc loss | "
     "elbo | elbo loss | neg elbo | loglik | loglik total | mlm loss | "
     "softmax loss | contrastive loss | "
-    "infonce | infonce loss | triplet loss | diffusion loss | "
+    "infonce | infonce loss | nce | nce loss | triplet loss | diffusion loss | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
     "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | error"
 )
